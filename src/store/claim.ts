@@ -1,0 +1,114 @@
+/** What identifies a claim: one money-moving operation for one reference of one account at the service. */
+export interface ClaimKey {
+  readonly account: string;
+  readonly operation: string;
+  readonly reference: string;
+}
+
+/**
+ * `reserved(owner)` → `sending` → `answered` or `rejected`.
+ * Only the owner moves `reserved → sending`; after `sending` nobody sends again, except its owner after a proven
+ * not-sent error. `void`: nothing was sent and nothing ever will be.
+ */
+export type ClaimPhase = 'reserved' | 'sending' | 'answered' | 'rejected' | 'void';
+
+/** The service's refusal, kept small: never a body, a header or a token. */
+export interface Rejection {
+  readonly httpStatus: number;
+  readonly message: string;
+  readonly code?: string;
+}
+
+export interface Claim extends ClaimKey {
+  readonly phase: ClaimPhase;
+  /** One attempt to send: unguessable, new for each activity attempt. */
+  readonly owner: string;
+  readonly flowId: string;
+  /** HMAC-SHA256 of what the caller decides, under the store's own key. */
+  readonly fingerprint: string;
+  readonly reservedAt: string;
+  readonly sendingAt?: string;
+  readonly endedAt?: string;
+  /** JSON value of the service's answer (`data`); only in `answered`. */
+  readonly answer?: unknown;
+  readonly rejection?: Rejection;
+  /** Why it is void. */
+  readonly reason?: string;
+}
+
+/** A person's order about a claim; kept for ever with the claim. */
+export interface ClaimOrder {
+  readonly actor: string;
+  readonly note: string;
+}
+
+/** What an attempt finds when it asks for the right to send. */
+export type Reservation =
+  | { readonly kind: 'reserved'; readonly takenOver: boolean }
+  | { readonly kind: 'other-fingerprint' }
+  | { readonly kind: 'sending'; readonly since: string }
+  | { readonly kind: 'answered'; readonly answer: unknown }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection }
+  | { readonly kind: 'void'; readonly reason: string };
+
+/** Refuses `sending` where the inbox holds a trusted event of this flow with one of these statuses. */
+export interface ContradictionGuard {
+  readonly flowId: string;
+  readonly statuses: readonly string[];
+}
+
+export interface ClaimStore {
+  /**
+   * Asks for the right to send. A new claim, or one that is `reserved` by another attempt (which is thereby fenced
+   * off), is ours; every other phase is reported and left alone.
+   */
+  reserve(
+    key: ClaimKey,
+    attempt: { readonly owner: string; readonly flowId: string; readonly fingerprint: string },
+  ): Promise<Reservation>;
+
+  /** Compare-and-set `reserved(owner) → sending`, durable when it resolves. The guard is read in the same transaction. */
+  markSending(
+    key: ClaimKey,
+    owner: string,
+    unless?: ContradictionGuard,
+  ): Promise<'sending' | 'fenced' | 'contradicted'>;
+
+  /** `sending(owner) → reserved(owner)`: only after a proven not-sent error. False where it was not ours. */
+  release(key: ClaimKey, owner: string): Promise<boolean>;
+
+  /**
+   * The service executed it: `answered`, from any phase but `answered`, whoever proves it (the owner's answer, a status
+   * lookup). Returns the phase before, so that an answer after `void` or `rejected` can raise an alarm.
+   */
+  recordAnswer(key: ClaimKey, answer: unknown): Promise<ClaimPhase | 'absent'>;
+
+  /** The service refused it: `sending(owner) → rejected`. False where it was not ours. */
+  recordRejection(key: ClaimKey, owner: string, rejection: Rejection): Promise<boolean>;
+
+  /**
+   * A person orders that an unknown POST is sent again: the one transition `sending → reserved(newOwner)`, recorded in
+   * the same transaction. False where the claim is not in `sending`.
+   */
+  orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder): Promise<boolean>;
+
+  /** A person declares that an unknown POST was never executed: `sending → void`. False where it is not in `sending`. */
+  closeNotExecuted(key: ClaimKey, order: ClaimOrder): Promise<boolean>;
+
+  /**
+   * Absent or `reserved` → `void`, so that no attempt, however late, can send. Otherwise nothing changes and the claim's
+   * phase is returned.
+   */
+  voidUnsent(
+    key: ClaimKey,
+    attempt: { readonly flowId: string; readonly fingerprint: string },
+    reason: string,
+  ): Promise<ClaimPhase>;
+
+  get(key: ClaimKey): Promise<Claim | undefined>;
+
+  /** Every claim of one flow, oldest first. */
+  ofFlow(flowId: string): Promise<readonly Claim[]>;
+
+  orders(key: ClaimKey): Promise<readonly (ClaimOrder & { readonly action: string; readonly at: string })[]>;
+}

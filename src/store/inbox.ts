@@ -1,0 +1,97 @@
+/** What became of an event. Words of DESIGN.md. */
+export type InboxState =
+  'waiting' | 'delivered' | 'applied' | 'duplicate' | 'unverified' | 'late' | 'unmatched' | 'conflicting';
+
+/** The door that the event came in by. */
+export type InboxSource = 'callback' | 'settlement' | 'webhook';
+
+/** Why an event is trusted; null while it is not. */
+export type Proof = 'signature' | 'capability' | 'network' | 'corroborated' | 'person';
+
+export interface ReceivedEvent {
+  readonly id: string;
+  readonly source: InboxSource;
+  /** Null where the body names no flow that we can tell: it is kept as `unmatched`. */
+  readonly flowId: string | null;
+  readonly reference: string | null;
+  /** The status word of the body, as it came; null where there is none. */
+  readonly status: string | null;
+  readonly proof: Proof | null;
+  /** Keyed hash of what the body says: equal content is one event, whatever its delivery id. */
+  readonly contentHash: string;
+  /** The parsed body. Sealed on disk. */
+  readonly body: unknown;
+}
+
+export interface InboxRow extends ReceivedEvent {
+  readonly state: InboxState;
+  /** Why it is in this state, in words for a person. */
+  readonly detail: string | null;
+  readonly receivedAt: string;
+  readonly deliveredAt: string | null;
+  readonly settledAt: string | null;
+  /** How often the same content came again. */
+  readonly repeats: number;
+}
+
+/** The events of one flow that are to go out as one signal. */
+export interface InboxBatch {
+  readonly flowId: string;
+  readonly rows: readonly InboxRow[];
+  /** How often this batch's oldest row was tried and put off. */
+  readonly deferrals: number;
+}
+
+export interface Fate {
+  readonly id: string;
+  readonly state: InboxState;
+  readonly detail?: string;
+}
+
+export interface InboxQuery {
+  readonly flowId?: string;
+  readonly state?: InboxState;
+  readonly limit?: number;
+  /** Continue after this row id (rows are listed newest first). */
+  readonly after?: string;
+}
+
+export interface InboxStore {
+  /**
+   * Durable when it resolves. The same content under the same (source, flow, trusted or not) is a duplicate: counted on
+   * the first row (`repeats`), whose id is returned. Calls that come together share one transaction.
+   */
+  receive(event: ReceivedEvent): Promise<{ readonly kind: 'stored' | 'duplicate'; readonly id: string }>;
+
+  /**
+   * Up to `flows` flows that have `waiting` rows which are due, each with its oldest rows (at most `perFlow`), leased to
+   * this caller for `leaseMs`, so that two gateways do not deliver the same rows at once.
+   */
+  lease(options: { flows: number; perFlow: number; leaseMs: number }): Promise<readonly InboxBatch[]>;
+
+  /** `waiting → delivered`; the lease ends. */
+  markDelivered(ids: readonly string[]): Promise<void>;
+
+  /** The flow cannot be reached now: its waiting rows are due again after `delayMs`; the lease ends. */
+  defer(flowId: string, delayMs: number): Promise<void>;
+
+  /** The flow exists now: its waiting rows are due at once. */
+  hasten(flowId: string): Promise<void>;
+
+  /** Final words on rows; a row that was settled before keeps its first settlement, except `unverified`, which may rise. */
+  settle(fates: readonly Fate[]): Promise<void>;
+
+  /** Flows with `delivered` rows that nobody settled yet, longest waiting first, delivered at least `ageMs` ago. */
+  unsettledFlows(options: { limit: number; ageMs: number }): Promise<readonly { flowId: string; ids: readonly string[] }[]>;
+
+  /** Back to `waiting`, whatever its state: delivered anew. A person may vouch for it (`proof: 'person'`). */
+  replay(id: string, proof?: Proof): Promise<InboxRow | undefined>;
+
+  get(id: string): Promise<InboxRow | undefined>;
+  list(query: InboxQuery): Promise<readonly InboxRow[]>;
+  /** Rows per state, for invariants and metrics; `repeats` sums the duplicates. */
+  counts(): Promise<{ readonly byState: Readonly<Record<InboxState, number>>; readonly repeats: number }>;
+
+  /** Clears the bodies of rows received before that moment; their hashes stay. Returns how many. */
+  purgeBodies(before: Date): Promise<number>;
+}
