@@ -1,0 +1,48 @@
+import type { z } from 'zod';
+
+/**
+ * What a call does to the world, which decides how it may be sent and retried.
+ * `read`: nothing, repeat at will. `quote`: makes a quote, moves nothing, repeat at will. `money`: moves money or
+ * binds somebody to; only under a claim. `report`: tells the service a status that the body carries, repeat-safe.
+ * `account`: changes the integrator's account or makes a secret; one attempt, by a person.
+ */
+export type Effect = 'read' | 'quote' | 'money' | 'report' | 'account';
+
+/** One endpoint of the service. The table of them (`operations`) is what client, sandbox, proxy and docs derive from. */
+export interface Operation {
+  readonly name: string;
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  /** Relative to the service's base address; at most one `{parameter}`. */
+  readonly path: `/api/v3/${string}`;
+  /** Name of the path parameter, where the path has one. */
+  readonly param?: string;
+  /** `bearer`: `Authorization: Bearer <token>`. `none`: the header is not sent. */
+  readonly auth: 'bearer' | 'none';
+  readonly effect: Effect;
+  /** What we send: strict. */
+  readonly body?: z.ZodType;
+  /** `data` of the answer: tolerant. */
+  readonly data: z.ZodType;
+  /** The member of the body that carries the caller's reference (money operations). */
+  readonly reference?: string;
+  /** The operation that tells what became of a POST whose answer was lost, by the same reference. */
+  readonly statusLookup?: string;
+  /** HTTP status of success in the sandbox and the proxy; the service documents 200 (201 for the settlement). */
+  readonly success?: number;
+  /** One line for people, from the interface. */
+  readonly summary: string;
+  /** Heading of `service-interface.md` under which the operation stands. */
+  readonly section: string;
+}
+
+/** Checks what types cannot: that path and parameter agree, and that a money operation says where its reference is. */
+export function defineOperation<const O extends Operation>(operation: O): O {
+  const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+  if (inPath.length > 1 || inPath[0] !== operation.param) {
+    throw new TypeError(`${operation.name}: path ${operation.path} and param ${operation.param ?? '(none)'} differ`);
+  }
+  if (operation.effect === 'money' && operation.reference === undefined) {
+    throw new TypeError(`${operation.name}: a money operation needs the member that carries its reference`);
+  }
+  return operation;
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+/**
+ * Schemas for what we send. Strict: what the interface does not allow never leaves us. On the wire amounts are JSON
+ * numbers; a number that does not print as the decimal it came from (more than 15 significant digits, NaN, 1e400) is
+ * refused, since the service would read another amount than the caller meant.
+ */
+
+const MAX_EXACT_DIGITS = 15;
+
+/** Finite, not negative, and exact as a decimal. */
+export const decimalNumber = () =>
+  z
+    .number()
+    .nonnegative()
+    .refine((value) => !/e/i.test(String(value)) && String(value).replace(/\D/g, '').length <= MAX_EXACT_DIGITS, {
+      message: `has more than ${MAX_EXACT_DIGITS} digits and cannot be sent exactly as a JSON number`,
+    });
+
+/** An amount of money: a positive `decimalNumber`. */
+export const moneyNumber = () => decimalNumber().refine((value) => value > 0, { message: 'must be above zero' });
+
+/** References of our grammar: they become part of URLs, ids and claims. At most 128 characters on the wire. */
+export const REFERENCE_PATTERN = /^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+
+/** What callers may use: seven characters stay free for our own suffix `.refund`. */
+export const MAX_CALLER_REFERENCE_LENGTH = 121;
+
+export const reference = () =>
+  z.string().regex(REFERENCE_PATTERN, 'must be 1 to 128 of A-Z a-z 0-9 . _ : -, begin with a letter or digit, no ".."');
+
+export const timestampToSend = () => z.iso.datetime({ offset: true });
