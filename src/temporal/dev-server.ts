@@ -1,0 +1,139 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { currentOwner, removeOwner, writeOwner } from './database-owner.js';
+import { devServerArguments } from './dev-server-arguments.js';
+import type { Log } from './environment.js';
+import { isPortFree, nextFreePort } from './free-port.js';
+import { startGuarded } from './guarded-process.js';
+import { lastLines } from './run-command.js';
+import { untilServerReady } from './server-ready.js';
+
+export interface DevServerOptions {
+  /** The `temporal` binary, as `findServerExecutable` found it. */
+  executable: string;
+  /** The folder for its log, `temporal.log`. Made when missing. */
+  home: string;
+  /** A port that must be this one. @default 7233, or the next free one */
+  port?: number;
+  /** A port that must be this one; `false` for no UI. @default 8233, or the next free one */
+  uiPort?: number | false;
+  /** Keeps its state. @default nothing is kept */
+  dbFile?: string;
+  /** Search attributes to register, name to type: `{TowlineState: 'Keyword'}`. */
+  searchAttributes: Readonly<Record<string, string>>;
+  /** Where the UI decodes payloads: `http://127.0.0.1:8400/codec`. */
+  codecEndpoint?: string;
+  log: Log;
+}
+
+export interface DevServer {
+  /** For `TEMPORAL_ADDRESS`: `127.0.0.1:7233`. */
+  address: string;
+  /** Undefined where there is none. */
+  uiUrl: string | undefined;
+  pid: number;
+  /** Resolves when the server is gone, whether stopped or not. */
+  ended: Promise<number | NodeJS.Signals>;
+  /** Ends the server; resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+/** Thrown when our Temporal server does not start; the message ends with the last lines of its log. */
+export class DevServerError extends Error {
+  override readonly name = 'DevServerError';
+}
+
+const defaultPort = 7233;
+const defaultUiPort = 8233;
+const readyWithinMs = 60_000;
+/** A server whose Towline was killed ends within this time. */
+const ownerPatienceMs = 12_000;
+/** Another program may take a port between our look and the server's start. */
+const startAttempts = 3;
+
+/**
+ * Starts a Temporal dev server and waits until it answers.
+ * @throws DevServerError
+ */
+export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
+  await mkdir(options.home, { recursive: true });
+  if (options.dbFile) await assertNotInUse(options.dbFile);
+  for (let attempt = 1; attempt <= startAttempts; attempt++) {
+    const server = await tryToStart(options);
+    if (server !== 'port taken') return server;
+  }
+  throw new DevServerError('The free ports for the Temporal server were taken again and again. Start it once more.');
+}
+
+async function assertNotInUse(dbFile: string): Promise<void> {
+  const owner = await currentOwner(dbFile, ownerPatienceMs);
+  if (!owner) return;
+  throw new DevServerError(
+    `The Temporal database ${dbFile} is in use by process ${owner.pid}. ` +
+      'Stop the Towline that runs there, or set TOWLINE_HOME to another folder.',
+  );
+}
+
+async function tryToStart(options: DevServerOptions): Promise<DevServer | 'port taken'> {
+  const { dbFile, home, log } = options;
+  const port = await choosePort('Temporal server', options.port, defaultPort, [], log);
+  const uiPort =
+    options.uiPort === false ? undefined : await choosePort('Temporal UI', options.uiPort, defaultUiPort, [port], log);
+  const logFile = join(home, 'temporal.log');
+  const address = `127.0.0.1:${port}`;
+
+  const server = await startGuarded(options.executable, devServerArguments({ ...options, port, uiPort }), logFile);
+  if (dbFile) await writeOwner(dbFile, { pid: server.pid, port });
+  const ended = server.ended.then(async (how) => {
+    if (dbFile) await removeOwner(dbFile);
+    return how;
+  });
+
+  const trouble = await troubleAtStart(address, ended);
+  if (trouble === undefined) {
+    const uiUrl = uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`;
+    const stop = async () => {
+      await server.stop();
+      await ended;
+    };
+    return { address, uiUrl, pid: server.pid, ended, stop };
+  }
+  await server.stop();
+  const output = lastLines(await readFile(logFile, 'utf8'));
+  const mayChooseAgain = options.port === undefined || options.uiPort === undefined;
+  if (mayChooseAgain && output.includes('address already in use')) return 'port taken';
+  throw new DevServerError(`The Temporal server ${trouble}. The end of its log, ${logFile}:\n${output}`);
+}
+
+async function troubleAtStart(address: string, ended: DevServer['ended']): Promise<string | undefined> {
+  const giveUp = new AbortController();
+  const patience = setTimeout(() => giveUp.abort(), readyWithinMs);
+  const ready = untilServerReady(address, giveUp.signal).then((isReady) =>
+    isReady ? undefined : `did not answer within ${readyWithinMs / 1000} s`,
+  );
+  const died = ended.then((how) => `ended at its start (${how})`);
+  try {
+    return await Promise.race([ready, died]);
+  } finally {
+    clearTimeout(patience);
+    giveUp.abort();
+  }
+}
+
+async function choosePort(
+  what: string,
+  wanted: number | undefined,
+  first: number,
+  except: readonly number[],
+  log: Log,
+): Promise<number> {
+  if (wanted !== undefined) {
+    if (await isPortFree(wanted)) return wanted;
+    throw new DevServerError(
+      `Port ${wanted}, wanted for the ${what}, is taken. Stop what listens there, or name another.`,
+    );
+  }
+  const port = await nextFreePort(first, except);
+  if (port !== first) log(`port ${first} is taken: the ${what} takes ${port}`);
+  return port;
+}
