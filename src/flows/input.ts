@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
+
+/** Digits that a JSON number carries exactly; the service's amounts are JSON numbers. */
+const MAX_EXACT_DIGITS = 15;
+const OWN_SUFFIX = '.refund';
+
+/**
+ * An amount of money in a flow's input: a decimal string (preferred) or a JSON number, above zero, at most 15
+ * significant digits, since the service takes JSON numbers. Becomes a canonical decimal string.
+ */
+export const decimalAmount = () =>
+  z
+    .union([z.string(), z.number().transform(String)])
+    .refine((text) => /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/.test(text), {
+      message: 'must be a decimal number such as "1250.50", written without exponent, sign or leading zeros',
+    })
+    .transform((text) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text))
+    .refine((text) => text.replace('.', '').replace(/^0+/, '').length <= MAX_EXACT_DIGITS, {
+      message: `has more than ${MAX_EXACT_DIGITS} significant digits and cannot be sent exactly`,
+    })
+    .refine((text) => text !== '0', { message: 'must be above zero' });
+
+/** A caller's reference: our grammar, at most 121 characters, and not with the suffix that our refunds use. */
+export const callerReference = () =>
+  z
+    .string()
+    .regex(REFERENCE_PATTERN, 'must be A-Z a-z 0-9 . _ : -, begin with a letter or digit, and have no ".."')
+    .max(MAX_CALLER_REFERENCE_LENGTH, `must have at most ${MAX_CALLER_REFERENCE_LENGTH} characters`)
+    .refine((text) => !text.endsWith(OWN_SUFFIX), {
+      message: `must not end in "${OWN_SUFFIX}", which our refunds use`,
+    });
+
+export const refundReferenceOf = (reference: string): string => reference + OWN_SUFFIX;
+
+/** Members that every flow's input may have. */
+export const commonInput = {
+  /** Where the caller hears of status changes. */
+  callbackUrl: z.url().optional(),
+  /** Seconds from the start until the flow looks once more and then parks or expires. */
+  deadlineSeconds: z.int().min(1).max(2_592_000).default(3_600),
+  /** Multiplies every wait of our own; other than 1 only with a service on loopback. */
+  timeScale: z.number().positive().max(1).default(1),
+};

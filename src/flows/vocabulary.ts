@@ -1,0 +1,96 @@
+/** The words that flows, gateway, worker and CLI share. Imports nothing, so that workflows may import its values. */
+
+export const FLOW_KINDS = [
+  'bridge-transfer',
+  'invoice-payment',
+  'onramp',
+  'crypto-send',
+  'offramp',
+  'bank-checkout',
+  'card-deposit',
+  'bank-withdrawal',
+  'kyc-check',
+] as const;
+export type FlowKind = (typeof FLOW_KINDS)[number];
+
+export const FLOW_STATES = ['running', 'parked', 'completed', 'refunded', 'failed', 'expired', 'cancelled'] as const;
+export type FlowState = (typeof FLOW_STATES)[number];
+
+/** Durable names: a running flow holds on to them. `test/durable-names` keeps a snapshot. */
+export const TASK_QUEUE = 'towline';
+export const EVENTS_SIGNAL = 'events';
+export const FLOW_QUERY = 'flow';
+export const UPDATES = {
+  answer: 'answer',
+  approveQuote: 'approveQuote',
+  cancel: 'cancel',
+  resolve: 'resolve',
+  provideRefundInvoice: 'provideRefundInvoice',
+  pay: 'pay',
+} as const;
+
+/** Keyword; set when a flow parks and when it ends (a running flow has none). */
+export const STATE_ATTRIBUTE = 'TowlineState';
+
+/**
+ * Why a flow is parked, and what a person may order then. The actions are the legal moves of the flow's state machine:
+ * what is not listed is refused.
+ */
+export const PARK_ACTIONS = {
+  /** A POST was sent, nothing tells its outcome, and the operation has no status lookup. */
+  unknown_outcome: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
+  /** A POST was sent, and the status lookup found nothing for the whole settle window. */
+  not_found_at_service: ['send-again', 'close-not-executed'],
+  /** The service says that this reference exists, with another amount, currency or receiver. */
+  duplicate_mismatch: ['close-not-executed'],
+  /** At the deadline there was a terminal settlement that nobody has proven. */
+  unverified_settlement: ['trust-settlement', 'mark-completed', 'mark-failed', 'keep-waiting'],
+  /** At the deadline no terminal event had come. */
+  no_settlement: ['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded'],
+  /** A trusted event says something else about this transfer than we know. Both sides are in the evidence. */
+  event_mismatch: ['accept-event', 'dismiss-event'],
+  /** Trusted events contradict one another, for example completed and refunded. */
+  conflict: ['mark-completed', 'mark-failed', 'mark-refunded'],
+  /** The transfer failed after the crypto had been paid, and nobody is known to have refunded it. */
+  refund_needed: ['refund-now', 'mark-refunded', 'close-without-refund', 'mark-completed'],
+  /** The refund was sent, and its outcome cannot be told. */
+  refund_unknown: ['send-again', 'close-not-executed', 'mark-refunded'],
+  /** The service refused or failed the refund. */
+  refund_failed: ['mark-refunded', 'close-without-refund'],
+  /** The flow was terminated in the Temporal UI; the gateway resolves it on its claim. */
+  terminated: ['close-not-executed', 'mark-completed', 'mark-failed', 'mark-refunded'],
+} as const;
+export type ParkReason = keyof typeof PARK_ACTIONS;
+export type ParkAction = (typeof PARK_ACTIONS)[ParkReason][number];
+
+/** Reasons of flows that end Failed, Expired or Cancelled: the `type` of the closing failure. */
+export const END_REASONS = [
+  'invalid_input',
+  'plaintext_input',
+  'quote_rejected',
+  'rejected_by_service',
+  'other_request_same_reference',
+  'not_executed',
+  'failed_at_service',
+  'closed_by_person',
+  'deadline_passed',
+  'approval_expired',
+  'cancelled_before_sending',
+] as const;
+export type EndReason = (typeof END_REASONS)[number];
+
+/** camelCase of a kind: its Temporal workflow type. */
+export function workflowTypeOf(kind: FlowKind): string {
+  return kind.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function flowIdOf(kind: FlowKind, reference: string): string {
+  return `${kind}/${reference}`;
+}
+
+/** `{kind, reference}` of a flow id, or undefined where it is none of ours. */
+export function parseFlowId(flowId: string): { kind: FlowKind; reference: string } | undefined {
+  const slash = flowId.indexOf('/');
+  const kind = FLOW_KINDS.find((candidate) => candidate === flowId.slice(0, slash));
+  return slash > 0 && kind !== undefined ? { kind, reference: flowId.slice(slash + 1) } : undefined;
+}
