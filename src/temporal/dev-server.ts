@@ -6,6 +6,7 @@ import type { Log } from './environment.js';
 import { isPortFree, nextFreePort } from './free-port.js';
 import { startGuarded } from './guarded-process.js';
 import { lastLines } from './run-command.js';
+import type { SearchAttributes } from './search-attributes.js';
 import { untilServerReady } from './server-ready.js';
 
 export interface DevServerOptions {
@@ -20,7 +21,7 @@ export interface DevServerOptions {
   /** Keeps its state. @default nothing is kept */
   dbFile?: string;
   /** Search attributes to register, name to type: `{TowlineState: 'Keyword'}`. */
-  searchAttributes: Readonly<Record<string, string>>;
+  searchAttributes: SearchAttributes;
   /** Where the UI decodes payloads: `http://127.0.0.1:8400/codec`. */
   codecEndpoint?: string;
   log: Log;
@@ -89,7 +90,7 @@ async function tryToStart(options: DevServerOptions): Promise<DevServer | 'port 
     return how;
   });
 
-  const trouble = await troubleAtStart(address, ended);
+  const trouble = await troubleAtStart(address, options.searchAttributes, ended);
   if (trouble === undefined) {
     const uiUrl = uiPort === undefined ? undefined : `http://127.0.0.1:${uiPort}`;
     const stop = async () => {
@@ -105,10 +106,14 @@ async function tryToStart(options: DevServerOptions): Promise<DevServer | 'port 
   throw new DevServerError(`The Temporal server ${trouble}. The end of its log, ${logFile}:\n${output}`);
 }
 
-async function troubleAtStart(address: string, ended: DevServer['ended']): Promise<string | undefined> {
+async function troubleAtStart(
+  address: string,
+  searchAttributes: SearchAttributes,
+  ended: DevServer['ended'],
+): Promise<string | undefined> {
   const giveUp = new AbortController();
   const patience = setTimeout(() => giveUp.abort(), readyWithinMs);
-  const ready = untilServerReady(address, giveUp.signal).then((isReady) =>
+  const ready = untilServerReady(address, searchAttributes, giveUp.signal).then((isReady) =>
     isReady ? undefined : `did not answer within ${readyWithinMs / 1000} s`,
   );
   const died = ended.then((how) => `ended at its start (${how})`);
