@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.js';
 import { amount, opaque, record, text, timestamp, word } from './reading.js';
-import { decimalNumber, moneyNumber, reference, timestampToSend } from './sending.js';
+import { decimalNumber, moneyNumber, reference, timestampToSend, urlToSend } from './sending.js';
 import {
   BRIDGE_CHAINS,
   BRIDGE_STATUSES,
@@ -93,7 +93,7 @@ export const BridgeDepositRequest = z.strictObject({
   token: z.enum(BRIDGE_TOKENS),
   crypto_payment: BridgeCryptoPayment,
   settlement: BridgeSettlement,
-  callback_url: z.url(),
+  callback_url: urlToSend(),
   rate_id: z.string().min(1).optional(),
   metadata: BridgeMetadata.optional(),
 });

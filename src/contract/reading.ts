@@ -31,6 +31,9 @@ export const word = (vocabulary: readonly string[]) => z.string().meta({ vocabul
 /** An object whose inner fields the interface does not show. */
 export const opaque = () => z.looseObject({});
 
+/** An object by the interface, but plain text on some pages of the service (errors, chain, token). */
+export const opaqueOrText = () => z.union([z.looseObject({}), text()]);
+
 /** A record of the service: every member may be missing or null but those in `required`; unknown members are kept. */
 export function record<S extends z.ZodRawShape, const R extends readonly (keyof S & string)[]>(shape: S, required: R) {
   type Shape = { [K in keyof S]: K extends R[number] ? S[K] : z.ZodOptional<z.ZodNullable<S[K] & z.ZodType>> };

@@ -30,3 +30,9 @@ export const reference = () =>
   z.string().regex(REFERENCE_PATTERN, 'must be 1 to 128 of A-Z a-z 0-9 . _ : -, begin with a letter or digit, no ".."');
 
 export const timestampToSend = () => z.iso.datetime({ offset: true });
+
+/** `http` or `https` only: a callback to any other scheme can never be called. */
+export const urlToSend = () => z.url({ protocol: /^https?$/ });
+
+/** `"0250"`, `123456` and `"ABSA"` are all seen on the wire; text keeps its leading zeros. */
+export const bankCode = () => z.union([z.string().min(1), z.int().nonnegative()]);

@@ -30,6 +30,10 @@ export const FIAT_CURRENCIES = [
 ] as const;
 export type FiatCurrency = (typeof FIAT_CURRENCIES)[number];
 
+/** "Limits" of the interface: what a card deposit may be made in at present. */
+export const CARD_DEPOSIT_CURRENCIES = ['ZAR'] as const;
+export type CardDepositCurrency = (typeof CARD_DEPOSIT_CURRENCIES)[number];
+
 export const OFFRAMP_CURRENCIES = [
   'KES',
   'GHS',

@@ -1,0 +1,54 @@
+import type { z } from 'zod';
+import { createApiKey, createIntegrator, getKycStatus, updateWebhook, verifyHuman } from './account.js';
+import { createBridgeDeposit, quoteBridge, reportSettlement } from './bridge.js';
+import { createBankCheckout, createCardDeposit, getMobileMoneyDeposit, getOnChainDeposit } from './deposit.js';
+import { createInvoice, getInvoice, getInvoicePayment, payInvoice } from './invoice.js';
+import { createOfframp, getOfframp } from './offramp.js';
+import { createOnramp, getCryptoSend, sendCrypto } from './onramp.js';
+import type { Operation } from './operation.js';
+import { createBankWithdrawal } from './withdrawal.js';
+
+/** Every endpoint of the service. Client, sandbox routes, proxy and the OpenAPI document derive from this table. */
+export const operations = {
+  verifyHuman,
+  createApiKey,
+  createIntegrator,
+  updateWebhook,
+  getKycStatus,
+  createOnramp,
+  sendCrypto,
+  getCryptoSend,
+  createOfframp,
+  getOfframp,
+  createBankCheckout,
+  createCardDeposit,
+  getMobileMoneyDeposit,
+  getOnChainDeposit,
+  createBankWithdrawal,
+  createInvoice,
+  getInvoice,
+  payInvoice,
+  getInvoicePayment,
+  quoteBridge,
+  createBridgeDeposit,
+  reportSettlement,
+} as const satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof operations;
+
+/** Operations that move money or bind somebody to: only sent under a claim. */
+export type MoneyOperationName = {
+  [N in OperationName]: (typeof operations)[N]['effect'] extends 'money' ? N : never;
+}[OperationName];
+
+/** What a call takes: the body, or the path parameter, or nothing. */
+export type OperationArgument<N extends OperationName> = (typeof operations)[N] extends { readonly body: infer B }
+  ? z.input<B & z.ZodType>
+  : (typeof operations)[N] extends { readonly param: string }
+    ? string
+    : void;
+
+/** What a call gives: `data` of the answer, as our tolerant schema reads it. */
+export type OperationData<N extends OperationName> = z.output<(typeof operations)[N]['data']>;
+
+export const operationNames = Object.keys(operations) as OperationName[];
