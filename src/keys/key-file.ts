@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ExposedKeyFileError, InvalidKeysError } from './key-errors.js';
+import { parseKeyring, type Keyring } from './keyring.js';
+
+/**
+ * The payload keys of development: `<homeFolder>/keys` (mode 0600), made at first use.
+ *
+ * @throws ExposedKeyFileError where others can read the file
+ * @throws InvalidKeysError where the file does not hold keys
+ */
+export async function loadOrMakeKeyring(homeFolder: string): Promise<Keyring> {
+  const path = join(homeFolder, 'keys');
+  const text = (await read(path)) ?? (await make(homeFolder, path));
+  return parseKeyring(text);
+}
+
+async function read(path: string): Promise<string | undefined> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new InvalidKeysError(`The key file ${path} cannot be opened (${error.code ?? 'unknown error'})`);
+  });
+  if (file === undefined) return undefined;
+  try {
+    // The mode is asked of what was opened, not of the path, which could be swapped in between.
+    const { mode } = await file.stat();
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw new ExposedKeyFileError(path);
+    return (await file.readFile('utf8')).trim().replaceAll('\n', ',');
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Written aside and linked into place: `link` never replaces a file, so that of two processes which start at once one
+ * wins, whole, and both read the winner's key.
+ */
+async function make(homeFolder: string, path: string): Promise<string> {
+  await mkdir(homeFolder, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBytes(8).toString('hex')}`;
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(`dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await unlink(draft);
+  await syncFolder(homeFolder);
+  const text = await read(path);
+  if (text === undefined) throw new InvalidKeysError(`The key file ${path} vanished while it was made`);
+  return text;
+}
+
+/** Without it, a power cut could lose the name of the file, and with it everything sealed since. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,48 @@
+import { InvalidKeysError } from './key-errors.js';
+
+/** A secret of 256 bits with a name. The name travels in the clear with everything it sealed. */
+export interface PayloadKey {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The active key seals; every key opens. That is how keys rotate: put the new one first, drop the old one last. */
+export interface Keyring {
+  readonly active: PayloadKey;
+  find(id: string): PayloadKey | undefined;
+}
+
+const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
+const BASE64_OF_32_BYTES = /^[A-Za-z0-9+/]{43}=$/;
+
+/**
+ * Reads `PAYLOAD_KEYS`: comma-separated `id:base64-of-32-bytes`; the first is active, the others only open.
+ *
+ * @throws InvalidKeysError where the text is not of that form. It names the entry by its place, never by its content.
+ */
+export function parseKeyring(text: string): Keyring {
+  const entries = text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+  return createKeyring(entries.map(parseKey));
+}
+
+/** @throws InvalidKeysError where there is no key, or one id twice. */
+export function createKeyring(keys: readonly PayloadKey[]): Keyring {
+  const [active] = keys;
+  if (active === undefined) throw new InvalidKeysError('There is no payload key; give at least one as id:base64');
+  const byId = new Map(keys.map((key) => [key.id, key]));
+  if (byId.size !== keys.length) throw new InvalidKeysError('Two payload keys have the same id');
+  return { active, find: (id) => byId.get(id) };
+}
+
+function parseKey(entry: string, index: number): PayloadKey {
+  const colon = entry.indexOf(':');
+  const id = entry.slice(0, Math.max(colon, 0));
+  const encoded = entry.slice(colon + 1);
+  if (!KEY_ID.test(id) || !BASE64_OF_32_BYTES.test(encoded)) {
+    throw new InvalidKeysError(`Payload key number ${index + 1} is not of the form id:base64-of-32-bytes`);
+  }
+  return { id, bytes: new Uint8Array(Buffer.from(encoded, 'base64')) };
+}
