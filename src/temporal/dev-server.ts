@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { currentOwner, removeOwner, writeOwner } from './database-owner.js';
 import { devServerArguments } from './dev-server-arguments.js';
 import type { Log } from './environment.js';
-import { isPortFree, nextFreePort } from './free-port.js';
+import { anyFreePort, isPortFree, nextFreePort } from './free-port.js';
 import { startGuarded } from './guarded-process.js';
 import { lastLines } from './run-command.js';
 import type { SearchAttributes } from './search-attributes.js';
@@ -14,7 +14,7 @@ export interface DevServerOptions {
   executable: string;
   /** The folder for its log, `temporal.log`. Made when missing. */
   home: string;
-  /** A port that must be this one. @default 7233, or the next free one */
+  /** A port that must be this one; 0 for any free one. @default 7233, or the next free one */
   port?: number;
   /** A port that must be this one; `false` for no UI. @default 8233, or the next free one */
   uiPort?: number | false;
@@ -101,7 +101,7 @@ async function tryToStart(options: DevServerOptions): Promise<DevServer | 'port 
   }
   await server.stop();
   const output = lastLines(await readFile(logFile, 'utf8'));
-  const mayChooseAgain = options.port === undefined || options.uiPort === undefined;
+  const mayChooseAgain = !options.port || options.uiPort === undefined;
   if (mayChooseAgain && output.includes('address already in use')) return 'port taken';
   throw new DevServerError(`The Temporal server ${trouble}. The end of its log, ${logFile}:\n${output}`);
 }
@@ -133,6 +133,7 @@ async function choosePort(
   log: Log,
 ): Promise<number> {
   if (wanted !== undefined) {
+    if (wanted === 0) return anyFreePort();
     if (await isPortFree(wanted)) return wanted;
     throw new DevServerError(
       `Port ${wanted}, wanted for the ${what}, is taken. Stop what listens there, or name another.`,
