@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+export const TOKEN_ROLES = ['flows', 'operator', 'admin'] as const;
+/** `flows`: starts, lists, shows, waits, approves, cancels. `operator`: also resolves and replays. `admin`: all. */
+export type TokenRole = (typeof TOKEN_ROLES)[number];
+
+/** Who may call the gateway. `name` is what the records show as the actor. */
+export interface GatewayToken {
+  readonly name: string;
+  readonly role: TokenRole;
+  readonly secret: string;
+}
+
+export const DEVELOPMENT_TOKEN: GatewayToken = { name: 'dev', role: 'admin', secret: 'dev-token' };
+
+const NAME = /^[A-Za-z0-9._-]{1,64}$/;
+/** What an Authorization header can carry after `Bearer `. */
+const SECRET = /^[A-Za-z0-9._~+/=-]{8,512}$/;
+
+const token = (entry: string): GatewayToken | string => {
+  const [name = '', role = '', ...rest] = entry.split(':');
+  const secret = rest.join(':');
+  const known = TOKEN_ROLES.find((candidate) => candidate === role);
+  if (!NAME.test(name) || known === undefined)
+    return `must be name:role:secret with a role of ${TOKEN_ROLES.join(', ')}`;
+  if (!SECRET.test(secret)) return 'needs a secret of 8 to 512 characters, letters, digits and . _ ~ + / = -';
+  return { name, role: known, secret };
+};
+
+/** `GATEWAY_TOKENS`: comma-separated `name:role:secret`. Two tokens may share a name (rotation), but no secret. */
+export const gatewayTokens = () =>
+  z.string().transform((text, context): readonly GatewayToken[] => {
+    const tokens: GatewayToken[] = [];
+    const entries = text.split(',').map((entry) => entry.trim());
+    for (const [index, entry] of entries.entries()) {
+      const parsed = token(entry);
+      if (typeof parsed === 'string') context.addIssue(`entry ${index + 1} ${parsed}`);
+      else tokens.push(parsed);
+    }
+    if (new Set(tokens.map(({ secret }) => secret)).size !== tokens.length) context.addIssue('has one secret twice');
+    return tokens;
+  });

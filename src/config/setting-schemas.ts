@@ -1,0 +1,64 @@
+import { z } from 'zod';
+
+/** The simple forms of settings. Messages follow the setting's name in a sentence and never repeat the value. */
+
+const DECIMAL = /^\d{1,9}(\.\d{1,9})?$/;
+
+export const port = () =>
+  z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port number')
+    .transform(Number)
+    .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
+
+export const seconds = (max: number) =>
+  z
+    .string()
+    .regex(DECIMAL, 'must be a number of seconds')
+    .transform(Number)
+    .refine((value) => value > 0 && value <= max, `must be above 0 and at most ${max} seconds`)
+    .transform((value) => Math.round(value * 1_000));
+
+export const fraction = () =>
+  z
+    .string()
+    .regex(DECIMAL, 'must be a number above 0 and at most 1')
+    .transform(Number)
+    .refine((value) => value > 0 && value <= 1, 'must be above 0 and at most 1');
+
+export const flag = () => z.enum(['true', 'false'], 'must be "true" or "false"').transform((word) => word === 'true');
+
+export const oneOf = <const W extends readonly [string, ...string[]]>(words: W) =>
+  z.enum(words, `must be one of ${words.join(', ')}`);
+
+export const httpUrl = () =>
+  z
+    .string()
+    .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http or https URL')
+    .refine((text) => !URL.canParse(text) || new URL(text).username + new URL(text).password === '', {
+      message: 'must not carry a user or password',
+    })
+    .refine((text) => !/[?#]/.test(text), 'must not have a query or fragment')
+    .transform((text) => text.replace(/\/+$/, ''));
+
+const MIN_SECRET_LENGTH = 16;
+const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Comma-separated, for rotation; those of Standard Webhooks begin with `whsec_` and go on in base64. */
+export const secrets = (kind: 'any' | 'standard-webhooks') =>
+  z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .refine(
+      (parts) => parts.every((part) => part.length >= MIN_SECRET_LENGTH),
+      `has a secret of fewer than ${MIN_SECRET_LENGTH} characters`,
+    )
+    .refine(
+      (parts) => parts.every((part) => (kind === 'any' && !part.startsWith('whsec_')) || STANDARD_SECRET.test(part)),
+      'has a secret that is not of the form "whsec_" and base64',
+    );

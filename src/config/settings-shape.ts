@@ -1,0 +1,53 @@
+import type { DuplicateReference } from './duplicate-reference.js';
+import type { GatewayToken } from './gateway-tokens.js';
+import type { NetworkList } from './networks.js';
+
+export const WEBHOOK_PROFILES = ['auto', 'standard-webhooks', 'raw-hmac', 'json-hmac', 'unsigned'] as const;
+export type WebhookProfile = (typeof WEBHOOK_PROFILES)[number];
+
+export const SETTLEMENT_TRUSTS = ['corroborated', 'signed', 'network'] as const;
+export type SettlementTrust = (typeof SETTLEMENT_TRUSTS)[number];
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Everything that a process of ours can be told. Each member is the camelCase of its variable (`…Ms`: given in seconds). */
+export interface Settings {
+  /** Service and gateway are both on this machine. What is only for development hangs on this, and on nothing else. */
+  readonly development: boolean;
+  /** Our own sandbox is the service: SERVICE_BASE_URL is not set. It is then started along. */
+  readonly serviceIsSandbox: boolean;
+  readonly serviceBaseUrl: string;
+  readonly serviceToken: string | undefined;
+  /** Read again whenever the service refuses the token. */
+  readonly serviceTokenFile: string | undefined;
+  readonly serviceAccount: string;
+  readonly serviceTimeoutMs: number;
+  /** The gateway, as the service and the settlement provider reach it. */
+  readonly publicUrl: string;
+  readonly gatewayHost: string;
+  readonly gatewayPort: number;
+  readonly gatewayTokens: readonly GatewayToken[];
+  readonly sandboxHost: string;
+  readonly sandboxPort: number;
+  readonly webhookSecrets: readonly string[];
+  readonly webhookProfile: WebhookProfile;
+  readonly settlementSecrets: readonly string[];
+  /** The part of the URL that the settlement provider alone knows. Undefined: derived from the store's key. */
+  readonly settlementCapability: string | undefined;
+  readonly settlementTrust: SettlementTrust;
+  readonly settlementNetworks: NetworkList | undefined;
+  readonly callbackSecrets: readonly string[];
+  readonly duplicateReference: DuplicateReference;
+  /** Absolute path of the folder with all our state. */
+  readonly towlineHome: string;
+  readonly towlineCache: string;
+  /** For `parseKeyring`; undefined in development: keys are made in `towlineHome`. */
+  readonly payloadKeys: string | undefined;
+  readonly allowPlaintext: boolean;
+  readonly proxyTimeoutMs: number;
+  readonly timeScale: number;
+  readonly logLevel: LogLevel;
+  /** The `TEMPORAL_*` variables, for `loadClientConnectConfig`. */
+  readonly temporal: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,110 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { parseKeyring } from '../keys/index.js';
+import { checkTogether } from './check-together.js';
+import { duplicateReference, unknownForAll } from './duplicate-reference.js';
+import type { Environment } from './environment.js';
+import { DEVELOPMENT_TOKEN, gatewayTokens } from './gateway-tokens.js';
+import { isLoopback } from './loopback.js';
+import { networks } from './networks.js';
+import { createSettingReader } from './setting-reader.js';
+import { flag, fraction, httpUrl, oneOf, port, seconds, secrets } from './setting-schemas.js';
+import { SettingsError } from './settings-error.js';
+import { LOG_LEVELS, SETTLEMENT_TRUSTS, WEBHOOK_PROFILES, type Settings } from './settings-shape.js';
+
+/** The token that the sandbox of development knows. */
+export const DEVELOPMENT_SERVICE_TOKEN = 'sandbox-token';
+
+const SCALE_OF_PRODUCTION = 1;
+const DEFAULT_GATEWAY_PORT = 8400;
+const DEFAULT_SANDBOX_PORT = 8401;
+/** 128 bits in base64url. */
+const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
+
+/**
+ * Settings from environment variables. All problems are reported at once.
+ * @throws SettingsError
+ */
+export function readSettings(env: Environment): Settings {
+  const reader = createSettingReader(env);
+  const { read } = reader;
+
+  const sandboxPort = read('SANDBOX_PORT', port().default(DEFAULT_SANDBOX_PORT)) ?? DEFAULT_SANDBOX_PORT;
+  const givenService = read('SERVICE_BASE_URL', httpUrl().optional());
+  const serviceBaseUrl = givenService ?? `http://127.0.0.1:${sandboxPort}`;
+  const gatewayHost = read('GATEWAY_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1';
+  const gatewayPort = read('GATEWAY_PORT', port().default(DEFAULT_GATEWAY_PORT)) ?? DEFAULT_GATEWAY_PORT;
+  const serviceIsLocal = isLoopback(new URL(serviceBaseUrl).hostname);
+  const gatewayIsLocal = isLoopback(gatewayHost);
+  const development = serviceIsLocal && gatewayIsLocal;
+  const givenPublicUrl = read('PUBLIC_URL', httpUrl().optional());
+
+  const serviceToken = read('SERVICE_TOKEN', z.string().optional());
+  const serviceTokenFile = read('SERVICE_TOKEN_FILE', z.string().optional());
+  const settlementTrust = read('SETTLEMENT_TRUST', oneOf(SETTLEMENT_TRUSTS).default('corroborated')) ?? 'corroborated';
+  const settlementNetworks = read('SETTLEMENT_NETWORKS', networks().optional());
+  const payloadKeys = read(
+    'PAYLOAD_KEYS',
+    z.string().refine(areKeys, 'must be comma-separated id:base64-of-32-bytes').optional(),
+  );
+  const timeScale = read('TIME_SCALE', fraction().default(SCALE_OF_PRODUCTION)) ?? SCALE_OF_PRODUCTION;
+
+  const settings: Settings = {
+    development,
+    serviceIsSandbox: givenService === undefined,
+    serviceBaseUrl,
+    serviceToken:
+      serviceToken ?? (serviceTokenFile === undefined && serviceIsLocal ? DEVELOPMENT_SERVICE_TOKEN : undefined),
+    serviceTokenFile: serviceTokenFile === undefined ? undefined : resolve(serviceTokenFile),
+    serviceAccount: read('SERVICE_ACCOUNT', accountName().default('default')) ?? 'default',
+    serviceTimeoutMs: read('SERVICE_TIMEOUT', seconds(600).default(30_000)) ?? 30_000,
+    publicUrl:
+      givenPublicUrl ?? `http://${gatewayHost.includes(':') ? `[${gatewayHost}]` : gatewayHost}:${gatewayPort}`,
+    gatewayHost,
+    gatewayPort,
+    gatewayTokens: read('GATEWAY_TOKENS', gatewayTokens().optional()) ?? (gatewayIsLocal ? [DEVELOPMENT_TOKEN] : []),
+    sandboxHost: read('SANDBOX_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',
+    sandboxPort,
+    webhookSecrets: read('WEBHOOK_SECRETS', secrets('any').default([])) ?? [],
+    webhookProfile: read('WEBHOOK_PROFILE', oneOf(WEBHOOK_PROFILES).default('auto')) ?? 'auto',
+    settlementSecrets: read('SETTLEMENT_SECRETS', secrets('standard-webhooks').default([])) ?? [],
+    settlementCapability: read(
+      'SETTLEMENT_CAPABILITY',
+      z.string().regex(CAPABILITY, 'must be 22 to 128 letters, digits, - and _').optional(),
+    ),
+    settlementTrust,
+    settlementNetworks,
+    callbackSecrets: read('CALLBACK_SECRETS', secrets('standard-webhooks').default([])) ?? [],
+    duplicateReference: read('DUPLICATE_REFERENCE', duplicateReference().optional()) ?? unknownForAll,
+    towlineHome: resolve(read('TOWLINE_HOME', z.string().default('.towline')) ?? '.towline'),
+    towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),
+    payloadKeys,
+    allowPlaintext: read('ALLOW_PLAINTEXT', flag().default(development)) ?? false,
+    proxyTimeoutMs: read('PROXY_TIMEOUT', seconds(300).default(10_000)) ?? 10_000,
+    timeScale,
+    logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS).default('info')) ?? 'info',
+    temporal: temporalVariables(env),
+  };
+  checkTogether(settings, env, reader);
+  if (reader.problems.length > 0) throw new SettingsError(reader.problems);
+  return settings;
+}
+
+const accountName = () => z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits and . _ -');
+
+function areKeys(text: string): boolean {
+  try {
+    parseKeyring(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function temporalVariables(env: Environment): Readonly<Record<string, string>> {
+  const ours = Object.entries(env).filter((entry): entry is [string, string] => {
+    return entry[0].startsWith('TEMPORAL_') && entry[1] !== undefined && entry[1] !== '';
+  });
+  return Object.fromEntries(ours);
+}

@@ -1,0 +1,71 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { flowOf } from '../flows/index.js';
+import { flowIdOf, TASK_QUEUE, workflowTypeOf, type FlowKind } from '../flows/vocabulary.js';
+import type { Store } from '../store/store.js';
+import { OtherRequestError, UnknownFlowKindError } from './start-flow-errors.js';
+import { flowFingerprint } from './start-flow-fingerprint.js';
+
+export interface StartFlowDeps {
+  readonly client: Client;
+  readonly store: Pick<Store, 'mac'>;
+  /** @default `towline` */
+  readonly taskQueue?: string;
+}
+
+export interface StartedFlow {
+  /** False: it was there before, with the same content, running or closed. */
+  readonly started: boolean;
+  readonly flowId: string;
+  readonly runId: string;
+}
+
+/** What every start of a flow has in common, for `start` and for update-with-start alike. */
+export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown) {
+  const flow = flowOf(kind);
+  if (flow === undefined) throw new UnknownFlowKindError(kind);
+  const reference = flow.referenceOf(input);
+  const fingerprint = flowFingerprint(deps.store, flow, input);
+  return {
+    workflowType: workflowTypeOf(kind),
+    fingerprint,
+    options: {
+      workflowId: flowIdOf(kind, reference),
+      taskQueue: deps.taskQueue ?? TASK_QUEUE,
+      args: [input] as [unknown],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      memo: { fingerprint },
+      staticSummary: flow.summaryOf(input),
+      staticDetails: `Reference ${reference}`,
+    },
+  };
+}
+
+/**
+ * Starts the flow of `input`, or finds the one that its reference has.
+ *
+ * The conflict policy is FAIL, not USE_EXISTING: both leave a running flow alone, but FAIL tells us that there was one
+ * (the client hides that part of the answer), and saves the look at every new flow. A start whose answer got lost is
+ * repeated by the client with the same request id, which the server takes as the same start.
+ *
+ * @param input parsed by the flow's own schema
+ * @throws OtherRequestError, UnknownFlowKindError
+ */
+export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unknown): Promise<StartedFlow> {
+  const { workflowType, fingerprint, options } = startOptions(deps, kind, input);
+  const flowId = options.workflowId;
+  try {
+    const handle = await deps.client.workflow.start(workflowType, {
+      ...options,
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+    });
+    return { started: true, flowId, runId: handle.firstExecutionRunId };
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    const found = await deps.client.workflow.getHandle(flowId).describe();
+    // A flow that another client started has no fingerprint: its content is checked by the claim alone.
+    const known = found.memo?.['fingerprint'];
+    if (known !== undefined && known !== fingerprint) throw new OtherRequestError(flowId);
+    return { started: false, flowId, runId: found.runId };
+  }
+}

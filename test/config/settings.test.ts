@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import { readSettings, SettingsError } from '../../src/config/index.js';
+
+const key = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
+const live = {
+  SERVICE_BASE_URL: 'https://service.example',
+  SERVICE_TOKEN: 'a-live-token',
+  PUBLIC_URL: 'https://towline.example',
+  GATEWAY_HOST: '0.0.0.0',
+  GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend,ann:operator:secret-of-ann',
+  PAYLOAD_KEYS: key,
+};
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readSettings(env);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+}
+
+describe('settings', () => {
+  it('need nothing in development', () => {
+    const settings = readSettings({});
+    expect(settings).toMatchObject({
+      development: true,
+      serviceIsSandbox: true,
+      serviceBaseUrl: 'http://127.0.0.1:8401',
+      publicUrl: 'http://127.0.0.1:8400',
+      gatewayTokens: [{ name: 'dev', role: 'admin', secret: 'dev-token' }],
+      settlementTrust: 'corroborated',
+      allowPlaintext: true,
+      timeScale: 1,
+      serviceTimeoutMs: 30_000,
+      proxyTimeoutMs: 10_000,
+    });
+    expect(Object.values(settings.duplicateReference)).toContain('unknown');
+  });
+
+  it('take a live service with all that it needs, and are then no development', () => {
+    const settings = readSettings(live);
+    expect(settings).toMatchObject({ development: false, serviceIsSandbox: false, allowPlaintext: false });
+    expect(settings.gatewayTokens.map(({ name, role }) => [name, role])).toEqual([
+      ['backend', 'flows'],
+      ['ann', 'operator'],
+    ]);
+  });
+
+  it('say every problem at once, each by the name of its setting, and never a secret', () => {
+    const problems = problemsOf({
+      SERVICE_BASE_URL: 'http://service.example',
+      GATEWAY_HOST: '0.0.0.0',
+      GATEWAY_PORT: '99999',
+      GATEWAY_TOKENS: 'bob:king:hush-hush-hush',
+      SETTLEMENT_SECRETS: 'tiny-secret',
+      PAYLOAD_KEYS: 'k:not-a-key',
+      TIME_SCALE: '0.5',
+      DATABASE_URL: 'postgres://user:hush-password@db/towline',
+      LOG_LEVEL: 'loud',
+    });
+    for (const name of [
+      'SERVICE_BASE_URL',
+      'SERVICE_TOKEN',
+      'PUBLIC_URL',
+      'GATEWAY_PORT',
+      'GATEWAY_TOKENS',
+      'SETTLEMENT_SECRETS',
+      'PAYLOAD_KEYS',
+      'TIME_SCALE',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+    ]) {
+      expect(problems.some((problem) => problem.startsWith(name))).toBe(true);
+    }
+    expect(problems.join('\n')).not.toMatch(/hush|tiny-secret|not-a-key/);
+  });
+
+  it.each([
+    ['the development token beyond loopback', { ...live, GATEWAY_TOKENS: '' }, /GATEWAY_TOKENS is missing/],
+    ['the same token given by name', { ...live, GATEWAY_TOKENS: 'dev:admin:dev-token' }, /token of development/],
+    ['two places for the token', { SERVICE_TOKEN: 'a', SERVICE_TOKEN_FILE: 'b' }, /both set/],
+    ['trust by signature without a secret', { SETTLEMENT_TRUST: 'signed' }, /SETTLEMENT_SECRETS is missing/],
+    ['trust by network without networks', { SETTLEMENT_TRUST: 'network' }, /SETTLEMENT_NETWORKS is missing/],
+    ['a network that is everybody', { SETTLEMENT_NETWORKS: '0.0.0.0/0' }, /SETTLEMENT_NETWORKS must be/],
+    ['a short capability', { SETTLEMENT_CAPABILITY: 'abc' }, /SETTLEMENT_CAPABILITY must be/],
+    [
+      'a rule for an operation that moves no money',
+      { DUPLICATE_REFERENCE: 'getOfframp=rejected' },
+      /DUPLICATE_REFERENCE/,
+    ],
+    ['a user in a URL', { SERVICE_BASE_URL: 'https://me:hush@service.example' }, /must not carry/],
+  ])('refuse %s', (_what, env, sentence) => {
+    expect(problemsOf(env as Record<string, string>).join('\n')).toMatch(sentence);
+  });
+
+  it('read rules for repeated references by operation', () => {
+    const { duplicateReference } = readSettings({
+      DUPLICATE_REFERENCE: 'createBridgeDeposit=same-result, sendCrypto=rejected',
+    });
+    expect(duplicateReference).toMatchObject({
+      createBridgeDeposit: 'same-result',
+      sendCrypto: 'rejected',
+      createOfframp: 'unknown',
+    });
+  });
+
+  it('know networks, also of IPv4 addresses in IPv6 clothes', () => {
+    const { settlementNetworks } = readSettings({ SETTLEMENT_NETWORKS: '203.0.113.0/24, 2001:db8::/32' });
+    const seen = ['203.0.113.9', '::ffff:203.0.113.9', '2001:db8::1', '203.0.114.9', '::1', 'nonsense'];
+    expect(seen.map((address) => settlementNetworks?.includes(address))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
