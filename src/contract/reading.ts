@@ -9,16 +9,25 @@ import { z } from 'zod';
 /** Text; a number in its place is taken as text, so that `reference_number: 12` and `"12"` read the same. */
 export const text = () => z.union([z.string(), z.number().transform(String)]);
 
-/** An amount or a count, kept as the decimal text that was sent: JavaScript numbers of money are never computed with. */
+/** What `parseAmount` of money.ts takes, so that no amount that was read can make a flow throw. */
+const PLAIN_AMOUNT = /^(?!-0(?:\.0+)?$)-?(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/;
+
+/** `String(1e-7)` is "1e-7" and a text may say "007.50" or "-0": all become plain decimals. */
+function plainDecimal(value: number | string): string {
+  const text = String(value);
+  const [, sign = '', first = '', rest = '', exponent] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];
+  if (exponent !== undefined) return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${rest}`;
+  return text.replace(/^(-?)0+(?=\d)/, '$1').replace(/^-(?=0(?:\.0+)?$)/, '');
+}
+
+/** An amount or a count, as plain decimal text: JavaScript numbers of money are never computed with. */
 export const amount = () =>
-  z.union([
-    z.string().regex(/^-?\d+(\.\d+)?$/, 'not a decimal number'),
-    z.number().transform((value, context) => {
-      if (Number.isFinite(value)) return String(value);
-      context.issues.push({ code: 'custom', input: value, message: 'not a finite number' });
-      return z.NEVER;
-    }),
-  ]);
+  z.union([z.string(), z.number()]).transform((value, context) => {
+    const plain = String(value).length <= 100 ? plainDecimal(value) : '';
+    if (PLAIN_AMOUNT.test(plain)) return plain;
+    context.issues.push({ code: 'custom', input: value, message: 'not a decimal number of a sane length' });
+    return z.NEVER;
+  });
 
 export const flag = () => z.union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')]);
 
@@ -34,12 +43,18 @@ export const opaque = () => z.looseObject({});
 /** An object by the interface, but plain text on some pages of the service (errors, chain, token). */
 export const opaqueOrText = () => z.union([z.looseObject({}), text()]);
 
-/** A record of the service: every member may be missing or null but those in `required`; unknown members are kept. */
+/**
+ * A record of the service. Only the members in `required` must be there and readable. Any other may be missing or null,
+ * and reads as absent where its value cannot be read: a cosmetic member must never make a paid transfer unreadable.
+ * Unknown members are kept. (`__proto__` as a key is dropped by zod.)
+ */
 export function record<S extends z.ZodRawShape, const R extends readonly (keyof S & string)[]>(shape: S, required: R) {
   type Shape = { [K in keyof S]: K extends R[number] ? S[K] : z.ZodOptional<z.ZodNullable<S[K] & z.ZodType>> };
   const tolerant: Record<string, z.ZodType> = {};
   for (const [member, schema] of Object.entries(shape)) {
-    tolerant[member] = required.includes(member) ? (schema as z.ZodType) : (schema as z.ZodType).nullish();
+    tolerant[member] = required.includes(member)
+      ? (schema as z.ZodType)
+      : (schema as z.ZodType).nullish().catch(undefined);
   }
   return z.looseObject(tolerant as unknown as Shape);
 }

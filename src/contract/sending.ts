@@ -8,12 +8,14 @@ import { z } from 'zod';
 
 const MAX_EXACT_DIGITS = 15;
 
+const significantDigits = (value: number) => String(value).replace('.', '').replace(/^0+/, '').length;
+
 /** Finite, not negative, and exact as a decimal. */
 export const decimalNumber = () =>
   z
     .number()
     .nonnegative()
-    .refine((value) => !/e/i.test(String(value)) && String(value).replace(/\D/g, '').length <= MAX_EXACT_DIGITS, {
+    .refine((value) => !/e/i.test(String(value)) && significantDigits(value) <= MAX_EXACT_DIGITS, {
       message: `has more than ${MAX_EXACT_DIGITS} digits and cannot be sent exactly as a JSON number`,
     });
 

@@ -1,0 +1,134 @@
+import { Big } from 'big.js';
+
+/**
+ * Exact amounts as plain decimal text ("1250", "0.00000001"): what flows hold and compute with. JavaScript numbers
+ * appear only at the wire. Lengths are bounded, since "1e1000000000" is eleven characters and a gigabyte once printed.
+ * Workflows import this file: it must stay deterministic and import nothing but big.js.
+ */
+
+const MAX_DIGITS = 30;
+const PLAIN = new RegExp(`^(?!-0(?:\\.0+)?$)-?(?:0|[1-9]\\d{0,${MAX_DIGITS - 1}})(?:\\.\\d{1,${MAX_DIGITS}})?$`);
+const WIRE = /^(-?\d{1,60}(?:\.\d{1,60})?)(?:[eE]([+-]?\d{1,3}))?$/;
+const MAX_WIRE_LENGTH = 120;
+const MAX_WIRE_EXPONENT = 60;
+/** Every decimal of up to 15 significant digits survives a double; of those with 16 and 17 only some do. */
+const MAX_EXACT_DIGITS = 15;
+/** As a factor: multiplication is exact, while division rounds at `Big.DP` digits. */
+const ONE_BPS = '0.0001';
+
+// A constructor of our own, so that nobody who sets `Big.DP` or `Big.NE` elsewhere changes our results.
+const Exact = Big();
+const print = (value: Big): string => (value.eq(0) ? '0' : value.toFixed());
+
+/** The text is not a plain decimal number of at most 30 digits on each side of the point. Carries no value. */
+export class InvalidAmountError extends Error {
+  override readonly name = 'InvalidAmountError';
+}
+
+/** The amount cannot be sent as a JSON number: the service would read another amount than was meant. */
+export class UnsafeAmountError extends Error {
+  override readonly name = 'UnsafeAmountError';
+}
+
+const exact = (text: string): Big => {
+  if (typeof text !== 'string' || !PLAIN.test(text)) {
+    throw new InvalidAmountError('not a plain decimal number, such as "1250" or "0.5"');
+  }
+  return new Exact(text);
+};
+
+/** The shortest text of the same amount: "1.50" → "1.5". Throws InvalidAmountError on " 1", "01", "1e5", "-0", "+1". */
+export const parseAmount = (text: string): string => print(exact(text));
+
+/** The exact sum; "0" for none. */
+export const addAmounts = (...amounts: readonly string[]): string =>
+  print(amounts.reduce((sum, amount) => sum.plus(exact(amount)), new Exact(0)));
+
+/** Exactly `from - amount`; may be negative. */
+export const subtractAmounts = (from: string, amount: string): string => print(exact(from).minus(exact(amount)));
+
+export const compareAmounts = (left: string, right: string): -1 | 0 | 1 => exact(left).cmp(exact(right));
+
+/** By value: "1.50" is the same amount as "1.5". */
+export const sameAmount = (left: string, right: string): boolean => exact(left).eq(exact(right));
+
+export const isPositiveAmount = (text: string): boolean => exact(text).gt(0);
+
+/** Exactly `amount × bps / 10,000`; not rounded (see `roundAmount`). `bps` is a whole number. */
+export const multiplyByBps = (amount: string, bps: number): string => print(portion(exact(amount), bps));
+
+/** Whether `amount` is at most `limitBps` (1 = 0.01 %) away from `reference`, in either direction; exact at the edge. */
+export const withinBps = (amount: string, limitBps: number, reference: string): boolean => {
+  const expected = exact(reference);
+  return exact(amount).minus(expected).abs().lte(portion(expected.abs(), limitBps));
+};
+
+const portion = (amount: Big, bps: number): Big => {
+  if (!Number.isSafeInteger(bps) || bps < 0) throw new RangeError('basis points must be a whole number, zero or more');
+  return amount.times(bps).times(ONE_BPS);
+};
+
+/** To that many decimals: `down` drops what is left over (towards zero), `half-up` rounds it. */
+export const roundAmount = (amount: string, decimals: number, mode: 'down' | 'half-up' = 'down'): string =>
+  print(exact(amount).round(decimals, mode === 'down' ? Exact.roundDown : Exact.roundHalfUp));
+
+/**
+ * Decimals by currency, unit or token, ISO 4217 for fiat. Tokens have those of their main contract; some chains deviate
+ * (USDC on Stellar has 7), and there the smaller number stands.
+ */
+const DECIMALS: ReadonlyMap<string, number> = new Map([
+  ...['UGX', 'XOF', 'XAF', 'RWF', 'GNF'].map((fiat) => [fiat, 0] as const),
+  ...['KES', 'GHS', 'NGN', 'ZAR', 'USD', 'ZMW', 'SLE', 'CDF', 'TZS', 'EGP', 'MWK', 'ETB', 'MZN', 'LSL'].map(
+    (fiat) => [fiat, 2] as const,
+  ),
+  ...['SAT', 'MSAT'].map((unit) => [unit, 0] as const),
+  ...['USDC', 'USDT', 'USDT0', 'ADA'].map((token) => [token, 6] as const),
+  ...['ETH', 'CUSD', 'BUSD', 'USDGLO', 'CKES', 'CGHS', 'FUSE'].map((token) => [token, 18] as const),
+  ['XLM', 7],
+  ['BTC', 8],
+  ['HBAR', 8],
+  ['HASH', 9],
+]);
+
+/** How many decimals an amount of this currency, unit or token has; undefined for one that we do not know. */
+export const decimalsOf = (currency: string): number | undefined => DECIMALS.get(currency.toUpperCase());
+
+/** What is wrong with an amount of money in this currency, as a sentence for people; undefined if nothing is. */
+export const checkAmount = (text: string, currency: string): string | undefined => {
+  if (typeof text !== 'string' || !PLAIN.test(text))
+    return 'The amount must be a plain decimal number, such as "1250.5".';
+  const value = new Exact(text);
+  if (value.lte(0)) return 'The amount must be above zero.';
+  const decimals = decimalsOf(currency);
+  if (decimals === undefined || value.eq(value.round(decimals, Exact.roundDown))) return undefined;
+  return decimals === 0
+    ? `An amount in ${currency.toUpperCase()} has no decimals.`
+    : `An amount in ${currency.toUpperCase()} has at most ${decimals} decimals.`;
+};
+
+/**
+ * The JSON number that prints as this very decimal. Throws UnsafeAmountError where there is none (more than 15
+ * significant digits, or so small that it would print with an exponent), InvalidAmountError where it is no amount.
+ */
+export const toWireNumber = (text: string): number => {
+  const plain = parseAmount(text);
+  const wire = Number(plain);
+  const digits = plain.replace('.', '').replace(/^-?0*/, '').length;
+  if (String(wire) !== plain || digits > MAX_EXACT_DIGITS) {
+    throw new UnsafeAmountError('the amount has more digits than a JSON number can carry exactly');
+  }
+  return wire;
+};
+
+/**
+ * An amount as it came over the wire, a number or text, exponents and leading zeros included, as plain decimal text.
+ * Throws InvalidAmountError where it is no finite decimal of a sane length.
+ */
+export const fromWireNumber = (value: number | string): string => {
+  const text = String(value);
+  const match = text.length <= MAX_WIRE_LENGTH ? WIRE.exec(text) : null;
+  if (match === null || Math.abs(Number(match[2] ?? 0)) > MAX_WIRE_EXPONENT) {
+    throw new InvalidAmountError('not a decimal number of a sane length');
+  }
+  return print(new Exact(text));
+};

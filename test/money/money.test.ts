@@ -1,0 +1,181 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import {
+  addAmounts,
+  checkAmount,
+  compareAmounts,
+  decimalsOf,
+  fromWireNumber,
+  InvalidAmountError,
+  isPositiveAmount,
+  multiplyByBps,
+  parseAmount,
+  roundAmount,
+  sameAmount,
+  subtractAmounts,
+  toWireNumber,
+  UnsafeAmountError,
+  withinBps,
+} from '../../src/money.js';
+
+const DECIMALS = 8;
+/** The other arithmetic that ours is compared with: whole minor units in BigInt. */
+const toText = (minor: bigint): string => {
+  const digits = (minor < 0n ? -minor : minor).toString().padStart(DECIMALS + 1, '0');
+  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '');
+  const sign = minor < 0n ? '-' : '';
+  return `${sign}${digits.slice(0, -DECIMALS)}${fraction === '' ? '' : `.${fraction}`}`;
+};
+const minorUnits = fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n });
+
+describe('amounts', () => {
+  it.each([
+    '1e5',
+    '1E400',
+    '1e1000000000',
+    ' 1',
+    '1 ',
+    '01',
+    '-0',
+    '-0.0',
+    '+1',
+    '.5',
+    '1.',
+    '',
+    'NaN',
+    'Infinity',
+    '0x10',
+    '1,000',
+    '١',
+  ])('refuses %j, which is no plain decimal number', (text) => {
+    expect(() => parseAmount(text)).toThrow(InvalidAmountError);
+    expect(checkAmount(text, 'USD')).toMatch(/plain decimal/);
+  });
+
+  it('refuses a million digits and a huge exponent at once, without computing with them', () => {
+    const started = performance.now();
+    for (const text of ['9'.repeat(1_000_000), `0.${'1'.repeat(1_000_000)}`, '1e999999999', '1e-999999999']) {
+      expect(() => parseAmount(text)).toThrow(InvalidAmountError);
+      expect(() => fromWireNumber(text)).toThrow(InvalidAmountError);
+      expect(() => toWireNumber(text)).toThrow(InvalidAmountError);
+    }
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+
+  it('prints the shortest plain text of an amount, and never an exponent', () => {
+    expect(parseAmount('1.50')).toBe('1.5');
+    expect(parseAmount('0.00')).toBe('0');
+    expect(parseAmount(`1${'0'.repeat(29)}`)).toBe(`1${'0'.repeat(29)}`);
+    expect(multiplyByBps('0.000000000000000001', 1)).toBe('0.0000000000000000000001');
+  });
+
+  it('adds, subtracts and compares as whole minor units do', () => {
+    fc.assert(
+      fc.property(minorUnits, minorUnits, (left, right) => {
+        const [a, b] = [toText(left), toText(right)];
+        expect(addAmounts(a, b)).toBe(toText(left + right));
+        expect(subtractAmounts(a, b)).toBe(toText(left - right));
+        expect(compareAmounts(a, b)).toBe(left < right ? -1 : left > right ? 1 : 0);
+        expect(sameAmount(a, b)).toBe(left === right);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('sums a million random amounts without drift', () => {
+    let seed = 42;
+    let sum = '0';
+    let minor = 0n;
+    for (let index = 0; index < 1_000_000; index += 1) {
+      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+      const amount = BigInt(seed);
+      minor += amount;
+      sum = addAmounts(sum, toText(amount));
+    }
+    expect(sum).toBe(toText(minor));
+  });
+
+  it('knows that 0.1 + 0.2 is 0.3', () => {
+    expect(addAmounts('0.1', '0.2')).toBe('0.3');
+    expect(isPositiveAmount('0.000')).toBe(false);
+  });
+
+  it('takes basis points exactly, and counts the edge as within', () => {
+    expect(multiplyByBps('1234.56', 25)).toBe('3.0864');
+    expect(withinBps('101', 100, '100')).toBe(true);
+    expect(withinBps('99', 100, '100')).toBe(true);
+    expect(withinBps('101.000000000000000001', 100, '100')).toBe(false);
+    expect(withinBps('0', 100, '0')).toBe(true);
+    expect(() => multiplyByBps('1', 0.5)).toThrow(RangeError);
+  });
+
+  it('rounds down unless told otherwise', () => {
+    expect(roundAmount('1.999', 2)).toBe('1.99');
+    expect(roundAmount('1.995', 2, 'half-up')).toBe('2');
+  });
+});
+
+describe('currencies', () => {
+  it('knows those without decimals, and says nothing of those it does not know', () => {
+    expect(['UGX', 'XOF', 'XAF', 'RWF', 'GNF', 'SAT', 'msat'].map(decimalsOf)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    expect([decimalsOf('KES'), decimalsOf('BTC'), decimalsOf('ETH'), decimalsOf('USDC')]).toEqual([2, 8, 18, 6]);
+    expect(decimalsOf('constructor')).toBeUndefined();
+  });
+
+  it('says in a sentence what is wrong with an amount', () => {
+    expect(checkAmount('10', 'UGX')).toBeUndefined();
+    expect(checkAmount('10.00', 'UGX')).toBeUndefined();
+    expect(checkAmount('10.5', 'UGX')).toBe('An amount in UGX has no decimals.');
+    expect(checkAmount('10.505', 'USD')).toBe('An amount in USD has at most 2 decimals.');
+    expect(checkAmount('0', 'USD')).toBe('The amount must be above zero.');
+    expect(checkAmount('-1', 'USD')).toBe('The amount must be above zero.');
+    expect(checkAmount('1.123456789', 'DOGE')).toBeUndefined();
+  });
+});
+
+describe('amounts on the wire', () => {
+  it('come back from a JSON number as the same decimal', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 6 }), (digits, decimals) => {
+        const padded = digits.toString().padStart(decimals + 1, '0');
+        const text = parseAmount(decimals === 0 ? padded : `${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`);
+        expect(fromWireNumber(JSON.parse(JSON.stringify(toWireNumber(text))) as number)).toBe(text);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each(['9007199254740993', '0.1234567890123456', '123456789012345678', '0.00000001', '0.30000000000000004'])(
+    'refuses to send %s, which a JSON number would not print as itself',
+    (text) => expect(() => toWireNumber(text)).toThrow(UnsafeAmountError),
+  );
+
+  it('reads numbers and texts alike, exponents and leading zeros included', () => {
+    expect([0.65, '0.65', 1e-8, '1E-8', '00250', '1e5', '-0', 1e21].map(fromWireNumber)).toEqual([
+      '0.65',
+      '0.65',
+      '0.00000001',
+      '0.00000001',
+      '250',
+      '100000',
+      '0',
+      '1000000000000000000000',
+    ]);
+    expect(fromWireNumber('9007199254740993')).toBe('9007199254740993');
+  });
+
+  it.each([NaN, Infinity, '1e400', ' 1', '', 'ten', '0x1'])('refuses %p', (value) => {
+    expect(() => fromWireNumber(value)).toThrow(InvalidAmountError);
+  });
+
+  it('never shows the amount in an error', () => {
+    for (const act of [() => parseAmount('12345x'), () => toWireNumber('9007199254740993')]) {
+      try {
+        act();
+        throw new Error('must throw');
+      } catch (error) {
+        expect(String(error)).not.toMatch(/12345|9007/);
+      }
+    }
+  });
+});
