@@ -7,7 +7,14 @@ import { root } from './root.mjs';
 import { hashOf, isStamped, stamp } from './stamp.mjs';
 import { runStep, say } from './step.mjs';
 
-const sources = ['src', 'workflows', 'activities', 'tsconfig.json', 'tools/tsconfig.build.json', 'package-lock.json'];
+export const sources = [
+  'src',
+  'workflows',
+  'activities',
+  'tsconfig.json',
+  'tools/tsconfig.build.json',
+  'package-lock.json',
+];
 
 /** Whether dist/ was built from these sources. */
 export function isBuilt(root, hash = hashOf(root, sources)) {

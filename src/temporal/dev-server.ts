@@ -48,7 +48,7 @@ const defaultPort = 7233;
 const defaultUiPort = 8233;
 const readyWithinMs = 60_000;
 /** A server whose Towline was killed ends within this time. */
-const ownerPatienceMs = 12_000;
+const ownerPatienceMs = 5_000;
 /** Another program may take a port between our look and the server's start. */
 const startAttempts = 3;
 

@@ -1,0 +1,57 @@
+import { access, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, test } from '@jest/globals';
+import { withFileLock } from '../../src/temporal/file-lock.js';
+import { scratchFolder } from './scratch.js';
+
+const scratch = await scratchFolder();
+
+async function deadPid(): Promise<number> {
+  const child = spawn(process.execPath, ['--version'], { stdio: 'ignore' });
+  await once(child, 'exit');
+  return child.pid as number;
+}
+
+describe('a file lock', () => {
+  test('lets one in at a time, and tells the other that it waits', async () => {
+    const path = join(scratch, 'shared.lock');
+    const story: string[] = [];
+    let finishFirst = (): void => {};
+    const first = withFileLock(path, async () => {
+      story.push('first in');
+      await new Promise<void>((resolve) => (finishFirst = resolve));
+      story.push('first out');
+    });
+    const second = withFileLock(path, async () => void story.push('second in'), {
+      onWait: () => {
+        story.push('second waits');
+        finishFirst();
+      },
+    });
+    await Promise.all([first, second]);
+    expect(story).toEqual(['first in', 'second waits', 'first out', 'second in']);
+  });
+
+  test('is free again after work that failed', async () => {
+    const path = join(scratch, 'failing.lock');
+    await expect(withFileLock(path, () => Promise.reject(new Error('no disk')))).rejects.toThrow('no disk');
+    await expect(access(path)).rejects.toThrow('ENOENT');
+  });
+
+  test('is taken over at once from a process that died on this machine', async () => {
+    const path = join(scratch, 'dead.lock');
+    await writeFile(path, JSON.stringify({ host: hostname(), pid: await deadPid() }));
+    expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in');
+  });
+
+  test('is taken over from another machine once its heartbeat has stopped', async () => {
+    const path = join(scratch, 'far.lock');
+    await writeFile(path, JSON.stringify({ host: 'another-container', pid: process.pid }));
+    const aMinuteAgo = new Date(Date.now() - 60_000);
+    await utimes(path, aMinuteAgo, aMinuteAgo);
+    expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in');
+  });
+});
