@@ -21,7 +21,7 @@ export interface Rejection {
 
 export interface Claim extends ClaimKey {
   readonly phase: ClaimPhase;
-  /** One attempt to send: unguessable, new for each activity attempt. */
+  /** One attempt to send: unguessable, new for each activity attempt. Empty where it was voided before any. */
   readonly owner: string;
   readonly flowId: string;
   /** HMAC-SHA256 of what the caller decides, under the store's own key. */
@@ -88,7 +88,7 @@ export interface ClaimStore {
 
   /**
    * A person orders that an unknown POST is sent again: the one transition `sending → reserved(newOwner)`, recorded in
-   * the same transaction. False where the claim is not in `sending`.
+   * the same transaction. False where the claim is not in `sending`, or the owner is not a new one.
    */
   orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder): Promise<boolean>;
 

@@ -19,7 +19,7 @@ export interface ReceivedEvent {
   readonly proof: Proof | null;
   /** Keyed hash of what the body says: equal content is one event, whatever its delivery id. */
   readonly contentHash: string;
-  /** The parsed body. Sealed on disk. */
+  /** The parsed body. Sealed on disk; undefined once it was purged. */
   readonly body: unknown;
 }
 
@@ -32,13 +32,15 @@ export interface InboxRow extends ReceivedEvent {
   readonly settledAt: string | null;
   /** How often the same content came again. */
   readonly repeats: number;
+  /** Why body and detail do not open (a key is gone, a seal is broken); then they are left out. Absent where they do. */
+  readonly unreadable?: string;
 }
 
 /** The events of one flow that are to go out as one signal. */
 export interface InboxBatch {
   readonly flowId: string;
   readonly rows: readonly InboxRow[];
-  /** How often this batch's oldest row was tried and put off. */
+  /** How often this flow was tried and put off since its last delivery. */
   readonly deferrals: number;
 }
 
@@ -60,6 +62,9 @@ export interface InboxStore {
   /**
    * Durable when it resolves. The same content under the same (source, flow, trusted or not) is a duplicate: counted on
    * the first row (`repeats`), whose id is returned. Calls that come together share one transaction.
+   *
+   * @throws StoreUnavailableError where the row could not be made durable
+   * @throws StoreRequestError where another event has this id
    */
   receive(event: ReceivedEvent): Promise<{ readonly kind: 'stored' | 'duplicate'; readonly id: string }>;
 
@@ -82,9 +87,15 @@ export interface InboxStore {
   settle(fates: readonly Fate[]): Promise<void>;
 
   /** Flows with `delivered` rows that nobody settled yet, longest waiting first, delivered at least `ageMs` ago. */
-  unsettledFlows(options: { limit: number; ageMs: number }): Promise<readonly { flowId: string; ids: readonly string[] }[]>;
+  unsettledFlows(options: {
+    limit: number;
+    ageMs: number;
+  }): Promise<readonly { flowId: string; ids: readonly string[] }[]>;
 
-  /** Back to `waiting`, whatever its state: delivered anew. A person may vouch for it (`proof: 'person'`). */
+  /**
+   * Back to `waiting`, whatever its state: delivered anew. A person may vouch for it (`proof: 'person'`). A row without
+   * a flow, or whose body was purged, stays as it is.
+   */
   replay(id: string, proof?: Proof): Promise<InboxRow | undefined>;
 
   get(id: string): Promise<InboxRow | undefined>;
@@ -92,6 +103,9 @@ export interface InboxStore {
   /** Rows per state, for invariants and metrics; `repeats` sums the duplicates. */
   counts(): Promise<{ readonly byState: Readonly<Record<InboxState, number>>; readonly repeats: number }>;
 
-  /** Clears the bodies of rows received before that moment; their hashes stay. Returns how many. */
+  /**
+   * Clears the bodies of rows received before that moment, those still `waiting` or `delivered` aside; their hashes
+   * stay. Returns how many.
+   */
   purgeBodies(before: Date): Promise<number>;
 }

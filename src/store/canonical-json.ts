@@ -1,0 +1,43 @@
+/** The value has no JSON: NaN, Infinity, a bigint, a function, an instance of a class, a cycle. */
+export class NotJsonError extends Error {
+  override readonly name = 'NotJsonError';
+
+  constructor(what: string) {
+    super(`Not a JSON value: ${what}`);
+  }
+}
+
+/**
+ * One text for equal JSON values: keys sorted by code unit, no spaces, members that are undefined left out. Amounts
+ * come as decimal strings; a number prints as JavaScript prints it.
+ *
+ * @throws NotJsonError where `JSON.stringify` would lose or change something
+ */
+export function canonicalJson(value: unknown): string {
+  return print(value, []);
+}
+
+function print(value: unknown, parents: readonly unknown[]): string {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new NotJsonError(String(value));
+    return JSON.stringify(value);
+  }
+  if (typeof value !== 'object') throw new NotJsonError(typeof value);
+  if (parents.includes(value)) throw new NotJsonError('a cycle');
+  const path = [...parents, value];
+  // `Array.from` visits holes, which `map` would skip.
+  if (Array.isArray(value)) return `[${Array.from(value, (item) => print(item, path)).join(',')}]`;
+  if (!isPlain(value)) throw new NotJsonError('an instance of a class');
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${print(member, path)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** Told by shape and not by identity: objects of another realm (a test's, a sandbox's) have another `Object`. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}

@@ -1,0 +1,50 @@
+import type { Claim, ClaimKey, ClaimPhase, Rejection } from './claim.js';
+import type { SealedJson } from './sealed-json.js';
+
+/** A row of the table `claims`. */
+export interface ClaimRow {
+  readonly account: string;
+  readonly operation: string;
+  readonly reference: string;
+  readonly phase: ClaimPhase;
+  readonly owner: string;
+  readonly flow_id: string;
+  readonly fingerprint: string;
+  readonly reserved_at: number;
+  readonly sending_at: number | null;
+  readonly ended_at: number | null;
+  readonly answer: ArrayBuffer | null;
+  readonly rejection: ArrayBuffer | null;
+  readonly reason: ArrayBuffer | null;
+}
+
+/** What a sealed column of a claim is bound to. */
+export function placeOf(key: ClaimKey, column: 'answer' | 'rejection' | 'reason' | 'note'): readonly string[] {
+  return ['claims', key.account, key.operation, key.reference, column];
+}
+
+/** @throws UnknownKeyError @throws SealBrokenError */
+export function claimOf(row: ClaimRow, sealed: SealedJson): Claim {
+  const { account, operation, reference } = row;
+  const open = (column: 'answer' | 'rejection' | 'reason', value: ArrayBuffer): unknown =>
+    sealed.open(placeOf(row, column), value);
+  return {
+    account,
+    operation,
+    reference,
+    phase: row.phase,
+    owner: row.owner,
+    flowId: row.flow_id,
+    fingerprint: row.fingerprint,
+    reservedAt: iso(row.reserved_at),
+    ...(row.sending_at === null ? {} : { sendingAt: iso(row.sending_at) }),
+    ...(row.ended_at === null ? {} : { endedAt: iso(row.ended_at) }),
+    ...(row.answer === null ? {} : { answer: open('answer', row.answer) }),
+    ...(row.rejection === null ? {} : { rejection: open('rejection', row.rejection) as Rejection }),
+    ...(row.reason === null ? {} : { reason: open('reason', row.reason) as string }),
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

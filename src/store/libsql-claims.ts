@@ -1,0 +1,194 @@
+import type { Claim, ClaimKey, ClaimPhase, ClaimStore, Rejection, Reservation } from './claim.js';
+import { claimOf, placeOf, type ClaimRow } from './claim-row.js';
+import type { SqlConnection } from './libsql-connection.js';
+import type { SealedJson } from './sealed-json.js';
+import type { SqlValue, Step, StepResult } from './sql-message.js';
+
+const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
+const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
+
+/** Trusted events of the flow with one of those statuses; the store that sends reads it in its own transaction. */
+const CONTRADICTION = `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NOT NULL
+  AND status IN (SELECT value FROM json_each(?)))`;
+
+/** Each method is one transaction, and each transition one compare-and-set in it. */
+export function createLibsqlClaims(deps: {
+  readonly db: SqlConnection;
+  readonly sealed: SealedJson;
+  readonly now: () => number;
+}): ClaimStore {
+  const { db, sealed, now } = deps;
+
+  const changed = async (steps: readonly Step[]): Promise<boolean> => changes((await db.write(steps)).at(-1)) === 1;
+
+  const order = (
+    key: ClaimKey,
+    action: string,
+    actor: string,
+    note: string,
+    onlyIf: string,
+    params: SqlValue[],
+  ): Step => ({
+    sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
+          SELECT account, operation, reference, ?, ?, ?, ? FROM claims WHERE ${OF_KEY} AND ${onlyIf}`,
+    params: [action, actor, sealed.seal(placeOf(key, 'note'), note), now(), ...values(key), ...params],
+  });
+
+  return {
+    async reserve(key, { owner, flowId, fingerprint }): Promise<Reservation> {
+      const [before] = await db.write([
+        { sql: SELECT, params: values(key) },
+        {
+          sql: `INSERT INTO claims (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at)
+                VALUES (?, ?, ?, 'reserved', ?, ?, ?, ?)
+                ON CONFLICT (account, operation, reference) DO UPDATE
+                SET owner = excluded.owner, flow_id = excluded.flow_id, reserved_at = excluded.reserved_at
+                WHERE phase = 'reserved' AND fingerprint = excluded.fingerprint`,
+          params: [...values(key), owner, flowId, fingerprint, now()],
+        },
+      ]);
+      const found = rowOf(before);
+      if (found === undefined) return { kind: 'reserved', takenOver: false };
+      return found.fingerprint === fingerprint
+        ? reservationOf(claimOf(found, sealed), owner)
+        : { kind: 'other-fingerprint' };
+    },
+
+    async markSending(key, owner, unless) {
+      const guard = unless ? [unless.flowId, JSON.stringify(unless.statuses)] : [];
+      const [before, update] = await db.write([
+        { sql: SELECT, params: values(key) },
+        {
+          sql: `UPDATE claims SET phase = 'sending', sending_at = ? WHERE ${OF_KEY} AND phase = 'reserved' AND owner = ?
+                ${unless ? `AND NOT ${CONTRADICTION}` : ''}`,
+          params: [now(), ...values(key), owner, ...guard],
+        },
+      ]);
+      if (changes(update) === 1) return 'sending';
+      const found = rowOf(before);
+      return found?.phase === 'reserved' && found.owner === owner ? 'contradicted' : 'fenced';
+    },
+
+    release: (key, owner) =>
+      changed([
+        {
+          sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL
+                WHERE ${OF_KEY} AND phase = 'sending' AND owner = ?`,
+          params: [...values(key), owner],
+        },
+      ]),
+
+    async recordAnswer(key, answer) {
+      const [before] = await db.write([
+        { sql: SELECT, params: values(key) },
+        {
+          sql: `UPDATE claims SET phase = 'answered', answer = ?, ended_at = ? WHERE ${OF_KEY} AND phase <> 'answered'`,
+          params: [sealed.seal(placeOf(key, 'answer'), answer ?? null), now(), ...values(key)],
+        },
+      ]);
+      return rowOf(before)?.phase ?? 'absent';
+    },
+
+    recordRejection: (key, owner, rejection) =>
+      changed([
+        {
+          sql: `UPDATE claims SET phase = 'rejected', rejection = ?, ended_at = ?
+                WHERE ${OF_KEY} AND phase = 'sending' AND owner = ?`,
+          params: [sealed.seal(placeOf(key, 'rejection'), kept(rejection)), now(), ...values(key), owner],
+        },
+      ]),
+
+    // The old owner may still wake up and `release`: it must not be taken for the new one.
+    orderSendAgain: (key, newOwner, { actor, note }) =>
+      changed([
+        order(key, 'send-again', actor, note, `phase = 'sending' AND owner <> ?`, [newOwner]),
+        {
+          sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL
+                WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ?`,
+          params: [newOwner, now(), ...values(key), newOwner],
+        },
+      ]),
+
+    closeNotExecuted: (key, { actor, note }) =>
+      changed([
+        order(key, 'close-not-executed', actor, note, `phase = 'sending'`, []),
+        {
+          sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND phase = 'sending'`,
+          params: [sealed.seal(placeOf(key, 'reason'), note), now(), ...values(key)],
+        },
+      ]),
+
+    async voidUnsent(key, { flowId, fingerprint }, reason): Promise<ClaimPhase> {
+      const at = now();
+      const [, after] = await db.write([
+        {
+          sql: `INSERT INTO claims
+                  (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at, ended_at, reason)
+                VALUES (?, ?, ?, 'void', '', ?, ?, ?, ?, ?)
+                ON CONFLICT (account, operation, reference) DO UPDATE
+                SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason WHERE phase = 'reserved'`,
+          params: [...values(key), flowId, fingerprint, at, at, sealed.seal(placeOf(key, 'reason'), reason)],
+        },
+        { sql: SELECT, params: values(key) },
+      ]);
+      return rowOf(after)?.phase ?? 'void';
+    },
+
+    async get(key) {
+      const [found] = await db.read([{ sql: SELECT, params: values(key) }]);
+      const row = rowOf(found);
+      return row && claimOf(row, sealed);
+    },
+
+    async ofFlow(flowId) {
+      const [found] = await db.read([{ sql: `SELECT * FROM claims WHERE flow_id = ? ORDER BY seq`, params: [flowId] }]);
+      return (found?.rows ?? []).map((row) => claimOf(row as unknown as ClaimRow, sealed));
+    },
+
+    async orders(key) {
+      const sql = `SELECT action, actor, note, at FROM claim_orders WHERE ${OF_KEY} ORDER BY seq`;
+      const [found] = await db.read([{ sql, params: values(key) }]);
+      return (found?.rows ?? []).map((row) => ({
+        action: String(row['action']),
+        actor: String(row['actor']),
+        note: String(sealed.open(placeOf(key, 'note'), row['note'] as ArrayBuffer)),
+        at: new Date(Number(row['at'])).toISOString(),
+      }));
+    },
+  };
+}
+
+/** What a claim of our own fingerprint that was there before means for this attempt. */
+function reservationOf(before: Claim, owner: string): Reservation {
+  switch (before.phase) {
+    case 'reserved':
+      return { kind: 'reserved', takenOver: before.owner !== owner };
+    case 'sending':
+      return { kind: 'sending', since: before.sendingAt ?? before.reservedAt };
+    case 'answered':
+      return { kind: 'answered', answer: before.answer };
+    case 'rejected':
+      return { kind: 'rejected', rejection: before.rejection ?? { httpStatus: 0, message: '' } };
+    case 'void':
+      return { kind: 'void', reason: before.reason ?? '' };
+    default:
+      return before.phase satisfies never;
+  }
+}
+
+/** Its three members by name: a caller may hand over an error object that has more. */
+function kept({ httpStatus, message, code }: Rejection): Rejection {
+  return { httpStatus, message, ...(code === undefined ? {} : { code }) };
+}
+
+function values({ account, operation, reference }: ClaimKey): string[] {
+  return [account, operation, reference];
+}
+
+function rowOf(result: StepResult | undefined): ClaimRow | undefined {
+  return result?.rows[0] as unknown as ClaimRow | undefined;
+}
+
+function changes(result: StepResult | undefined): number {
+  return result?.changes ?? 0;
+}

@@ -1,0 +1,173 @@
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { libsqlThread } from './libsql-thread.js';
+import type { Batch, FromThread, Outcome, Request, StepResult, ThreadData, ToThread } from './sql-message.js';
+import { StoreRequestError, StoreUnavailableError } from './store-errors.js';
+
+/** A database behind a thread. Requests that come while a transaction is under way share the next one. */
+export interface SqlConnection {
+  /**
+   * Resolves after the commit returned. Each request happens whole or not at all, whatever becomes of the others.
+   *
+   * @throws StoreUnavailableError @throws StoreRequestError
+   */
+  write(request: Request): Promise<readonly StepResult[]>;
+  /** All steps see one state of the database. @throws StoreUnavailableError @throws StoreRequestError */
+  read(request: Request): Promise<readonly StepResult[]>;
+  /** Waits for what was asked before. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly request: Request;
+  readonly writes: boolean;
+  readonly resolve: (results: readonly StepResult[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const MAX_BATCH = 256;
+const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
+
+// Bundlers and loaders that keep function names call `__name`, which the thread's text would not have.
+const THREAD = `const __name = (target) => target; (${libsqlThread.toString()})(require);`;
+
+/**
+ * @param options.lockTimeoutMs how long a batch tries for the lock while other processes write. @default 5000
+ * @param options.pragmas further ones, for tests
+ * @throws StoreUnavailableError where the file cannot be opened
+ */
+export async function openConnection(options: {
+  readonly path: string;
+  readonly pragmas?: readonly string[];
+  readonly lockTimeoutMs?: number;
+}): Promise<SqlConnection> {
+  const workerData: ThreadData = {
+    libsql: createRequire(import.meta.url).resolve('libsql'),
+    path: options.path,
+    pragmas: [...DURABLE, ...(options.pragmas ?? [])],
+    lockTimeoutMs: options.lockTimeoutMs ?? 5000,
+  };
+  // No flags of this process: they may load code that only the main thread needs.
+  const thread = new Worker(THREAD, { eval: true, workerData, execArgv: [], name: 'store' });
+  const post = (message: ToThread): void => thread.postMessage(message);
+
+  const queue: Waiting[] = [];
+  let inFlight: readonly Waiting[] = [];
+  let state: 'open' | 'closing' | 'closed' = 'open';
+  let flushing = false;
+  const opened = createSignal();
+  const closed = createSignal();
+
+  const flush = (): void => {
+    flushing = false;
+    if (inFlight.length > 0) return;
+    inFlight = queue.splice(0, MAX_BATCH);
+    if (inFlight.length === 0) {
+      if (state === 'closing') post({ kind: 'close' });
+      else thread.unref();
+      return;
+    }
+    // Only while it works does the thread keep the process alive.
+    thread.ref();
+    const batch: Batch = {
+      writes: inFlight.some(({ writes }) => writes),
+      requests: inFlight.map(({ request }) => request),
+    };
+    post({ kind: 'batch', batch });
+  };
+
+  const finish = (settle: (waiting: Waiting, index: number) => void): void => {
+    const finished = inFlight;
+    inFlight = [];
+    finished.forEach(settle);
+    flush();
+  };
+
+  const onMessage = (message: FromThread): void => {
+    switch (message.kind) {
+      case 'opened':
+        opened.resolve();
+        flush();
+        break;
+      case 'done':
+        finish((waiting, index) => settleOne(waiting, message.outcomes[index]));
+        break;
+      case 'failed':
+        opened.reject(new StoreUnavailableError(message.code));
+        finish(({ reject }) => reject(new StoreUnavailableError(message.code)));
+        break;
+      case 'closed':
+        closed.resolve();
+        break;
+      default:
+        message satisfies never;
+    }
+  };
+
+  // Nobody restarts it: a thread that ended by itself hit a bug, and what its last transaction did is not known here.
+  const onEnd = (): void => {
+    const code = state === 'open' ? 'THREAD' : 'CLOSED';
+    state = 'closed';
+    opened.reject(new StoreUnavailableError(code));
+    closed.resolve();
+    for (const { reject } of [...inFlight, ...queue.splice(0)]) reject(new StoreUnavailableError(code));
+    inFlight = [];
+  };
+
+  thread.on('message', onMessage);
+  thread.on('error', onEnd);
+  thread.on('exit', onEnd);
+
+  const submit = (request: Request, writes: boolean): Promise<readonly StepResult[]> =>
+    new Promise((resolve, reject) => {
+      if (state !== 'open') {
+        reject(new StoreUnavailableError('CLOSED'));
+        return;
+      }
+      queue.push({ request, writes, resolve, reject });
+      if (flushing) return;
+      flushing = true;
+      setImmediate(flush);
+    });
+
+  const connection: SqlConnection = {
+    write: (request) => submit(request, true),
+    read: (request) => submit(request, false),
+    async close() {
+      if (state === 'open') {
+        state = 'closing';
+        thread.ref();
+        flush();
+      }
+      await closed.promise;
+      await thread.terminate();
+    },
+  };
+
+  try {
+    await opened.promise;
+  } catch (error) {
+    await thread.terminate();
+    throw error;
+  }
+  return connection;
+}
+
+function settleOne({ resolve, reject }: Waiting, outcome: Outcome | undefined): void {
+  if (outcome === undefined) reject(new StoreUnavailableError('THREAD'));
+  else if ('failed' in outcome) reject(new StoreRequestError(outcome.failed));
+  else resolve(outcome.results);
+}
+
+/** `Promise.withResolvers` of Node 22, for one that carries no value. */
+function createSignal(): { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } {
+  let resolve = (): void => {};
+  let reject = (_error: Error): void => {};
+  const promise = new Promise<void>((res, rej) => {
+    resolve = res;
+    reject = rej;
+  });
+  // It is not always awaited, and a rejection that nobody awaits ends the process.
+  promise.catch(() => {});
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,124 @@
+import type { InboxRow, InboxStore } from './inbox.js';
+import type { SqlConnection } from './libsql-connection.js';
+import type { Row, SqlValue, Step } from './sql-message.js';
+
+/** Ours, nobody's, or of somebody whose time is up. What another one holds is left alone. */
+const NOT_OTHERS = `(leased_by IS NULL OR leased_by = ? OR due_at <= ?)`;
+const NO_LEASE = `leased_by = NULL, lease = NULL, hastened = 0`;
+const FLOWS_OF_IDS = `flow_id IN (SELECT flow_id FROM inbox WHERE id IN (SELECT value FROM json_each(?)))`;
+
+export type InboxLeases = Pick<InboxStore, 'lease' | 'markDelivered' | 'defer' | 'hasten'> & {
+  /** Drops the flows of these events from the list of those that have something waiting, where nothing is. */
+  forgetIdle(ids: readonly string[]): Step;
+  /** The flow of this event, if it waits, is due now, or at the end of its lease. */
+  wake(id: string, atMs: number): Step;
+};
+
+/**
+ * Whose turn it is. The table `inbox_flows` holds each flow with waiting rows: when it is due, and while it is leased,
+ * until when and by whom. So a flow is leased as a whole, and its events keep their order.
+ */
+export function createInboxLeases(deps: {
+  readonly db: SqlConnection;
+  readonly now: () => number;
+  readonly toRow: (row: Row) => InboxRow;
+  /** Unique to this store object. */
+  readonly instance: string;
+}): InboxLeases {
+  const { db, now, toRow, instance } = deps;
+  let leases = 0;
+
+  const forgetIdle = (ids: readonly string[]): Step => ({
+    sql: `DELETE FROM inbox_flows WHERE ${FLOWS_OF_IDS} AND NOT EXISTS
+            (SELECT 1 FROM inbox WHERE inbox.flow_id = inbox_flows.flow_id AND inbox.state = 'waiting')`,
+    params: [JSON.stringify(ids)],
+  });
+
+  // Who holds the flow is told by `hastened`: should this try fail, the next one comes at once.
+  const DUE_NOW = `
+    hastened = CASE WHEN leased_by IS NOT NULL AND due_at > ? THEN 1 ELSE 0 END,
+    due_at = CASE WHEN leased_by IS NOT NULL AND due_at > ? THEN due_at ELSE min(due_at, ?) END`;
+  const dueNow = (at: number): SqlValue[] => [at, at, at];
+
+  return {
+    forgetIdle,
+
+    wake: (id, at) => ({
+      sql: `INSERT INTO inbox_flows (flow_id, due_at) SELECT flow_id, ? FROM inbox WHERE id = ? AND state = 'waiting'
+            ON CONFLICT (flow_id) DO UPDATE SET ${DUE_NOW}`,
+      params: [at, id, ...dueNow(at)],
+    }),
+
+    async lease({ flows, perFlow, leaseMs }) {
+      const at = now();
+      leases += 1;
+      const [, found] = await db.write([
+        {
+          sql: `UPDATE inbox_flows SET due_at = ?, leased_by = ?, lease = ?, hastened = 0 WHERE flow_id IN
+                  (SELECT flow_id FROM inbox_flows WHERE due_at <= ? ORDER BY due_at LIMIT ?)`,
+          params: [at + leaseMs, instance, String(leases), at, flows],
+        },
+        {
+          sql: `SELECT * FROM (
+                  SELECT inbox.*, deferrals, row_number() OVER (PARTITION BY inbox.flow_id ORDER BY seq) AS place
+                  FROM inbox_flows JOIN inbox ON inbox.flow_id = inbox_flows.flow_id AND inbox.state = 'waiting'
+                  WHERE leased_by = ? AND lease = ?)
+                WHERE place <= ? ORDER BY seq`,
+          params: [instance, String(leases), perFlow],
+        },
+      ]);
+      return (
+        [...groupByFlow(found?.rows ?? [])]
+          .map(([flowId, rows]) => ({ flowId, rows: rows.map(toRow), deferrals: Number(rows[0]?.['deferrals']) }))
+          // Without its key an event cannot be delivered, nor may later ones pass it: the flow is tried again later.
+          .filter(({ rows }) => rows.every(({ unreadable }) => unreadable === undefined))
+      );
+    },
+
+    async markDelivered(ids) {
+      if (ids.length === 0) return;
+      const at = now();
+      await db.write([
+        {
+          sql: `UPDATE inbox SET state = 'delivered', delivered_at = ?
+                WHERE id IN (SELECT value FROM json_each(?)) AND state = 'waiting'`,
+          params: [at, JSON.stringify(ids)],
+        },
+        {
+          sql: `UPDATE inbox_flows SET due_at = ?, deferrals = 0, ${NO_LEASE} WHERE ${FLOWS_OF_IDS} AND ${NOT_OTHERS}`,
+          params: [at, JSON.stringify(ids), instance, at],
+        },
+        forgetIdle(ids),
+      ]);
+    },
+
+    async defer(flowId, delayMs) {
+      const at = now();
+      await db.write([
+        {
+          sql: `UPDATE inbox_flows SET due_at = CASE WHEN hastened = 1 THEN ? ELSE ? END, deferrals = deferrals + 1,
+                  ${NO_LEASE}
+                WHERE flow_id = ? AND ${NOT_OTHERS}`,
+          params: [at, at + delayMs, flowId, instance, at],
+        },
+      ]);
+    },
+
+    async hasten(flowId) {
+      await db.write([
+        { sql: `UPDATE inbox_flows SET ${DUE_NOW} WHERE flow_id = ?`, params: [...dueNow(now()), flowId] },
+      ]);
+    },
+  };
+}
+
+function groupByFlow(rows: readonly Row[]): Map<string, Row[]> {
+  const byFlow = new Map<string, Row[]>();
+  for (const row of rows) {
+    const flowId = String(row['flow_id']);
+    const group = byFlow.get(flowId);
+    if (group) group.push(row);
+    else byFlow.set(flowId, [row]);
+  }
+  return byFlow;
+}

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import type { InboxState, InboxStore } from './inbox.js';
+import { inboxRowOf, placeOf, type StoredEvent } from './inbox-row.js';
+import { createInboxLeases } from './libsql-inbox-leases.js';
+import type { SqlConnection } from './libsql-connection.js';
+import type { SealedJson } from './sealed-json.js';
+import type { Row, SqlValue, StepResult } from './sql-message.js';
+import { StoreRequestError } from './store-errors.js';
+
+const DEFAULT_LIMIT = 100;
+
+/** Each method is one transaction. The order of a flow's events is the order in which they were received. */
+export function createLibsqlInbox(deps: {
+  readonly db: SqlConnection;
+  readonly sealed: SealedJson;
+  readonly now: () => number;
+}): InboxStore {
+  const { db, sealed, now } = deps;
+  const toRow = (row: Row) => inboxRowOf(row as unknown as StoredEvent, sealed);
+  const leases = createInboxLeases({ db, now, toRow, instance: randomUUID() });
+
+  return {
+    ...leases,
+
+    async receive(event) {
+      const trusted = event.proof === null ? 0 : 1;
+      const body = event.body === undefined ? null : sealed.seal(placeOf(event.id, 'body'), event.body);
+      const at = now();
+      const [stored] = await db.write([
+        {
+          // The second conflict is a retry of a receive that was committed, though its caller was told otherwise.
+          sql: `INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_trusted, content_hash, body, state,
+                                   received_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (source, ifnull(flow_id, ''), came_trusted, content_hash) DO UPDATE SET repeats = repeats + 1
+                ON CONFLICT (id) DO UPDATE SET repeats = repeats + 1
+                  WHERE source = excluded.source AND flow_id IS excluded.flow_id
+                    AND came_trusted = excluded.came_trusted AND content_hash = excluded.content_hash
+                RETURNING id, repeats`,
+          params: [
+            event.id,
+            event.source,
+            event.flowId,
+            event.reference,
+            event.status,
+            event.proof,
+            trusted,
+            event.contentHash,
+            body,
+            event.flowId === null ? 'unmatched' : 'waiting',
+            at,
+          ],
+        },
+        {
+          sql: `INSERT INTO inbox_flows (flow_id, due_at) SELECT flow_id, ? FROM inbox WHERE id = ? AND state = 'waiting'
+                ON CONFLICT DO NOTHING`,
+          params: [at, event.id],
+        },
+      ]);
+      const row = stored?.rows[0];
+      if (row === undefined) throw new StoreRequestError('EVENT_ID_IN_USE');
+      return { kind: row['repeats'] === 0 ? 'stored' : 'duplicate', id: String(row['id']) };
+    },
+
+    async settle(fates) {
+      if (fates.length === 0) return;
+      const at = now();
+      const updates = fates.map(({ id, state, detail }) => {
+        if (!SETTLED.has(state)) throw new StoreRequestError('NOT_A_SETTLEMENT');
+        // A flow may still report `unverified` from before a person vouched: then the new delivery is yet to come.
+        const stale = state === 'unverified' ? `AND state <> 'unverified' AND proof IS NOT 'person'` : '';
+        return {
+          sql: `UPDATE inbox SET state = ?, detail = ?, settled_at = ?
+                WHERE id = ? AND (settled_at IS NULL OR state = 'unverified') ${stale}`,
+          params: [state, detail === undefined ? null : sealed.seal(placeOf(id, 'detail'), detail), at, id],
+        };
+      });
+      await db.write([...updates, leases.forgetIdle(fates.map(({ id }) => id))]);
+    },
+
+    async unsettledFlows({ limit, ageMs }) {
+      const [found] = await db.read([
+        {
+          sql: `SELECT flow_id, json_group_array(id) AS ids FROM inbox WHERE state = 'delivered' AND delivered_at <= ?
+                GROUP BY flow_id ORDER BY min(delivered_at) LIMIT ?`,
+          params: [now() - ageMs, limit],
+        },
+      ]);
+      return rows(found).map((row) => ({
+        flowId: String(row['flow_id']),
+        ids: JSON.parse(String(row['ids'])) as string[],
+      }));
+    },
+
+    async replay(id, proof) {
+      const at = now();
+      const [, , found] = await db.write([
+        {
+          sql: `UPDATE inbox SET state = 'waiting', detail = NULL, delivered_at = NULL, settled_at = NULL,
+                  proof = ifnull(?, proof)
+                WHERE id = ? AND flow_id IS NOT NULL AND body IS NOT NULL`,
+          params: [proof ?? null, id],
+        },
+        leases.wake(id, at),
+        { sql: `SELECT * FROM inbox WHERE id = ?`, params: [id] },
+      ]);
+      return rows(found).map(toRow)[0];
+    },
+
+    async get(id) {
+      const [found] = await db.read([{ sql: `SELECT * FROM inbox WHERE id = ?`, params: [id] }]);
+      return rows(found).map(toRow)[0];
+    },
+
+    async list({ flowId, state, limit, after }) {
+      const where: string[] = [];
+      const params: SqlValue[] = [];
+      const narrow = (condition: string, value: string | undefined): void => {
+        if (value === undefined) return;
+        where.push(condition);
+        params.push(value);
+      };
+      narrow('flow_id = ?', flowId);
+      narrow('state = ?', state);
+      narrow('seq < (SELECT seq FROM inbox WHERE id = ?)', after);
+      const sql = `SELECT * FROM inbox ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
+                   ORDER BY seq DESC LIMIT ?`;
+      const [found] = await db.read([{ sql, params: [...params, limit ?? DEFAULT_LIMIT] }]);
+      return rows(found).map(toRow);
+    },
+
+    async counts() {
+      const [found] = await db.read([{ sql: `SELECT name, count FROM inbox_counts`, params: [] }]);
+      const count = Object.fromEntries(rows(found).map((row) => [String(row['name']), Number(row['count'])]));
+      const byState = Object.fromEntries([...OPEN, ...SETTLED].map((state) => [state, count[state] ?? 0]));
+      return { byState: byState as Record<InboxState, number>, repeats: count['repeats'] ?? 0 };
+    },
+
+    // What is not settled yet keeps its body, however old: purging it would drop the event.
+    async purgeBodies(before) {
+      const [purged] = await db.write([
+        {
+          sql: `UPDATE inbox SET body = NULL
+                WHERE received_at < ? AND body IS NOT NULL AND state NOT IN ('waiting', 'delivered')`,
+          params: [before.getTime()],
+        },
+      ]);
+      return purged?.changes ?? 0;
+    },
+  };
+}
+
+const OPEN: readonly InboxState[] = ['waiting', 'delivered'];
+const SETTLED: ReadonlySet<InboxState> = new Set<InboxState>([
+  'applied',
+  'duplicate',
+  'unverified',
+  'late',
+  'unmatched',
+  'conflicting',
+]);
+
+function rows(result: StepResult | undefined): readonly Row[] {
+  return result?.rows ?? [];
+}

@@ -1,0 +1,105 @@
+import type { Batch, FromThread, Outcome, Request, StepResult, ThreadData, ToThread } from './sql-message.js';
+
+/**
+ * The whole program of the thread that owns the database: libsql is synchronous, and an fsync or a lock would stop the
+ * event loop of gateway and worker.
+ *
+ * It is handed to the thread as text (see `libsql-connection.ts`), so it must be complete in itself: nothing from
+ * outside but types. A file would have to be another one for each of dist, jest (whose threads cannot load TypeScript)
+ * and development.
+ */
+export function libsqlThread(require: NodeJS.Require): void {
+  const { parentPort, workerData } = require('node:worker_threads') as typeof import('node:worker_threads');
+  const data = workerData as ThreadData;
+  const Database = require(data.libsql) as typeof import('libsql');
+  type Connection = InstanceType<typeof Database>;
+  type Statement = ReturnType<Connection['prepare']> & { readonly reader: boolean };
+
+  let db: Connection | undefined;
+  const statements = new Map<string, Statement>();
+
+  const connection = (): Connection => {
+    if (db !== undefined) return db;
+    const opening = new Database(data.path);
+    for (const pragma of data.pragmas) opening.prepare(`PRAGMA ${pragma}`).all();
+    db = opening;
+    return db;
+  };
+
+  const codeOf = (error: unknown): string => {
+    const code = (error as { code?: unknown }).code;
+    return typeof code === 'string' && code !== '' ? code : 'SQLITE_ERROR';
+  };
+
+  const run = (db: Connection, request: Request): StepResult[] =>
+    request.map(({ sql, params }) => {
+      let statement = statements.get(sql);
+      if (statement === undefined) {
+        statement = db.prepare(sql) as Statement;
+        statements.set(sql, statement);
+      }
+      if (statement.reader) return { rows: statement.all([...params]) as StepResult['rows'], changes: 0 };
+      return { rows: [], changes: statement.run([...params]).changes };
+    });
+
+  // A savepoint for each request: one that fails leaves the others of its batch alone. Errors that make SQLite give up
+  // the whole transaction (disk full, I/O) are not of one request: they fail the batch.
+  const attempt = (db: Connection, request: Request): Outcome => {
+    db.exec('SAVEPOINT request');
+    try {
+      const results = run(db, request);
+      db.exec('RELEASE request');
+      return { results };
+    } catch (error) {
+      const code = codeOf(error);
+      if (!db.inTransaction || !/^SQLITE_(CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG)/.test(code)) throw error;
+      db.exec('ROLLBACK TO request');
+      db.exec('RELEASE request');
+      return { failed: code };
+    }
+  };
+
+  // Readers get one snapshot; writers take the lock at the beginning, since one that upgrades later can only fail.
+  const transact = (batch: Batch): Outcome[] => {
+    const db = connection();
+    db.exec(batch.writes ? 'BEGIN IMMEDIATE' : 'BEGIN');
+    try {
+      const outcomes = batch.requests.map((request) => attempt(db, request));
+      db.exec('COMMIT');
+      return outcomes;
+    } catch (error) {
+      if (db.inTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  };
+
+  // Another process holds the lock for well under a millisecond: come back soon, at a moment that is not everybody's.
+  const untilUnlocked = async <Result>(work: () => Result): Promise<Result> => {
+    const deadlineMs = performance.now() + data.lockTimeoutMs;
+    for (;;) {
+      try {
+        return work();
+      } catch (error) {
+        if (!/^SQLITE_(BUSY|LOCKED)/.test(codeOf(error)) || performance.now() >= deadlineMs) throw error;
+      }
+      await new Promise((resolve) => {
+        setTimeout(resolve, 1 + Math.random() * 4);
+      });
+    }
+  };
+
+  const answer = (message: FromThread): void => parentPort?.postMessage(message);
+  const failed = (error: unknown): void => answer({ kind: 'failed', code: codeOf(error) });
+
+  parentPort?.on('message', (message: ToThread) => {
+    if (message.kind === 'batch') {
+      untilUnlocked(() => transact(message.batch)).then((outcomes) => answer({ kind: 'done', outcomes }), failed);
+      return;
+    }
+    statements.clear();
+    db?.close();
+    answer({ kind: 'closed' });
+    parentPort?.close();
+  });
+  untilUnlocked(connection).then(() => answer({ kind: 'opened' }), failed);
+}

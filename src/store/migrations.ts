@@ -1,0 +1,113 @@
+import type { SqlConnection } from './libsql-connection.js';
+import { StoreRequestError, StoreTooNewError } from './store-errors.js';
+
+/*
+ * Times are milliseconds since 1970 by the store's clock. BLOBs are sealed (see sealed-json.ts); everything else is
+ * stored in the clear, so no column may hold what a person wrote or what identifies a person, references aside.
+ */
+const claims = [
+  `CREATE TABLE claims (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     account TEXT NOT NULL,
+     operation TEXT NOT NULL,
+     reference TEXT NOT NULL,
+     phase TEXT NOT NULL CHECK (phase IN ('reserved', 'sending', 'answered', 'rejected', 'void')),
+     owner TEXT NOT NULL,
+     flow_id TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     reserved_at INTEGER NOT NULL,
+     sending_at INTEGER,
+     ended_at INTEGER,
+     answer BLOB,
+     rejection BLOB,
+     reason BLOB,
+     UNIQUE (account, operation, reference)
+   ) STRICT`,
+  `CREATE INDEX claims_of_flow ON claims (flow_id, seq)`,
+  `CREATE TABLE claim_orders (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     account TEXT NOT NULL,
+     operation TEXT NOT NULL,
+     reference TEXT NOT NULL,
+     action TEXT NOT NULL,
+     actor TEXT NOT NULL,
+     note BLOB NOT NULL,
+     at INTEGER NOT NULL
+   ) STRICT`,
+  `CREATE INDEX orders_of_claim ON claim_orders (account, operation, reference, seq)`,
+];
+
+const inbox = [
+  // `came_trusted` is part of what makes two events the same; a later proof (a person's) does not change it.
+  `CREATE TABLE inbox (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     source TEXT NOT NULL,
+     flow_id TEXT,
+     reference TEXT,
+     status TEXT,
+     proof TEXT,
+     came_trusted INTEGER NOT NULL,
+     content_hash TEXT NOT NULL,
+     body BLOB,
+     state TEXT NOT NULL,
+     detail BLOB,
+     received_at INTEGER NOT NULL,
+     delivered_at INTEGER,
+     settled_at INTEGER,
+     repeats INTEGER NOT NULL DEFAULT 0
+   ) STRICT`,
+  `CREATE UNIQUE INDEX inbox_content ON inbox (source, ifnull(flow_id, ''), came_trusted, content_hash)`,
+  `CREATE INDEX inbox_of_flow ON inbox (flow_id, seq)`,
+  `CREATE INDEX inbox_of_state ON inbox (state, seq)`,
+  `CREATE INDEX inbox_waiting ON inbox (flow_id, seq) WHERE state = 'waiting'`,
+  `CREATE INDEX inbox_unsettled ON inbox (delivered_at, flow_id) WHERE state = 'delivered'`,
+  `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL`,
+  // A flow with waiting rows. A lease is a due time in the future with somebody's name on it.
+  `CREATE TABLE inbox_flows (
+     flow_id TEXT PRIMARY KEY,
+     due_at INTEGER NOT NULL,
+     leased_by TEXT,
+     lease TEXT,
+     hastened INTEGER NOT NULL DEFAULT 0,
+     deferrals INTEGER NOT NULL DEFAULT 0
+   ) STRICT`,
+  `CREATE INDEX inbox_flows_due ON inbox_flows (due_at)`,
+  // Counted as it happens: metrics must not read every row that was ever received.
+  `CREATE TABLE inbox_counts (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT`,
+  `CREATE TRIGGER inbox_count_new AFTER INSERT ON inbox BEGIN
+     INSERT INTO inbox_counts VALUES (NEW.state, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
+   END`,
+  `CREATE TRIGGER inbox_count_state AFTER UPDATE OF state ON inbox WHEN OLD.state <> NEW.state BEGIN
+     UPDATE inbox_counts SET count = count - 1 WHERE name = OLD.state;
+     INSERT INTO inbox_counts VALUES (NEW.state, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
+   END`,
+  `CREATE TRIGGER inbox_count_repeat AFTER UPDATE OF repeats ON inbox WHEN OLD.repeats <> NEW.repeats BEGIN
+     INSERT INTO inbox_counts VALUES ('repeats', NEW.repeats - OLD.repeats)
+       ON CONFLICT (name) DO UPDATE SET count = count + excluded.count;
+   END`,
+];
+
+const meta = [`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB, at INTEGER NOT NULL) STRICT`];
+
+/** Number n stands at place n - 1. Released ones never change: append. */
+const migrations: readonly (readonly string[])[] = [[...claims, ...inbox, ...meta]];
+
+/** Brings the schema up to date. Two processes that do it at once are fine: each migration commits once, whole. */
+export async function migrate(db: SqlConnection): Promise<void> {
+  await db.write([{ sql: `CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY) STRICT`, params: [] }]);
+  const [found] = await db.read([{ sql: `SELECT ifnull(max(version), 0) AS version FROM migrations`, params: [] }]);
+  const version = Number(found?.rows[0]?.['version']);
+  if (version > migrations.length) throw new StoreTooNewError(version, migrations.length);
+
+  for (const [index, statements] of migrations.entries()) {
+    if (index < version) continue;
+    const mark = { sql: `INSERT INTO migrations VALUES (?)`, params: [index + 1] };
+    try {
+      await db.write([mark, ...statements.map((sql) => ({ sql, params: [] }))]);
+    } catch (error) {
+      // The mark was there already: another process was faster, and its migration is committed.
+      if (!(error instanceof StoreRequestError && error.code.startsWith('SQLITE_CONSTRAINT'))) throw error;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Keyring } from '../keys/index.js';
+import { createLibsqlClaims } from './libsql-claims.js';
+import { openConnection, type SqlConnection } from './libsql-connection.js';
+import { createLibsqlInbox } from './libsql-inbox.js';
+import { migrate } from './migrations.js';
+import { createSealedJson } from './sealed-json.js';
+import { loadOrMakeStoreKey, mac } from './store-key.js';
+import { StoreUnavailableError } from './store-errors.js';
+import type { Store } from './store.js';
+
+/**
+ * The embedded store: one file, which gateway and workers of this machine open at the same time.
+ *
+ * @param options.path made where it is not there, readable by its owner alone
+ * @param options.keyring opens what was sealed before, and seals
+ * @param options.now milliseconds since 1970. @default Date.now
+ * @throws StoreUnavailableError where the file cannot be opened or written
+ * @throws StoreTooNewError where a newer Towline wrote it
+ * @throws UnknownKeyError, SealBrokenError where the keyring is not the one that it was made with
+ */
+export async function openStore(options: {
+  readonly path: string;
+  readonly keyring: Keyring;
+  readonly now?: () => number;
+}): Promise<Store> {
+  await makeFile(options.path);
+  const db = await openConnection({ path: options.path });
+  try {
+    await migrate(db);
+    return await createLibsqlStore(db, options.keyring, options.now ?? Date.now);
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+/** On a connection whose schema is up to date, which the store then owns. */
+export async function createLibsqlStore(db: SqlConnection, keyring: Keyring, now: () => number): Promise<Store> {
+  const storeKey = await loadOrMakeStoreKey(db, keyring, now());
+  const sealed = createSealedJson(keyring);
+  return {
+    claims: createLibsqlClaims({ db, sealed, now }),
+    inbox: createLibsqlInbox({ db, sealed, now }),
+    mac: (purpose, text) => mac(storeKey, purpose, text),
+    async check() {
+      const sql = `INSERT INTO meta VALUES ('check', NULL, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
+      await db.write([{ sql, params: [now()] }]);
+    },
+    close: () => db.close(),
+  };
+}
+
+/** SQLite gives its other files the mode of this one. */
+async function makeFile(path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await (await open(path, 'a', 0o600)).close();
+  } catch (error) {
+    throw new StoreUnavailableError((error as NodeJS.ErrnoException).code ?? 'OPEN');
+  }
+}

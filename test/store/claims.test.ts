@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ClaimStore } from '../../src/store/claim.js';
+import type { Store } from '../../src/store/store.js';
+import { anEvent, makeTemporaryFolder, type TemporaryFolder } from './temporary-store.js';
+
+const key = { account: 'default', operation: 'createBridgeDeposit', reference: 'r1' };
+const attempt = (owner: string, fingerprint = 'f') => ({ owner, flowId: 'bridge-transfer/r1', fingerprint });
+const order = { actor: 'jane', note: 'the provider says it never came' };
+
+let folder: TemporaryFolder;
+let store: Store;
+let claims: ClaimStore;
+beforeEach(async () => {
+  folder = await makeTemporaryFolder();
+  store = await folder.open();
+  claims = store.claims;
+});
+afterEach(() => folder.remove());
+
+const send = async (owner: string) => {
+  await claims.reserve(key, attempt(owner));
+  expect(await claims.markSending(key, owner)).toBe('sending');
+};
+
+describe('a claim', () => {
+  it('is given to the first who asks, and taken over while it is only reserved', async () => {
+    expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'reserved', takenOver: false });
+    expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'reserved', takenOver: false });
+    expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'reserved', takenOver: true });
+    expect(await claims.markSending(key, 'a')).toBe('fenced');
+    expect(await claims.markSending(key, 'b')).toBe('sending');
+    expect(await claims.markSending(key, 'b')).toBe('fenced');
+  });
+
+  it('is one for each account, operation and reference', async () => {
+    await send('a');
+    for (const other of [{ account: 'x' }, { operation: 'sendCrypto' }, { reference: 'r2' }]) {
+      expect(await claims.reserve({ ...key, ...other }, attempt('b'))).toEqual({ kind: 'reserved', takenOver: false });
+    }
+  });
+
+  it('refuses another fingerprint in every phase, and changes nothing', async () => {
+    const refused = async () => {
+      const before = await claims.get(key);
+      expect(await claims.reserve(key, attempt('b', 'other'))).toEqual({ kind: 'other-fingerprint' });
+      expect(await claims.get(key)).toEqual(before);
+    };
+    await claims.reserve(key, attempt('a'));
+    await refused();
+    await claims.markSending(key, 'a');
+    await refused();
+    await claims.recordAnswer(key, {});
+    await refused();
+  });
+
+  it('says since when it is in sending, and is not taken over then', async () => {
+    await send('a');
+    folder.clock.advance(5000);
+    expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'sending', since: '2026-01-01T00:00:00.000Z' });
+    expect(await claims.markSending(key, 'b')).toBe('fenced');
+  });
+
+  it('is released by its owner alone, and only while it sends', async () => {
+    await send('a');
+    expect(await claims.release(key, 'b')).toBe(false);
+    expect(await claims.release(key, 'a')).toBe(true);
+    expect(await claims.release(key, 'a')).toBe(false);
+    expect(await claims.markSending(key, 'a')).toBe('sending');
+  });
+
+  it('keeps the first answer, whoever proves it, and tells the phase before', async () => {
+    expect(await claims.recordAnswer(key, { n: 0 })).toBe('absent');
+    expect(await claims.get(key)).toBeUndefined();
+    await send('a');
+    expect(await claims.recordAnswer(key, { n: 1, phone: '+256700000001' })).toBe('sending');
+    expect(await claims.recordAnswer(key, { n: 2 })).toBe('answered');
+    const answer = { n: 1, phone: '+256700000001' };
+    expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'answered', answer });
+    expect(await claims.get(key)).toMatchObject({ phase: 'answered', owner: 'a', answer });
+  });
+
+  it('lets an answer override a refusal and a void, and reports both', async () => {
+    await send('a');
+    await claims.recordRejection(key, 'a', { httpStatus: 400, message: 'no' });
+    expect(await claims.recordAnswer(key, 1)).toBe('rejected');
+    const other = { ...key, reference: 'r2' };
+    await claims.voidUnsent(other, attempt(''), 'expired');
+    expect(await claims.recordAnswer(other, 1)).toBe('void');
+  });
+
+  it('keeps a refusal of its owner, and nothing but three members of it', async () => {
+    const rejection = { httpStatus: 400, message: 'bad phone +256700000001', code: 'BAD_PHONE' };
+    expect(await claims.recordRejection(key, 'a', rejection)).toBe(false);
+    await send('a');
+    expect(await claims.recordRejection(key, 'b', rejection)).toBe(false);
+    expect(await claims.recordRejection(key, 'a', Object.assign({ token: 'x' }, rejection))).toBe(true);
+    expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'rejected', rejection });
+  });
+
+  it('is void before any attempt, or while it is reserved, and then nobody sends', async () => {
+    expect(await claims.voidUnsent(key, attempt(''), 'the card expired')).toBe('void');
+    expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'void', reason: 'the card expired' });
+
+    const other = { ...key, reference: 'r2' };
+    await claims.reserve(other, attempt('a'));
+    expect(await claims.voidUnsent(other, attempt(''), 'late')).toBe('void');
+    expect(await claims.markSending(other, 'a')).toBe('fenced');
+  });
+
+  it('is not made void once it sends', async () => {
+    await send('a');
+    expect(await claims.voidUnsent(key, attempt(''), 'x')).toBe('sending');
+    await claims.recordAnswer(key, 1);
+    expect(await claims.voidUnsent(key, attempt(''), 'x')).toBe('answered');
+  });
+
+  it('is sent again by order of a person, who is recorded, and not while it is anything but unknown', async () => {
+    expect(await claims.orderSendAgain(key, 'b', order)).toBe(false);
+    await send('a');
+    expect(await claims.orderSendAgain(key, 'a', order)).toBe(false);
+    expect(await claims.orderSendAgain(key, 'b', order)).toBe(true);
+    expect(await claims.orderSendAgain(key, 'c', order)).toBe(false);
+    expect(await claims.release(key, 'a')).toBe(false);
+    expect(await claims.markSending(key, 'a')).toBe('fenced');
+    expect(await claims.markSending(key, 'b')).toBe('sending');
+    expect(await claims.orders(key)).toEqual([{ action: 'send-again', ...order, at: '2026-01-01T00:00:00.000Z' }]);
+  });
+
+  it('is closed as not executed by order of a person', async () => {
+    await send('a');
+    expect(await claims.closeNotExecuted(key, order)).toBe(true);
+    expect(await claims.closeNotExecuted(key, order)).toBe(false);
+    expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'void', reason: order.note });
+    expect((await claims.orders(key)).map(({ action }) => action)).toEqual(['close-not-executed']);
+  });
+
+  it('does not go to sending against a trusted event of its flow', async () => {
+    await claims.reserve(key, attempt('a'));
+    const guard = { flowId: 'bridge-transfer/r1', statuses: ['COMPLETED', 'REFUNDED'] };
+    await store.inbox.receive(anEvent({ status: 'COMPLETED', proof: null }));
+    await store.inbox.receive(anEvent({ status: 'FAILED' }));
+    await store.inbox.receive(anEvent({ status: 'COMPLETED', flowId: 'bridge-transfer/r2' }));
+    expect(await claims.markSending(key, 'b', guard)).toBe('fenced');
+    expect(await claims.markSending(key, 'a', guard)).toBe('sending');
+    await claims.release(key, 'a');
+    await store.inbox.receive(anEvent({ status: 'COMPLETED' }));
+    expect(await claims.markSending(key, 'a', guard)).toBe('contradicted');
+    expect((await claims.get(key))?.phase).toBe('reserved');
+  });
+
+  it('is listed with the others of its flow, oldest first', async () => {
+    for (const reference of ['r9', 'r1', 'r1.refund']) await claims.reserve({ ...key, reference }, attempt('a'));
+    expect((await claims.ofFlow('bridge-transfer/r1')).map((claim) => claim.reference)).toEqual([
+      'r9',
+      'r1',
+      'r1.refund',
+    ]);
+  });
+
+  it('goes to one of a hundred that ask at once through two stores', async () => {
+    const stores = [store, await folder.open()];
+    const won = await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => {
+        const { claims } = stores[index % 2] ?? store;
+        await claims.reserve(key, attempt(`owner-${index}`));
+        return claims.markSending(key, `owner-${index}`);
+      }),
+    );
+    expect(won.filter((result) => result === 'sending')).toHaveLength(1);
+  });
+});
