@@ -19,16 +19,21 @@ describe('a file lock', () => {
   test('lets one in at a time, and tells the other that it waits', async () => {
     const path = join(scratch, 'shared.lock');
     const story: string[] = [];
-    let finishFirst = (): void => {};
+    let enter = (): void => {};
+    let finish = (): void => {};
+    const entered = new Promise<void>((resolve) => (enter = resolve));
+    const finished = new Promise<void>((resolve) => (finish = resolve));
     const first = withFileLock(path, async () => {
       story.push('first in');
-      await new Promise<void>((resolve) => (finishFirst = resolve));
+      enter();
+      await finished;
       story.push('first out');
     });
+    await entered;
     const second = withFileLock(path, async () => void story.push('second in'), {
       onWait: () => {
         story.push('second waits');
-        finishFirst();
+        finish();
       },
     });
     await Promise.all([first, second]);
