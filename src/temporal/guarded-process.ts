@@ -55,7 +55,8 @@ export async function startGuarded(command: string, args: readonly string[], log
 
 /** `read` returns when the pipe ends, which the system sees to whatever becomes of us. */
 function watchFor(pid: number): ChildProcess {
-  const script = 'read -r _; kill -TERM "$1" && sleep 10 && kill -KILL "$1"';
+  const script =
+    'read -r _; kill -TERM "$1"; for s in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 "$1" || exit; done; kill -KILL "$1"';
   const watcher = spawn('sh', ['-c', script, 'towline-watcher', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
