@@ -1,5 +1,6 @@
 import type { Claim, ClaimKey, ClaimPhase, ClaimStore, Rejection, Reservation } from './claim.js';
 import { claimOf, placeOf, type ClaimRow } from './claim-row.js';
+import { integer, text } from './column.js';
 import type { SqlConnection } from './libsql-connection.js';
 import type { SealedJson } from './sealed-json.js';
 import type { SqlValue, Step, StepResult } from './sql-message.js';
@@ -149,10 +150,10 @@ export function createLibsqlClaims(deps: {
       const sql = `SELECT action, actor, note, at FROM claim_orders WHERE ${OF_KEY} ORDER BY seq`;
       const [found] = await db.read([{ sql, params: values(key) }]);
       return (found?.rows ?? []).map((row) => ({
-        action: String(row['action']),
-        actor: String(row['actor']),
+        action: text(row, 'action'),
+        actor: text(row, 'actor'),
         note: String(sealed.open(placeOf(key, 'note'), row['note'] as ArrayBuffer)),
-        at: new Date(Number(row['at'])).toISOString(),
+        at: new Date(integer(row, 'at')).toISOString(),
       }));
     },
   };

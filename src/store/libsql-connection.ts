@@ -49,6 +49,7 @@ export async function openConnection(options: {
   };
   // No flags of this process: they may load code that only the main thread needs.
   const thread = new Worker(THREAD, { eval: true, workerData, execArgv: [], name: 'store' });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
   const post = (message: ToThread): void => thread.postMessage(message);
 
   const queue: Waiting[] = [];

@@ -1,4 +1,5 @@
 import type { InboxRow, InboxStore } from './inbox.js';
+import { integer, text } from './column.js';
 import type { SqlConnection } from './libsql-connection.js';
 import type { Row, SqlValue, Step } from './sql-message.js';
 
@@ -69,7 +70,7 @@ export function createInboxLeases(deps: {
       ]);
       return (
         [...groupByFlow(found?.rows ?? [])]
-          .map(([flowId, rows]) => ({ flowId, rows: rows.map(toRow), deferrals: Number(rows[0]?.['deferrals']) }))
+          .map(([flowId, rows]) => ({ flowId, rows: rows.map(toRow), deferrals: integer(rows[0], 'deferrals') }))
           // Without its key an event cannot be delivered, nor may later ones pass it: the flow is tried again later.
           .filter(({ rows }) => rows.every(({ unreadable }) => unreadable === undefined))
       );
@@ -115,7 +116,7 @@ export function createInboxLeases(deps: {
 function groupByFlow(rows: readonly Row[]): Map<string, Row[]> {
   const byFlow = new Map<string, Row[]>();
   for (const row of rows) {
-    const flowId = String(row['flow_id']);
+    const flowId = text(row, 'flow_id');
     const group = byFlow.get(flowId);
     if (group) group.push(row);
     else byFlow.set(flowId, [row]);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { InboxState, InboxStore } from './inbox.js';
 import { inboxRowOf, placeOf, type StoredEvent } from './inbox-row.js';
 import { createInboxLeases } from './libsql-inbox-leases.js';
+import { integer, text } from './column.js';
 import type { SqlConnection } from './libsql-connection.js';
 import type { SealedJson } from './sealed-json.js';
 import type { Row, SqlValue, StepResult } from './sql-message.js';
@@ -59,7 +60,7 @@ export function createLibsqlInbox(deps: {
       ]);
       const row = stored?.rows[0];
       if (row === undefined) throw new StoreRequestError('EVENT_ID_IN_USE');
-      return { kind: row['repeats'] === 0 ? 'stored' : 'duplicate', id: String(row['id']) };
+      return { kind: row['repeats'] === 0 ? 'stored' : 'duplicate', id: text(row, 'id') };
     },
 
     async settle(fates) {
@@ -87,8 +88,8 @@ export function createLibsqlInbox(deps: {
         },
       ]);
       return rows(found).map((row) => ({
-        flowId: String(row['flow_id']),
-        ids: JSON.parse(String(row['ids'])) as string[],
+        flowId: text(row, 'flow_id'),
+        ids: JSON.parse(text(row, 'ids')) as string[],
       }));
     },
 
@@ -131,7 +132,7 @@ export function createLibsqlInbox(deps: {
 
     async counts() {
       const [found] = await db.read([{ sql: `SELECT name, count FROM inbox_counts`, params: [] }]);
-      const count = Object.fromEntries(rows(found).map((row) => [String(row['name']), Number(row['count'])]));
+      const count = Object.fromEntries(rows(found).map((row) => [text(row, 'name'), integer(row, 'count')]));
       const byState = Object.fromEntries([...OPEN, ...SETTLED].map((state) => [state, count[state] ?? 0]));
       return { byState: byState as Record<InboxState, number>, repeats: count['repeats'] ?? 0 };
     },

@@ -1,3 +1,5 @@
+import type * as threads from 'node:worker_threads';
+import type Libsql from 'libsql';
 import type { Batch, FromThread, Outcome, Request, StepResult, ThreadData, ToThread } from './sql-message.js';
 
 /**
@@ -9,19 +11,23 @@ import type { Batch, FromThread, Outcome, Request, StepResult, ThreadData, ToThr
  * and development.
  */
 export function libsqlThread(require: NodeJS.Require): void {
-  const { parentPort, workerData } = require('node:worker_threads') as typeof import('node:worker_threads');
+  const { parentPort, workerData } = require('node:worker_threads') as typeof threads;
   const data = workerData as ThreadData;
-  const Database = require(data.libsql) as typeof import('libsql');
-  type Connection = InstanceType<typeof Database>;
-  type Statement = ReturnType<Connection['prepare']> & { readonly reader: boolean };
+  const Database = require(data.libsql) as typeof Libsql;
+  type Statement = ReturnType<Libsql.Database['prepare']> & { readonly reader: boolean };
 
-  let db: Connection | undefined;
+  let db: Libsql.Database | undefined;
   const statements = new Map<string, Statement>();
 
-  const connection = (): Connection => {
+  const connection = (): Libsql.Database => {
     if (db !== undefined) return db;
     const opening = new Database(data.path);
-    for (const pragma of data.pragmas) opening.prepare(`PRAGMA ${pragma}`).all();
+    try {
+      for (const pragma of data.pragmas) opening.prepare(`PRAGMA ${pragma}`).all();
+    } catch (error) {
+      opening.close();
+      throw error;
+    }
     db = opening;
     return db;
   };
@@ -31,11 +37,11 @@ export function libsqlThread(require: NodeJS.Require): void {
     return typeof code === 'string' && code !== '' ? code : 'SQLITE_ERROR';
   };
 
-  const run = (db: Connection, request: Request): StepResult[] =>
+  const run = (db: Libsql.Database, request: Request): StepResult[] =>
     request.map(({ sql, params }) => {
       let statement = statements.get(sql);
       if (statement === undefined) {
-        statement = db.prepare(sql) as Statement;
+        statement = db.prepare(sql);
         statements.set(sql, statement);
       }
       if (statement.reader) return { rows: statement.all([...params]) as StepResult['rows'], changes: 0 };
@@ -44,7 +50,7 @@ export function libsqlThread(require: NodeJS.Require): void {
 
   // A savepoint for each request: one that fails leaves the others of its batch alone. Errors that make SQLite give up
   // the whole transaction (disk full, I/O) are not of one request: they fail the batch.
-  const attempt = (db: Connection, request: Request): Outcome => {
+  const attempt = (db: Libsql.Database, request: Request): Outcome => {
     db.exec('SAVEPOINT request');
     try {
       const results = run(db, request);
@@ -88,6 +94,7 @@ export function libsqlThread(require: NodeJS.Require): void {
     }
   };
 
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
   const answer = (message: FromThread): void => parentPort?.postMessage(message);
   const failed = (error: unknown): void => answer({ kind: 'failed', code: codeOf(error) });
 

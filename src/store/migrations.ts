@@ -1,3 +1,4 @@
+import { integer } from './column.js';
 import type { SqlConnection } from './libsql-connection.js';
 import { StoreRequestError, StoreTooNewError } from './store-errors.js';
 
@@ -97,7 +98,7 @@ const migrations: readonly (readonly string[])[] = [[...claims, ...inbox, ...met
 export async function migrate(db: SqlConnection): Promise<void> {
   await db.write([{ sql: `CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY) STRICT`, params: [] }]);
   const [found] = await db.read([{ sql: `SELECT ifnull(max(version), 0) AS version FROM migrations`, params: [] }]);
-  const version = Number(found?.rows[0]?.['version']);
+  const version = integer(found?.rows[0], 'version');
   if (version > migrations.length) throw new StoreTooNewError(version, migrations.length);
 
   for (const [index, statements] of migrations.entries()) {

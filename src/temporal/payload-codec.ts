@@ -1,0 +1,102 @@
+import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import { open, seal, SealBrokenError, UnknownKeyError, type Keyring } from '../keys/index.js';
+import { PLAINTEXT, UNDECODABLE } from './plaintext-marker.js';
+
+export const ENCRYPTED = 'binary/encrypted';
+const KEY_ID = 'encryption-key-id';
+
+export interface PayloadCodecDeps {
+  readonly keyring: Keyring;
+  /** Bound to every payload: one of another namespace does not open. */
+  readonly namespace: string;
+  /** Told of each payload that did not open, so that it is logged and counted. */
+  readonly onUndecodable?: (reason: string) => void;
+}
+
+export interface TowlinePayloadCodec extends PayloadCodec {
+  /** For the codec server: what came in the clear is shown as it is. */
+  decodeForPeople(payloads: Payload[]): Promise<Payload[]>;
+}
+
+/**
+ * Encrypts every payload: AES-256-GCM, associated data = namespace and key id (the key id is in the seal's head).
+ *
+ * `decode` never throws, since that would fail a flow's workflow tasks for ever. Instead it marks, so that workflows and
+ * activities decide the same on every worker and under every setting (see plaintext-marker.ts):
+ * - what came in the clear becomes `{"__plaintext": value}`. `binary/null` passes as it is: it is how undefined looks.
+ * - what does not open becomes `{"__undecodable": why}`. Handlers of messages drop it; results of activities go through
+ *   `requireDecoded`. Trap: a worker that lacks a key and one that has it see different values in the same history.
+ *   So keys are given to every worker before the first one seals with them, and dropped after the last history that
+ *   holds them is gone.
+ */
+export function createPayloadCodec({ keyring, namespace, onUndecodable }: PayloadCodecDeps): TowlinePayloadCodec {
+  const context = JSON.stringify(['payload', namespace]);
+
+  const encrypt = (payload: Payload): Payload => ({
+    metadata: { [METADATA_ENCODING_KEY]: utf8(ENCRYPTED), [KEY_ID]: utf8(keyring.active.id) },
+    data: seal(keyring, ProtoPayload.encode(payload).finish(), context),
+  });
+
+  const decrypt = (payload: Payload): Payload => {
+    try {
+      const { metadata, data } = ProtoPayload.decode(open(keyring, payload.data ?? new Uint8Array(), context));
+      return { metadata, data };
+    } catch (error) {
+      const reason = reasonOf(error);
+      onUndecodable?.(reason);
+      return json(JSON.stringify({ [UNDECODABLE]: reason }));
+    }
+  };
+
+  const decodeWith = (plaintext: (payload: Payload) => Payload) => (payloads: Payload[]) =>
+    Promise.resolve(payloads.map((payload) => (isEncrypted(payload) ? decrypt(payload) : plaintext(payload))));
+
+  return {
+    encode: (payloads) => Promise.resolve(payloads.map(encrypt)),
+    decode: decodeWith(wrap),
+    decodeForPeople: decodeWith((payload) => payload),
+  };
+}
+
+const ProtoPayload = proto.temporal.api.common.v1.Payload;
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UnknownKeyError) return `unknown key id ${error.keyId}`;
+  return error instanceof SealBrokenError ? 'broken' : 'not a payload';
+}
+
+function isEncrypted(payload: Payload): boolean {
+  return encodingOf(payload) === ENCRYPTED;
+}
+
+function wrap(payload: Payload): Payload {
+  const encoding = encodingOf(payload);
+  if (encoding === 'binary/null') return payload;
+  const data = payload.data ?? new Uint8Array();
+  const text = encoding === 'json/plain' ? jsonText(data) : undefined;
+  return json(`{"${PLAINTEXT}":${text ?? JSON.stringify(Buffer.from(data).toString('base64'))}}`);
+}
+
+/** The text as it came, numbers not rounded; undefined where it is not exactly one JSON value. */
+function jsonText(data: Uint8Array): string | undefined {
+  const text = Buffer.from(data).toString('utf8');
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    return undefined;
+  }
+}
+
+function json(text: string): Payload {
+  return { metadata: { [METADATA_ENCODING_KEY]: utf8('json/plain') }, data: utf8(text) };
+}
+
+function encodingOf(payload: Payload): string {
+  return Buffer.from(payload.metadata?.[METADATA_ENCODING_KEY] ?? []).toString('utf8');
+}
+
+function utf8(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'utf8'));
+}

@@ -1,0 +1,34 @@
+/*
+ * What the payload codec puts in the place of a payload that it could not vouch for. Workflows import this file: it
+ * imports nothing.
+ */
+
+/** Came in the clear, from somebody who does not have our keys. Never set by what we encrypted ourselves. */
+export const PLAINTEXT = '__plaintext';
+
+/** Was encrypted, but does not open here. */
+export const UNDECODABLE = '__undecodable';
+
+/** @returns whether a signal, update or input came in the clear. JSON is wrapped as it was, other data as base64. */
+export function isPlaintext(value: unknown): value is { readonly __plaintext: unknown } {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, PLAINTEXT);
+}
+
+/** @returns whether the value could not be decrypted; the member says why, in words for a person. */
+export function isUndecodable(value: unknown): value is { readonly __undecodable: string } {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, UNDECODABLE);
+}
+
+/**
+ * For results of activities and child workflows, which nobody but our own workers writes. One that does not open must
+ * not be taken for an answer, nor end the flow: money may have moved. A plain Error (no TemporalFailure) in a workflow
+ * fails the workflow task, is shown in the UI, and is retried until a worker that has the key goes on from there.
+ * For messages that anybody may send, never use it: drop them instead.
+ *
+ * @throws Error where the value is not what one of our workers encrypted
+ */
+export function requireDecoded<Value>(value: Value): Value {
+  if (isUndecodable(value)) throw new Error(`A result cannot be decrypted here: ${value[UNDECODABLE]}`);
+  if (isPlaintext(value)) throw new Error('A result came in the clear');
+  return value;
+}
