@@ -1,0 +1,54 @@
+import type { BridgeDepositRequest } from '../../contract/bridge.js';
+import { Refusal } from '../refusal.js';
+import type { Scenarios } from '../scenarios.js';
+import { BRIDGE_ENDINGS, type BridgeEnding, scriptOf } from './endings.js';
+import { BRIDGE_MAGIC_AMOUNTS, magicDecimals } from './magic-amounts.js';
+import { rateExpired, type Quotes } from './quotes.js';
+
+export interface Admission {
+  /** How this deposit will go: by the scenario of its reference, else by its amount, else `completed`. */
+  endingFor(request: BridgeDepositRequest): BridgeEnding;
+  /** Why it is not accepted, or undefined; inside `database.write`. */
+  refusal(request: BridgeDepositRequest, ending: BridgeEnding): Refusal | undefined;
+}
+
+const isEnding = (word: string): word is BridgeEnding => Object.hasOwn(BRIDGE_ENDINGS, word);
+
+export function createAdmission(deps: { scenarios: Scenarios; quotes: Quotes }): Admission {
+  const { scenarios, quotes } = deps;
+
+  function scripted(reference: string, ending: BridgeEnding): Refusal | undefined {
+    const { refuses } = scriptOf(ending);
+    switch (refuses) {
+      case undefined:
+        return undefined;
+      case 'transaction-failed':
+        return new Refusal(400, 'TRANSACTION_FAILED', 'Transaction failed');
+      case 'insufficient-funds':
+        return new Refusal(400, 'INSUFFICIENT_BALANCE', 'Insufficient Funds');
+      case 'rate-expired': {
+        const times = scenarios.get(reference)?.times ?? 1;
+        if (times === 0) return undefined;
+        scenarios.set(reference, { ending, times: times - 1 });
+        return rateExpired();
+      }
+      default:
+        return refuses satisfies never;
+    }
+  }
+
+  return {
+    endingFor(request) {
+      const scenario = scenarios.get(request.provider_reference_id)?.ending;
+      if (scenario !== undefined && isEnding(scenario)) return scenario;
+      return BRIDGE_MAGIC_AMOUNTS[magicDecimals(request.amount) ?? ''] ?? 'completed';
+    },
+    refusal(request, ending) {
+      const reference = request.provider_reference_id;
+      const refused = scripted(reference, ending);
+      if (refused !== undefined || request.rate_id === undefined) return refused;
+      const { amount, source_currency, chain, token } = request;
+      return quotes.refusal(request.rate_id, reference, { source_amount: amount, source_currency, chain, token });
+    },
+  };
+}

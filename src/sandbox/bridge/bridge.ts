@@ -1,0 +1,88 @@
+import type { BridgeStatus } from '../../contract/vocabulary.js';
+import type { Clock } from '../clock.js';
+import type { Deliveries } from '../deliveries/deliveries.js';
+import type { History, Mover } from '../history.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { JobKind, Scheduler } from '../scheduler.js';
+import type { LiveSettings } from '../settings.js';
+import { bridgeCallback } from './callback.js';
+import { type Deposit, type Deposits, positionOf } from './deposits.js';
+import { scriptOf } from './endings.js';
+import { advance, type BridgeInput } from './lifecycle.js';
+import { type BridgeMove, moveOn } from './money.js';
+
+export const BRIDGE_JOB = 'bridge-step';
+
+export interface Bridge {
+  /** Sets a new deposit going; inside `database.write`. */
+  begin(deposit: Deposit): void;
+  /** What time or a report does to a deposit; inside `database.write`. Gives the jobs of its callbacks. */
+  apply(id: string, input: BridgeInput): readonly number[];
+  /** Posts a move of money, and notes it on the deposit; inside `database.write`. */
+  move(deposit: Deposit, move: BridgeMove | undefined): void;
+  readonly job: JobKind;
+}
+
+/** Carries deposits along their lifecycle: status, history, ledger, callback, and what comes next. */
+export function createBridge(deps: {
+  deposits: Deposits;
+  history: History;
+  ledger: Ledger;
+  deliveries: Deliveries;
+  scheduler: Pick<Scheduler, 'schedule'>;
+  clock: Clock;
+  settings: LiveSettings;
+  /** Whether callbacks are signed, which decides their shape. */
+  signedCallbacks: boolean;
+  /** The crypto has arrived at the settlement provider. */
+  onPaid: (deposit: Deposit) => void;
+}): Bridge {
+  const { deposits, history, ledger, deliveries, scheduler, clock, settings, signedCallbacks, onPaid } = deps;
+
+  function planNext(deposit: Deposit, status: BridgeStatus): void {
+    const script = scriptOf(deposit.ending);
+    if (script.next[status] === undefined) return;
+    const { stepMs, slowFactor } = settings.current();
+    scheduler.schedule(BRIDGE_JOB, script.slow === true ? stepMs * slowFactor : stepMs, {
+      id: deposit.id,
+      from: status,
+    });
+  }
+
+  function move(deposit: Deposit, to: BridgeMove | undefined): void {
+    if (to === undefined) return;
+    const { kind, postings, paidOut, money } = to;
+    ledger.post({ kind, reference: deposit.reference, executionId: deposit.executionId, postings });
+    deposits.setMoney(deposit.id, paidOut, money);
+  }
+
+  function enter(deposit: Deposit, status: BridgeStatus, by: Mover): readonly number[] {
+    deposits.setStatus(deposit.id, status);
+    history.add(deposit.id, status, by);
+    move(deposit, moveOn(positionOf(deposit), status));
+    if (status === 'PAYMENT_CONFIRMED' && by === 'time') onPaid(deposit);
+    planNext(deposit, status);
+    if (!scriptOf(deposit.ending).callbacks) return [];
+    return deliveries.send(bridgeCallback(deposit, status, signedCallbacks, clock));
+  }
+
+  function apply(id: string, input: BridgeInput): readonly number[] {
+    const deposit = deposits.get(id);
+    if (deposit === undefined) return [];
+    const status = advance(scriptOf(deposit.ending), deposit.status, input);
+    return status === undefined ? [] : enter(deposit, status, input.kind);
+  }
+
+  return {
+    begin(deposit) {
+      history.add(deposit.id, deposit.status, 'request');
+      planNext(deposit, deposit.status);
+    },
+    apply,
+    move,
+    job: {
+      lane: 'commit',
+      run: ({ id, from }: { id: string; from: BridgeStatus }) => void apply(id, { kind: 'time', from }),
+    },
+  };
+}

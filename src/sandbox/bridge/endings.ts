@@ -1,0 +1,102 @@
+import type { BridgeStatus } from '../../contract/vocabulary.js';
+
+/** What the settlement provider posts, one after the other, once the crypto reached it. */
+export type ProviderReport = Extract<BridgeStatus, 'SETTLING' | 'COMPLETED' | 'FAILED'>;
+
+/** How one bridge deposit goes. */
+export interface Script {
+  /** Said in the docs. */
+  readonly story: string;
+  /** Where the service goes by itself, one step of time after it arrived in the status on the left. */
+  readonly next: Partial<Readonly<Record<BridgeStatus, BridgeStatus>>>;
+  readonly provider: readonly ProviderReport[];
+  /** False: `callback_url` is never called. */
+  readonly callbacks: boolean;
+  /** A FAILED that announces a refund (`refund_details`); only where the crypto had been paid. */
+  readonly announcesRefund?: boolean;
+  /** Steps take `slowFactor` times longer. */
+  readonly slow?: boolean;
+  /** The provider's COMPLETED tells another amount than the deposit asked for. */
+  readonly mismatchingAmount?: boolean;
+  /** The deposit is refused. `times`: only so often for one reference, then it goes as `completed`. */
+  readonly refuses?: 'transaction-failed' | 'insufficient-funds' | 'rate-expired';
+}
+
+const PAYING = {
+  DEPOSIT_INITIATED: 'DEPOSIT_CONFIRMED',
+  DEPOSIT_CONFIRMED: 'PAYMENT_SENT',
+  PAYMENT_SENT: 'PAYMENT_CONFIRMED',
+} as const;
+
+const completed = {
+  story: 'paid, settled by the provider',
+  next: PAYING,
+  provider: ['SETTLING', 'COMPLETED'],
+  callbacks: true,
+} as const satisfies Script;
+
+const failed = { ...completed, provider: ['SETTLING', 'FAILED'], announcesRefund: true } as const satisfies Script;
+
+/** Every way a bridge deposit can go, as data. `advance()` in `lifecycle.ts` reads it. */
+export const BRIDGE_ENDINGS = {
+  completed,
+  'failed-then-refunded': {
+    ...failed,
+    story: 'the provider fails with a refund announced; one step later the service tells REFUNDED',
+    next: { ...PAYING, FAILED: 'REFUNDED' },
+  },
+  'failed-no-refund': {
+    ...failed,
+    story: 'the provider fails with a refund announced that never comes: the integrator must refund by itself',
+  },
+  'failed-early': {
+    ...completed,
+    story: 'FAILED before any crypto was paid; no refund is due',
+    next: { DEPOSIT_INITIATED: 'FAILED' },
+    provider: [],
+  },
+  'no-callbacks-ever': {
+    ...completed,
+    story: 'settled, but the callback URL is never called; the provider still posts',
+    callbacks: false,
+  },
+  'no-settlement-ever': {
+    ...completed,
+    story: 'callbacks up to PAYMENT_CONFIRMED, then the provider is never heard of',
+    provider: [],
+  },
+  silent: {
+    ...completed,
+    story: 'neither a callback nor a settlement, ever',
+    callbacks: false,
+    provider: [],
+  },
+  slow: { ...completed, story: 'as completed, every step twenty times as long', slow: true },
+  'statuses-by-callback-only': {
+    ...completed,
+    story: "the service's callbacks carry all five statuses through COMPLETED; the provider posts nothing",
+    next: { ...PAYING, PAYMENT_CONFIRMED: 'SETTLING', SETTLING: 'COMPLETED' },
+    provider: [],
+  },
+  'completed-then-refunded': {
+    ...completed,
+    story: 'a contradiction: settled, and one step later REFUNDED as well',
+    next: { ...PAYING, COMPLETED: 'REFUNDED' },
+  },
+  'mismatching-amount': {
+    ...completed,
+    story: "the provider's COMPLETED tells another amount than the deposit asked for",
+    mismatchingAmount: true,
+  },
+  rejected: { ...completed, story: 'refused with 400 TRANSACTION_FAILED', refuses: 'transaction-failed' },
+  'insufficient-funds': { ...completed, story: 'refused with 400 "Insufficient Funds"', refuses: 'insufficient-funds' },
+  'rate-expired': {
+    ...completed,
+    story: 'refused with 400 "Rate Expired" once (`times`: so often), then as completed',
+    refuses: 'rate-expired',
+  },
+} as const satisfies Record<string, Script>;
+
+export type BridgeEnding = keyof typeof BRIDGE_ENDINGS;
+export const bridgeEndings = Object.keys(BRIDGE_ENDINGS) as [BridgeEnding, ...BridgeEnding[]];
+export const scriptOf = (ending: BridgeEnding): Script => BRIDGE_ENDINGS[ending];

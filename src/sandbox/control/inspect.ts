@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { Deposits } from '../bridge/deposits.js';
+import type { Clock } from '../clock.js';
+import type { Deliveries } from '../deliveries/deliveries.js';
+import type { History } from '../history.js';
+import type { Executions } from '../ledger/executions.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { unknownReference } from '../refusal.js';
+import type { Scheduler } from '../scheduler.js';
+import type { LiveSettings } from '../settings.js';
+import { type Endpoint, endpoint } from './endpoint.js';
+
+const ByReference = z.strictObject({ reference: z.string().optional() });
+
+/** What the service holds, for people and for reconcilers. */
+export function createInspectEndpoints(deps: {
+  deposits: Deposits;
+  history: History;
+  executions: Executions;
+  ledger: Ledger;
+  deliveries: Deliveries;
+  scheduler: Scheduler;
+  clock: Clock;
+  settings: LiveSettings;
+}): Endpoint[] {
+  const { deposits, history, executions, ledger, deliveries, scheduler, clock, settings } = deps;
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/state',
+      summary: 'Counts of what there is, the clock and the settings',
+      handle: () => ({
+        clock: { now: clock.iso(), frozen: clock.frozen },
+        settings: settings.current(),
+        deposits: deposits.countByStatus(),
+        executions: executions.list({}).length,
+        deliveries: deliveries.countByState(),
+        waitingJobs: scheduler.waiting(),
+      }),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/deposits/{reference}',
+      summary: 'The bridge deposits of one reference, newest first, each with every status that it had',
+      handle({ params: { reference = '' } }) {
+        const found = deposits.ofReference(reference);
+        if (found.length === 0) throw unknownReference('Bridge deposit', reference);
+        return {
+          reference,
+          count: found.length,
+          deposits: found.map(({ id, ...deposit }) => ({
+            kotani_reference_id: id,
+            ...deposit,
+            history: history.of(id),
+          })),
+        };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/executions',
+      summary: 'How often an operation was executed for a reference: ?operation=&reference=',
+      input: z.strictObject({ operation: z.string().optional(), reference: z.string().optional() }),
+      handle({ input }) {
+        const found = executions.list(input);
+        return { count: found.length, executions: found };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/ledger',
+      summary: 'Entries with their postings, and the balance of every account: ?reference=',
+      input: ByReference,
+      handle: ({ input }) => ({ entries: ledger.entries(input.reference), balances: ledger.balances() }),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/deliveries',
+      summary: 'Callbacks and settlements that were sent, with every attempt and its answer: ?reference=',
+      input: ByReference,
+      handle: ({ input }) => ({ deliveries: deliveries.list(input.reference) }),
+    }),
+  ];
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { bridgeEndings } from '../bridge/endings.js';
+import { BRIDGE_MAGIC_AMOUNTS } from '../bridge/magic-amounts.js';
+import type { Clock } from '../clock.js';
+import type { Database } from '../database.js';
+import type { Scenarios } from '../scenarios.js';
+import type { Scheduler } from '../scheduler.js';
+import { type LiveSettings, Settings } from '../settings.js';
+import { type Endpoint, endpoint } from './endpoint.js';
+
+const ENDINGS = bridgeEndings;
+
+/** How things are to go from here on: scenarios, settings, time. */
+export function createSteerEndpoints(deps: {
+  database: Database;
+  scenarios: Scenarios;
+  settings: LiveSettings;
+  clock: Clock;
+  scheduler: Scheduler;
+}): Endpoint[] {
+  const { database, scenarios, settings, clock, scheduler } = deps;
+  const time = () => ({ now: clock.iso(), frozen: clock.frozen });
+
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/scenarios',
+      summary: 'Chooses the ending of the operation that will carry this reference: {reference, ending, times?}',
+      input: z.strictObject({
+        reference: z.string().min(1),
+        ending: z.enum(ENDINGS),
+        times: z.number().int().min(0).optional(),
+      }),
+      async handle({ input: { reference, ending, times } }) {
+        await database.write(() => scenarios.set(reference, { ending, times }));
+        return { reference, ending, times };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/scenarios',
+      summary: 'Scenarios that were set, and the magic amounts',
+      handle: () => ({ scenarios: scenarios.list(), magicAmounts: BRIDGE_MAGIC_AMOUNTS }),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/settings',
+      summary: 'Changes settings: {repeatMode?, stepMs?, slowFactor?, rateDriftBps?, retryScheduleMs?, …}',
+      input: Settings.partial(),
+      handle: ({ input }) => database.write(() => settings.change(defined(input))),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/clock',
+      summary: '{freeze: true}, {advanceMs} (answers when all that fell due is done) or {unfreeze: true}',
+      input: z.union([
+        z.strictObject({ freeze: z.literal(true) }),
+        z.strictObject({ unfreeze: z.literal(true) }),
+        z.strictObject({ advanceMs: z.number().int().min(0) }),
+      ]),
+      async handle({ input }) {
+        if ('freeze' in input) clock.freeze();
+        else if ('unfreeze' in input) clock.unfreeze();
+        else await scheduler.advance(input.advanceMs);
+        await database.write(() => clock.keep());
+        scheduler.wake();
+        return time();
+      },
+    }),
+    endpoint({ method: 'GET', path: '/clock', summary: "The sandbox's own time", handle: time }),
+  ];
+}
+
+function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}

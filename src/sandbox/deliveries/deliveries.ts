@@ -1,0 +1,129 @@
+import type { Clock } from '../clock.js';
+import type { Database } from '../database.js';
+import type { Scheduler } from '../scheduler.js';
+import type { Adversary } from './adversary.js';
+import type { Message } from './message.js';
+
+export type DeliveryState = 'pending' | 'delivered' | 'given-up';
+
+export interface Delivery extends Message {
+  readonly id: number;
+  /** `genuine`, or what the adversary made of it. */
+  readonly note: string;
+  readonly webhookId: string;
+  /** What the signature covers, where that is not the body. */
+  readonly signedBody: string | null;
+  readonly state: DeliveryState;
+  readonly tries: number;
+  /** Null: tries go on until the settings say to give up. */
+  readonly maxTries: number | null;
+  readonly createdAt: number;
+}
+
+export interface Attempt {
+  readonly at: string;
+  /** HTTP status, or null without an answer. */
+  readonly status: number | null;
+  readonly answer: string;
+}
+
+export interface Deliveries {
+  /** Inside `database.write`; makes the message's deliveries, genuine and adversary's, and gives their jobs' ids. */
+  send(message: Message, options?: { delayMs?: number }): number[];
+  get(id: number): Delivery | undefined;
+  /** Inside `database.write`. */
+  attempted(id: number, state: DeliveryState, attempt: { status: number | null; answer: string }): void;
+  list(reference?: string): readonly (Delivery & { readonly attempts: readonly Attempt[] })[];
+  countByState(): Record<string, number>;
+}
+
+export const DELIVERY_JOB = 'delivery';
+
+const COLUMNS = `id, stream, note, reference, status, url, webhook_id AS webhookId, body, signed_body AS signedBody, state,
+  tries, max_tries AS maxTries, created_at AS createdAt`;
+
+export function createDeliveries(deps: {
+  database: Database;
+  clock: Clock;
+  scheduler: Pick<Scheduler, 'schedule'>;
+  adversary: Adversary;
+  createId: () => string;
+}): Deliveries {
+  const { database, clock, scheduler, adversary, createId } = deps;
+
+  const plain = (row: Delivery): Delivery => ({
+    id: row.id,
+    stream: row.stream,
+    note: row.note,
+    reference: row.reference,
+    status: row.status,
+    url: row.url,
+    webhookId: row.webhookId,
+    body: row.body,
+    signedBody: row.signedBody,
+    state: row.state,
+    tries: row.tries,
+    maxTries: row.maxTries,
+    createdAt: row.createdAt,
+  });
+
+  return {
+    send(message, { delayMs = 0 } = {}) {
+      const webhookId = `msg_${createId()}`;
+      return adversary.copies(message).map((copy) => {
+        const { id } = database.run(
+          `INSERT INTO deliveries (stream, note, reference, status, url, webhook_id, body, signed_body, state, tries,
+             max_tries, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?)`,
+          message.stream,
+          copy.note,
+          message.reference,
+          message.status,
+          message.url,
+          copy.newId ? `msg_${createId()}` : webhookId,
+          copy.body,
+          copy.body === message.body ? null : message.body,
+          copy.maxTries,
+          clock.now(),
+        );
+        return scheduler.schedule(DELIVERY_JOB, delayMs + copy.delayMs, { id });
+      });
+    },
+    get(id) {
+      const row = database.get<Delivery>(`SELECT ${COLUMNS} FROM deliveries WHERE id = ?`, id);
+      return row && plain(row);
+    },
+    attempted(id, state, { status, answer }) {
+      database.run('UPDATE deliveries SET state = ?, tries = tries + 1 WHERE id = ?', state, id);
+      database.run(
+        'INSERT INTO attempts SELECT id, tries, ?, ?, ? FROM deliveries WHERE id = ?',
+        clock.now(),
+        status,
+        answer,
+        id,
+      );
+    },
+    list(reference) {
+      return database
+        .all<Delivery>(
+          `SELECT ${COLUMNS} FROM deliveries WHERE ?1 IS NULL OR reference = ?1 ORDER BY id`,
+          reference ?? null,
+        )
+        .map((row) => ({
+          ...plain(row),
+          attempts: database
+            .all<{
+              at: number;
+              status: number | null;
+              answer: string;
+            }>('SELECT at, status, answer FROM attempts WHERE delivery_id = ? ORDER BY try', row.id)
+            .map(({ at, status, answer }) => ({ at: clock.iso(at), status, answer })),
+        }));
+    },
+    countByState() {
+      const rows = database.all<{ state: string; n: number }>(
+        'SELECT state, COUNT(*) AS n FROM deliveries GROUP BY state',
+      );
+      return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Operation } from '../contract/operation.js';
+import type { Answer } from './ledger/executions.js';
+import { Refusal } from './refusal.js';
+
+/** One request that was let in, and the three things that can be done with it: commit, answer, break off. */
+export interface Exchange {
+  readonly operation: string;
+  readonly reference: string;
+  /** Does what the operation does, once; also tells whether that executed something. Never throws a refusal. */
+  commit(): Promise<Committed>;
+  answer(outcome: Answer | Refusal): void;
+  /** Any status and text, for answers that are broken on purpose. */
+  answerRaw(status: number, contentType: string, text: string): void;
+  /** The connection breaks without an answer. */
+  destroy(): void;
+  /** No answer for now: the connection stays open. */
+  hang(): void;
+}
+
+export interface Committed {
+  readonly outcome: Answer | Refusal;
+  /** True where an execution was written to the books. */
+  readonly executed: boolean;
+}
+
+export const successBody = (answer: Answer) => ({ success: true, message: answer.message, data: answer.data });
+
+export function createExchange(deps: {
+  operation: Operation;
+  reference: string;
+  request: FastifyRequest;
+  reply: FastifyReply;
+  commit: () => Promise<Committed>;
+}): Exchange {
+  const { operation, reference, request, reply, commit } = deps;
+  return {
+    operation: operation.name,
+    reference,
+    commit,
+    answer(outcome) {
+      if (outcome instanceof Refusal) {
+        void reply
+          .code(outcome.status)
+          .headers(outcome.details.headers ?? {})
+          .send(outcome.body());
+      } else {
+        void reply.code(operation.success ?? 200).send(successBody(outcome));
+      }
+    },
+    answerRaw: (status, contentType, text) => void reply.code(status).type(contentType).send(text),
+    destroy() {
+      reply.hijack();
+      request.raw.socket.destroy();
+    },
+    hang: () => void reply.hijack(),
+  };
+}

@@ -1,0 +1,35 @@
+import type { Clock } from './clock.js';
+import type { Database } from './database.js';
+
+/** Who moved a record: a request, its own time, a settlement report. */
+export type Mover = 'request' | 'time' | 'report';
+
+export interface History {
+  /** Inside `database.write`. */
+  add(recordId: string, status: string, by: Mover): void;
+  of(recordId: string): readonly { readonly status: string; readonly at: string; readonly by: Mover }[];
+}
+
+/** Every status a record ever had, in order. */
+export function createHistory(deps: { database: Database; clock: Clock }): History {
+  const { database, clock } = deps;
+  return {
+    add(recordId, status, by) {
+      database.run(
+        'INSERT INTO history (record_id, status, at, by) VALUES (?, ?, ?, ?)',
+        recordId,
+        status,
+        clock.now(),
+        by,
+      );
+    },
+    of: (recordId) =>
+      database
+        .all<{
+          status: string;
+          at: number;
+          by: Mover;
+        }>('SELECT status, at, by FROM history WHERE record_id = ? ORDER BY id', recordId)
+        .map(({ status, at, by }) => ({ status, at: clock.iso(at), by })),
+  };
+}

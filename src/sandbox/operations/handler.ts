@@ -1,0 +1,23 @@
+import type { z } from 'zod';
+import type { OperationName, operations } from '../../contract/index.js';
+import type { Answer } from '../ledger/executions.js';
+import type { Refusal } from '../refusal.js';
+
+type BodyOf<N extends OperationName> = (typeof operations)[N] extends { readonly body: infer B extends z.ZodType }
+  ? z.output<B>
+  : undefined;
+
+/** A request that was let in: its body as the contract reads it, its path parameter where it has one. */
+export interface Call<N extends OperationName> {
+  readonly body: BodyOf<N>;
+  readonly param: string;
+}
+
+/**
+ * What the service does for one operation. Runs inside `database.write`: a thrown refusal undoes what it wrote, a
+ * returned one keeps it.
+ */
+export type Handler<N extends OperationName> = (call: Call<N>) => Answer | Refusal;
+
+/** An operation without a handler answers 501. */
+export type Handlers = { readonly [N in OperationName]?: Handler<N> };

@@ -1,0 +1,83 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { operationNames, operations, type OperationName } from '../contract/index.js';
+import type { Operation } from '../contract/operation.js';
+import type { Database } from './database.js';
+import { createExchange, type Committed, type Exchange } from './exchange.js';
+import type { Executions } from './ledger/executions.js';
+import type { Handler, Handlers } from './operations/handler.js';
+import { Refusal } from './refusal.js';
+import type { Scheduler } from './scheduler.js';
+import { validate } from './validate.js';
+
+type AnyHandler = Handler<OperationName>;
+type AnyCall = Parameters<AnyHandler>[0];
+
+/** Makes a route of every operation of the contract: authenticate, validate, handle, answer. */
+export function addOperationRoutes(
+  server: FastifyInstance,
+  deps: {
+    handlers: Handlers;
+    authenticate: (authorization: string | undefined) => void;
+    database: Database;
+    executions: Pick<Executions, 'count'>;
+    scheduler: Pick<Scheduler, 'runNow'>;
+    /** Answers a request, honestly or not. */
+    respond: (exchange: Exchange) => Promise<void>;
+  },
+): void {
+  const { handlers, authenticate, database, executions, scheduler, respond } = deps;
+
+  function commit(operation: Operation, handler: AnyHandler, call: AnyCall): () => Promise<Committed> {
+    const work = (): Committed => {
+      const before = executions.count();
+      const outcome = handler(call);
+      return { outcome, executed: executions.count() > before };
+    };
+    return async () => {
+      try {
+        const committed = operation.effect === 'read' ? work() : await database.write(work);
+        if (!(committed.outcome instanceof Refusal)) {
+          await Promise.all((committed.outcome.early ?? []).map((job) => scheduler.runNow(job)));
+        }
+        return committed;
+      } catch (error) {
+        if (error instanceof Refusal) return { outcome: error, executed: false };
+        throw error;
+      }
+    };
+  }
+
+  for (const name of operationNames) {
+    const operation: Operation = operations[name];
+    const handler = handlers[name];
+    server.route({
+      method: operation.method,
+      url: operation.path.replace(/\{(\w+)\}/, ':$1'),
+      async handler(request: FastifyRequest, reply: FastifyReply) {
+        if (operation.auth === 'bearer') authenticate(request.headers.authorization);
+        const param = operation.param ? ((request.params as Record<string, string>)[operation.param] ?? '') : '';
+        const body = operation.body && validate(operation.body, request.body);
+        if (handler === undefined) throw new Refusal(501, 'NOT_IMPLEMENTED', `${name} is not in the sandbox yet`);
+        const call = { body, param } as AnyCall;
+        await respond(
+          createExchange({
+            operation,
+            reference: referenceOf(operation, body, param),
+            request,
+            reply,
+            commit: commit(operation, handler, call),
+          }),
+        );
+        return reply;
+      },
+    });
+  }
+}
+
+/** The caller's reference, wherever the operation has it; empty for one that has none. */
+function referenceOf(operation: Operation, body: unknown, param: string): string {
+  if (param !== '') return param;
+  const members = (body ?? {}) as Record<string, unknown>;
+  const reference = members[operation.reference ?? 'provider_reference_id'];
+  return typeof reference === 'string' ? reference : '';
+}

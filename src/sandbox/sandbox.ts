@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { isIP } from 'node:net';
+import { createAuthenticate } from './authenticate.js';
+import { createBridgePart } from './bridge-part.js';
+import { createClock } from './clock.js';
+import { createInspectEndpoints } from './control/inspect.js';
+import { createResetEndpoint } from './control/reset.js';
+import { addControlRoutes } from './control/routes.js';
+import { createSteerEndpoints } from './control/steer.js';
+import { openDatabase } from './database.js';
+import { noAdversary } from './deliveries/adversary.js';
+import { createDeliverJob } from './deliveries/deliver.js';
+import { createDeliveries, DELIVERY_JOB } from './deliveries/deliveries.js';
+import { createTransport } from './deliveries/post.js';
+import { createSigner } from './deliveries/sign.js';
+import { createHistory } from './history.js';
+import { createExecutions } from './ledger/executions.js';
+import { createLedger } from './ledger/ledger.js';
+import { createNotes } from './notes.js';
+import { type SandboxOptions, silentLogger } from './options.js';
+import { addOperationRoutes } from './routes.js';
+import { createScenarios } from './scenarios.js';
+import { createScheduler, type JobKind } from './scheduler.js';
+import { createServer } from './server.js';
+import { createSettings, type Settings } from './settings.js';
+import { operations } from '../contract/index.js';
+
+export type { SandboxLogger, SandboxOptions } from './options.js';
+
+export interface Sandbox {
+  /** Base address, without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  /** Stops listening and sending; what is not done goes on at the next start with the same file. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the sandbox: the whole service, locally. It goes on where its file stopped. Rejects where the port is taken
+ * (`EADDRINUSE`) or the file cannot be opened.
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { host = '127.0.0.1', port = 0, token = 'sandbox-token', durable = true } = options;
+  const { logger = silentLogger, wallNow = Date.now } = options;
+  if (!isLoopback(host)) {
+    logger.warn({ host }, 'THE SANDBOX IS OPEN TO THE NETWORK: anybody who reaches it controls it without a password');
+  }
+  const database = openDatabase({ path: options.dbPath, durable });
+  const notes = createNotes(database);
+  const settings = createSettings({ notes, fromOptions: settingsOf(options) });
+  const clock = createClock({ notes, wallNow });
+  const createId = () => randomUUID();
+  const kinds: Record<string, JobKind> = {};
+  const scheduler = createScheduler({ database, clock, kinds, logger });
+  const history = createHistory({ database, clock });
+  const ledger = createLedger({ database, clock });
+  const executions = createExecutions({ database, clock, settings });
+  const scenarios = createScenarios({ database });
+  const adversary = noAdversary;
+  const deliveries = createDeliveries({ database, clock, scheduler, adversary, createId });
+  const transport = createTransport();
+  const server = createServer({ logger });
+
+  const secretSigner = (secret: string | undefined) => secret && createSigner(secret, wallNow);
+  const signers = {
+    callback: secretSigner(options.callbackSecret) || undefined,
+    settlement: secretSigner(options.settlementSecret) || undefined,
+  };
+  let url = '';
+  const settlementUrl = () => options.settlementUrl ?? url + operations.reportSettlement.path;
+  const shared = { database, clock, settings, scheduler, history, ledger, executions, scenarios, deliveries };
+  const bridge = createBridgePart({
+    ...shared,
+    adversary,
+    createId,
+    settlementUrl,
+    signedCallbacks: signers.callback !== undefined,
+  });
+
+  Object.assign(kinds, bridge.jobs, {
+    [DELIVERY_JOB]: createDeliverJob({ deliveries, transport, signers, settings, clock, scheduler }),
+  });
+  addOperationRoutes(server, {
+    handlers: bridge.handlers,
+    authenticate: createAuthenticate(token),
+    database,
+    executions,
+    scheduler,
+    respond: async (exchange) => exchange.answer((await exchange.commit()).outcome),
+  });
+  addControlRoutes(server, [
+    ...createInspectEndpoints({ ...shared, deposits: bridge.deposits }),
+    ...createSteerEndpoints(shared),
+    createResetEndpoint({ database, notes, clock, forget: () => undefined }),
+  ]);
+
+  try {
+    url = await server.listen({ host, port });
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  scheduler.wake();
+  logger.info({ url, dbPath: options.dbPath }, 'sandbox listens');
+  return {
+    url,
+    port: Number(new URL(url).port),
+    async close() {
+      await server.close();
+      transport.close();
+      await scheduler.stop();
+      database.close();
+    },
+  };
+}
+
+function settingsOf({ stepMs, repeatMode }: SandboxOptions): Partial<Settings> {
+  return { ...(stepMs === undefined ? {} : { stepMs }), ...(repeatMode === undefined ? {} : { repeatMode }) };
+}
+
+/** Names other than `localhost` may resolve to anything, so they count as open. */
+const isLoopback = (host: string) =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

@@ -1,0 +1,189 @@
+import type { Clock } from './clock.js';
+import type { Database } from './database.js';
+import type { SandboxLogger } from './options.js';
+
+/**
+ * What is to happen later, kept on disk. A `commit` job changes state: it runs in the transaction that deletes it, so
+ * exactly once. A `send` job talks to somebody: it runs outside, and what it gives back is committed with its deletion,
+ * so at least once.
+ */
+export type JobKind =
+  | { readonly lane: 'commit'; readonly run: (payload: never) => void }
+  | { readonly lane: 'send'; readonly run: (payload: never) => Promise<() => void> };
+
+export interface Scheduler {
+  /** Inside `database.write`; gives the job's id. */
+  schedule(kind: string, delayMs: number, payload: unknown): number;
+  /** Runs one job now, wherever it stands in time. */
+  runNow(id: number): Promise<void>;
+  /** Moves time on by `ms` and runs all that falls due on the way, one by one, in order. */
+  advance(ms: number): Promise<void>;
+  /** Time changed, or was set running: look again. */
+  wake(): void;
+  /** Jobs that wait. */
+  waiting(): number;
+  stop(): Promise<void>;
+}
+
+interface Job {
+  readonly id: number;
+  readonly lane: 'commit' | 'send';
+  readonly due_at: number;
+  readonly kind: string;
+  readonly payload: string;
+}
+
+const MAX_SENDS = 64;
+const MAX_COMMITS = 512;
+const MAX_TIMER_MS = 60_000;
+const RETRY_BROKEN_JOB_MS = 1_000;
+
+export function createScheduler(deps: {
+  database: Database;
+  clock: Clock;
+  kinds: Readonly<Record<string, JobKind>>;
+  logger: SandboxLogger;
+}): Scheduler {
+  const { database, clock, kinds, logger } = deps;
+  const running = new Map<number, Promise<void>>();
+  let sends = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let looking: NodeJS.Immediate | undefined;
+  let stepping = false;
+  let stopped = false;
+  let advances: Promise<void> = Promise.resolve();
+
+  function due(lane: Job['lane'], until: number, limit: number): Job[] {
+    return database.all<Job>(
+      'SELECT * FROM jobs WHERE lane = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?',
+      lane,
+      until,
+      limit,
+    );
+  }
+
+  const remove = (id: number) => database.run('DELETE FROM jobs WHERE id = ?', id);
+
+  async function perform(job: Job): Promise<void> {
+    const kind = kinds[job.kind];
+    if (kind === undefined) throw new Error(`no job kind ${job.kind}`);
+    const payload = JSON.parse(job.payload) as never;
+    // A reset may have deleted the job meanwhile: what it would have done is no longer wanted.
+    const ifThere = (work: () => void) =>
+      database.write(() => {
+        if (remove(job.id).changes === 1) work();
+      });
+    if (kind.lane === 'commit') return ifThere(() => kind.run(payload));
+    return ifThere(await kind.run(payload));
+  }
+
+  function start(job: Job): Promise<void> {
+    if (job.lane === 'send') sends += 1;
+    const done = perform(job)
+      .catch(async (error: unknown) => {
+        if (stopped) return;
+        logger.error(
+          { kind: job.kind, payload: job.payload, error: String(error) },
+          'a job failed, and is tried again',
+        );
+        await database.write(() => {
+          database.run('UPDATE jobs SET due_at = ? WHERE id = ?', clock.now() + RETRY_BROKEN_JOB_MS, job.id);
+        });
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        running.delete(job.id);
+        if (job.lane === 'send') sends -= 1;
+        scheduler.wake();
+      });
+    running.set(job.id, done);
+    return done;
+  }
+
+  function look(): void {
+    looking = undefined;
+    if (stopped || stepping) return;
+    const now = clock.now();
+    const found = [...due('commit', now, MAX_COMMITS), ...due('send', now, running.size + MAX_SENDS)];
+    for (const job of found) {
+      if (running.has(job.id) || (job.lane === 'send' && sends >= MAX_SENDS)) continue;
+      void start(job);
+    }
+    arm(now);
+  }
+
+  function arm(now: number): void {
+    clearTimeout(timer);
+    if (clock.frozen) return;
+    const next = (lane: Job['lane']) =>
+      database.get<{ at: number | null }>('SELECT MIN(due_at) AS at FROM jobs WHERE lane = ? AND due_at > ?', lane, now)
+        ?.at ?? Infinity;
+    const dueAt = Math.min(next('commit'), next('send'));
+    if (dueAt === Infinity) return;
+    timer = setTimeout(() => scheduler.wake(), Math.min(dueAt - now, MAX_TIMER_MS));
+  }
+
+  async function idle(): Promise<void> {
+    while (running.size > 0) await Promise.all(running.values());
+  }
+
+  async function step(ms: number): Promise<void> {
+    stepping = true;
+    clearTimeout(timer);
+    await idle();
+    const wasFrozen = clock.frozen;
+    clock.freeze();
+    const until = clock.now() + ms;
+    try {
+      for (;;) {
+        if (stopped) return;
+        const [job] = [...due('commit', until, 1), ...due('send', until, 1)].sort(
+          (one, other) => one.due_at - other.due_at || one.id - other.id,
+        );
+        if (job === undefined) break;
+        clock.reach(job.due_at);
+        await (running.get(job.id) ?? start(job));
+      }
+      clock.reach(until);
+    } finally {
+      if (!wasFrozen) clock.unfreeze();
+      stepping = false;
+      scheduler.wake();
+    }
+  }
+
+  const scheduler: Scheduler = {
+    schedule(kind, delayMs, payload) {
+      const lane = kinds[kind]?.lane;
+      if (lane === undefined) throw new Error(`no job kind ${kind}`);
+      scheduler.wake();
+      return database.run(
+        'INSERT INTO jobs (lane, due_at, kind, payload) VALUES (?, ?, ?, ?)',
+        lane,
+        clock.now() + delayMs,
+        kind,
+        JSON.stringify(payload),
+      ).id;
+    },
+    async runNow(id) {
+      const job = database.get<Job>('SELECT * FROM jobs WHERE id = ?', id);
+      if (job !== undefined) await (running.get(id) ?? start(job));
+    },
+    advance(ms) {
+      const mine = advances.then(() => step(ms));
+      advances = mine.catch(() => undefined);
+      return mine;
+    },
+    wake() {
+      if (!stopped && !stepping) looking ??= setImmediate(look);
+    },
+    waiting: () => database.get<{ n: number }>('SELECT COUNT(*) AS n FROM jobs')?.n ?? 0,
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      clearImmediate(looking);
+      await idle();
+    },
+  };
+  return scheduler;
+}

@@ -1,0 +1,50 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
+  readonly body: any;
+}
+
+/** A receiver of webhooks that remembers what came, and answers what it is told to. */
+export interface Receiver {
+  readonly url: string;
+  readonly received: Received[];
+  /** Status for the next posts; the last one stays. */
+  answer(...statuses: number[]): void;
+  /** Is called for each post before it is answered. */
+  onPost: (received: Received) => void | Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const statuses: number[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk: string) => (text += chunk));
+    request.on('end', () => {
+      const post = { path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) as unknown };
+      receiver.received.push(post);
+      void Promise.resolve(receiver.onPost(post)).then(() => {
+        const status = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 200;
+        response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('noted');
+      });
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received: [],
+    answer: (...next) => void statuses.splice(0, statuses.length, ...next),
+    onPost: () => undefined,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return receiver;
+}
