@@ -49,12 +49,16 @@ export const PARK_ACTIONS = {
   no_settlement: ['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded'],
   /** A trusted event says something else about this transfer than we know. Both sides are in the evidence. */
   event_mismatch: ['accept-event', 'dismiss-event'],
+  /** The service refused to hear the provider's trusted settlement. */
+  report_refused: ['report-again', 'mark-completed', 'mark-failed'],
   /** Trusted events contradict one another, for example completed and refunded. */
   conflict: ['mark-completed', 'mark-failed', 'mark-refunded'],
   /** The transfer failed after the crypto had been paid, and nobody is known to have refunded it. */
   refund_needed: ['refund-now', 'mark-refunded', 'close-without-refund', 'mark-completed'],
   /** The refund was sent, and its outcome cannot be told. */
   refund_unknown: ['send-again', 'close-not-executed', 'mark-refunded'],
+  /** The refund was accepted, and never confirmed. */
+  refund_unconfirmed: ['keep-waiting', 'mark-refunded', 'mark-failed'],
   /** The service refused or failed the refund. */
   refund_failed: ['mark-refunded', 'close-without-refund'],
   /** The flow was terminated in the Temporal UI; the gateway resolves it on its claim. */

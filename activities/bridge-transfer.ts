@@ -1,0 +1,140 @@
+import { Context } from '@temporalio/activity';
+import type { BridgeDepositRequest, SettlementReport } from '../src/contract/bridge.js';
+import { BRIDGE_STATUSES } from '../src/contract/vocabulary.js';
+import { RejectedError } from '../src/client/index.js';
+import { bridgeTransferFlow, type BridgeTransferInput } from '../src/flows/bridge-transfer.js';
+import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
+import { fromWireNumber, toWireNumber } from '../src/money.js';
+import type { BridgeDepositOrder, BridgePreparation, ReportOutcome, SettlementReportOrder } from './bridge-terms.js';
+import { checkInput } from './check-input.js';
+import type { ActivityDeps } from './deps.js';
+import { endsFlow, reading, retryLater } from './failures.js';
+import { withHeartbeat } from './heartbeat.js';
+import type { Quote, SubmitOutcome } from './outcomes.js';
+import { submitUnderClaim } from './submit-under-claim.js';
+
+const QUOTE_LIFE_MS = 60_000;
+const SETTLE_MARGIN_MS = 60_000;
+
+export function createBridgeActivities(deps: ActivityDeps) {
+  return {
+    /** Checks the input as the gateway did (other clients may not have), and gets the first quote. */
+    async prepareBridgeTransfer(order: { flowId: string; input: unknown }): Promise<BridgePreparation> {
+      const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, order.flowId, order.input);
+      return {
+        input,
+        fingerprint,
+        quote: input.rate_id === undefined ? await quote(deps, input) : null,
+        windows: { settleMs: deps.serviceTimeoutMs + SETTLE_MARGIN_MS },
+        allowPlaintext: deps.allowPlaintext,
+      };
+    },
+
+    quoteBridgeTransfer: (order: { input: BridgeTransferInput }): Promise<Quote> => quote(deps, order.input),
+
+    /** One deposit under its claim, inside the life of its quote. */
+    submitBridgeDeposit(order: BridgeDepositOrder): Promise<SubmitOutcome> {
+      const { flowId, fingerprint, input } = order;
+      const reference = input.provider_reference_id;
+      return withHeartbeat(() =>
+        submitUnderClaim(deps, {
+          claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint },
+          stillValid: quoteTimer(deps, order),
+          // A trusted event about this transfer means that the service has it already.
+          guard: { flowId, statuses: BRIDGE_STATUSES },
+          send: () => deps.service.createBridgeDeposit(depositRequest(deps, order)),
+        }),
+      );
+    },
+
+    /** Passes a provider's trusted settlement on to the service, as it came; the body is read from the inbox. */
+    async reportSettlement(order: SettlementReportOrder): Promise<ReportOutcome> {
+      const row = await deps.store.inbox.get(order.eventId);
+      if (row === undefined) throw retryLater('store_unavailable', `inbox row ${order.eventId} is not readable`);
+      const outcome = await reading(() =>
+        deps.service.reportSettlement(settlementReport(order, row.body, row.receivedAt)),
+      );
+      if (outcome instanceof RejectedError) {
+        return { kind: 'refused', httpStatus: outcome.httpStatus, message: outcome.message };
+      }
+      return { kind: 'reported' };
+    },
+  };
+}
+
+async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Quote> {
+  const answer = await reading(() =>
+    deps.service.quoteBridge({
+      source_currency: input.source_currency as never,
+      source_amount: toWireNumber(input.amount),
+      crypto_chain: input.chain,
+      crypto_token: input.token,
+    }),
+  );
+  if (answer instanceof RejectedError) {
+    throw endsFlow('quote_rejected', `The service gave no quote (${answer.httpStatus}): ${answer.message}`);
+  }
+  return {
+    rateId: answer.rate_id,
+    cryptoAmount: answer.crypto_amount == null ? null : fromWireNumber(answer.crypto_amount),
+    cryptoUnit: answer.crypto_unit ?? null,
+    lifeMs: lifeOf(answer.created_at, answer.expires_at) ?? QUOTE_LIFE_MS,
+  };
+}
+
+/** A duration between two stamps of the service's own clock: ours does not matter. Never more than the interface says. */
+function lifeOf(created: string | null | undefined, expires: string | null | undefined): number | undefined {
+  const lifeMs = Date.parse(expires ?? '') - Date.parse(created ?? '');
+  return Number.isFinite(lifeMs) && lifeMs > 0 ? Math.min(lifeMs, QUOTE_LIFE_MS) : undefined;
+}
+
+/**
+ * The quote's life is a duration: workflow time to the scheduling of this attempt by the Temporal server's clock, and
+ * from its start by our monotonic one. The wait for a worker in between is in the margin. No wall clock of ours counts.
+ */
+function quoteTimer(deps: ActivityDeps, order: BridgeDepositOrder): () => boolean {
+  const usedMs = Context.current().info.currentAttemptScheduledTimestampMs - order.quotedAtMs;
+  const startedMs = deps.monotonicMs();
+  return () => usedMs + (deps.monotonicMs() - startedMs) < order.usableMs;
+}
+
+function depositRequest(deps: ActivityDeps, order: BridgeDepositOrder): BridgeDepositRequest {
+  const { input, flowId } = order;
+  const { amount_msat: msat, crypto_amount: crypto, ...payment } = input.crypto_payment;
+  return {
+    customer_key: input.customer_key,
+    provider_reference_id: input.provider_reference_id,
+    amount: toWireNumber(input.amount),
+    source_currency: input.source_currency,
+    wallet_id: input.wallet_id,
+    transaction_type: input.transaction_type,
+    chain: input.chain,
+    token: input.token,
+    crypto_payment: {
+      ...payment,
+      ...(msat === undefined ? {} : { amount_msat: toWireNumber(msat) }),
+      ...(crypto === undefined ? {} : { crypto_amount: toWireNumber(crypto) }),
+    },
+    settlement: { ...input.settlement, amount: toWireNumber(input.settlement.amount) },
+    callback_url: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId)),
+    rate_id: order.rateId,
+    ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
+  };
+}
+
+function settlementReport(order: SettlementReportOrder, body: unknown, receivedAt: string): SettlementReport {
+  const told = (typeof body === 'object' && body !== null ? body : {}) as Partial<SettlementReport>;
+  const stamp = Date.parse(told.timestamp ?? '');
+  return {
+    webhook_type: told.webhook_type ?? 'settlement',
+    provider_reference_id: order.reference,
+    kotani_reference_id: order.serviceReference ?? told.kotani_reference_id ?? '',
+    status: told.status as SettlementReport['status'],
+    timestamp: new Date(Number.isFinite(stamp) ? stamp : Date.parse(receivedAt)).toISOString(),
+    crypto_payment: told.crypto_payment ?? {},
+    ...(told.settlement_details ? { settlement_details: told.settlement_details } : {}),
+    ...(told.failure_details ? { failure_details: told.failure_details } : {}),
+    ...(told.refund_details ? { refund_details: told.refund_details } : {}),
+    ...(told.metadata ? { metadata: told.metadata } : {}),
+  };
+}

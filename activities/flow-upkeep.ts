@@ -1,0 +1,36 @@
+import { Context } from '@temporalio/activity';
+import { flowOf } from '../src/flows/index.js';
+import { toFlowEvent } from '../src/flows/flow-event.js';
+import type { FlowEvent } from '../src/flows/messages.js';
+import { parseFlowId } from '../src/flows/vocabulary.js';
+import type { ActivityDeps } from './deps.js';
+import { readFailure } from './failures.js';
+
+/** What every kind of flow needs now and then. */
+export function createUpkeepActivities(deps: ActivityDeps) {
+  return {
+    /** Every event of this flow that the inbox holds, oldest first: for a last look at a deadline. */
+    async readInbox(order: { flowId: string }): Promise<readonly FlowEvent[]> {
+      const kind = parseFlowId(order.flowId)?.kind;
+      const definition = kind === undefined ? undefined : flowOf(kind);
+      if (definition === undefined) return [];
+      try {
+        const rows = await deps.store.inbox.list({ flowId: order.flowId, limit: 200 });
+        return rows.map((row) => toFlowEvent(row, definition)).toReversed();
+      } catch (error) {
+        throw readFailure(error);
+      }
+    },
+
+    /** Asks Temporal to cancel this very execution, so that it can close as Cancelled. */
+    async requestOwnCancel(order: { flowId: string }): Promise<void> {
+      const { client, info } = Context.current();
+      await client.workflow.getHandle(order.flowId, info.workflowExecution?.runId).cancel();
+    },
+
+    /** A parked flow is never forgotten: once a day it says so in the log, which alerts can watch. */
+    async remindParked(order: { flowId: string; reason: string; since: string }): Promise<void> {
+      deps.log.warn(order, 'a flow is parked and waits for a person');
+    },
+  };
+}

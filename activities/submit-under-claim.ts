@@ -1,0 +1,148 @@
+import {
+  DuplicateReferenceError,
+  InvalidRequestError,
+  NotSentError,
+  RateLimitedError,
+  RejectedError,
+  UnknownOutcomeError,
+} from '../src/client/index.js';
+import type { ClaimKey, ContradictionGuard, Rejection, Reservation } from '../src/store/claim.js';
+import type { ActivityDeps } from './deps.js';
+import { endsFlow, readFailure, retryLater } from './failures.js';
+import type { ClaimRef, SubmitOutcome } from './outcomes.js';
+
+export interface Submission {
+  readonly claim: ClaimRef;
+  /** Exactly one POST. */
+  readonly send: () => Promise<unknown>;
+  /** False once the quote that the POST carries is too old to be sent. */
+  readonly stillValid?: () => boolean;
+  readonly guard?: ContradictionGuard;
+}
+
+/** How often and how long an attempt tries to hand its claim back after a proven not-sent error. */
+const RELEASE_TRIES = 20;
+const RELEASE_PAUSE_MS = 250;
+
+/**
+ * One money-moving POST under its claim: three outcomes, never two. Throws only what Temporal may retry (nothing was
+ * sent), or what ends the flow before anything was sent; everything else comes back as an outcome.
+ */
+export async function submitUnderClaim(deps: ActivityDeps, submission: Submission): Promise<SubmitOutcome> {
+  const { claims } = deps.store;
+  const { operation, reference, flowId, fingerprint } = submission.claim;
+  const key: ClaimKey = { account: deps.account, operation, reference };
+  const stillValid = submission.stillValid ?? (() => true);
+  const owner = deps.newOwner();
+  const repeat = deps.repeatSettingOf(operation);
+
+  const found = await storing(() => claims.reserve(key, { owner, flowId, fingerprint }));
+  if (found.kind !== 'reserved') return whatTheClaimSays(found, repeat);
+  // A reserved claim that is left behind hinders nobody: the next attempt takes it over.
+  if (!stillValid()) return { kind: 'quote-expired', by: 'us' };
+
+  // Where this write's own answer gets lost, the next attempt finds `sending` and takes it for unknown: safe, if slow.
+  const marked = await storing(() => claims.markSending(key, owner, submission.guard));
+  if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
+  if (marked === 'contradicted') return { kind: 'contradicted' };
+  // The disk may have taken its time.
+  if (!stillValid()) {
+    await handBack(deps, key, owner);
+    return { kind: 'quote-expired', by: 'us' };
+  }
+
+  try {
+    const answer = await submission.send();
+    return { kind: 'accepted', answer, recorded: await tried(deps, key, () => claims.recordAnswer(key, answer)) };
+  } catch (error) {
+    return whatTheErrorMeans(deps, key, owner, repeat, error);
+  }
+}
+
+function whatTheClaimSays(
+  found: Exclude<Reservation, { kind: 'reserved' }>,
+  repeat: 'unknown' | 'same-result' | 'rejected',
+): SubmitOutcome {
+  switch (found.kind) {
+    case 'answered':
+      return { kind: 'accepted', answer: found.answer, recorded: true };
+    case 'rejected':
+      return { kind: 'rejected', rejection: found.rejection, owner: '', recorded: true };
+    case 'sending':
+      return { kind: 'unknown', reason: `an earlier attempt began to send at ${found.since}`, repeat };
+    case 'other-fingerprint':
+      return { kind: 'other-request' };
+    case 'void':
+      return found;
+    default:
+      return found satisfies never;
+  }
+}
+
+async function whatTheErrorMeans(
+  deps: ActivityDeps,
+  key: ClaimKey,
+  owner: string,
+  repeat: 'unknown' | 'same-result' | 'rejected',
+  error: unknown,
+): Promise<SubmitOutcome> {
+  if (error instanceof NotSentError) {
+    await handBack(deps, key, owner);
+    const delayMs = error instanceof RateLimitedError ? error.retryAfterMs : undefined;
+    throw retryLater(delayMs === undefined ? 'not_sent' : 'rate_limited', error.message, delayMs);
+  }
+  if (error instanceof InvalidRequestError) {
+    await handBack(deps, key, owner);
+    throw endsFlow('invalid_input', error.message);
+  }
+  if (error instanceof RejectedError && error.isRateExpired) {
+    await handBack(deps, key, owner);
+    return { kind: 'quote-expired', by: 'service' };
+  }
+  if (error instanceof RejectedError) {
+    const rejection: Rejection = {
+      httpStatus: error.httpStatus,
+      message: error.message,
+      ...(error.code === undefined ? {} : { code: error.code }),
+    };
+    const recorded = await tried(deps, key, () => deps.store.claims.recordRejection(key, owner, rejection));
+    return { kind: 'rejected', rejection, owner, recorded };
+  }
+  if (error instanceof DuplicateReferenceError) return { kind: 'duplicate', repeat };
+  // Everything else, our own bugs included: a POST may have been sent. Unknown is not failed.
+  const reason = error instanceof UnknownOutcomeError ? error.reason : 'unexpected';
+  deps.log.warn({ operation: key.operation, reference: key.reference, reason }, 'the outcome of a POST is unknown');
+  return { kind: 'unknown', reason, repeat };
+}
+
+/** `sending → reserved` after a proven not-sent error. Tried for a while: a claim left in `sending` would park the flow. */
+async function handBack(deps: ActivityDeps, key: ClaimKey, owner: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    if (await tried(deps, key, () => deps.store.claims.release(key, owner))) return;
+    if (tries === RELEASE_TRIES) throw retryLater('store_unavailable', 'the claim could not be handed back');
+    await new Promise((resolve) => setTimeout(resolve, RELEASE_PAUSE_MS));
+  }
+}
+
+/** A write after the service's answer: a failure of the store must never hide that answer. */
+async function tried(deps: ActivityDeps, key: ClaimKey, write: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch {
+    deps.log.warn(
+      { operation: key.operation, reference: key.reference },
+      'a claim could not be written after the answer',
+    );
+    return false;
+  }
+}
+
+/** A store failure before `sending` is retried by Temporal. */
+async function storing<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw readFailure(error);
+  }
+}

@@ -1,0 +1,30 @@
+import type { FlowReport, Outcome } from '../src/flows/messages.js';
+import { makeDeposit } from './bridge/deposit.js';
+import { prepareTransfer, quoteApproved } from './bridge/prepare.js';
+import { settleFailure } from './bridge/refund.js';
+import { trackSettlement } from './bridge/track.js';
+import { hearEvents, type TransferCarried } from './bridge/transfer.js';
+import { runFlow } from './steps/run-flow.js';
+
+/**
+ * A bridge transfer: quote → (approval) → deposit → settlement → done or refund. The customer pays fiat to the service,
+ * the service pays our crypto invoice, and the settlement provider pays the recipient.
+ */
+export async function bridgeTransfer(input: unknown, carried?: TransferCarried): Promise<FlowReport> {
+  return runFlow('bridge-transfer', input, carried?.flow, async (flow): Promise<Outcome> => {
+    const transfer = carried?.transfer ?? (await prepareTransfer(flow, input));
+    if (carried === undefined) {
+      await quoteApproved(flow, transfer);
+      await makeDeposit(flow, transfer);
+    } else hearEvents(flow, transfer);
+
+    switch (await trackSettlement(flow, transfer)) {
+      case 'COMPLETED':
+        return { state: 'completed', reason: null, detail: 'The recipient was paid.' };
+      case 'REFUNDED':
+        return { state: 'refunded', reason: null, detail: 'The service or the provider refunded it.' };
+      case 'FAILED':
+        return settleFailure(flow, transfer);
+    }
+  });
+}

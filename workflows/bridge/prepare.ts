@@ -1,0 +1,71 @@
+import { setHandler, condition } from '@temporalio/workflow';
+import type { Flow } from '../steps/flow.js';
+import { act } from '../steps/activities.js';
+import { approveQuoteUpdate } from '../steps/messages.js';
+import { READ } from '../steps/policies.js';
+import { checkOrder } from '../steps/run-flow.js';
+import { unlessStopped } from '../steps/stop.js';
+import { NOTHING_SEEN } from './statuses.js';
+import type { TimedQuote, Transfer } from './transfer.js';
+
+/** A quote of the service lives this long where the caller brought the rate id, and we cannot know its age. */
+const QUOTE_LIFE_MS = 60_000;
+
+/** Checks the input and gets the first quote: one activity, since nothing has moved yet. */
+export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Transfer> {
+  const askedAtMs = Date.now();
+  const prepared = await unlessStopped(flow, () =>
+    act(READ, 'Check the input, get a quote', flow.timeScale).prepareBridgeTransfer({
+      flowId: flow.flowId,
+      input: rawInput,
+    }),
+  );
+  flow.hearPlaintext(prepared.allowPlaintext);
+  const quote: TimedQuote =
+    prepared.quote === null
+      ? broughtQuote(prepared.input.rate_id ?? '', askedAtMs)
+      : { ...prepared.quote, quotedAtMs: askedAtMs };
+  flow.note(quoteInWords(quote));
+  return {
+    input: prepared.input,
+    fingerprint: prepared.fingerprint,
+    windows: prepared.windows,
+    quote,
+    agreed: prepared.quote,
+    deposit: null,
+    proven: false,
+    statuses: NOTHING_SEEN,
+    failure: null,
+    failedAtMs: null,
+    unverified: [],
+    mismatches: [],
+    toReport: null,
+    serviceKnows: NOTHING_SEEN,
+  };
+}
+
+/** Waits for the approval of the quote, where the input asks for one. The deadline ends the flow with nothing moved. */
+export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<void> {
+  const approval = { by: null as string | null };
+  setHandler(
+    approveQuoteUpdate,
+    (order) => {
+      approval.by = order.actor;
+      return { approved: true };
+    },
+    { validator: (order) => checkOrder(flow, order) },
+  );
+  if (transfer.input.approval === 'none') return;
+  flow.enter('awaiting-approval', quoteInWords(transfer.quote));
+  await unlessStopped(flow, () => condition(() => approval.by !== null));
+  flow.note('quote approved', approval.by ?? 'flow');
+}
+
+export function quoteInWords(quote: TimedQuote): string {
+  const amount = quote.cryptoAmount === null ? '' : `: ${quote.cryptoAmount} ${quote.cryptoUnit ?? ''}`.trimEnd();
+  return `quote ${quote.rateId}${amount}`;
+}
+
+function broughtQuote(rateId: string, startedAtMs: number): TimedQuote {
+  return { rateId, cryptoAmount: null, cryptoUnit: null, lifeMs: QUOTE_LIFE_MS, quotedAtMs: startedAtMs };
+}

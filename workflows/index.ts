@@ -1,0 +1,1 @@
+export { bridgeTransfer } from './bridge-transfer.js';

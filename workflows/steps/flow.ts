@@ -1,0 +1,199 @@
+import { condition, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import type { FlowReport, FlowView, Outcome, Parked, TimelineEntry } from '../../src/flows/messages.js';
+import type { FlowKind, FlowState } from '../../src/flows/vocabulary.js';
+import { currentDetails } from './current-details.js';
+import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
+import { eventsSignal, flowQuery, type SubmitAnswer } from './messages.js';
+import type { Resolution } from './park.js';
+import { isPlaintext, peek } from './plaintext.js';
+import type { MoneyPhase } from './stop.js';
+import { withEntry } from './timeline.js';
+
+const DEFAULT_DEADLINE_SECONDS = 3_600;
+
+/** What every kind carries through continue-as-new. */
+export interface FlowCarried {
+  readonly startedAt: string;
+  readonly deadlineAtMs: number;
+  readonly stage: string;
+  readonly serviceReference: string | null;
+  readonly timeline: readonly TimelineEntry[];
+  readonly book: EventBookState;
+  readonly droppedPlaintext: number;
+  readonly allowPlaintext: boolean;
+  readonly money: MoneyPhase;
+}
+
+/** The state that every flow kind shares: what the query shows, the events, the deadline. */
+export interface Flow {
+  readonly kind: FlowKind;
+  readonly reference: string;
+  readonly flowId: string;
+  readonly timeScale: number;
+  readonly book: EventBook;
+  /** True from the moment the deadline timer fired. */
+  readonly deadlinePassed: boolean;
+  readonly allowPlaintext: boolean;
+  serviceReference: string | null;
+  parked: Parked | null;
+  /** Set as soon as the service's answer to the main POST is known. */
+  answer: SubmitAnswer | null;
+  /** A person's order about the parked flow, until the story carries it out. */
+  resolution: Resolution | null;
+  /** Set when the flow was stopped before its money moved. */
+  stop: Outcome | null;
+  money: MoneyPhase;
+  /** Milliseconds of a wait of our own, scaled. */
+  scaled(ms: number): number;
+  /** Enters a stage; the timeline and the UI's current details say so. */
+  enter(stage: string, detail: string, by?: string): void;
+  note(detail: string, by?: string): void;
+  /** The flow waits longer: a person's `keep-waiting`. */
+  extendDeadline(): void;
+  hearPlaintext(allowed: boolean): void;
+  view(outcome?: Outcome): FlowView;
+  report(outcome?: Outcome): FlowReport;
+  end(outcome: Outcome): void;
+  /** Signals received in this run. */
+  signals(): number;
+  carry(): FlowCarried;
+}
+
+/** Opens the flow of this execution: state, `events` signal, `flow` query, and the one deadline timer. */
+export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarried): Flow {
+  const flowId = workflowInfo().workflowId;
+  const reference = flowId.startsWith(`${kind}/`) ? flowId.slice(kind.length + 1) : flowId;
+  const startedAt = carried?.startedAt ?? new Date().toISOString();
+  const timeScale = numberIn(rawInput, 'timeScale', 0, 1) ?? 1;
+  const deadlineMs = (numberIn(rawInput, 'deadlineSeconds', 0, 2_592_000) ?? DEFAULT_DEADLINE_SECONDS) * 1_000;
+
+  let allowPlaintext: boolean | undefined = carried?.allowPlaintext;
+  let heldPlaintext: unknown[] = [];
+  let droppedPlaintext = carried?.droppedPlaintext ?? 0;
+  let deadlineAtMs = carried?.deadlineAtMs ?? Date.now() + Math.ceil(deadlineMs * timeScale);
+  let stage = carried?.stage ?? 'preparing';
+  let updatedAt = startedAt;
+  let timeline: readonly TimelineEntry[] = carried?.timeline ?? [];
+  let outcome: Outcome | null = null;
+  let signals = 0;
+  const deadline = { passed: false };
+
+  const flow: Flow = {
+    kind,
+    reference,
+    flowId,
+    timeScale,
+    book: openEventBook(carried?.book),
+    get deadlinePassed() {
+      return deadline.passed;
+    },
+    get allowPlaintext() {
+      return allowPlaintext ?? false;
+    },
+    serviceReference: carried?.serviceReference ?? null,
+    parked: null,
+    answer: null,
+    resolution: null,
+    stop: null,
+    money: carried?.money ?? { at: 'unsent' },
+    scaled: (ms) => Math.max(1, Math.ceil(ms * timeScale)),
+    enter(next, detail, by = 'flow') {
+      stage = next;
+      flow.note(detail, by);
+    },
+    note(detail, by = 'flow') {
+      updatedAt = new Date().toISOString();
+      timeline = withEntry(timeline, { at: updatedAt, stage, by, detail });
+      setCurrentDetails(currentDetails(flow.view()));
+    },
+    extendDeadline() {
+      deadlineAtMs = Date.now() + Math.ceil(deadlineMs * timeScale);
+      deadline.passed = false;
+      watchDeadline();
+    },
+    hearPlaintext(allowed) {
+      allowPlaintext = allowed;
+      const held = heldPlaintext;
+      heldPlaintext = [];
+      held.forEach(hear);
+    },
+    view: (ending) => {
+      const end = ending ?? outcome;
+      const state: FlowState = end?.state ?? (flow.parked === null ? 'running' : 'parked');
+      return {
+        kind,
+        reference,
+        flowId,
+        state,
+        stage,
+        serviceReference: flow.serviceReference,
+        startedAt,
+        updatedAt,
+        deadlineAt: new Date(deadlineAtMs).toISOString(),
+        parked: flow.parked,
+        outcome: end,
+        timeline,
+      };
+    },
+    report: (ending) => ({ view: flow.view(ending), events: flow.book.fates() }),
+    end(ending) {
+      outcome = ending;
+      flow.parked = null;
+      stage = 'done';
+      flow.note(ending.detail);
+    },
+    signals: () => signals,
+    carry: () => ({
+      startedAt,
+      deadlineAtMs,
+      stage,
+      serviceReference: flow.serviceReference,
+      timeline,
+      book: flow.book.state(),
+      droppedPlaintext,
+      allowPlaintext: allowPlaintext ?? false,
+      money: flow.money,
+    }),
+  };
+
+  function hear(argument: unknown): void {
+    if (!isPlaintext(argument)) return eventsOf(argument).forEach((event) => flow.book.take(event));
+    if (allowPlaintext === undefined) heldPlaintext.push(argument);
+    else if (allowPlaintext) eventsOf(argument.__plaintext).forEach((event) => flow.book.take(event));
+    else {
+      droppedPlaintext += 1;
+      flow.note(`dropped an unencrypted message (${droppedPlaintext} so far)`);
+    }
+  }
+
+  function watchDeadline(): void {
+    const until = deadlineAtMs;
+    // Ends with the workflow; an extension starts another one, and this one then finds that it is no longer meant.
+    void sleep(Math.max(1, until - Date.now())).then(
+      () => {
+        if (until === deadlineAtMs) deadline.passed = true;
+      },
+      () => undefined,
+    );
+  }
+
+  setHandler(eventsSignal, (argument) => {
+    signals += 1;
+    hear(argument);
+  });
+  setHandler(flowQuery, () => flow.report());
+  watchDeadline();
+  return flow;
+}
+
+/** A number in the unchecked input, if it is sensible: timers start before the input was checked. */
+function numberIn(rawInput: unknown, member: string, above: number, most: number): number | undefined {
+  const value = (peek(rawInput) as Record<string, unknown> | null | undefined)?.[member];
+  return typeof value === 'number' && value > above && value <= most ? value : undefined;
+}
+
+/** Waits for `until` or for the deadline, whichever comes first; true where `until` holds. */
+export async function untilOrDeadline(flow: Flow, until: () => boolean): Promise<boolean> {
+  await condition(() => until() || flow.deadlinePassed);
+  return until();
+}

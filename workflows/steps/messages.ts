@@ -1,0 +1,18 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { FlowReport, PersonOrder, ResolveOrder } from '../../src/flows/messages.js';
+import { EVENTS_SIGNAL, FLOW_QUERY, UPDATES } from '../../src/flows/vocabulary.js';
+
+/** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
+export const eventsSignal = defineSignal<[unknown]>(EVENTS_SIGNAL);
+export const flowQuery = defineQuery<FlowReport>(FLOW_QUERY);
+export const answerUpdate = defineUpdate<SubmitAnswer>(UPDATES.answer);
+export const cancelUpdate = defineUpdate<{ cancelled: true }, [PersonOrder]>(UPDATES.cancel);
+export const resolveUpdate = defineUpdate<{ accepted: true }, [ResolveOrder]>(UPDATES.resolve);
+export const approveQuoteUpdate = defineUpdate<{ approved: true }, [PersonOrder]>(UPDATES.approveQuote);
+
+/** What the service answered to the flow's main POST, for the caller who waits for it. */
+export type SubmitAnswer =
+  | { readonly kind: 'accepted'; readonly answer: unknown }
+  | { readonly kind: 'rejected'; readonly httpStatus: number; readonly message: string; readonly code: string | null }
+  /** The flow ended or parked before the service's answer was known. */
+  | { readonly kind: 'none'; readonly reason: string };

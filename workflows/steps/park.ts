@@ -1,0 +1,52 @@
+import { condition } from '@temporalio/workflow';
+import type { ResolveOrder } from '../../src/flows/messages.js';
+import { PARK_ACTIONS, type ParkAction, type ParkReason } from '../../src/flows/vocabulary.js';
+import { act } from './activities.js';
+import type { Flow } from './flow.js';
+import { showState } from './flow-search.js';
+import { REMINDER_MS, STORE } from './policies.js';
+
+export interface Resolution extends ResolveOrder {
+  readonly action: ParkAction;
+}
+
+/**
+ * Waits for a person, with the reason, the evidence and the legal actions on show, and reminds once a day. A late event
+ * may decide instead: then `decided` holds, and the answer is `decided`.
+ */
+export async function park(
+  flow: Flow,
+  reason: ParkReason,
+  evidence: Readonly<Record<string, unknown>>,
+  decided: () => boolean = () => false,
+): Promise<Resolution | 'decided'> {
+  const since = new Date().toISOString();
+  flow.parked = { reason, since, actions: PARK_ACTIONS[reason], evidence };
+  flow.resolution = null;
+  showState('parked');
+  flow.note(`parked: ${reason}`);
+  while (!(await condition(() => flow.resolution !== null || decided(), flow.scaled(REMINDER_MS)))) {
+    await act(STORE, `Remind: parked since ${since}`, flow.timeScale).remindParked({
+      flowId: flow.flowId,
+      reason,
+      since,
+    });
+  }
+  const resolution = takeResolution(flow);
+  flow.parked = null;
+  showState(null);
+  if (resolution === 'decided') flow.note('a late event decided');
+  else flow.note(`${resolution.action}: ${resolution.note}`, resolution.actor);
+  return resolution;
+}
+
+/** The action that is meant, if it is legal now; else undefined. */
+export function legalAction(flow: Flow, action: string): ParkAction | undefined {
+  return flow.parked?.actions.find((candidate) => candidate === action);
+}
+
+function takeResolution(flow: Flow): Resolution | 'decided' {
+  const resolution = flow.resolution ?? 'decided';
+  flow.resolution = null;
+  return resolution;
+}

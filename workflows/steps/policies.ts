@@ -1,0 +1,64 @@
+import type { ActivityOptions } from '@temporalio/workflow';
+
+/** Every timeout, retry and cadence of the flows, by name. Durations are milliseconds before `timeScale`. */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** Longer than any single call to the service (30 s), so that the call's own timeout speaks first. */
+const CALL_START_TO_CLOSE = 45 * SECOND;
+
+/** Reads and quotes: repeat at will, slower and slower. The flow's deadline ends them. */
+export const READ: ActivityOptions = {
+  startToCloseTimeout: CALL_START_TO_CLOSE,
+  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE },
+};
+
+/**
+ * A money POST under its claim. A new attempt is safe, because the claim decides whether it may send; the heartbeat
+ * lets another worker ask soon after this one died.
+ */
+export const SUBMIT: ActivityOptions = {
+  startToCloseTimeout: 2 * MINUTE,
+  heartbeatTimeout: 10 * SECOND,
+  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 30 * SECOND },
+};
+
+/** A quoted deposit that waits longer than this for a worker is not started: its quote would be too old. */
+export const QUOTED_SUBMIT: ActivityOptions = { ...SUBMIT, scheduleToStartTimeout: 5 * SECOND };
+
+/** Our own store only. */
+export const STORE: ActivityOptions = {
+  startToCloseTimeout: 20 * SECOND,
+  retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE },
+};
+
+/**
+ * Polling is one activity that the server retries; each failed try names the delay to the next one, so that an hour of
+ * polling adds nothing to the history. Never a schedule-to-close: it would end polling one interval early.
+ */
+export const POLL: ActivityOptions = {
+  startToCloseTimeout: CALL_START_TO_CLOSE,
+  retry: { initialInterval: 2 * SECOND, backoffCoefficient: 2, maximumInterval: 5 * MINUTE },
+};
+
+/** What is left out of a quote's life: the wait for a worker (5 s), the claim, and the way to the service. */
+export const QUOTE_MARGIN_MS = 8 * SECOND;
+
+/** How often a deposit may be quoted again before the flow gives up with nothing moved. */
+export const MAX_REQUOTES = 3;
+
+/** How long the service's own refund is awaited where its answer gave no `expires_at`. */
+export const REFUND_WAIT_MS = 15 * MINUTE;
+
+/** How long an accepted refund may take to be confirmed on chain before a person is asked. */
+export const REFUND_CONFIRM_MS = 60 * MINUTE;
+
+/** How often a parked flow reminds. */
+export const REMINDER_MS = 24 * 60 * MINUTE;
+
+/** Signals of one run after which the flow continues as new, well before Temporal's own limits. */
+export const MAX_SIGNALS_PER_RUN = 180;
+
+/** Timeline entries that are kept; the oldest between the first and the last ones are dropped. */
+export const MAX_TIMELINE = 120;

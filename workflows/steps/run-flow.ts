@@ -1,0 +1,136 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  rootCause,
+  setHandler,
+} from '@temporalio/workflow';
+import type { FlowReport, Outcome, PersonOrder, ResolveOrder } from '../../src/flows/messages.js';
+import { END_REASONS, type FlowKind } from '../../src/flows/vocabulary.js';
+import { act } from './activities.js';
+import { FlowEnd } from './flow-end.js';
+import { openFlow, type Flow, type FlowCarried } from './flow.js';
+import { showState } from './flow-search.js';
+import { answerUpdate, cancelUpdate, resolveUpdate, type SubmitAnswer } from './messages.js';
+import { legalAction, type Resolution } from './park.js';
+import { isPlaintext } from './plaintext.js';
+import { STORE } from './policies.js';
+import { tryStop } from './stop.js';
+
+/**
+ * Runs a flow's story from opening to closing. The closed status tells the truth: completed and refunded close
+ * Completed; failed and expired close Failed, with the reason as type; cancelled closes Cancelled.
+ */
+export async function runFlow(
+  kind: FlowKind,
+  rawInput: unknown,
+  carried: FlowCarried | undefined,
+  story: (flow: Flow) => Promise<Outcome>,
+): Promise<FlowReport> {
+  const flow = openFlow(kind, rawInput, carried);
+  answerUpdates(flow);
+  hearCancelOfTheUi(flow);
+  // A cancel in the UI is an order that may be refused: it must not tear through the story.
+  const outcome = await CancellationScope.nonCancellable(() => story(flow).catch(outcomeOf));
+  flow.end(outcome);
+  showState(outcome.state);
+  flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
+  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  return close(flow, outcome);
+}
+
+function answerUpdates(flow: Flow): void {
+  setHandler(cancelUpdate, async (order) => {
+    const refusal = await tryStop(flow, 'cancelled', order);
+    if (refusal === null) return { cancelled: true };
+    flow.note(`cancel refused: ${refusal}`, order.actor);
+    throw notAllowed('cancel_refused', `The flow cannot be cancelled: ${refusal}.`);
+  }, { validator: (order) => checkOrder(flow, order) }); // prettier-ignore
+
+  setHandler(
+    resolveUpdate,
+    (order) => {
+      flow.resolution = order as Resolution;
+      return { accepted: true };
+    },
+    { validator: (order) => checkResolve(flow, order) },
+  );
+
+  setHandler(answerUpdate, async (): Promise<SubmitAnswer> => {
+    await condition(() => flow.answer !== null || flow.parked !== null);
+    return flow.answer ?? { kind: 'none', reason: flow.parked?.reason ?? 'parked' };
+  });
+}
+
+function hearCancelOfTheUi(flow: Flow): void {
+  CancellationScope.current().cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(async () => {
+      const order = { actor: 'Temporal UI' };
+      const refusal = await tryStop(flow, 'cancelled', order);
+      if (refusal !== null) flow.note(`cancel refused: ${refusal}`, order.actor);
+    }),
+  );
+}
+
+export function checkOrder(flow: Flow, order: PersonOrder): void {
+  if (isPlaintext(order) && !flow.allowPlaintext) {
+    throw notAllowed('not_allowed', 'This update came unencrypted. Send it through a client with the payload codec.');
+  }
+  if (typeof order?.actor !== 'string') throw notAllowed('not_allowed', 'The order names no actor.');
+}
+
+function checkResolve(flow: Flow, order: ResolveOrder): void {
+  checkOrder(flow, order);
+  if (flow.parked === null) throw notAllowed('not_allowed', 'The flow is not parked: there is nothing to resolve.');
+  if (flow.resolution !== null) throw notAllowed('not_allowed', 'Another order is being carried out.');
+  if (legalAction(flow, order.action) === undefined) {
+    const legal = flow.parked.actions.join(', ');
+    throw notAllowed('unknown_action', `"${order.action}" is not possible now. Possible: ${legal}.`);
+  }
+  if (typeof order.note !== 'string' || order.note.trim() === '') {
+    throw notAllowed('not_allowed', 'A note that says why is needed.');
+  }
+}
+
+function notAllowed(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, nonRetryable: true });
+}
+
+/** What a story threw, as its outcome; what is not one of our endings is a bug and stays an error. */
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof FlowEnd) return error.outcome;
+  if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) {
+    const reason = END_REASONS.find((candidate) => candidate === (error.cause as ApplicationFailure).type);
+    if (reason !== undefined) return { state: 'failed', reason, detail: rootCause(error) ?? reason };
+  }
+  // Anything else is a bug, not an ending: a plain Error fails the workflow task, so that the flow waits for the mended
+  // version instead of being called failed.
+  if (error instanceof ActivityFailure)
+    throw new Error(`unexpected failure of ${error.activityType}`, { cause: error });
+  throw error;
+}
+
+async function close(flow: Flow, outcome: Outcome): Promise<FlowReport> {
+  const report = flow.report();
+  if (outcome.state === 'completed' || outcome.state === 'refunded') return report;
+  if (outcome.state === 'cancelled') await becomeCancelled(flow);
+  throw ApplicationFailure.create({
+    type: outcome.reason ?? outcome.state,
+    message: outcome.detail,
+    nonRetryable: true,
+    details: [report],
+  });
+}
+
+/** Temporal closes an execution as Cancelled only where its cancellation was requested: so we request it. */
+async function becomeCancelled(flow: Flow): Promise<never> {
+  const scope = CancellationScope.current();
+  if (!scope.consideredCancelled) {
+    await CancellationScope.nonCancellable(() =>
+      act(STORE, 'Close as Cancelled', flow.timeScale).requestOwnCancel({ flowId: flow.flowId }),
+    );
+  }
+  return scope.cancelRequested;
+}

@@ -1,0 +1,124 @@
+import { condition } from '@temporalio/workflow';
+import type { Facts, RepeatSetting } from '../../activities/outcomes.js';
+import type { Rejection } from '../../src/store/claim.js';
+import { act } from './activities.js';
+import { endFlow, FlowEnd } from './flow-end.js';
+import type { Flow } from './flow.js';
+import { park, type Resolution } from './park.js';
+import { POLL, STORE } from './policies.js';
+import { observed, type GuardedClaim } from './stop.js';
+
+export interface UnknownPost {
+  readonly claim: GuardedClaim;
+  /** How long to look it up before it counts as not found, ms. */
+  readonly windowMs: number;
+  /** `DUPLICATE_REFERENCE` of the operation: only where the service treats a repeat safely, we send again by ourselves. */
+  readonly repeat: RepeatSetting;
+  /** A trusted event has proven it meanwhile. */
+  readonly proven: () => boolean;
+  /** What the service's record must agree with to be taken for ours. */
+  readonly expect: Facts;
+  /** The reason to park with, where another one than the usual two says more. */
+  readonly parkReason?: 'refund_unknown';
+}
+
+export type Settled =
+  | { readonly kind: 'accepted'; readonly answer: unknown }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection }
+  | { readonly kind: 'proven' }
+  | { readonly kind: 'send-again' };
+
+/**
+ * Settles a POST whose outcome is unknown. The claim and the status lookup are asked for the whole settle window, and a
+ * trusted event may prove it meanwhile; then a person decides, or a late event after all. Never by itself: failed.
+ */
+export async function settleUnknown(flow: Flow, post: UnknownPost): Promise<Settled> {
+  const asking = observed(() =>
+    act(POLL, 'Ask what became of it', flow.timeScale).settleUnknown({
+      claim: post.claim,
+      expect: post.expect,
+      windowMs: flow.scaled(post.windowMs),
+      timeScale: flow.timeScale,
+    }),
+  );
+  await condition(() => asking.settled() || post.proven());
+  if (!asking.settled()) {
+    asking.cancel();
+    return { kind: 'proven' };
+  }
+  const found = await asking.promise;
+  switch (found.kind) {
+    case 'accepted':
+    case 'rejected':
+      return found;
+    case 'void':
+      return endFlow('failed', 'not_executed', `It was given up (${found.reason}); nothing was sent.`);
+    case 'mismatch':
+      return askPerson(flow, post, 'duplicate_mismatch', { ours: found.ours, theirs: found.theirs });
+    case 'not-found':
+      if (post.proven()) return { kind: 'proven' };
+      if (post.repeat !== 'unknown')
+        return sendAgain(flow, post, 'DUPLICATE_REFERENCE', `the service is set to "${post.repeat}"`);
+      return askPerson(flow, post, post.parkReason ?? (found.lookup ? 'not_found_at_service' : 'unknown_outcome'), {
+        operation: post.claim.operation,
+        reference: post.claim.reference,
+        claim: 'sending',
+      });
+    default:
+      return found satisfies never;
+  }
+}
+
+/**
+ * Asks a person before a further send of what may have been sent before. Returns where it is to be tried again, or was
+ * proven meanwhile.
+ */
+export async function askBeforeAnotherSend(
+  flow: Flow,
+  asked: { readonly claim: GuardedClaim; readonly why: string; readonly proven: () => boolean },
+): Promise<void> {
+  const evidence = { operation: asked.claim.operation, reference: asked.claim.reference, why: asked.why };
+  const decision = await park(flow, 'unknown_outcome', evidence, asked.proven);
+  if (decision === 'decided' || decision.action === 'send-again') return;
+  await carryOut(flow, asked.claim, decision);
+}
+
+async function askPerson(
+  flow: Flow,
+  post: UnknownPost,
+  reason: 'duplicate_mismatch' | 'not_found_at_service' | 'unknown_outcome' | 'refund_unknown',
+  evidence: Readonly<Record<string, unknown>>,
+): Promise<Settled> {
+  const decision = await park(flow, reason, evidence, post.proven);
+  if (decision === 'decided') return { kind: 'proven' };
+  if (decision.action === 'send-again') return sendAgain(flow, post, decision.actor, decision.note);
+  await carryOut(flow, post.claim, decision);
+  return settleUnknown(flow, post);
+}
+
+/** Ends the flow as a person orders. Returns only where the claim turned out to have an answer after all. */
+async function carryOut(flow: Flow, claim: GuardedClaim, decision: Resolution): Promise<void> {
+  const { action, actor, note } = decision;
+  const end = (state: 'completed' | 'refunded', word: string) =>
+    new FlowEnd({ state, reason: null, detail: `Marked as ${word} by ${actor}: ${note}` });
+  if (action === 'mark-completed') throw end('completed', 'completed');
+  if (action === 'mark-refunded') throw end('refunded', 'refunded');
+  const order = { actor, note };
+  const phase = await act(STORE, 'Close the claim as not executed', flow.timeScale).closeNotExecuted({
+    ...claim,
+    order,
+  });
+  if (phase === 'void') endFlow('failed', 'not_executed', `Closed as not executed by ${actor}: ${note}`);
+  flow.note(`not closed: the claim is ${phase}`);
+}
+
+async function sendAgain(flow: Flow, post: UnknownPost, actor: string, note: string): Promise<Settled> {
+  const ordered = await act(STORE, 'Order another send', flow.timeScale).orderSendAgain({
+    ...post.claim,
+    order: { actor, note },
+  });
+  // The claim moved meanwhile: an answer came in after all.
+  if (!ordered) return settleUnknown(flow, post);
+  flow.note(`to be sent again: ${note}`, actor);
+  return { kind: 'send-again' };
+}
