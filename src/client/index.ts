@@ -1,0 +1,19 @@
+export { BaseUrlError } from './base-url.js';
+export {
+  ContractBrokenError,
+  DuplicateReferenceError,
+  InvalidRequestError,
+  NotSentError,
+  RateLimitedError,
+  RejectedError,
+  ServiceUnavailableError,
+  UnknownOutcomeError,
+} from './errors.js';
+export type { NotSentReason } from './not-sent.js';
+export type { DoubtReason } from './outcome.js';
+export type { Problem } from './problems.js';
+export { readJson, UnreadableJsonError } from './read-json.js';
+export { createServiceClient } from './service-client.js';
+export type { CallOptions, ServiceClient, ServiceClientOptions } from './service-client.js';
+export { createTokenSource, TokenFileError } from './token-source.js';
+export type { TokenSource } from './token-source.js';

@@ -1,0 +1,33 @@
+import { operations, type OperationName } from '../contract/index.js';
+import type { Operation } from '../contract/operation.js';
+import { REFERENCE_PATTERN } from '../contract/sending.js';
+import { InvalidRequestError } from './errors.js';
+import { problemsOf } from './problems.js';
+
+/** A request that keeps the contract. `path` is relative and needs no encoding; `body` is JSON text. */
+export interface PreparedRequest {
+  readonly path: string;
+  readonly body: string | undefined;
+}
+
+/** Checks a call before anything else happens. Throws InvalidRequestError with the members at fault. */
+export function prepare(name: OperationName, argument: unknown): PreparedRequest {
+  const operation: Operation = operations[name];
+  return { path: pathOf(name, operation, argument), body: bodyOf(name, operation, argument) };
+}
+
+function pathOf(name: OperationName, { path, param }: Operation, argument: unknown): string {
+  if (param === undefined) return path;
+  // Checked, not encoded: `encodeURIComponent('..')` is '..', and a URL parser then takes it for "one level up".
+  if (typeof argument !== 'string' || !REFERENCE_PATTERN.test(argument)) {
+    throw new InvalidRequestError(name, [{ path: param, problem: 'is not a reference of our grammar' }]);
+  }
+  return path.replace(`{${param}}`, argument);
+}
+
+function bodyOf(name: OperationName, { body: schema }: Operation, argument: unknown): string | undefined {
+  if (schema === undefined) return undefined;
+  const checked = schema.safeParse(argument);
+  if (!checked.success) throw new InvalidRequestError(name, problemsOf(checked.error));
+  return JSON.stringify(checked.data);
+}

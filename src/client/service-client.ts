@@ -1,0 +1,90 @@
+import {
+  operationNames,
+  operations,
+  type OperationArgument,
+  type OperationData,
+  type OperationName,
+} from '../contract/index.js';
+import type { Operation } from '../contract/operation.js';
+import { checkBaseUrl } from './base-url.js';
+import { createConnections } from './connection.js';
+import { NotSentError } from './errors.js';
+import { judge } from './judge.js';
+import { prepare } from './prepare.js';
+import { createRedactor } from './redact.js';
+import { createSend } from './send.js';
+
+export interface CallOptions {
+  /** Ends the call. Where the request may have left already, that is an unknown outcome. */
+  readonly signal?: AbortSignal;
+}
+
+type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
+  ? (argument?: undefined, options?: CallOptions) => Promise<OperationData<N>>
+  : (argument: OperationArgument<N>, options?: CallOptions) => Promise<OperationData<N>>;
+
+/**
+ * One method for each operation: takes the body (or the path parameter), gives the answer's `data`. Each throws
+ * InvalidRequestError, NotSentError, RateLimitedError, RejectedError; those that move money and the account's also
+ * DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and ContractBrokenError.
+ */
+export type ServiceClient = { readonly [N in OperationName]: Call<N> } & {
+  /** Closes idle connections. */
+  close(): void;
+};
+
+export interface ServiceClientOptions {
+  readonly baseUrl: string;
+  /** The bearer token, without the word "Bearer". */
+  readonly token: () => Promise<string>;
+  /** Called after a 401 with the token that was refused; see `TokenSource.refresh`. The request is not sent again. */
+  readonly onUnauthorized?: (rejected: string) => Promise<void>;
+  /** For one whole call, milliseconds. @default 30,000 */
+  readonly timeoutMs?: number;
+  /** Plain http beyond loopback. @default false */
+  readonly allowHttp?: boolean;
+  /** PEM certificates to trust in place of Node's own. */
+  readonly ca?: string;
+  /** @default 1 MiB */
+  readonly maxAnswerBytes?: number;
+  /** Milliseconds since the epoch, for `Retry-After` dates. @default Date.now */
+  readonly nowMs?: () => number;
+}
+
+/** The service as typed functions. Throws BaseUrlError. It never retries: who repeats what is decided above it. */
+export function createServiceClient(options: ServiceClientOptions): ServiceClient {
+  const base = checkBaseUrl(options.baseUrl, options.allowHttp ?? false);
+  const connections = createConnections(base.protocol === 'https:', options.ca);
+  const send = createSend({
+    base,
+    connections,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    maxAnswerBytes: options.maxAnswerBytes ?? 1_048_576,
+  });
+  const nowMs = options.nowMs ?? Date.now;
+
+  const call = async <N extends OperationName>(name: N, argument: unknown, { signal }: CallOptions = {}) => {
+    const operation: Operation = operations[name];
+    const request = prepare(name, argument);
+    const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
+    const result = await send({ ...request, name, operation, token, signal });
+    if (result.kind === 'answer' && result.httpStatus === 401 && token !== undefined) {
+      // A failure to refresh must not hide the 401: it shows again at the next call.
+      await options.onUnauthorized?.(token).catch(() => undefined);
+    }
+    return judge(name, result, { redact: createRedactor(token === undefined ? [] : [token], argument), nowMs });
+  };
+
+  const calls = operationNames.map((name) => [
+    name,
+    (argument: unknown, callOptions?: CallOptions) => call(name, argument, callOptions),
+  ]);
+  return { ...Object.fromEntries(calls), close: () => connections.close() } as ServiceClient;
+}
+
+async function tokenFor(name: OperationName, source: () => Promise<string>): Promise<string> {
+  const token = await source().catch(() => undefined);
+  // A line break in it would be another header.
+  if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw new NotSentError(name, 'token');
+  return token;
+}
