@@ -57,7 +57,7 @@ describe('through the data converter of the SDK', () => {
     const back = await decodeOptionalFailureToOptionalError(converter, failure);
     expect(back?.message).toBe('no wallet for Jane Canary');
     expect((back as ApplicationFailure).details).toEqual([{ name: 'Jane Canary' }]);
-    expect((back?.cause as Error).message).toBe('cause of Jane Canary');
+    expect((back as Error).cause).toHaveProperty('message', 'cause of Jane Canary');
   });
 });
 
