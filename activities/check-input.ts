@@ -1,6 +1,7 @@
 import { flowIdOf } from '../src/flows/vocabulary.js';
 import type { FlowDefinition } from '../src/flows/flow.js';
 import { canonicalJson } from '../src/store/canonical-json.js';
+import { isPlaintext } from '../src/temporal/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow } from './failures.js';
 
@@ -14,7 +15,7 @@ export function checkInput<Input>(
   flowId: string,
   raw: unknown,
 ): { input: Input; fingerprint: string } {
-  const plaintext = typeof raw === 'object' && raw !== null && '__plaintext' in raw;
+  const plaintext = isPlaintext(raw);
   if (plaintext && !deps.allowPlaintext) {
     throw endsFlow(
       'plaintext_input',

@@ -18,13 +18,10 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
       await makeDeposit(flow, transfer);
     } else hearEvents(flow, transfer);
 
-    switch (await trackSettlement(flow, transfer)) {
-      case 'COMPLETED':
-        return { state: 'completed', reason: null, detail: 'The recipient was paid.' };
-      case 'REFUNDED':
-        return { state: 'refunded', reason: null, detail: 'The service or the provider refunded it.' };
-      case 'FAILED':
-        return settleFailure(flow, transfer);
-    }
+    const ending = await trackSettlement(flow, transfer);
+    if (ending === 'FAILED') return settleFailure(flow, transfer);
+    return ending === 'COMPLETED'
+      ? { state: 'completed', reason: null, detail: 'The recipient was paid.' }
+      : { state: 'refunded', reason: null, detail: 'The service or the provider refunded it.' };
   });
 }

@@ -28,7 +28,7 @@ export type BridgeTransferInput = z.infer<typeof BridgeTransferInput>;
 
 export const bridgeTransferFlow = defineFlow<BridgeTransferInput>({
   kind: 'bridge-transfer',
-  input: BridgeTransferInput as unknown as z.ZodType<BridgeTransferInput>,
+  input: BridgeTransferInput,
   referenceOf: (input) => input.provider_reference_id,
   decidedBy: ({ rate_id: _rate, callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) =>

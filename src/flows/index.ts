@@ -9,5 +9,5 @@ export const flows: Readonly<Partial<Record<FlowKind, FlowDefinition<never>>>> =
 
 /** The definition of a kind, with its input's type hidden: parse with `input` first. */
 export function flowOf(kind: FlowKind): FlowDefinition | undefined {
-  return flows[kind] as FlowDefinition | undefined;
+  return flows[kind];
 }

@@ -1,5 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { failureConverterPath } from './payload-data-converter.js';
 
 export interface WorkflowBundleFile {
   /** For a worker: `workflowBundle: {codePath}`. */
@@ -13,7 +14,7 @@ export interface WorkflowBundleFile {
  * The source map stays inlined, three quarters of the file: the SDK refuses bundles without it.
  */
 export async function bundleWorkflows(workflowsPath: string, codePath: string): Promise<WorkflowBundleFile> {
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  const { code } = await bundleWorkflowCode({ workflowsPath, failureConverterPath, logger: new DefaultLogger('WARN') });
   const unfinished = `${codePath}.${process.pid}`;
   await writeFile(unfinished, code);
   await rename(unfinished, codePath);

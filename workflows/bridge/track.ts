@@ -119,14 +119,13 @@ async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
 export function endAsOrdered(decision: Resolution | 'decided'): never {
   if (decision === 'decided') throw new TypeError('nothing was ordered');
   const by = `by ${decision.actor}: ${decision.note}`;
-  switch (decision.action) {
-    case 'mark-completed':
-      throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed ${by}` });
-    case 'mark-refunded':
-      throw new FlowEnd({ state: 'refunded', reason: null, detail: `Marked as refunded ${by}` });
-    default:
-      return endFlow('failed', 'closed_by_person', `Closed as failed ${by}`);
+  if (decision.action === 'mark-completed') {
+    throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed ${by}` });
   }
+  if (decision.action === 'mark-refunded') {
+    throw new FlowEnd({ state: 'refunded', reason: null, detail: `Marked as refunded ${by}` });
+  }
+  return endFlow('failed', 'closed_by_person', `Closed as failed ${by}`);
 }
 
 function tooLong(flow: Flow): boolean {

@@ -1,11 +1,11 @@
 import { condition, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { FlowReport, FlowView, Outcome, Parked, TimelineEntry } from '../../src/flows/messages.js';
 import type { FlowKind, FlowState } from '../../src/flows/vocabulary.js';
+import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
 import { currentDetails } from './current-details.js';
 import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
 import { eventsSignal, flowQuery, type SubmitAnswer } from './messages.js';
 import type { Resolution } from './park.js';
-import { isPlaintext, peek } from './plaintext.js';
 import type { MoneyPhase } from './stop.js';
 import { withEntry } from './timeline.js';
 
@@ -167,14 +167,13 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
   }
 
   function watchDeadline(): void {
-    const until = deadlineAtMs;
-    // Ends with the workflow; an extension starts another one, and this one then finds that it is no longer meant.
-    void sleep(Math.max(1, until - Date.now())).then(
-      () => {
-        if (until === deadlineAtMs) deadline.passed = true;
-      },
-      () => undefined,
-    );
+    void deadlineReached(deadlineAtMs);
+  }
+
+  /** Ends with the workflow; an extension starts another one, and this one then finds that it is no longer meant. */
+  async function deadlineReached(atMs: number): Promise<void> {
+    await sleep(Math.max(1, atMs - Date.now()));
+    if (atMs === deadlineAtMs) deadline.passed = true;
   }
 
   setHandler(eventsSignal, (argument) => {
@@ -188,7 +187,8 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
 
 /** A number in the unchecked input, if it is sensible: timers start before the input was checked. */
 function numberIn(rawInput: unknown, member: string, above: number, most: number): number | undefined {
-  const value = (peek(rawInput) as Record<string, unknown> | null | undefined)?.[member];
+  const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
+  const value = (input as Record<string, unknown> | null | undefined)?.[member];
   return typeof value === 'number' && value > above && value <= most ? value : undefined;
 }
 

@@ -9,13 +9,13 @@ import {
 } from '@temporalio/workflow';
 import type { FlowReport, Outcome, PersonOrder, ResolveOrder } from '../../src/flows/messages.js';
 import { END_REASONS, type FlowKind } from '../../src/flows/vocabulary.js';
+import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
 import { act } from './activities.js';
 import { FlowEnd } from './flow-end.js';
 import { openFlow, type Flow, type FlowCarried } from './flow.js';
 import { showState } from './flow-search.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type SubmitAnswer } from './messages.js';
 import { legalAction, type Resolution } from './park.js';
-import { isPlaintext } from './plaintext.js';
 import { STORE } from './policies.js';
 import { tryStop } from './stop.js';
 

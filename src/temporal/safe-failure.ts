@@ -1,0 +1,35 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { CompleteAsyncError } from '@temporalio/activity';
+
+/** An error's name is shown, unless somebody hid something in it. */
+const SAFE_NAME = /^[A-Z][A-Za-z]{0,40}Error$/;
+
+/**
+ * What an activity throws ends up in histories and logs, and an error of a library may carry a token, a header or a body.
+ * So every error is made anew: ours keep name and message, all others only their name and code. Causes are dropped.
+ */
+export function safeFailure(error: unknown, ownErrors: readonly string[]): unknown {
+  // The SDK's own ways of saying something other than "it failed".
+  if (error instanceof CancelledFailure || error instanceof CompleteAsyncError) return error;
+  if (error instanceof ApplicationFailure) return withoutCause(error);
+  const name = error instanceof Error && SAFE_NAME.test(error.name) ? error.name : 'UnknownError';
+  const own = error instanceof Error && ownErrors.includes(name);
+  const code = (error as { code?: unknown } | null)?.code;
+  const coded = typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? ` (${code})` : '';
+  return ApplicationFailure.create({
+    type: name,
+    message: own ? error.message : `${name}${coded} in an activity; its details are not shown`,
+    nonRetryable: false,
+  });
+}
+
+function withoutCause(failure: ApplicationFailure): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: failure.message,
+    type: failure.type ?? 'ApplicationFailure',
+    nonRetryable: failure.nonRetryable ?? false,
+    details: failure.details ?? [],
+    ...(failure.nextRetryDelay == null ? {} : { nextRetryDelay: failure.nextRetryDelay }),
+    ...(failure.category == null ? {} : { category: failure.category }),
+  });
+}

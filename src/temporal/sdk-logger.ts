@@ -1,0 +1,56 @@
+import { DefaultLogger, Runtime, type LogEntry, type Logger } from '@temporalio/worker';
+
+/** The part of pino that we use. */
+export interface LogSink {
+  info(detail: object, message: string): void;
+  warn(detail: object, message: string): void;
+  error(detail: object, message: string): void;
+  debug(detail: object, message: string): void;
+}
+
+/** Members of the SDK's log entries that say where, and hold nothing of anybody. */
+const SAFE_MEMBERS: readonly string[] = [
+  'activityId',
+  'activityType',
+  'attempt',
+  'durationMs',
+  'namespace',
+  'runId',
+  'sdkComponent',
+  'state',
+  'taskQueue',
+  'workflowId',
+  'workflowType',
+];
+
+/**
+ * The SDK logs raw errors of activities and of workflow tasks, with whatever they carry. This passes on its own words
+ * and an allow-list of members; of an error only the name.
+ */
+export function createSdkLogger(sink: LogSink, level: 'DEBUG' | 'INFO' | 'WARN' = 'WARN'): Logger {
+  return new DefaultLogger(level, (entry) => {
+    const members = safeMembers(entry);
+    if (entry.level === 'ERROR') sink.error(members, entry.message);
+    else if (entry.level === 'WARN') sink.warn(members, entry.message);
+    else sink.info(members, entry.message);
+  });
+}
+
+let installed = false;
+
+/** The runtime is one per process; a second worker in it shares the first one's logger. */
+export function installRuntime(sink: LogSink): void {
+  if (installed) return;
+  installed = true;
+  // The worker's process decides when to shut down, in its own order: no signals for the SDK.
+  Runtime.install({ logger: createSdkLogger(sink), shutdownSignals: [] });
+}
+
+function safeMembers(entry: LogEntry): Record<string, unknown> {
+  const meta: Readonly<Record<string, unknown>> = entry.meta ?? {};
+  const members = Object.fromEntries(
+    SAFE_MEMBERS.flatMap((name) => (name in meta ? [[name, String(meta[name])]] : [])),
+  );
+  const error = meta['error'];
+  return error instanceof Error ? { ...members, error: error.name } : members;
+}

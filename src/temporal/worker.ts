@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import type { DataConverter } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { createActivities, type ActivityDeps } from '../../activities/index.js';
+import { TASK_QUEUE } from '../flows/vocabulary.js';
+import { failureConverterPath } from './payload-data-converter.js';
+import { safeFailures } from './safe-failure-interceptor.js';
+import { installRuntime, type LogSink } from './sdk-logger.js';
+
+export interface WorkerOptions {
+  /** The `TEMPORAL_*` variables. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly namespace: string;
+  readonly dataConverter: DataConverter;
+  readonly activities: ActivityDeps;
+  readonly log: LogSink;
+  /** Prebuilt workflow bundle; default: `dist/workflow-bundle.js` where it is, else bundled now. */
+  readonly bundlePath?: string;
+  /** @default TASK_QUEUE */
+  readonly taskQueue?: string;
+  readonly identity?: string;
+}
+
+export interface RunningWorker {
+  /** Resolves when the worker has ended, rejects when it ended badly. */
+  readonly ended: Promise<void>;
+  /** Takes no new tasks, lets running ones finish, and resolves when all is done. */
+  shutdown(): Promise<void>;
+}
+
+/** How much longer than the longest money POST a worker waits for its activities at shutdown, ms. */
+const GRACE_BEYOND_POST_MS = 15_000;
+
+/** A worker for all flow kinds and their activities. */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  installRuntime(options.log);
+  const config = loadClientConnectConfig({ overrideEnvVars: { ...options.variables } });
+  const connection = await NativeConnection.connect(config.connectionOptions);
+  const worker = await Worker.create({
+    connection,
+    namespace: options.namespace,
+    taskQueue: options.taskQueue ?? TASK_QUEUE,
+    dataConverter: options.dataConverter,
+    activities: createActivities(options.activities),
+    interceptors: { activity: [safeFailures] },
+    // Fixed pollers stalled now and then.
+    workflowTaskPollerBehavior: { type: 'autoscaling' },
+    activityTaskPollerBehavior: { type: 'autoscaling' },
+    // A POST that was begun is finished: cut off, it would be unknown.
+    shutdownGraceTime: options.activities.serviceTimeoutMs + GRACE_BEYOND_POST_MS,
+    ...(options.identity === undefined ? {} : { identity: options.identity }),
+    workflowBundle: await workflowBundle(options.bundlePath),
+  });
+  const ended = run(worker, connection);
+  // Whoever waits for `ended` hears of it; nobody waiting is no crash.
+  ended.catch(() => undefined);
+  return {
+    ended,
+    async shutdown() {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+    },
+  };
+}
+
+async function run(worker: Worker, connection: NativeConnection): Promise<void> {
+  try {
+    await worker.run();
+  } finally {
+    await connection.close();
+  }
+}
+
+async function workflowBundle(path: string | undefined): Promise<{ codePath: string } | { code: string }> {
+  const prebuilt = path ?? fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
+  if (existsSync(prebuilt)) return { codePath: prebuilt };
+  const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
+  return bundleWorkflowCode({ workflowsPath, failureConverterPath });
+}
