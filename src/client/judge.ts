@@ -17,6 +17,8 @@ import { readJson } from './read-json.js';
 import { retryAfterMs } from './retry-after.js';
 import type { WireResult } from './send.js';
 
+const MAX_CODE_LENGTH = 60;
+
 export interface JudgeOptions {
   readonly redact: (text: string) => string;
   readonly nowMs: () => number;
@@ -76,7 +78,7 @@ function refusal(name: OperationName, httpStatus: number, body: unknown, options
     fields,
     isRateExpired,
     ...(message === undefined ? {} : { message: options.redact(message) }),
-    ...(code === undefined ? {} : { code: options.redact(code) }),
+    ...(code === undefined ? {} : { code: options.redact(code).slice(0, MAX_CODE_LENGTH) }),
   });
 }
 

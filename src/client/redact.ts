@@ -2,6 +2,7 @@ const SENSITIVE_MEMBER =
   /phone|name|holder|number|account|address|card|cvv|expiry|email|secret|verificationToken|key|bolt11|invoice|hash|url|notes/i;
 /** Card, phone and account numbers, also with spaces and dashes in between. */
 const LONG_DIGITS = /\+?\d(?:[ -]?\d){7,}/g;
+const BEARER = /\bBearer\s+\S+/gi;
 const MARK = '[redacted]';
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 300;
@@ -17,7 +18,10 @@ export function createRedactor(secrets: readonly string[], request: unknown): (t
     .map((text) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi'));
   return (text) => {
     const clean = unwanted.reduce((rest, secret) => rest.replace(secret, MARK), text.slice(0, 10 * MAX_LENGTH));
-    const plain = clean.replace(LONG_DIGITS, MARK).replace(/\p{Cc}+/gu, ' ');
+    const plain = clean
+      .replace(BEARER, MARK)
+      .replace(LONG_DIGITS, MARK)
+      .replace(/\p{Cc}+/gu, ' ');
     return plain.length <= MAX_LENGTH ? plain : `${plain.slice(0, MAX_LENGTH - 1)}…`;
   };
 }
