@@ -2,7 +2,7 @@ import { afterEach, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { createServiceClient } from '../../src/client/index.js';
 import { CANARIES, cardDeposit } from './samples.js';
-import { answerJson, closedPort, serveHttp, type ScriptedServer } from './scripted-server.js';
+import { answerJson, closedPort, serveHttp, type ScriptedServer, type SeenRequest } from './scripted-server.js';
 
 const servers: ScriptedServer[] = [];
 afterEach(async () => {
@@ -22,14 +22,15 @@ const printed = (error: unknown): string =>
 const secrets = [...Object.values(CANARIES), 'Canary', '700123456', '4111', 'Bearer'];
 
 async function scripts(): Promise<string[]> {
-  const echo = (status: number, message: (request: { body: string; headers: object }) => unknown) =>
+  const echo = (status: number, message: (request: SeenRequest) => unknown) =>
     serveHttp((response, _, seen) => answerJson(response, status, message(seen)));
-  const everything = (seen: { body: string; headers: object }) => `${seen.body} ${JSON.stringify(seen.headers)}`;
+  const everything = (seen: SeenRequest) => `${seen.body} ${JSON.stringify(seen.headers)}`;
   const made = await Promise.all([
     echo(400, (seen) => ({ success: false, message: everything(seen), error_code: everything(seen) })),
-    echo(400, () => ({
+    echo(400, ({ body }) => ({
       success: false,
-      message: 'CANARY HOLDER, 4111 1111-1111 1111, cvv 987, +256 700 123 456, 700123456',
+      // Spelled otherwise than it was sent; names only where some were sent.
+      message: `${body && 'CANARY HOLDER, cvv 987,'} 4111 1111-1111 1111, +256 700 123 456, 700123456`,
       data: { errors: [{ path: '4111111111111111' }, { path: 'card.number' }] },
     })),
     echo(200, (seen) => ({ success: false, message: [everything(seen)] })),
