@@ -75,7 +75,7 @@ describe('a file that cannot grow', () => {
     const { inbox } = await folder.open();
     const received = the('received', said);
     expect(received.length).toBeGreaterThan(5);
-    expect((await inbox.list({ limit: 1000 })).map(({ id }) => id)).toEqual([...received].reverse());
+    expect((await inbox.list({ limit: 1000 })).map(({ id }) => id)).toEqual(received.toReversed());
     expect(await inbox.get(failure?.[1] ?? '')).toBeUndefined();
   }, 60_000);
 });
