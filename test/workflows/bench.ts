@@ -1,0 +1,194 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { ActivityDeps } from '../../activities/index.js';
+import { createServiceClient } from '../../src/client/index.js';
+import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
+import { STATE_ATTRIBUTE } from '../../src/flows/vocabulary.js';
+import { createKeyring } from '../../src/keys/index.js';
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { openStore } from '../../src/store/open-store.js';
+import type { Store } from '../../src/store/store.js';
+import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
+import { startWorker, type RunningWorker } from '../../src/temporal/worker.js';
+
+export interface BenchOptions {
+  /** `skipping`: Temporal's time-skipping server, where this machine has it; else the dev server with scaled waits. */
+  readonly time: 'real' | 'skipping';
+  readonly sandbox?: Partial<Parameters<typeof startSandbox>[0]>;
+  readonly deps?: Partial<ActivityDeps>;
+}
+
+/** One worker with store and sandbox of its own, on the shared Temporal server. Events are signalled by the test. */
+export interface Bench {
+  readonly client: Client;
+  readonly store: Store;
+  readonly sandbox: Sandbox;
+  readonly deps: ActivityDeps;
+  readonly address: string;
+  readonly timeScale: number;
+  control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<any>;
+  executions(operation: string, reference: string): Promise<number>;
+  start(input: Record<string, unknown>, id?: string): Promise<WorkflowHandle>;
+  worker(deps?: Partial<ActivityDeps>): Promise<RunningWorker>;
+  close(): Promise<void>;
+}
+
+export const ACCOUNT = 'bench';
+export const TOKEN = 'canary-service-token';
+
+export async function openBench(options: BenchOptions): Promise<Bench> {
+  const folder = await mkdtemp(join(tmpdir(), 'towline-bench-'));
+  const skippingServer = options.time === 'skipping' ? process.env['TEST_TIME_SKIPPING_SERVER'] : '';
+  const skipping = skippingServer
+    ? await TestWorkflowEnvironment.createTimeSkipping({
+        server: { executable: { type: 'existing-path', path: skippingServer } },
+      })
+    : undefined;
+  const address = skipping?.address ?? process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
+  const connection = skipping?.connection ?? (await Connection.connect({ address }));
+  await ensureSearchAttributes(connection as Connection, 'default', { [STATE_ATTRIBUTE]: 'Keyword' });
+  const keyring = createKeyring([{ id: 'test', bytes: randomBytes(32) }]);
+  const dataConverter = createDataConverter({ keyring, namespace: 'default' });
+  const client = skipping ? new Client({ connection, dataConverter }) : new Client({ connection, dataConverter });
+  const store = await openStore({ path: join(folder, 'store.db'), keyring });
+  const sandbox = await startSandbox({ dbPath: join(folder, 'sandbox.db'), token: TOKEN, ...options.sandbox });
+  const service = createServiceClient({ baseUrl: sandbox.url, token: () => Promise.resolve(TOKEN), timeoutMs: 2_000 });
+  const deps: ActivityDeps = {
+    service,
+    store,
+    account: ACCOUNT,
+    publicUrl: 'http://127.0.0.1:9',
+    serviceTimeoutMs: 2_000,
+    serviceIsOnLoopback: true,
+    allowPlaintext: false,
+    repeatSettingOf: () => 'unknown',
+    newOwner: () => randomUUID(),
+    monotonicMs: () => performance.now(),
+    log: { info() {}, warn() {} },
+    ...options.deps,
+  };
+  const taskQueue = `bench-${randomUUID()}`;
+  const workers: RunningWorker[] = [];
+  const worker = async (more: Partial<ActivityDeps> = {}): Promise<RunningWorker> => {
+    const running = await startWorker({
+      variables: { TEMPORAL_ADDRESS: address },
+      namespace: 'default',
+      dataConverter,
+      activities: { ...deps, ...more },
+      log: { info() {}, warn() {}, error() {}, debug() {} },
+      bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
+      taskQueue,
+    });
+    workers.push(running);
+    return running;
+  };
+  await worker();
+  const timeScale = skipping ? 1 : options.time === 'skipping' ? 0.001 : 1;
+
+  const control: Bench['control'] = async (method, path, body) => {
+    const answer = await fetch(`${sandbox.url}/_sandbox${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return JSON.parse(text);
+  };
+
+  return {
+    client,
+    store,
+    sandbox,
+    deps,
+    address,
+    timeScale,
+    control,
+    worker,
+    async executions(operation, reference) {
+      const found = await control('GET', `/executions?operation=${operation}&reference=${reference}`);
+      return found.count as number;
+    },
+    start(input, id = `bridge-transfer/${String(input['provider_reference_id'])}`) {
+      return client.workflow.start('bridgeTransfer', {
+        taskQueue,
+        workflowId: id,
+        args: [timeScale === 1 ? input : { timeScale, ...input }],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      });
+    },
+    async close() {
+      await Promise.all(workers.map((running) => running.shutdown().catch(() => undefined)));
+      await sandbox.close();
+      await store.close();
+      service.close();
+      if (skipping) await skipping.teardown();
+      else await connection.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+let counter = 0;
+
+/** A reference that no other test of this run uses. */
+export function newReference(word: string): string {
+  counter += 1;
+  return `${word}-${process.pid}-${Date.now().toString(36)}-${counter}`;
+}
+
+/** A bridge transfer's input: 1,000 KES to 100 ZAR, over an address on CELO. */
+export function transferInput(reference: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    customer_key: 'customer-1',
+    provider_reference_id: reference,
+    amount: '1000.50',
+    source_currency: 'KES',
+    wallet_id: 'wallet-1',
+    transaction_type: 'cross_border',
+    chain: 'CELO',
+    token: 'USDC',
+    crypto_payment: { address: '0x1111111111111111111111111111111111111111', crypto_amount: '7.5' },
+    settlement: {
+      amount: '100',
+      currency: 'ZAR',
+      country: 'ZA',
+      recipient: { phone_number: '+27821234567', account_holder_name: 'Canary Recipient' },
+    },
+    ...more,
+  };
+}
+
+/** A trusted callback of the service, as the gateway would deliver it. */
+export function trusted(status: string, more: Partial<FlowEvent> = {}): FlowEvent {
+  return {
+    id: randomUUID(),
+    source: 'callback',
+    trusted: true,
+    proof: 'capability',
+    status,
+    receivedAt: new Date().toISOString(),
+    facts: {},
+    ...more,
+  };
+}
+
+export async function reportOf(handle: WorkflowHandle): Promise<FlowReport> {
+  return handle.query<FlowReport>('flow');
+}
+
+/** Asks until it holds; fails with the last report after 20 s. */
+export async function until(handle: WorkflowHandle, holds: (report: FlowReport) => boolean): Promise<FlowReport> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const report = await reportOf(handle);
+    if (holds(report)) return report;
+    if (Date.now() > deadline) throw new Error(`not in time: ${JSON.stringify(report.view, null, 1)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
