@@ -2,7 +2,8 @@ import Libsql from 'libsql';
 import { SCHEMA } from './schema.js';
 
 type Value = string | number | null;
-type Statement = Libsql.Statement<Value[]>;
+/** Values always go as one array: a single null argument would be taken for an object of named ones. */
+type Statement = Libsql.Statement<[readonly Value[]]>;
 
 /** The sandbox's one file. Everything is synchronous on one connection; only the commit is waited for. */
 export interface Database {
@@ -38,19 +39,19 @@ export function openDatabase(deps: { path: string; durable: boolean }): Database
   const statements = new Map<string, Statement>();
   const prepared = (sql: string): Statement => {
     let statement = statements.get(sql);
-    if (statement === undefined) statements.set(sql, (statement = libsql.prepare<Value[]>(sql)));
+    if (statement === undefined) statements.set(sql, (statement = libsql.prepare<[readonly Value[]]>(sql)));
     return statement;
   };
 
   function attempt(work: () => unknown): Outcome {
-    prepared('SAVEPOINT work').run();
+    prepared('SAVEPOINT work').run([]);
     try {
       const outcome = { value: work() };
-      prepared('RELEASE work').run();
+      prepared('RELEASE work').run([]);
       return outcome;
     } catch (error) {
-      prepared('ROLLBACK TO work').run();
-      prepared('RELEASE work').run();
+      prepared('ROLLBACK TO work').run([]);
+      prepared('RELEASE work').run([]);
       return { error };
     }
   }
@@ -65,11 +66,11 @@ export function openDatabase(deps: { path: string; durable: boolean }): Database
     let outcomes: Outcome[];
     try {
       if (closed) throw new Error('the sandbox is closed');
-      prepared('BEGIN IMMEDIATE').run();
+      prepared('BEGIN IMMEDIATE').run([]);
       outcomes = batch.map(({ work }) => attempt(work));
-      prepared('COMMIT').run();
+      prepared('COMMIT').run([]);
     } catch (error) {
-      if (!closed && libsql.inTransaction) prepared('ROLLBACK').run();
+      if (!closed && libsql.inTransaction) prepared('ROLLBACK').run([]);
       outcomes = batch.map(() => ({ error }));
     }
     for (const [index, { resolve, reject }] of batch.entries()) {
@@ -81,12 +82,12 @@ export function openDatabase(deps: { path: string; durable: boolean }): Database
 
   return {
     run(sql, ...values) {
-      const result = prepared(sql).run(...values);
+      const result = prepared(sql).run(values);
       return { changes: result.changes, id: Number(result.lastInsertRowid) };
     },
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- see Database
-    get: <R>(sql: string, ...values: Value[]) => prepared(sql).get(...values) as R | undefined,
-    all: <R>(sql: string, ...values: Value[]) => prepared(sql).all(...values) as R[],
+    get: <R>(sql: string, ...values: Value[]) => prepared(sql).get(values) as R | undefined,
+    all: <R>(sql: string, ...values: Value[]) => prepared(sql).all(values) as R[],
     write: <T>(work: () => T) =>
       new Promise<T>((resolve, reject) => {
         if (pending.length === 0) setImmediate(commitPending);

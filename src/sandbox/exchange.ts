@@ -7,8 +7,13 @@ import { Refusal } from './refusal.js';
 export interface Exchange {
   readonly operation: string;
   readonly reference: string;
-  /** Does what the operation does, once; also tells whether that executed something. Never throws a refusal. */
-  commit(): Promise<Committed>;
+  /** What the handler is given; plain JSON. */
+  readonly call: unknown;
+  /**
+   * Does what the operation does, once; also tells whether that executed something. Never throws a refusal.
+   * `note` runs in the same transaction.
+   */
+  commit(note?: (committed: Committed) => void): Promise<Committed>;
   answer(outcome: Answer | Refusal): void;
   /** Any status and text, for answers that are broken on purpose. */
   answerRaw(status: number, contentType: string, text: string): void;
@@ -29,14 +34,16 @@ export const successBody = (answer: Answer) => ({ success: true, message: answer
 export function createExchange(deps: {
   operation: Operation;
   reference: string;
+  call: unknown;
   request: FastifyRequest;
   reply: FastifyReply;
-  commit: () => Promise<Committed>;
+  commit: Exchange['commit'];
 }): Exchange {
-  const { operation, reference, request, reply, commit } = deps;
+  const { operation, reference, call, request, reply, commit } = deps;
   return {
     operation: operation.name,
     reference,
+    call,
     commit,
     answer(outcome) {
       if (outcome instanceof Refusal) {

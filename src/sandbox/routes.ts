@@ -27,22 +27,27 @@ export function addOperationRoutes(
 ): void {
   const { handlers, authenticate, database, executions, scheduler, respond } = deps;
 
-  function commit(operation: Operation, handler: AnyHandler, call: AnyCall): () => Promise<Committed> {
-    const work = (): Committed => {
-      const before = executions.count();
-      const outcome = handler(call);
-      return { outcome, executed: executions.count() > before };
-    };
-    return async () => {
+  function commitOf(operation: Operation, handler: AnyHandler, call: AnyCall): Exchange['commit'] {
+    return async (note) => {
+      const work = (): Committed => {
+        const before = executions.count();
+        const outcome = handler(call);
+        const committed = { outcome, executed: executions.count() > before };
+        note?.(committed);
+        return committed;
+      };
       try {
-        const committed = operation.effect === 'read' ? work() : await database.write(work);
+        const readOnly = operation.effect === 'read' && note === undefined;
+        const committed = readOnly ? work() : await database.write(work);
         if (!(committed.outcome instanceof Refusal)) {
           await Promise.all((committed.outcome.early ?? []).map((job) => scheduler.runNow(job)));
         }
         return committed;
       } catch (error) {
-        if (error instanceof Refusal) return { outcome: error, executed: false };
-        throw error;
+        if (!(error instanceof Refusal)) throw error;
+        const committed = { outcome: error, executed: false };
+        if (note !== undefined) await database.write(() => note(committed));
+        return committed;
       }
     };
   }
@@ -65,7 +70,8 @@ export function addOperationRoutes(
             reference: referenceOf(operation, body, param),
             request,
             reply,
-            commit: commit(operation, handler, call),
+            call,
+            commit: commitOf(operation, handler, call),
           }),
         );
         return reply;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createAuthenticate } from './authenticate.js';
-import { createBridgePart } from './bridge-part.js';
 import { createClock } from './clock.js';
+import { createFaultEndpoints } from './control/fault-endpoints.js';
 import { createInspectEndpoints } from './control/inspect.js';
 import { createResetEndpoint } from './control/reset.js';
 import { addControlRoutes } from './control/routes.js';
@@ -13,15 +13,20 @@ import { createDeliverJob } from './deliveries/deliver.js';
 import { createDeliveries, DELIVERY_JOB } from './deliveries/deliveries.js';
 import { createTransport } from './deliveries/post.js';
 import { createSigner } from './deliveries/sign.js';
+import { createFaultLog } from './faults/fault-log.js';
+import { createFaultRules } from './faults/fault-rules.js';
+import { createFaults, LATE_COMMIT_JOB } from './faults/faults.js';
 import { createHistory } from './history.js';
 import { createExecutions } from './ledger/executions.js';
 import { createLedger } from './ledger/ledger.js';
 import { createNotes } from './notes.js';
 import { type SandboxOptions, silentLogger } from './options.js';
+import { createChance } from './random.js';
 import { addOperationRoutes } from './routes.js';
 import { createScenarios } from './scenarios.js';
 import { createScheduler, type JobKind } from './scheduler.js';
 import { createServer } from './server.js';
+import { createService } from './service.js';
 import { createSettings, type Settings } from './settings.js';
 import { operations } from '../contract/index.js';
 
@@ -49,6 +54,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const notes = createNotes(database);
   const settings = createSettings({ notes, fromOptions: settingsOf(options) });
   const clock = createClock({ notes, wallNow });
+  const chance = createChance(options.seed ?? 1);
   const createId = () => randomUUID();
   const kinds: Record<string, JobKind> = {};
   const scheduler = createScheduler({ database, clock, kinds, logger });
@@ -68,30 +74,36 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
   let url = '';
   const settlementUrl = () => options.settlementUrl ?? url + operations.reportSettlement.path;
-  const shared = { database, clock, settings, scheduler, history, ledger, executions, scenarios, deliveries };
-  const bridge = createBridgePart({
-    ...shared,
-    adversary,
-    createId,
-    settlementUrl,
-    signedCallbacks: signers.callback !== undefined,
+  const core = { database, clock, settings, scheduler, history, ledger, executions, scenarios, deliveries, adversary };
+  const signedCallbacks = signers.callback !== undefined;
+  const service = createService({ ...core, createId, settlementUrl, signedCallbacks });
+  const log = createFaultLog({ database, clock, logger });
+  const rules = createFaultRules({ database, log, chance });
+  const faults = createFaults({
+    database,
+    scheduler,
+    rules,
+    log,
+    execute: (operation, call) => service.execute(operation, call),
   });
 
-  Object.assign(kinds, bridge.jobs, {
+  Object.assign(kinds, service.jobs, {
+    [LATE_COMMIT_JOB]: faults.job,
     [DELIVERY_JOB]: createDeliverJob({ deliveries, transport, signers, settings, clock, scheduler }),
   });
   addOperationRoutes(server, {
-    handlers: bridge.handlers,
+    handlers: service.handlers,
     authenticate: createAuthenticate(token),
     database,
     executions,
     scheduler,
-    respond: async (exchange) => exchange.answer((await exchange.commit()).outcome),
+    respond: (exchange) => faults.respond(exchange),
   });
   addControlRoutes(server, [
-    ...createInspectEndpoints({ ...shared, deposits: bridge.deposits }),
-    ...createSteerEndpoints(shared),
-    createResetEndpoint({ database, notes, clock, forget: () => undefined }),
+    ...createInspectEndpoints({ ...core, deposits: service.deposits }),
+    ...createSteerEndpoints(core),
+    ...createFaultEndpoints({ database, rules, log }),
+    createResetEndpoint({ database, notes, clock, forget: () => rules.forget() }),
   ]);
 
   try {

@@ -28,7 +28,7 @@ CREATE INDEX IF NOT EXISTS deposits_by_fallback_address ON deposits (fallback_ad
 
 CREATE TABLE IF NOT EXISTS sends (
   id TEXT PRIMARY KEY, reference TEXT NOT NULL, status TEXT NOT NULL, ending TEXT NOT NULL, request TEXT NOT NULL,
-  fee TEXT NOT NULL, execution_id INTEGER NOT NULL, created_at INTEGER NOT NULL);
+  execution_id INTEGER NOT NULL, created_at INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS sends_by_reference ON sends (reference);
 
 CREATE TABLE IF NOT EXISTS history (

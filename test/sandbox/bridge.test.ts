@@ -27,7 +27,7 @@ describe('who is let in', () => {
     expect(answer.status).toBe(400);
     expect(answer.body.success).toBe(false);
     const paths = answer.body.data.errors.map((error: { path: string }) => error.path) as string[];
-    expect([...new Set(paths)].sort()).toEqual(['amount', 'chain', 'customer_key', 'surprise']);
+    expect([...new Set(paths)].toSorted()).toEqual(['amount', 'chain', 'customer_key', 'surprise']);
     expect(await rig.executions('r1')).toBe(0);
   });
 
@@ -252,7 +252,7 @@ describe('settlement reports', () => {
     await rig.advance(20 * STEP_MS);
     const posts = gateway.receiver.received.map(({ body }) => ({ ...body, ...SettlementEvent.parse(body) }));
     const settled = posts.filter(({ status }) => status === 'COMPLETED');
-    expect(posts.map(({ status }) => status).sort()).toEqual(['COMPLETED', 'COMPLETED', 'SETTLING', 'SETTLING']);
+    expect(posts.map(({ status }) => status as string)).toEqual(['SETTLING', 'SETTLING', 'COMPLETED', 'COMPLETED']);
     expect(settled[0]).toMatchObject({
       provider_reference_id: 'r1',
       settlement_details: { amount: '115.5', currency: 'GHS', recipient_phone: '+233241234567' },

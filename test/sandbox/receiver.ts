@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Received {
@@ -22,6 +22,11 @@ export interface Receiver {
 
 export async function startReceiver(): Promise<Receiver> {
   const statuses: number[] = [];
+  async function respond(post: Received, response: ServerResponse): Promise<void> {
+    await receiver.onPost(post);
+    const status = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 200;
+    response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('noted');
+  }
   const server = createServer((request, response) => {
     let text = '';
     request.setEncoding('utf8');
@@ -29,10 +34,7 @@ export async function startReceiver(): Promise<Receiver> {
     request.on('end', () => {
       const post = { path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) as unknown };
       receiver.received.push(post);
-      void Promise.resolve(receiver.onPost(post)).then(() => {
-        const status = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 200;
-        response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end('noted');
-      });
+      void respond(post, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

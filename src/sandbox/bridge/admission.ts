@@ -1,8 +1,9 @@
 import type { BridgeDepositRequest } from '../../contract/bridge.js';
-import { Refusal } from '../refusal.js';
+import { magicDecimals } from '../magic.js';
+import { insufficientFunds, type Refusal, transactionFailed } from '../refusal.js';
 import type { Scenarios } from '../scenarios.js';
 import { BRIDGE_ENDINGS, type BridgeEnding, scriptOf } from './endings.js';
-import { BRIDGE_MAGIC_AMOUNTS, magicDecimals } from './magic-amounts.js';
+import { BRIDGE_MAGIC_AMOUNTS } from './magic-amounts.js';
 import { rateExpired, type Quotes } from './quotes.js';
 
 export interface Admission {
@@ -23,9 +24,9 @@ export function createAdmission(deps: { scenarios: Scenarios; quotes: Quotes }):
       case undefined:
         return undefined;
       case 'transaction-failed':
-        return new Refusal(400, 'TRANSACTION_FAILED', 'Transaction failed');
+        return transactionFailed();
       case 'insufficient-funds':
-        return new Refusal(400, 'INSUFFICIENT_BALANCE', 'Insufficient Funds');
+        return insufficientFunds();
       case 'rate-expired': {
         const times = scenarios.get(reference)?.times ?? 1;
         if (times === 0) return undefined;

@@ -1,4 +1,3 @@
-import { Big } from 'big.js';
 import type { BridgeEnding } from './endings.js';
 
 /** The two decimals of a deposit's source amount choose its ending, where no scenario was set for its reference. */
@@ -17,8 +16,3 @@ export const BRIDGE_MAGIC_AMOUNTS: Readonly<Record<string, BridgeEnding>> = {
   '.42': 'insufficient-funds',
   '.43': 'rate-expired',
 };
-
-/** `.13` of 1000.13; undefined for an amount that has more or fewer than two decimals. */
-export function magicDecimals(amount: string | number): string | undefined {
-  return /(\.\d\d)$/.exec(new Big(amount).toFixed())?.[1];
-}

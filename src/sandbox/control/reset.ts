@@ -20,6 +20,8 @@ export function createResetEndpoint(deps: {
     async handle() {
       await database.write(() => {
         for (const table of TABLES) database.run(`DELETE FROM ${table}`);
+        // Ids begin at 1 again: they decide what the seed draws.
+        database.run('DELETE FROM sqlite_sequence');
         notes.forget();
         clock.reset();
         forget();

@@ -1,14 +1,16 @@
 import { z } from 'zod';
-import { bridgeEndings } from '../bridge/endings.js';
+import { BRIDGE_ENDINGS, bridgeEndings } from '../bridge/endings.js';
 import { BRIDGE_MAGIC_AMOUNTS } from '../bridge/magic-amounts.js';
 import type { Clock } from '../clock.js';
+import { SEND_ENDINGS, SEND_MAGIC_AMOUNTS, sendEndings } from '../crypto-send/endings.js';
 import type { Database } from '../database.js';
 import type { Scenarios } from '../scenarios.js';
 import type { Scheduler } from '../scheduler.js';
 import { type LiveSettings, Settings } from '../settings.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 
-const ENDINGS = bridgeEndings;
+/** A scenario is set before anybody knows which operation will carry its reference. */
+const ENDINGS = [...new Set([...bridgeEndings, ...sendEndings])] as const;
 
 /** How things are to go from here on: scenarios, settings, time. */
 export function createSteerEndpoints(deps: {
@@ -39,8 +41,12 @@ export function createSteerEndpoints(deps: {
     endpoint({
       method: 'GET',
       path: '/scenarios',
-      summary: 'Scenarios that were set, and the magic amounts',
-      handle: () => ({ scenarios: scenarios.list(), magicAmounts: BRIDGE_MAGIC_AMOUNTS }),
+      summary: 'Scenarios that were set, all endings, and the magic amounts',
+      handle: () => ({
+        scenarios: scenarios.list(),
+        endings: { createBridgeDeposit: stories(BRIDGE_ENDINGS), sendCrypto: stories(SEND_ENDINGS) },
+        magicAmounts: { createBridgeDeposit: BRIDGE_MAGIC_AMOUNTS, sendCrypto: SEND_MAGIC_AMOUNTS },
+      }),
     }),
     endpoint({
       method: 'POST',
@@ -70,6 +76,9 @@ export function createSteerEndpoints(deps: {
     endpoint({ method: 'GET', path: '/clock', summary: "The sandbox's own time", handle: time }),
   ];
 }
+
+const stories = (endings: Readonly<Record<string, { readonly story: string }>>) =>
+  Object.fromEntries(Object.entries(endings).map(([ending, { story }]) => [ending, story]));
 
 function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;

@@ -1,0 +1,87 @@
+import type { Database } from '../database.js';
+import type { Chance } from '../random.js';
+import type { FaultLog } from './fault-log.js';
+import type { FaultRule } from './rule.js';
+
+/** A rule that hit a request. `chance` is this hit's own number from 0 to 1, for what else is left to the seed. */
+export interface Hit {
+  readonly ruleId: number;
+  readonly rule: FaultRule;
+  readonly chance: number;
+}
+
+export interface FaultRules {
+  /** The first rule, in the order they were set, that this request runs into. */
+  pick(operation: string, reference: string): Hit | undefined;
+  /** Inside `database.write`; gives the rule's id. */
+  add(rule: FaultRule): number;
+  /** Inside `database.write`; all of them without an id. */
+  remove(id?: number): number;
+  list(): readonly (FaultRule & { readonly id: number; readonly injected: number })[];
+  /** Forgets what is in memory, after the table was emptied. */
+  forget(): void;
+}
+
+interface Known {
+  readonly id: number;
+  readonly rule: FaultRule;
+  matched: number;
+  injected: number;
+  readonly matchedOfReference: Map<string, number>;
+}
+
+export function createFaultRules(deps: { database: Database; log: FaultLog; chance: Chance }): FaultRules {
+  const { database, log, chance } = deps;
+  const injected = log.countByRule();
+  const know = (id: number, rule: FaultRule, injected = 0): Known => ({
+    id,
+    rule,
+    matched: 0,
+    injected,
+    matchedOfReference: new Map(),
+  });
+  let known = database
+    .all<{ id: number; rule: string }>('SELECT id, rule FROM fault_rules ORDER BY id')
+    .map((row) => know(row.id, JSON.parse(row.rule) as FaultRule, injected.get(row.id)));
+
+  function hits(of: Known, reference: string): number | undefined {
+    const { rule } = of;
+    of.matched += 1;
+    if (of.matched <= (rule.skip ?? 0)) return undefined;
+    const nth = (of.matchedOfReference.get(reference) ?? 0) + 1;
+    const limit = rule.first ?? (rule.kind === 'fail-first' ? 1 : Infinity);
+    if (of.injected >= limit) return undefined;
+    if (rule.rate !== undefined) {
+      of.matchedOfReference.set(reference, nth);
+      if (chance('fault', of.id, reference, nth) >= rule.rate) return undefined;
+    }
+    of.injected += 1;
+    return chance('fault detail', of.id, reference, nth);
+  }
+
+  return {
+    pick(operation, reference) {
+      for (const of of known) {
+        const { rule } = of;
+        if (rule.operation !== '*' && rule.operation !== operation) continue;
+        if (rule.reference !== undefined && rule.reference !== reference) continue;
+        const number = hits(of, reference);
+        if (number !== undefined) return { ruleId: of.id, rule, chance: number };
+      }
+      return undefined;
+    },
+    add(rule) {
+      const { id } = database.run('INSERT INTO fault_rules (rule) VALUES (?)', JSON.stringify(rule));
+      known.push(know(id, rule));
+      return id;
+    },
+    remove(id) {
+      known = known.filter((of) => id !== undefined && of.id !== id);
+      return database.run('DELETE FROM fault_rules WHERE ?1 IS NULL OR id = ?1', id ?? null).changes;
+    },
+    list: () => known.map(({ id, rule, injected }) => ({ id, ...rule, injected })),
+    forget() {
+      known = [];
+    },
+  };
+}

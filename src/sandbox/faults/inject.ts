@@ -1,0 +1,82 @@
+import { unauthorized } from '../authenticate.js';
+import type { Committed, Exchange } from '../exchange.js';
+import { Refusal } from '../refusal.js';
+import type { Hit } from './fault-rules.js';
+import { answerGarbage, garbageOf } from './garbage.js';
+import type { FaultKind, FaultRule } from './rule.js';
+
+/** What a fault may do besides what can be done with every request. */
+export interface FaultTools {
+  /** Commits the request and logs the fault in one transaction. */
+  commit(exchange: Exchange, hit: Hit, detail?: string): Promise<Committed>;
+  /** Logs a fault that kept its request from being executed. */
+  logOnly(exchange: Exchange, hit: Hit, detail?: string): Promise<void>;
+  /** Logs the fault, and has the request executed `delayMs` later by the sandbox's clock. */
+  commitLater(exchange: Exchange, hit: Hit, delayMs: number): Promise<void>;
+  sleep(ms: number): Promise<void>;
+}
+
+type Inject = (exchange: Exchange, hit: Hit, tools: FaultTools) => Promise<void>;
+
+const serverError = (status = 500) => new Refusal(status, 'INTERNAL_ERROR', 'Internal server error');
+
+const errorBefore: Inject = async (exchange, hit, tools) => {
+  await tools.logOnly(exchange, hit);
+  exchange.answer(serverError(hit.rule.status));
+};
+
+function rateLimited({ hint = 'header', retryAfterSeconds: seconds = 1 }: FaultRule): Refusal {
+  const details = {
+    header: { headers: { 'retry-after': String(seconds) } },
+    'data.retryAfter': { data: { retryAfter: seconds } },
+    retry_after: { members: { retry_after: seconds } },
+  }[hint];
+  return new Refusal(429, 'RATE_LIMITED', 'Too many requests', details);
+}
+
+const DEFAULT_DELAY_MS = 1_000;
+
+/** What each kind of fault does to a request, and when: before its commit, after it, or instead of its answer. */
+export const INJECT: Readonly<Record<FaultKind, Inject>> = {
+  'fail-first': errorBefore,
+  'error-before': errorBefore,
+  async 'rate-limited'(exchange, hit, tools) {
+    await tools.logOnly(exchange, hit);
+    exchange.answer(rateLimited(hit.rule));
+  },
+  async unauthorized(exchange, hit, tools) {
+    await tools.logOnly(exchange, hit);
+    exchange.answer(unauthorized());
+  },
+  async 'reset-before'(exchange, hit, tools) {
+    await tools.logOnly(exchange, hit);
+    exchange.destroy();
+  },
+  async 'error-after'(exchange, hit, tools) {
+    await tools.commit(exchange, hit);
+    exchange.answer(serverError(hit.rule.status));
+  },
+  async 'answer-lost'(exchange, hit, tools) {
+    await tools.commit(exchange, hit);
+    exchange.destroy();
+  },
+  async garbage(exchange, hit, tools) {
+    const { outcome } = await tools.commit(exchange, hit, garbageOf(hit));
+    answerGarbage(exchange, outcome, hit);
+  },
+  async 'duplicate-answer'(exchange, hit, tools) {
+    if (hit.rule.commit === false) await tools.logOnly(exchange, hit);
+    else await tools.commit(exchange, hit);
+    exchange.answer(new Refusal(hit.rule.status ?? 409, 'DUPLICATE_REFERENCE', 'Duplicate reference'));
+  },
+  async slow(exchange, hit, tools) {
+    const { outcome } = await tools.commit(exchange, hit);
+    await tools.sleep(hit.rule.delayMs ?? DEFAULT_DELAY_MS);
+    exchange.answer(outcome);
+  },
+  async 'late-commit'(exchange, hit, tools) {
+    await tools.commitLater(exchange, hit, hit.rule.delayMs ?? DEFAULT_DELAY_MS);
+    if (hit.rule.connection === 'hang') exchange.hang();
+    else exchange.destroy();
+  },
+};
