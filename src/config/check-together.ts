@@ -48,6 +48,17 @@ export function checkTogether(settings: Settings, env: Environment, { problem }:
   if (settings.settlementTrust === 'network' && settings.settlementNetworks === undefined) {
     problem('SETTLEMENT_NETWORKS is missing, without which SETTLEMENT_TRUST=network can trust nothing.');
   }
+  if (settings.webhookProfile === 'raw-hmac' || settings.webhookProfile === 'json-hmac') {
+    problem('WEBHOOK_PROFILE can be auto, standard-webhooks or unsigned so far: the other profiles are not built yet.');
+  }
+  if (
+    settings.webhookProfile === 'standard-webhooks' &&
+    !settings.webhookSecrets.some((text) => text.startsWith('whsec_'))
+  ) {
+    problem(
+      'WEBHOOK_SECRETS has no "whsec_" secret, without which WEBHOOK_PROFILE=standard-webhooks can trust nothing.',
+    );
+  }
   if (settings.timeScale !== 1 && !serviceIsLocal) {
     problem('TIME_SCALE other than 1 is refused, since the service is not on this machine.');
   }

@@ -1,6 +1,6 @@
 import type { FlowDefinition } from '../flows/flow.js';
 import type { Store } from '../store/store.js';
-import { canonicalJson } from './flow-canonical-json.js';
+import { canonicalJson } from '../store/canonical-json.js';
 
 /** What tells one request from another under the same reference. Keyed, so that it says nothing to who can read it. */
 export function flowFingerprint<Input>(

@@ -1,0 +1,65 @@
+import type { Payload } from '@temporalio/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Settings } from '../../config/settings-shape.js';
+import type { TokenCheck } from '../http/bearer-token.js';
+import { bodyOf } from '../http/json-body.js';
+import { parseBody } from '../http/members.js';
+import { payloadsJson, payloadsOf, PayloadsJson } from './payload-json.js';
+
+/** What the codec server needs of `createPayloadCodec`. */
+export interface PeopleCodec {
+  encode(payloads: Payload[]): Promise<Payload[]>;
+  decodeForPeople(payloads: Payload[]): Promise<Payload[]>;
+}
+
+export interface CodecRoutesDeps {
+  readonly codec: PeopleCodec;
+  readonly tokens: TokenCheck;
+  readonly settings: Pick<Settings, 'development'>;
+  /** The Temporal UI's origin, exactly: `http://127.0.0.1:8233`. Undefined: no browser may read the answers. */
+  readonly uiOrigin?: string | undefined;
+}
+
+/** A page of the UI sends a whole history at once. */
+const BODY_LIMIT_BYTES = 8 * 1_024 * 1_024;
+const PREFLIGHT_SECONDS = 600;
+
+/**
+ * Temporal's codec server: shows people what is encrypted. On loopback in development the UI's exact origin suffices,
+ * because the UI passes no token over plain http; everywhere else a token of an operator is needed.
+ */
+export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): void {
+  const fromUi = (request: FastifyRequest) => deps.uiOrigin !== undefined && request.headers.origin === deps.uiOrigin;
+
+  const allowUi = (request: FastifyRequest, reply: FastifyReply): void => {
+    void reply.header('vary', 'origin');
+    if (fromUi(request)) void reply.header('access-control-allow-origin', request.headers.origin);
+  };
+
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    allowUi(request, reply);
+    if (!(deps.settings.development && fromUi(request))) deps.tokens.require(request, 'operator');
+  };
+
+  const operations = {
+    encode: (payloads: Payload[]) => deps.codec.encode(payloads),
+    decode: (payloads: Payload[]) => deps.codec.decodeForPeople(payloads),
+  };
+  for (const [name, operation] of Object.entries(operations)) {
+    server.options(`/codec/${name}`, async (request, reply) => {
+      allowUi(request, reply);
+      if (fromUi(request)) {
+        void reply.headers({
+          'access-control-allow-methods': 'POST',
+          'access-control-allow-headers': 'authorization, content-type, x-namespace',
+          'access-control-max-age': PREFLIGHT_SECONDS,
+        });
+      }
+      return reply.code(204).send();
+    });
+    server.post(`/codec/${name}`, { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit }, async (request) => {
+      const payloads = payloadsOf(parseBody(PayloadsJson, bodyOf(request).value));
+      return payloadsJson(await operation(payloads));
+    });
+  }
+}

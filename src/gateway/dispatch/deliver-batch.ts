@@ -1,0 +1,101 @@
+import type { Logger } from 'pino';
+import type { FlowEvent } from '../../flows/messages.js';
+import type { InboxBatch, InboxRow, InboxStore } from '../../store/inbox.js';
+import type { FlowReader } from '../../temporal/flow-handle.js';
+import type { SignalOutcome } from '../../temporal/signal-flow.js';
+import { untilFlowExists, untilSignalSeen } from './delays.js';
+import { eventOfRow } from './event-of-row.js';
+import { lateVerdict } from './late-verdict.js';
+import type { OpenSignals } from './open-signals.js';
+
+export interface DeliverDeps {
+  readonly inbox: InboxStore;
+  readonly reader: Pick<FlowReader, 'facts'>;
+  readonly openSignals: OpenSignals;
+  readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
+  readonly logger: Logger;
+}
+
+/** Milliseconds after which the flow's rows are due again; undefined where nothing is left to do. */
+export type NextTry = number | undefined;
+
+/**
+ * One flow's rows, in order, as one signal. Marked as delivered after the signal: a crash in between delivers twice, and
+ * the flow takes each id once.
+ */
+export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<NextTry> {
+  const { inbox } = deps;
+  const { flowId, deferrals } = batch;
+  const readable = await setConflictsAside(deps, batch);
+  if (readable.length === 0) return undefined;
+  const { rows, events } = split(readable);
+
+  if (deps.openSignals.has(flowId) && (await deps.reader.facts(flowId))?.hasPendingTask === true) {
+    return putOff(inbox, flowId, untilSignalSeen(deferrals));
+  }
+  if ((await deps.signal(flowId, events)) === 'delivered') {
+    deps.openSignals.add(flowId);
+    await inbox.markDelivered(rows.map(({ id }) => id));
+    return undefined;
+  }
+  const facts = await deps.reader.facts(flowId);
+  if (facts === undefined) {
+    const hasTrusted = rows.some(({ proof }) => proof !== null);
+    return putOff(inbox, flowId, untilFlowExists(deferrals, hasTrusted));
+  }
+  // It continued as new between our two questions.
+  if (facts.isOpen) return putOff(inbox, flowId, untilSignalSeen(deferrals));
+  await markLate(deps, rows, facts);
+  return undefined;
+}
+
+interface Readable {
+  readonly row: InboxRow;
+  readonly event: FlowEvent;
+}
+
+async function setConflictsAside({ inbox, logger }: DeliverDeps, batch: InboxBatch): Promise<readonly Readable[]> {
+  const readable: Readable[] = [];
+  const conflicts: InboxRow[] = [];
+  for (const row of batch.rows) {
+    const event = eventOfRow(batch.flowId, row);
+    if (event === 'conflicting') conflicts.push(row);
+    else if (event !== undefined) readable.push({ row, event });
+    else await inbox.settle([{ id: row.id, state: 'unmatched', detail: 'This version has no flow of that kind.' }]);
+  }
+  if (conflicts.length > 0) {
+    const detail = 'Its body names another flow than the path that it came by.';
+    await inbox.settle(conflicts.map(({ id }) => ({ id, state: 'conflicting' as const, detail })));
+    logger.warn({ flowId: batch.flowId, events: conflicts.map(({ id }) => id) }, 'events name another flow');
+  }
+  return readable;
+}
+
+function split(readable: readonly Readable[]) {
+  return { rows: readable.map(({ row }) => row), events: readable.map(({ event }) => event) };
+}
+
+async function putOff(inbox: InboxStore, flowId: string, delayMs: number): Promise<number> {
+  await inbox.defer(flowId, delayMs);
+  return delayMs;
+}
+
+/** Rows for a flow that has ended: listed for a person, and loudly where a proven event says that it ended otherwise. */
+export async function markLate(
+  { inbox, logger }: Pick<DeliverDeps, 'inbox' | 'logger'>,
+  rows: readonly Pick<InboxRow, 'id' | 'status' | 'proof'>[],
+  facts: NonNullable<Awaited<ReturnType<FlowReader['facts']>>>,
+): Promise<void> {
+  const fates = rows.map((row) => {
+    const trusted = row.proof !== null;
+    const verdict = lateVerdict(row.status, facts.state, trusted);
+    if (verdict.contradicts && trusted) {
+      logger.error(
+        { alarm: 'late_event_contradicts', flowId: facts.flowId, event: row.id, ended: facts.state },
+        'ALARM',
+      );
+    }
+    return { id: row.id, state: 'late' as const, detail: verdict.detail };
+  });
+  await inbox.settle(fates);
+}

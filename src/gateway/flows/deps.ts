@@ -1,0 +1,23 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Settings } from '../../config/settings-shape.js';
+import type { Store } from '../../store/store.js';
+import type { FlowReader } from '../../temporal/flow-handle.js';
+import type { Dispatcher } from '../dispatch/dispatcher.js';
+import type { Settler } from '../dispatch/settler.js';
+import type { TokenCheck } from '../http/bearer-token.js';
+
+/** What the flow operations need. */
+export interface FlowOperationDeps {
+  readonly settings: Settings;
+  readonly client: Client;
+  readonly store: Store;
+  readonly reader: FlowReader;
+  readonly tokens: TokenCheck;
+  readonly dispatcher: Pick<Dispatcher, 'nudge'>;
+  readonly settler: Pick<Settler, 'lookAt'>;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  /** @default that of all flows */
+  readonly taskQueue?: string;
+}

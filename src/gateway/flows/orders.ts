@@ -1,0 +1,85 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { FlowView } from '../../flows/messages.js';
+import { UPDATES } from '../../flows/vocabulary.js';
+import { type FlowOrder, orderFlow } from '../../temporal/flow-handle-order.js';
+import type { FlowAddress } from '../http/flow-path.js';
+import { bodyOf, bodyOrEmpty } from '../http/json-body.js';
+import { parseBody } from '../http/members.js';
+import { Refusal } from '../http/refusal.js';
+import { addressOf, shownFlow } from './address.js';
+import type { FlowOperationDeps } from './deps.js';
+import { resolveTerminated } from './resolve-terminated.js';
+
+const note = () => z.string().max(1_000);
+const CancelBody = z.strictObject({ note: note().optional() });
+const ResolveBody = z.strictObject({
+  action: z.string().regex(/^[a-z-]{1,40}$/, 'is not an action'),
+  note: note().min(1, 'must say why'),
+  eventId: z
+    .string()
+    .regex(/^[\w.-]{1,80}$/, 'is not an event id')
+    .optional(),
+});
+
+/** `POST …/cancel`: refused once money may have moved. Cancelling a cancelled flow is no error. */
+export async function cancelFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
+  const actor = deps.tokens.require(request, 'flows').name;
+  const { note: why } = parseBody(CancelBody, bodyOrEmpty(request));
+  const order = { actor, ...(why === undefined ? {} : { note: why }) };
+  return give(deps, addressOf(request), { update: UPDATES.cancel, order }, (view) => view.state === 'cancelled');
+}
+
+/** `POST …/approve-quote`: the flow goes on to its deposit. */
+export async function approveQuote(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
+  const actor = deps.tokens.require(request, 'flows').name;
+  const { note: why } = parseBody(CancelBody, bodyOrEmpty(request));
+  const order = { actor, ...(why === undefined ? {} : { note: why }) };
+  return give(deps, addressOf(request), { update: UPDATES.approveQuote, order }, () => false);
+}
+
+/** `POST …/resolve`: one of the actions that the parked flow lists. */
+export async function resolveFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
+  const actor = deps.tokens.require(request, 'operator').name;
+  const { action, note: why, eventId } = parseBody(ResolveBody, bodyOf(request).value);
+  const address = addressOf(request);
+  const facts = await deps.reader.facts(address.flowId);
+  if (facts?.status === 'TERMINATED' || facts?.status === 'TIMED_OUT') {
+    return resolveTerminated(deps, address, facts, { action, note: why, actor });
+  }
+  const order = { action, note: why, actor, ...(eventId === undefined ? {} : { eventId }) };
+  const view = await give(deps, address, { update: UPDATES.resolve, order }, () => false);
+  deps.settler.lookAt(address.flowId);
+  return view;
+}
+
+async function give(
+  { client, reader, logger }: FlowOperationDeps,
+  address: FlowAddress,
+  order: FlowOrder,
+  isDone: (view: FlowView) => boolean,
+): Promise<FlowView> {
+  const outcome = await orderFlow(client, address.flowId, order);
+  const view = await shownFlow(reader, address);
+  const { reference } = address;
+  switch (outcome.kind) {
+    case 'taken':
+      logger.info({ flowId: address.flowId, order: order.update, actor: order.order.actor }, 'a person gave an order');
+      return view;
+    case 'no-answer':
+      throw new Refusal(503, 'No worker took the order yet. Look at the flow before you repeat it.', { reference }, 5);
+    case 'refused': {
+      const actions = view.parked?.actions ?? [];
+      const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
+      throw new Refusal(409, `The flow refused it: ${outcome.message}. ${legal}`, { reference, actions });
+    }
+    case 'not-found':
+      if (isDone(view)) return view;
+      throw new Refusal(409, `The flow has ended as ${view.state}; it takes no orders any more.`, {
+        reference,
+        actions: [],
+      });
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { TokenRole } from '../../config/gateway-tokens.js';
+import type { FlowView } from '../../flows/messages.js';
+import { addressOf, shownFlow } from './address.js';
+import type { FlowOperationDeps } from './deps.js';
+import { listFlows } from './list.js';
+import { approveQuote, cancelFlow, resolveFlow } from './orders.js';
+import { resolvedView } from './resolve-terminated.js';
+import { startFlowByHttp } from './start.js';
+import { waitForFlow } from './wait.js';
+
+/** `/flows`: start, list, show, wait, cancel, approve, resolve. Every path needs a token before its body is read. */
+export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
+  const needs = (role: TokenRole) => ({
+    onRequest: async (request: FastifyRequest) => void deps.tokens.require(request, role),
+  });
+  const resolved = async (view: FlowView): Promise<FlowView> =>
+    view.parked?.reason === 'terminated' ? resolvedView(view, await deps.store.claims.ofFlow(view.flowId)) : view;
+
+  server.get('/flows', needs('flows'), (request) => listFlows(deps, request));
+  server.post('/flows/:kind', needs('flows'), (request, reply) => startFlowByHttp(deps, request, reply));
+  server.get('/flows/:kind/:reference', needs('flows'), async (request) =>
+    resolved(await shownFlow(deps.reader, addressOf(request))),
+  );
+  server.get('/flows/:kind/:reference/wait', needs('flows'), async (request) =>
+    resolved(await waitForFlow(deps, request)),
+  );
+  server.post('/flows/:kind/:reference/cancel', needs('flows'), (request) => cancelFlow(deps, request));
+  server.post('/flows/:kind/:reference/approve-quote', needs('flows'), (request) => approveQuote(deps, request));
+  server.post('/flows/:kind/:reference/resolve', needs('operator'), (request) => resolveFlow(deps, request));
+}

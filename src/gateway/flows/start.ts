@@ -1,0 +1,57 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { flowOf } from '../../flows/index.js';
+import { FLOW_KINDS } from '../../flows/vocabulary.js';
+import { viewOfNewFlow } from '../../temporal/flow-handle-view.js';
+import { OtherRequestError } from '../../temporal/start-flow-errors.js';
+import { startFlow } from '../../temporal/start-flow.js';
+import { isLoopback } from '../../config/loopback.js';
+import { bodyOf } from '../http/json-body.js';
+import { flowAddress } from '../http/flow-path.js';
+import { parseBody } from '../http/members.js';
+import { Refusal } from '../http/refusal.js';
+import type { FlowOperationDeps } from './deps.js';
+import { shownFlow } from './address.js';
+
+/** `POST /flows/{kind}`: 201 and the new flow, 200 and the flow that the same request started before, 409 for another. */
+export async function startFlowByHttp(deps: FlowOperationDeps, request: FastifyRequest, reply: FastifyReply) {
+  const { kind: word } = request.params as { kind: string };
+  const kind = FLOW_KINDS.find((candidate) => candidate === word);
+  const definition = kind === undefined ? undefined : flowOf(kind);
+  if (kind === undefined || definition === undefined) {
+    const known = FLOW_KINDS.filter((candidate) => flowOf(candidate) !== undefined);
+    throw new Refusal(404, `There is no flow of this kind. This version has: ${known.join(', ')}.`);
+  }
+  const input = parseBody(definition.input, withTimeScale(deps, bodyOf(request).value), `The input of ${kind}`);
+  const address = flowAddress(kind, definition.referenceOf(input));
+  if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
+  const { reference, flowId } = address;
+  const location = `/flows/${kind}/${reference}`;
+  try {
+    const { started } = await startFlow(deps, kind, input);
+    void reply.header('location', location);
+    if (!started) return await reply.code(200).send(await shownFlow(deps.reader, address));
+    await hastenEvents(deps, flowId);
+    return await reply.code(201).send(viewOfNewFlow(flowId, new Date(deps.nowMs())));
+  } catch (error) {
+    if (error instanceof OtherRequestError) throw new Refusal(409, error.message, { reference });
+    throw error;
+  }
+}
+
+/** Events that came before their flow go out now. Where that fails they go out a little later. */
+async function hastenEvents({ store, dispatcher }: FlowOperationDeps, flowId: string): Promise<void> {
+  await store.inbox.hasten(flowId).catch(() => undefined);
+  dispatcher.nudge();
+}
+
+/** `TIME_SCALE` reaches a flow in its input. */
+function withTimeScale({ settings }: FlowOperationDeps, body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const given = (body as Record<string, unknown>)['timeScale'];
+  if (given === undefined) return settings.timeScale === 1 ? body : { ...body, timeScale: settings.timeScale };
+  if (given !== 1 && !isLoopback(new URL(settings.serviceBaseUrl).hostname)) {
+    const message = 'must be 1, since the service is not on this machine';
+    throw new Refusal(400, `timeScale ${message}.`, { errors: [{ path: 'timeScale', message }] });
+  }
+  return body;
+}

@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify';
+import { type GatewayToken, TOKEN_ROLES, type TokenRole } from '../../config/gateway-tokens.js';
+import { equalSecrets } from './equal-secrets.js';
+import { Refusal } from './refusal.js';
+
+/** Who calls: the token's name is the actor of every order. */
+export interface Caller {
+  readonly name: string;
+  readonly role: TokenRole;
+}
+
+/** Each role may do what the roles before it may. */
+const rank = (role: TokenRole): number => TOKEN_ROLES.indexOf(role);
+
+export interface TokenCheck {
+  /** @throws Refusal 401 without a token that we know, 403 where its role does not suffice */
+  require(request: FastifyRequest, role: TokenRole): Caller;
+}
+
+export function createTokenCheck(tokens: readonly GatewayToken[]): TokenCheck {
+  return {
+    require(request, role) {
+      const given = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(request.headers.authorization ?? '')?.[1];
+      // Every token is compared, so that the time says nothing about which one it was.
+      const matching = given === undefined ? [] : tokens.filter((token) => equalSecrets(given, token.secret));
+      const token = matching[0];
+      if (token === undefined) throw new Refusal(401, 'Send the header "Authorization: Bearer" with a gateway token.');
+      if (rank(token.role) < rank(role)) {
+        throw new Refusal(403, `This needs a token of the role ${role}; ${token.name} has the role ${token.role}.`);
+      }
+      return { name: token.name, role: token.role };
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { isSafeNumber, parse } from 'lossless-json';
+
+/** The body is not JSON as we take it. The message names the rule, never the content. */
+export class UnreadableJsonError extends Error {
+  override readonly name = 'UnreadableJsonError';
+}
+
+const MAX_DEPTH = 32;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+
+/**
+ * Strict JSON from raw bytes: UTF-8 without a byte order mark, at most 32 levels deep, no member twice, no `__proto__`.
+ * A number that JavaScript would change (2^53+1, 1e400) stays the text that was sent.
+ *
+ * @throws UnreadableJsonError
+ */
+export function readJson(bytes: Uint8Array): unknown {
+  const members = scan(bytes);
+  const value = parseText(decode(bytes));
+  // The parser takes a member twice where both values are equal, and cannot be told otherwise.
+  if (count(value) !== members) throw new UnreadableJsonError('The body has one member twice.');
+  return value;
+}
+
+/** Members of all objects, told by colons outside of strings. Refuses depth before a recursive parser sees it. */
+function scan(bytes: Uint8Array): number {
+  let members = 0;
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index];
+    if (inString) {
+      if (byte === BACKSLASH) index += 1;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === COLON) members += 1;
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1;
+      if (depth > MAX_DEPTH) throw new UnreadableJsonError(`The body is more than ${MAX_DEPTH} levels deep.`);
+    } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+  }
+  return members;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    // The mark is kept, so that the parser refuses it: `ignoreBOM` means "do not treat it as a mark".
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new UnreadableJsonError('The body is not UTF-8.');
+  }
+}
+
+function parseText(text: string): unknown {
+  try {
+    return parse(text, null, (number) => (isSafeNumber(number) ? Number(number) : number));
+  } catch {
+    throw new UnreadableJsonError('The body is not JSON, or has one member twice.');
+  }
+}
+
+function count(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + count(item), 0);
+  if (typeof value !== 'object' || value === null) return 0;
+  let members = 0;
+  for (const [name, member] of Object.entries(value)) {
+    // Copied by assignment somewhere, it would become the copy's prototype.
+    if (name === '__proto__') throw new UnreadableJsonError('The body has a member "__proto__".');
+    members += 1 + count(member);
+  }
+  return members;
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { answerNotFound, createErrorHandler, errorBody } from './error-answer.js';
+import { takeJsonBodies } from './json-body.js';
+import { logRequests } from './request-log.js';
+
+const BODY_LIMIT_BYTES = 64 * 1_024;
+const HEADER_LIMIT_BYTES = 8 * 1_024;
+const HEADERS_WITHIN_MS = 5_000;
+const REQUEST_WITHIN_MS = 10_000;
+/** Longest reference, and room for a capability. Longer parts of a path are unknown paths. */
+const MAX_PATH_PART = 256;
+
+/** A fastify instance with everything that all paths share: limits, timeouts, strict JSON, one error body, one log line. */
+export function createServer(logger: Logger): FastifyInstance {
+  const server = fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_WITHIN_MS,
+    forceCloseConnections: 'idle',
+    // Fastify would take a request id from the caller; ours end in logs.
+    requestIdHeader: false,
+    genReqId: () => randomUUID(),
+    routerOptions: { maxParamLength: MAX_PATH_PART },
+    http: {
+      headersTimeout: HEADERS_WITHIN_MS,
+      requestTimeout: REQUEST_WITHIN_MS,
+      connectionsCheckingInterval: 1_000,
+      maxHeaderSize: HEADER_LIMIT_BYTES,
+    },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket),
+    // A path that cannot be decoded, or is longer than any of ours.
+    frameworkErrors: (_error, request, reply) => void answerNotFound(request as FastifyRequest, reply as FastifyReply),
+  });
+  takeJsonBodies(server);
+  logRequests(server, logger);
+  server.addHook('onSend', async (request, reply) => {
+    void reply.headers({
+      'x-request-id': request.id,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+    });
+  });
+  server.setNotFoundHandler(answerNotFound);
+  server.setErrorHandler(createErrorHandler(logger));
+  return server;
+}
+
+/** What Node could not read as HTTP: answered on the bare socket, since there is no request. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const body = JSON.stringify(errorBody(status));
+  const head = `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
+  socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
+}

@@ -1,0 +1,60 @@
+import type { FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { canonicalJson } from '../../store/canonical-json.js';
+import type { InboxSource, Proof } from '../../store/inbox.js';
+import type { Store } from '../../store/store.js';
+import { errorForLog } from '../http/error-for-log.js';
+import { bodyOf } from '../http/json-body.js';
+import { Refusal } from '../http/refusal.js';
+import type { EventLabels } from './match-flow.js';
+import type { SignatureProfile } from './signature-profile.js';
+import { proofOf } from './trust.js';
+
+export interface ReceiveDeps {
+  readonly store: Pick<Store, 'inbox' | 'mac'>;
+  readonly newEventId: () => string;
+  /** Told of each new row, after it is on disk. */
+  readonly stored: () => void;
+  readonly logger: Logger;
+}
+
+/** What the door knows of an arriving event. */
+export interface Arrival {
+  readonly source: InboxSource;
+  readonly profile: SignatureProfile;
+  readonly acceptedProofs: readonly Proof[];
+  readonly capability: boolean;
+  readonly network: boolean;
+  label(body: unknown): EventLabels;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Signature → trust → a row on disk. Returns only when the row is durable; whoever answers before that loses money.
+ * @throws Refusal 401 for a wrong signature, 503 where the row cannot be made durable
+ */
+export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
+  const { raw, value } = bodyOf(request);
+  const headers = request.raw.headersDistinct;
+  const verdict = arrival.profile.verify({ raw, header: (name) => headers[name] ?? [] });
+  if (verdict === 'invalid') throw new Refusal(401, 'The signature is not valid.');
+
+  const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
+  const event = {
+    id: deps.newEventId(),
+    source: arrival.source,
+    ...arrival.label(value),
+    proof: proofOf(evidence, arrival.acceptedProofs),
+    contentHash: deps.store.mac('event', canonicalJson(value)),
+    body: value,
+  };
+  try {
+    const { kind } = await deps.store.inbox.receive(event);
+    if (kind === 'stored') deps.stored();
+  } catch (error) {
+    // Whatever went wrong: without a row there is no 2xx, and the sender comes again.
+    deps.logger.error({ requestId: request.id, error: errorForLog(error) }, 'an event could not be stored');
+    throw new Refusal(503, 'The event could not be stored. Send it again.', {}, RETRY_AFTER_SECONDS);
+  }
+}

@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Settings } from '../../config/settings-shape.js';
+import { reportSettlement } from '../../contract/bridge.js';
+import { answerNotFound } from '../http/error-answer.js';
+import { flowAddress } from '../http/flow-path.js';
+import type { Capabilities } from './capabilities.js';
+import { labelCallback, labelSettlement, labelWebhook } from './match-flow.js';
+import type { Profiles } from './profiles.js';
+import { receiveEvent, type Arrival, type ReceiveDeps } from './receive-event.js';
+import { SERVICE_PROOFS, SETTLEMENT_PROOFS } from './trust.js';
+
+export interface InboundDeps extends ReceiveDeps {
+  readonly settings: Settings;
+  readonly capabilities: Capabilities;
+  readonly profiles: Profiles;
+}
+
+/** One answer for whatever was stored, new or known: a sender learns nothing. */
+const RECEIVED = { success: true, message: 'Event received', data: {} };
+
+/**
+ * The doors for webhooks and callbacks. A wrong capability is an unknown path, answered before its body is read.
+ */
+export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): void {
+  const { settings, capabilities, profiles } = deps;
+  const settlementProofs = SETTLEMENT_PROOFS[settings.settlementTrust];
+  const serviceProofs = SERVICE_PROOFS[settings.webhookProfile];
+
+  const door = (
+    path: string,
+    isOpen: (request: FastifyRequest) => boolean,
+    arrivalOf: (r: FastifyRequest) => Arrival,
+  ) =>
+    server.post(path, {
+      onRequest: (request, reply, next) => {
+        if (isOpen(request)) next();
+        else answerNotFound(request, reply);
+      },
+      handler: async (request, reply): Promise<FastifyReply> => {
+        await receiveEvent(deps, request, arrivalOf(request));
+        return reply.code(200).send(RECEIVED);
+      },
+    });
+
+  const settlement =
+    (capability: boolean) =>
+    (request: FastifyRequest): Arrival => ({
+      source: 'settlement',
+      profile: profiles.settlement,
+      acceptedProofs: settlementProofs,
+      capability,
+      network: settings.settlementNetworks?.includes(request.ip) ?? false,
+      label: labelSettlement,
+    });
+
+  door(reportSettlement.path, () => true, settlement(false));
+  door(
+    '/settlements/:capability',
+    (request) => capabilities.isSettlement(param(request, 'capability')),
+    settlement(true),
+  );
+  door(
+    '/webhooks/:capability',
+    (request) => capabilities.isWebhook(param(request, 'capability')),
+    () => ({
+      source: 'webhook',
+      profile: profiles.service,
+      acceptedProofs: serviceProofs,
+      capability: true,
+      network: false,
+      label: labelWebhook,
+    }),
+  );
+  door(
+    '/callbacks/:kind/:reference/:capability',
+    (request) => {
+      const flow = addressOf(request);
+      return flow !== undefined && capabilities.isCallback(flow.flowId, param(request, 'capability'));
+    },
+    (request) => {
+      const flow = addressOf(request);
+      if (flow === undefined) throw new TypeError('a callback without a flow passed its door');
+      return {
+        source: 'callback',
+        profile: profiles.service,
+        acceptedProofs: serviceProofs,
+        capability: true,
+        network: false,
+        label: (body) => labelCallback(flow.kind, flow.reference, flow.flowId, body),
+      };
+    },
+  );
+}
+
+function param(request: FastifyRequest, name: string): string {
+  return String((request.params as Record<string, unknown>)[name]);
+}
+
+function addressOf(request: FastifyRequest) {
+  return flowAddress(param(request, 'kind'), param(request, 'reference'));
+}

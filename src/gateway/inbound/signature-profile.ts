@@ -1,0 +1,14 @@
+/** What a profile looks at: raw bytes, and every value of a header, since two of them are a trick. */
+export interface SignedRequest {
+  readonly raw: Uint8Array;
+  header(name: string): readonly string[];
+}
+
+/** `absent`: nothing that this profile could check. `invalid` is never stored. */
+export type SignatureVerdict = 'valid' | 'invalid' | 'absent';
+
+/** One way of signing webhooks. A new one is a file next to `standard-webhooks.ts` and a line in `profiles.ts`. */
+export interface SignatureProfile {
+  readonly name: string;
+  verify(request: SignedRequest): SignatureVerdict;
+}

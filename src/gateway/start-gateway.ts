@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import type { Settings } from '../config/settings-shape.js';
+import type { Store } from '../store/store.js';
+import { createFlowReader } from '../temporal/flow-handle.js';
+import { signalFlow } from '../temporal/signal-flow.js';
+import { addCodecRoutes, type PeopleCodec } from './codec/routes.js';
+import { createDispatcher } from './dispatch/dispatcher.js';
+import { createOpenSignals } from './dispatch/open-signals.js';
+import { createSettler } from './dispatch/settler.js';
+import { addEventRoutes } from './events/routes.js';
+import { addFlowRoutes } from './flows/routes.js';
+import { GatewayPortTakenError } from './gateway-errors.js';
+import { addHealthRoutes } from './health.js';
+import { createTokenCheck } from './http/bearer-token.js';
+import { createServer } from './http/server.js';
+import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
+import { createProfiles } from './inbound/profiles.js';
+import { addInboundRoutes } from './inbound/routes.js';
+
+export interface GatewayOptions {
+  readonly settings: Settings;
+  /** Stays the caller's: it is not closed with the gateway. */
+  readonly store: Store;
+  /** Stays the caller's, too. Need not be connected yet: events are taken while Temporal is down. */
+  readonly client: Client;
+  readonly codec: PeopleCodec;
+  /** Exact origin of the Temporal UI, whose pages may read `/codec`. */
+  readonly uiOrigin?: string;
+  readonly logger: Logger;
+  /** @default Date.now */
+  readonly nowMs?: () => number;
+  /** @default `evt_` and a random UUID */
+  readonly newEventId?: () => string;
+  /** Flows are started on it. @default that of all flows */
+  readonly taskQueue?: string;
+  /** For tests: how often the dispatcher and the settler look by themselves, and how old a row is when it is asked about. */
+  readonly pace?: { readonly dispatchEveryMs?: number; readonly settleEveryMs?: number; readonly settleAgeMs?: number };
+}
+
+export interface Gateway {
+  /** Where it listens. */
+  readonly url: string;
+  /** What to hand to the settlement provider and to the service: they carry capabilities. */
+  readonly inbound: { readonly settlement?: string; readonly webhook: string };
+  /** Takes nothing new, finishes what is in flight. What is in the inbox stays there for the next start. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the gateway: webhooks and callbacks in, flow operations, codec server, health.
+ * @throws GatewayPortTakenError
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { settings, store, client, logger, pace = {} } = options;
+  const nowMs = options.nowMs ?? Date.now;
+  const reader = createFlowReader(client);
+  const openSignals = createOpenSignals(nowMs);
+  const { inbox } = store;
+  const dispatcher = createDispatcher({
+    inbox,
+    reader,
+    openSignals,
+    logger,
+    signal: (flowId, events) => signalFlow(client, flowId, events),
+    ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
+  });
+  const settler = createSettler({
+    inbox,
+    reader,
+    openSignals,
+    logger,
+    nowMs,
+    ...(pace.settleEveryMs === undefined ? {} : { everyMs: pace.settleEveryMs }),
+    ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
+  });
+  const tokens = createTokenCheck(settings.gatewayTokens);
+  const capabilities = createCapabilities(store, settings);
+  const { taskQueue } = options;
+
+  const server = createServer(logger);
+  addInboundRoutes(server, {
+    settings,
+    store,
+    capabilities,
+    profiles: createProfiles(settings, nowMs),
+    newEventId: options.newEventId ?? (() => `evt_${randomUUID()}`),
+    stored: () => dispatcher.nudge(),
+    logger,
+  });
+  addFlowRoutes(server, {
+    settings,
+    client,
+    store,
+    reader,
+    tokens,
+    dispatcher,
+    settler,
+    logger,
+    nowMs,
+    ...(taskQueue === undefined ? {} : { taskQueue }),
+  });
+  addEventRoutes(server, { store, tokens, reader, dispatcher, logger });
+  addCodecRoutes(server, { codec: options.codec, tokens, settings, uiOrigin: options.uiOrigin });
+  addHealthRoutes(server, { store, client });
+
+  const url = await listen(server, settings);
+  dispatcher.start();
+  settler.start();
+  return {
+    url,
+    inbound: inboundUrls(settings.publicUrl, capabilities),
+    async close() {
+      await server.close();
+      await Promise.all([dispatcher.stop(), settler.stop()]);
+    },
+  };
+}
+
+async function listen(server: ReturnType<typeof createServer>, settings: Settings): Promise<string> {
+  const { gatewayHost: host, gatewayPort: port } = settings;
+  try {
+    return await server.listen({ host, port });
+  } catch (error) {
+    await server.close();
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new GatewayPortTakenError(port, host);
+    throw error;
+  }
+}

@@ -1,0 +1,104 @@
+import { type Client, type WorkflowExecutionStatusName, WorkflowNotFoundError } from '@temporalio/client';
+import type { FlowReport, FlowView } from '../flows/messages.js';
+import { FLOW_QUERY, FLOW_STATES, parseFlowId, STATE_ATTRIBUTE, type FlowState } from '../flows/vocabulary.js';
+import { viewWithoutWorker } from './flow-handle-view.js';
+
+/** What the server knows of a flow without asking a worker. */
+export interface FlowFacts {
+  readonly flowId: string;
+  readonly runId: string;
+  readonly status: WorkflowExecutionStatusName;
+  readonly isOpen: boolean;
+  readonly state: FlowState;
+  readonly startedAt: Date;
+  readonly closedAt: Date | undefined;
+  readonly fingerprint: string | undefined;
+  /** A workflow task waits for a worker or is with one: what was signalled last may not have been seen yet. */
+  readonly hasPendingTask: boolean;
+}
+
+export interface FlowReader {
+  /** Undefined where there is no such flow (any more). */
+  facts(flowId: string): Promise<FlowFacts | undefined>;
+  /** The flow's own report, also of a closed flow; undefined where no worker answers in time. */
+  report(flowId: string): Promise<FlowReport | undefined>;
+  /** The flow as JSON, from its worker or, where none answers, from what the server knows. */
+  show(flowId: string): Promise<FlowView | undefined>;
+}
+
+const FACTS_WITHIN_MS = 5_000;
+const REPORT_WITHIN_MS = 3_000;
+
+export function createFlowReader(client: Client, options: { readonly reportWithinMs?: number } = {}): FlowReader {
+  const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
+
+  const reader: FlowReader = {
+    async facts(flowId) {
+      try {
+        const found = await within(FACTS_WITHIN_MS, () => client.workflow.getHandle(flowId).describe());
+        const status = found.status.name;
+        const fingerprint = found.memo?.['fingerprint'];
+        return {
+          flowId,
+          runId: found.runId,
+          status,
+          isOpen: isOpen(status),
+          state: stateOf(status, found.searchAttributes[STATE_ATTRIBUTE]?.[0]),
+          startedAt: found.startTime,
+          closedAt: found.closeTime,
+          fingerprint: typeof fingerprint === 'string' ? fingerprint : undefined,
+          hasPendingTask: Boolean(found.raw.pendingWorkflowTask),
+        };
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return undefined;
+        throw error;
+      }
+    },
+
+    async report(flowId) {
+      const ask = () => client.workflow.getHandle(flowId).query<FlowReport>(FLOW_QUERY);
+      try {
+        return await within(options.reportWithinMs ?? REPORT_WITHIN_MS, ask);
+      } catch {
+        // No worker, one that is too busy, or one that cannot replay this flow: the caller goes on with what is known.
+        return undefined;
+      }
+    },
+
+    async show(flowId) {
+      if (parseFlowId(flowId) === undefined) return undefined;
+      const [facts, report] = await Promise.all([reader.facts(flowId), reader.report(flowId)]);
+      return facts === undefined ? undefined : viewOf(facts, report?.view);
+    },
+  };
+  return reader;
+}
+
+/** A flow that was terminated in the UI could not say so itself: it is parked, for a person. */
+export function viewOf(facts: FlowFacts, reported: FlowView | undefined): FlowView {
+  if (facts.status !== 'TERMINATED' && facts.status !== 'TIMED_OUT') return reported ?? viewWithoutWorker(facts);
+  const view = reported ?? viewWithoutWorker(facts);
+  const since = (facts.closedAt ?? facts.startedAt).toISOString();
+  const evidence = { stage: view.stage, note: 'The flow was terminated and did not end by itself.' };
+  return {
+    ...view,
+    state: 'parked',
+    updatedAt: since,
+    outcome: null,
+    parked: { reason: 'terminated', since, actions: ['close-not-executed'], evidence },
+  };
+}
+
+function isOpen(status: WorkflowExecutionStatusName): boolean {
+  return status === 'RUNNING' || status === 'PAUSED' || status === 'CONTINUED_AS_NEW';
+}
+
+/** The attribute is set when a flow parks and when it ends; the status alone cannot tell refunded from completed. */
+export function stateOf(status: WorkflowExecutionStatusName, attribute: unknown): FlowState {
+  if (status === 'TERMINATED' || status === 'TIMED_OUT') return 'parked';
+  const said = FLOW_STATES.find((state) => state === attribute);
+  if (isOpen(status)) return said === 'parked' ? 'parked' : 'running';
+  if (said !== undefined && said !== 'parked' && said !== 'running') return said;
+  if (status === 'COMPLETED') return 'completed';
+  return status === 'CANCELLED' ? 'cancelled' : 'failed';
+}
