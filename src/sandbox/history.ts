@@ -7,6 +7,7 @@ export type Mover = 'request' | 'time' | 'report';
 export interface History {
   /** Inside `database.write`. */
   add(recordId: string, status: string, by: Mover): void;
+  has(recordId: string, status: string): boolean;
   of(recordId: string): readonly { readonly status: string; readonly at: string; readonly by: Mover }[];
 }
 
@@ -23,6 +24,8 @@ export function createHistory(deps: { database: Database; clock: Clock }): Histo
         by,
       );
     },
+    has: (recordId, status) =>
+      database.get('SELECT id FROM history WHERE record_id = ? AND status = ?', recordId, status) !== undefined,
     of: (recordId) =>
       database
         .all<{

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createAuthenticate } from './authenticate.js';
 import { createClock } from './clock.js';
+import { createAdversaryEndpoints } from './control/adversary-endpoints.js';
 import { createFaultEndpoints } from './control/fault-endpoints.js';
 import { createInspectEndpoints } from './control/inspect.js';
 import { createResetEndpoint } from './control/reset.js';
 import { addControlRoutes } from './control/routes.js';
 import { createSteerEndpoints } from './control/steer.js';
 import { openDatabase } from './database.js';
-import { noAdversary } from './deliveries/adversary.js';
+import { createAdversary } from './deliveries/adversary.js';
 import { createDeliverJob } from './deliveries/deliver.js';
 import { createDeliveries, DELIVERY_JOB } from './deliveries/deliveries.js';
 import { createTransport } from './deliveries/post.js';
@@ -62,7 +63,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const ledger = createLedger({ database, clock });
   const executions = createExecutions({ database, clock, settings });
   const scenarios = createScenarios({ database });
-  const adversary = noAdversary;
+  const adversary = createAdversary({ notes, chance });
   const deliveries = createDeliveries({ database, clock, scheduler, adversary, createId });
   const transport = createTransport();
   const server = createServer({ logger });
@@ -103,6 +104,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ...createInspectEndpoints({ ...core, deposits: service.deposits }),
     ...createSteerEndpoints(core),
     ...createFaultEndpoints({ database, rules, log }),
+    ...createAdversaryEndpoints({ ...core, deposits: service.deposits, transport, settlementUrl }),
     createResetEndpoint({ database, notes, clock, forget: () => rules.forget() }),
   ]);
 

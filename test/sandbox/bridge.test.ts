@@ -235,6 +235,22 @@ describe('settlement reports', () => {
     expect(callbackStatuses()).toEqual(['COMPLETED']);
   });
 
+  it('may send a finished deposit back to its beginning, and still nobody is paid twice', async () => {
+    const { body } = await rig.deposit('r1');
+    await rig.advance(20 * STEP_MS);
+    await report(body.data.kotani_reference_id, { status: 'DEPOSIT_CONFIRMED' });
+    await rig.advance(20 * STEP_MS);
+    expect((await rig.statuses('r1')).slice(-4)).toEqual([
+      'COMPLETED',
+      'DEPOSIT_CONFIRMED',
+      'PAYMENT_SENT',
+      'PAYMENT_CONFIRMED',
+    ]);
+    const { entries } = (await rig.control('GET', '/ledger?reference=r1')).body;
+    const kinds = entries.map(({ kind }: { kind: string }) => kind) as string[];
+    expect(kinds).toEqual(['deposit', 'crypto-payment', 'payout', 'settlement']);
+  });
+
   it('are 404 for an unknown kotani_reference_id, and 400 for one of another reference', async () => {
     const { body } = await rig.deposit('r1');
     expect((await report('KOT-none')).status).toBe(404);

@@ -57,10 +57,12 @@ export function createBridge(deps: {
   }
 
   function enter(deposit: Deposit, status: BridgeStatus, by: Mover): readonly number[] {
+    // A report may send a deposit back to the beginning; its crypto is paid to the provider once all the same.
+    const paid = status === 'PAYMENT_CONFIRMED' && by === 'time' && !history.has(deposit.id, status);
     deposits.setStatus(deposit.id, status);
     history.add(deposit.id, status, by);
     move(deposit, moveOn(positionOf(deposit), status));
-    if (status === 'PAYMENT_CONFIRMED' && by === 'time') onPaid(deposit);
+    if (paid) onPaid(deposit);
     planNext(deposit, status);
     if (!scriptOf(deposit.ending).callbacks) return [];
     return deliveries.send(bridgeCallback(deposit, status, signedCallbacks, clock));

@@ -1,14 +1,15 @@
 import { Big } from 'big.js';
+import type { BridgeStatus } from '../../contract/vocabulary.js';
 import type { Clock } from '../clock.js';
 import type { Deposit } from '../bridge/deposits.js';
 import { cryptoPayment, failureDetails, refundDetails } from '../bridge/details.js';
-import { type ProviderReport, scriptOf } from '../bridge/endings.js';
+import { scriptOf } from '../bridge/endings.js';
 
 /** "webhook_type (string, required)"; its values are not shown. */
 export const SETTLEMENT_TYPE = 'settlement.status.updated';
 
 /** The settlement webhook's body, members as the interface lists them. */
-export function settlementBody(deposit: Deposit, status: ProviderReport, clock: Clock) {
+export function settlementBody(deposit: Deposit, status: BridgeStatus, clock: Clock) {
   const script = scriptOf(deposit.ending);
   return {
     webhook_type: SETTLEMENT_TYPE,
