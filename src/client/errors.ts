@@ -14,7 +14,7 @@ export class InvalidRequestError extends Error {
   readonly operation: OperationName;
   readonly problems: readonly Problem[];
   constructor(operation: OperationName, problems: readonly Problem[]) {
-    super(`${operation}: ${problems.map(({ path, problem }) => `${path || 'the request'} ${problem}`).join('; ')}`);
+    super(`${operation}: ${problems.map(({ path, problem }) => `${path || 'the request'}: ${problem}`).join('; ')}`);
     this.operation = operation;
     this.problems = problems;
   }

@@ -10,23 +10,15 @@ export interface Problem {
 const readablePath = (path: readonly PropertyKey[]): string =>
   path.map((key) => (/^(?:[A-Za-z_]\w{0,60}|\d{1,4})$/.test(String(key)) ? String(key) : '…')).join('.');
 
-/** What a schema refuses, as sentences about members. */
+/** What a schema refuses. The messages of zod and of our schemas name types and allowed words, never the value. */
 export function problemsOf(error: z.core.$ZodError): Problem[] {
   return error.issues.flatMap((issue) => {
     // Zod reports an unknown member on its parent; the member at fault is the unknown one.
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({ path: readablePath([...issue.path, key]), problem: 'is not in the contract' }));
     }
-    return [{ path: readablePath(issue.path), problem: describe(issue) }];
+    return [{ path: readablePath(issue.path), problem: issue.message }];
   });
-}
-
-function describe(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'custom' || issue.code === 'invalid_format') return issue.message;
-  if (issue.code === 'invalid_type') return `must be of type ${issue.expected}`;
-  if (issue.code === 'invalid_value') return `must be one of ${issue.values.map(String).join(', ')}`;
-  if (issue.code === 'too_small') return 'is too small or empty';
-  return 'is not valid';
 }
 
 export const pathsOf = (error: z.core.$ZodError): string[] => [...new Set(problemsOf(error).map(({ path }) => path))];

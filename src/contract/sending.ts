@@ -10,17 +10,16 @@ const MAX_EXACT_DIGITS = 15;
 
 const significantDigits = (value: number) => String(value).replace('.', '').replace(/^0+/, '').length;
 
-/** Finite, not negative, and exact as a decimal. */
-export const decimalNumber = () =>
-  z
-    .number()
-    .nonnegative()
-    .refine((value) => !/e/i.test(String(value)) && significantDigits(value) <= MAX_EXACT_DIGITS, {
-      message: `has more than ${MAX_EXACT_DIGITS} digits and cannot be sent exactly as a JSON number`,
-    });
+const exactly = (number: z.ZodNumber) =>
+  number.refine((value) => !/e/i.test(String(value)) && significantDigits(value) <= MAX_EXACT_DIGITS, {
+    message: `has more than ${MAX_EXACT_DIGITS} digits and cannot be sent exactly as a JSON number`,
+  });
 
-/** An amount of money: a positive `decimalNumber`. */
-export const moneyNumber = () => decimalNumber().refine((value) => value > 0, { message: 'must be above zero' });
+/** Finite, not negative, and exact as a decimal. */
+export const decimalNumber = () => exactly(z.number().nonnegative('must not be below zero'));
+
+/** An amount of money: a `decimalNumber` above zero. */
+export const moneyNumber = () => exactly(z.number().positive('must be above zero'));
 
 /** References of our grammar: they become part of URLs, ids and claims. At most 128 characters on the wire. */
 export const REFERENCE_PATTERN = /^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;

@@ -163,3 +163,6 @@ export type BridgeStatus = (typeof BRIDGE_STATUSES)[number];
 /** Mobile money networks that the interface shows in request shapes. */
 export const MOBILE_NETWORKS = ['MTN', 'VODAFONE', 'AIRTEL', 'MPESA'] as const;
 export type MobileNetwork = (typeof MOBILE_NETWORKS)[number];
+
+/** "Limits" of the interface: how long a quote of the bridge may be used. */
+export const QUOTE_VALIDITY_SECONDS = 60;
