@@ -80,7 +80,9 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       namespace: 'default',
       dataConverter,
       activities: { ...deps, ...more },
-      log: { info() {}, warn() {}, error() {}, debug() {} },
+      log: process.env['BENCH_LOG']
+        ? { info: console.log, warn: console.log, error: console.log, debug: console.log }
+        : { info() {}, warn() {}, error() {}, debug() {} },
       bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
       taskQueue,
     });

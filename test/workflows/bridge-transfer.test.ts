@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { ApplicationFailure, type CancelledFailure } from '@temporalio/common';
+import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
+import { newReference, openBench, reportOf, transferInput, trusted, until, type Bench } from './bench.js';
 
 const HAPPY = ['DEPOSIT_CONFIRMED', 'PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING', 'COMPLETED'];
 
@@ -11,10 +13,34 @@ describe('a bridge transfer', () => {
   });
   afterAll(() => bench.close());
 
+  const started = async (word: string, more: Record<string, unknown> = {}) => {
+    const reference = newReference(word);
+    return { reference, handle: await bench.start(transferInput(reference, more)) };
+  };
+  const tracked = async (word: string, more: Record<string, unknown> = {}) => {
+    const flow = await started(word, more);
+    await until(flow.handle, ({ view }) => view.stage === 'tracking');
+    return flow;
+  };
+  const failureOf = async (result: Promise<unknown>): Promise<ApplicationFailure> => {
+    const error = await result.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(WorkflowFailedError);
+    return (error as WorkflowFailedError).cause as ApplicationFailure;
+  };
+  const orderRefused = async (order: Promise<unknown>): Promise<string | null | undefined> => {
+    const error = await order.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(WorkflowUpdateFailedError);
+    return ((error as WorkflowUpdateFailedError).cause as ApplicationFailure).type;
+  };
+
   test('completes on trusted events, with one execution and at most 40 history events', async () => {
-    const reference = newReference('happy');
-    const handle = await bench.start(transferInput(reference));
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    const { reference, handle } = await tracked('happy');
     for (const status of HAPPY) await handle.signal('events', [trusted(status)]);
     const result = (await handle.result()) as FlowReport;
     expect(result.view.state).toBe('completed');
@@ -23,5 +49,237 @@ describe('a bridge transfer', () => {
     const history = await handle.fetchHistory();
     expect(history.events?.length).toBeLessThanOrEqual(40);
     expect((await handle.describe()).status.name).toBe('COMPLETED');
+  });
+
+  test('takes the events of one signal together, each id once', async () => {
+    const { handle } = await tracked('batch');
+    const events = HAPPY.map((status) => trusted(status));
+    await handle.signal('events', [...events, ...events]);
+    const result = (await handle.result()) as FlowReport;
+    expect(Object.keys(result.events)).toHaveLength(HAPPY.length);
+  });
+
+  test('ends as refunded when a trusted refund follows a failure', async () => {
+    const { handle } = await tracked('refunded');
+    await handle.signal('events', [
+      trusted('FAILED', { facts: { refundAnnounced: 'true', failureStage: 'SETTLEMENT' } }),
+    ]);
+    await until(handle, ({ view }) => view.stage === 'refunding');
+    await handle.signal('events', [trusted('REFUNDED')]);
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+  });
+
+  test('ends as failed, and closes Failed with the reason as type, where no crypto was paid', async () => {
+    const { handle } = await tracked('failed');
+    await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'FIAT_COLLECTION' } })]);
+    const failure = await failureOf(handle.result());
+    expect(failure.type).toBe('failed_at_service');
+    expect((failure.details?.[0] as FlowReport).view.state).toBe('failed');
+  });
+
+  test('keeps an untrusted COMPLETED, shows it as unverified, and ends on the trusted one', async () => {
+    const { handle } = await tracked('forged');
+    const forged = trusted('COMPLETED', { trusted: false, proof: null, source: 'settlement' });
+    await handle.signal('events', [forged]);
+    const shown = await until(handle, ({ events }) => forged.id in events);
+    expect(shown.events[forged.id]).toBe('unverified');
+    expect(shown.view.state).toBe('running');
+    const genuine = trusted('COMPLETED');
+    await handle.signal('events', [genuine]);
+    const result = (await handle.result()) as FlowReport;
+    expect(result.events).toMatchObject({ [genuine.id]: 'applied', [forged.id]: 'duplicate' });
+  });
+
+  test('parks on a trusted event that differs from what we know, with both sides shown', async () => {
+    const { handle } = await tracked('mismatch');
+    const wrong = trusted('COMPLETED', { facts: { settlementAmount: '999', settlementCurrency: 'ZAR' } });
+    await handle.signal('events', [wrong]);
+    const { view } = await until(handle, ({ view }) => view.state === 'parked');
+    expect(view.parked).toMatchObject({
+      reason: 'event_mismatch',
+      actions: ['accept-event', 'dismiss-event'],
+      evidence: {
+        differs: ['settlementAmount'],
+        theirs: { settlementAmount: '999' },
+        ours: { settlementAmount: '100' },
+      },
+    });
+    await handle.executeUpdate('resolve', { args: [{ action: 'dismiss-event', note: 'not ours', actor: 'ada' }] });
+    expect((await until(handle, ({ view }) => view.state === 'running')).events[wrong.id]).toBe('conflicting');
+    await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '100.00' } })]);
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  });
+
+  test('parks when trusted events contradict one another, and ends as a person says', async () => {
+    const { handle } = await tracked('conflict');
+    await handle.signal('events', [trusted('REFUNDED'), trusted('COMPLETED')]);
+    const { view } = await until(handle, ({ view }) => view.state === 'parked');
+    expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { proven: ['COMPLETED', 'REFUNDED'] } });
+    expect((await handle.describe()).searchAttributes['TowlineState']).toEqual(['parked']);
+    expect(
+      await orderRefused(
+        handle.executeUpdate('resolve', { args: [{ action: 'refund-now', note: 'x', actor: 'ada' }] }),
+      ),
+    ).toBe('unknown_action');
+    await handle.executeUpdate('resolve', {
+      args: [{ action: 'mark-completed', note: 'the recipient confirmed', actor: 'ada' }],
+    });
+    const result = (await handle.result()) as FlowReport;
+    expect(result.view.outcome).toEqual({
+      state: 'completed',
+      reason: null,
+      detail: 'Marked as completed by ada: the recipient confirmed',
+    });
+  });
+
+  test('keeps an unknown status word and treats it as not final', async () => {
+    const { handle } = await tracked('unknown-word');
+    const strange = trusted('REQUIRE_REVIEW');
+    await handle.signal('events', [strange]);
+    const report = await until(handle, ({ events }) => strange.id in events);
+    expect(report.view.state).toBe('running');
+    expect(report.view.timeline.at(-1)?.detail).toContain('REQUIRE_REVIEW');
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+  });
+
+  test('keeps events that come before the answer to the deposit', async () => {
+    const { handle } = await started('early', { approval: 'required' });
+    await handle.signal('events', [trusted('DEPOSIT_CONFIRMED'), trusted('COMPLETED')]);
+    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  });
+
+  test('waits for the approval of its quote, and quotes nothing else meanwhile', async () => {
+    const { reference, handle } = await started('approval', { approval: 'required' });
+    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+    await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('is cancelled before the deposit: closes Cancelled, and nothing was sent', async () => {
+    const { reference, handle } = await started('cancel', { approval: 'required' });
+    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await handle.executeUpdate('cancel', { args: [{ actor: 'ada', note: 'changed our mind' }] });
+    const error = await handle.result().catch((thrown: unknown) => thrown as WorkflowFailedError);
+    expect(((error as WorkflowFailedError).cause as CancelledFailure).name).toBe('CancelledFailure');
+    expect((await handle.describe()).status.name).toBe('CANCELLED');
+    expect((await reportOf(handle)).view.outcome).toMatchObject({
+      state: 'cancelled',
+      reason: 'cancelled_before_sending',
+    });
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+  });
+
+  test('is cancelled by the Cancel of the Temporal UI before the deposit, too', async () => {
+    const { handle } = await started('ui-cancel', { approval: 'required' });
+    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await handle.cancel();
+    await handle.result().catch(() => undefined);
+    expect((await handle.describe()).status.name).toBe('CANCELLED');
+  });
+
+  test('refuses a cancel once money may have moved, notes it, and completes', async () => {
+    const { handle } = await tracked('late-cancel');
+    expect(await orderRefused(handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }))).toBe('cancel_refused');
+    await handle.cancel();
+    const { view } = await until(handle, ({ view }) => view.timeline.some((entry) => entry.by === 'Temporal UI'));
+    expect(view.state).toBe('running');
+    await handle.signal('events', [trusted('COMPLETED')]);
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect((await handle.describe()).status.name).toBe('COMPLETED');
+  });
+
+  test('ends as invalid_input before any claim, naming the members and not their values', async () => {
+    const reference = newReference('invalid');
+    const { amount: _, ...input } = transferInput(reference, { chain: 'MOON', secret: 'canary-value' });
+    const handle = await bench.start(input);
+    const failure = await failureOf(handle.result());
+    expect(failure.type).toBe('invalid_input');
+    expect(failure.message).toMatch(/amount/);
+    expect(failure.message).toMatch(/chain/);
+    expect(failure.message).not.toContain('canary-value');
+    expect(await bench.store.claims.ofFlow(`bridge-transfer/${reference}`)).toEqual([]);
+  });
+
+  test('refuses a workflow id that is not its reference: one reference is one flow', async () => {
+    const reference = newReference('id');
+    const handle = await bench.start(transferInput(reference), `bridge-transfer/${reference}-other`);
+    expect((await failureOf(handle.result())).type).toBe('invalid_input');
+  });
+
+  test('ends as rejected_by_service with the reason of the service', async () => {
+    const reference = newReference('rejected');
+    await bench.control('POST', '/scenarios', { reference, ending: 'rejected' });
+    const handle = await bench.start(transferInput(reference));
+    const failure = await failureOf(handle.result());
+    expect(failure.type).toBe('rejected_by_service');
+    expect((await bench.store.claims.ofFlow(`bridge-transfer/${reference}`)).map((claim) => claim.phase)).toEqual([
+      'rejected',
+    ]);
+  });
+
+  test('quotes again when the service says that the rate expired, and sends once', async () => {
+    const reference = newReference('expired-once');
+    await bench.control('POST', '/scenarios', { reference, ending: 'rate-expired', times: 2 });
+    const handle = await bench.start(transferInput(reference));
+    const { view } = await until(handle, ({ view }) => view.stage === 'tracking');
+    expect(view.timeline.filter((entry) => entry.detail.startsWith('quoted again'))).toHaveLength(2);
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('ends as quote_rejected, with its claim void and nothing sent, when every quote expires', async () => {
+    const reference = newReference('expired-always');
+    await bench.control('POST', '/scenarios', { reference, ending: 'rate-expired', times: 50 });
+    const handle = await bench.start(transferInput(reference));
+    expect((await failureOf(handle.result())).type).toBe('quote_rejected');
+    expect((await bench.store.claims.ofFlow(`bridge-transfer/${reference}`)).map((claim) => claim.phase)).toEqual([
+      'void',
+    ]);
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+  });
+
+  test('answers the update "answer" with what the service said', async () => {
+    const { handle } = await started('answer');
+    const answer = await handle.executeUpdate<{ kind: string; answer: { kotani_reference_id: string } }, []>('answer');
+    expect(answer.kind).toBe('accepted');
+    expect(answer.answer.kotani_reference_id).toMatch(/./);
+    await handle.terminate();
+  });
+
+  test('hears nothing of a signal that is no list of events, and goes on', async () => {
+    const { handle } = await tracked('nonsense');
+    for (const nonsense of [null, 'x', 7, {}, [null, { id: 1 }, []]]) await handle.signal('events', nonsense);
+    await handle.signal('events');
+    await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: 'not a number' } })]);
+    await until(handle, ({ view }) => view.state === 'parked');
+    await handle.executeUpdate('resolve', { args: [{ action: 'accept-event', note: 'seen', actor: 'ada' }] });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  });
+
+  test('continues as new after many signals, with ids and deadline carried along, and ends', async () => {
+    const { handle } = await tracked('many');
+    const first = await reportOf(handle);
+    const latest = bench.client.workflow.getHandle(handle.workflowId);
+    const repeated: FlowEvent[] = Array.from({ length: 50 }, () => trusted('DEPOSIT_CONFIRMED'));
+    for (let signal = 0; signal < 200; signal += 1) {
+      await latest.signal('events', signal % 4 === 0 ? repeated : [trusted('PAYMENT_SENT')]);
+      // As the dispatcher does: the next signal goes out when the flow has taken this one.
+      if (signal % 20 === 0) await reportOf(latest);
+    }
+    await latest.signal('events', [trusted('COMPLETED')]);
+    const result = (await latest.result()) as FlowReport;
+    expect(result.view.state).toBe('completed');
+    expect(result.view.deadlineAt).toBe(first.view.deadlineAt);
+    expect(Object.keys(result.events)).toHaveLength(50 + 150 + 1);
+    const lastRun = await latest.fetchHistory();
+    const signals = lastRun.events?.filter((event) => event.workflowExecutionSignaledEventAttributes) ?? [];
+    expect(signals.length).toBeLessThanOrEqual(200);
+    expect(lastRun.events?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId).not.toBe('');
   });
 });

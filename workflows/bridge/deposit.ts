@@ -1,7 +1,7 @@
 import { ActivityFailure, condition, TimeoutFailure } from '@temporalio/workflow';
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
 import type { SubmitOutcome } from '../../activities/outcomes.js';
-import { subtractAmounts, withinBps } from '../../src/money.js';
+import { compareAmounts, withinBps } from '../../src/money.js';
 import { act } from '../steps/activities.js';
 import { endFlow } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
@@ -149,8 +149,7 @@ async function quoteAgain(flow: Flow, transfer: Transfer, claim: GuardedClaim): 
 }
 
 function withinSlippage(agreed: string, offered: string, limitBps: number): boolean {
-  const loss = subtractAmounts(agreed, offered);
-  return loss.startsWith('-') || withinBps(loss, limitBps, agreed);
+  return compareAmounts(offered, agreed) >= 0 || withinBps(offered, limitBps, agreed);
 }
 
 /**

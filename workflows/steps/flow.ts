@@ -1,4 +1,4 @@
-import { condition, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, condition, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { FlowReport, FlowView, Outcome, Parked, TimelineEntry } from '../../src/flows/messages.js';
 import type { FlowKind, FlowState } from '../../src/flows/vocabulary.js';
 import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
@@ -172,7 +172,8 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
 
   /** Ends with the workflow; an extension starts another one, and this one then finds that it is no longer meant. */
   async function deadlineReached(atMs: number): Promise<void> {
-    await sleep(Math.max(1, atMs - Date.now()));
+    // A cancel in the UI must neither end the timer nor break the flow by it.
+    await CancellationScope.nonCancellable(() => sleep(Math.max(1, atMs - Date.now())));
     if (atMs === deadlineAtMs) deadline.passed = true;
   }
 
