@@ -7,6 +7,7 @@ import { createFlowReader } from '../temporal/flow-handle.js';
 import { signalFlow } from '../temporal/signal-flow.js';
 import { addCodecRoutes, type PeopleCodec } from './codec/routes.js';
 import { createDispatcher } from './dispatch/dispatcher.js';
+import { createDrain } from './dispatch/drain.js';
 import { createOpenSignals } from './dispatch/open-signals.js';
 import { createSettler } from './dispatch/settler.js';
 import { addEventRoutes } from './events/routes.js';
@@ -58,10 +59,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const reader = createFlowReader(client);
   const openSignals = createOpenSignals(nowMs);
   const { inbox } = store;
+  const drain = createDrain(client);
   const dispatcher = createDispatcher({
     inbox,
     reader,
     openSignals,
+    drain,
     logger,
     signal: (flowId, events) => signalFlow(client, flowId, events),
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
@@ -70,6 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     inbox,
     reader,
     openSignals,
+    drain,
     logger,
     nowMs,
     ...(pace.settleEveryMs === undefined ? {} : { everyMs: pace.settleEveryMs }),

@@ -1,6 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { createRetries } from './connection-retries.js';
 
 export interface ConnectOptions {
   /** The `TEMPORAL_*` variables: address, namespace, TLS, API key, profile. */
@@ -28,14 +29,22 @@ export function namespaceOf(variables: Readonly<Record<string, string>>): string
 export function connectTemporal({ variables, dataConverter, identity }: ConnectOptions): TemporalClient {
   const config = load(variables);
   const namespace = config.namespace ?? DEFAULT_NAMESPACE;
-  const connection = Connection.lazy(config.connectionOptions);
+  const retries = createRetries();
+  const connection = Connection.lazy({ ...config.connectionOptions, interceptors: retries.interceptors });
   const client = new Client({
     connection,
     namespace,
     ...(dataConverter === undefined ? {} : { dataConverter }),
     ...(identity === undefined ? {} : { identity }),
   });
-  return { client, namespace, close: () => connection.close() };
+  return {
+    client,
+    namespace,
+    async close() {
+      await retries.end();
+      await connection.close();
+    },
+  };
 }
 
 function load(variables: Readonly<Record<string, string>>) {

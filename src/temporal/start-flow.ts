@@ -63,9 +63,9 @@ export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unkn
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const found = await deps.client.workflow.getHandle(flowId).describe();
-    // A flow that another client started has no fingerprint: its content is checked by the claim alone.
+    // A flow that another client started has no fingerprint, or one that we cannot read: its claim checks its content.
     const known = found.memo?.['fingerprint'];
-    if (known !== undefined && known !== fingerprint) throw new OtherRequestError(flowId);
+    if (typeof known === 'string' && known !== fingerprint) throw new OtherRequestError(flowId);
     return { started: false, flowId, runId: found.runId };
   }
 }

@@ -16,6 +16,9 @@ export interface DeliverDeps {
   readonly logger: Logger;
 }
 
+/** Settling leaves the lease to rows that came meanwhile: they are due now. */
+const AT_ONCE = 0;
+
 /** Milliseconds after which the flow's rows are due again; undefined where nothing is left to do. */
 export type NextTry = number | undefined;
 
@@ -27,7 +30,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   const { inbox } = deps;
   const { flowId, deferrals } = batch;
   const readable = await setConflictsAside(deps, batch);
-  if (readable.length === 0) return undefined;
+  if (readable.length === 0) return putOff(inbox, flowId, AT_ONCE);
   const { rows, events } = split(readable);
 
   if (deps.openSignals.has(flowId) && (await deps.reader.facts(flowId))?.hasPendingTask === true) {
@@ -46,7 +49,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   // It continued as new between our two questions.
   if (facts.isOpen) return putOff(inbox, flowId, untilSignalSeen(deferrals));
   await markLate(deps, rows, facts);
-  return undefined;
+  return putOff(inbox, flowId, AT_ONCE);
 }
 
 interface Readable {

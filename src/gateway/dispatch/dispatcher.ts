@@ -3,6 +3,7 @@ import type { InboxBatch } from '../../store/inbox.js';
 import { errorForLog } from '../http/error-for-log.js';
 import { deliverBatch, type DeliverDeps } from './deliver-batch.js';
 import { untilFlowHeals, untilTemporalAnswers } from './delays.js';
+import type { Drain } from './drain.js';
 import { isOutage } from './outage.js';
 
 export interface Dispatcher {
@@ -15,6 +16,7 @@ export interface Dispatcher {
 
 export interface DispatcherDeps extends DeliverDeps {
   readonly logger: Logger;
+  readonly drain: Drain;
   /** How often it looks by itself, for what another gateway stored or a killed one left behind. @default 1000 */
   readonly everyMs?: number;
 }
@@ -73,7 +75,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   async function deliver(batch: InboxBatch): Promise<void> {
     try {
-      const nextTryMs = await deliverBatch(deps, batch);
+      const nextTryMs = await deps.drain.within(() => deliverBatch(deps, batch));
       if (failures > 0) logger.info('Temporal answers again');
       failures = 0;
       if (nextTryMs !== undefined) nudgeIn(nextTryMs);
@@ -111,7 +113,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       stopped = true;
       clearInterval(interval);
       for (const timer of timers) clearTimeout(timer);
-      await running;
+      await deps.drain.finish(running);
     },
   };
 }

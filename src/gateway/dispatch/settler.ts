@@ -1,4 +1,5 @@
 import { errorForLog } from '../http/error-for-log.js';
+import type { Drain } from './drain.js';
 import { untilNextLook } from './delays.js';
 import { settleFlow, type SettleDeps } from './settle-flow.js';
 
@@ -10,6 +11,7 @@ export interface Settler {
 }
 
 export interface SettlerDeps extends SettleDeps {
+  readonly drain: Drain;
   /** @default 1000 */
   readonly everyMs?: number;
   /** A row is asked about when it was delivered this long ago. @default 2000 */
@@ -30,6 +32,7 @@ export function createSettler(deps: SettlerDeps): Settler {
   const soon = new Set<string>();
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  const stop = { asked: false };
 
   async function round(): Promise<void> {
     const listed = await inbox.unsettledFlows({ limit: FLOWS_LISTED + patience.size, ageMs: deps.ageMs ?? 2_000 });
@@ -39,7 +42,10 @@ export function createSettler(deps: SettlerDeps): Settler {
     soon.clear();
     const due = listed.filter(({ flowId }) => (patience.get(flowId)?.dueAt ?? 0) <= deps.nowMs());
     const questions = Math.min(MOST, Math.max(FEWEST, Math.ceil(due.length * BACKLOG_SHARE)));
-    for (const { flowId, ids } of due.slice(0, questions)) await look(flowId, ids);
+    for (const { flowId, ids } of due.slice(0, questions)) {
+      if (stop.asked) return;
+      await look(flowId, ids);
+    }
   }
 
   async function look(flowId: string, ids: readonly string[]): Promise<void> {
@@ -49,7 +55,8 @@ export function createSettler(deps: SettlerDeps): Settler {
   }
 
   const tick = (): void => {
-    running ??= round()
+    running ??= deps.drain
+      .within(round)
       .catch((error: unknown) => logger.warn({ error: errorForLog(error) }, 'events cannot be settled; trying again'))
       .finally(() => {
         running = undefined;
@@ -62,8 +69,9 @@ export function createSettler(deps: SettlerDeps): Settler {
     },
     lookAt: (flowId) => void soon.add(flowId),
     async stop() {
+      stop.asked = true;
       clearInterval(timer);
-      await running;
+      await deps.drain.finish(running);
     },
   };
 }

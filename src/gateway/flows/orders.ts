@@ -71,7 +71,10 @@ async function give(
     case 'refused': {
       const actions = view.parked?.actions ?? [];
       const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
-      throw new Refusal(409, `The flow refused it: ${outcome.message}. ${legal}`, { reference, actions });
+      throw new Refusal(409, `The flow refused it: ${outcome.message.replace(/\.$/, '')}. ${legal}`, {
+        reference,
+        actions,
+      });
     }
     case 'not-found':
       if (isDone(view)) return view;

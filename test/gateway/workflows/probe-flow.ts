@@ -5,15 +5,19 @@ import {
   defineSignal,
   defineUpdate,
   setHandler,
+  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
+import { defineSearchAttributeKey } from '@temporalio/common';
 import type { EventFate, FlowEvent, FlowReport, PersonOrder, ResolveOrder } from '../../../src/flows/messages.js';
 
 /*
  * A stand-in for a bridge transfer, with the same messages and no service behind it: it ends at a trusted terminal status,
- * parks never, and shows in its timeline which signals carried what.
+ * parks (by its attribute) where its notes say so, and shows in its timeline which signals carried what.
  */
-export async function bridgeTransfer(): Promise<FlowReport> {
+const stateAttribute = defineSearchAttributeKey('TowlineState', 'KEYWORD');
+
+export async function bridgeTransfer(input: { metadata?: { notes?: string } }): Promise<FlowReport> {
   const { workflowId, startTime } = workflowInfo();
   const events: Record<string, EventFate> = {};
   const signals: string[] = [];
@@ -56,12 +60,14 @@ export async function bridgeTransfer(): Promise<FlowReport> {
     approvedBy = actor;
     return {};
   });
-  const refuse = (): void => {
+  const refuse = (_order: ResolveOrder): void => {
     throw ApplicationFailure.nonRetryable('the flow is not parked', 'not_allowed');
   };
   setHandler(defineUpdate<object, [ResolveOrder]>('resolve'), async (_order: ResolveOrder) => ({}), {
     validator: refuse,
   });
+  if (input.metadata?.notes === 'park') upsertSearchAttributes([{ key: stateAttribute, value: 'parked' }]);
   await condition(() => ending !== undefined);
+  if (ending !== undefined) upsertSearchAttributes([{ key: stateAttribute, value: ending }]);
   return report();
 }

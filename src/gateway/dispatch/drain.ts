@@ -1,0 +1,28 @@
+import type { Client } from '@temporalio/client';
+
+/** Calls to Temporal that a shutdown need not wait for: what they were to deliver stays in the inbox. */
+export interface Drain {
+  /** Runs calls that `finish` may cut off. */
+  readonly within: <T>(calls: () => Promise<T>) => Promise<T>;
+  /** Waits for what is in flight, and cuts it off when its time is up. */
+  finish(inFlight: Promise<unknown> | undefined): Promise<void>;
+}
+
+const GRACE_MS = 1_000;
+
+export function createDrain(client: Client): Drain {
+  const cut = new AbortController();
+  return {
+    within: (calls) => client.connection.withAbortSignal(cut.signal, calls),
+    async finish(inFlight) {
+      let timer: NodeJS.Timeout | undefined;
+      const timeIsUp = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, GRACE_MS);
+      });
+      // A client that still tries to connect hears no abort: nobody waits for it.
+      await Promise.race([inFlight, timeIsUp]);
+      clearTimeout(timer);
+      cut.abort();
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { gatewayUnderTest, SETTLEMENT_SECRET, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { rawRequest } from './setup/raw-request.js';
+import { createRandom } from './setup/random.js';
+import { signed } from './setup/sign.js';
+import { signatureMutants } from './setup/signature-mutants.js';
+import { newReference, settlement, transferInput } from './setup/transfers.js';
+import { until } from './setup/until.js';
+
+const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
+
+describe('an attacker', () => {
+  let tested: GatewayUnderTest;
+  let worker: ProbeWorker;
+  beforeAll(async () => {
+    tested = await gatewayUnderTest();
+    worker = await startProbeWorker(tested.taskQueue);
+  }, 60_000);
+  afterAll(async () => {
+    await tested.close();
+    await worker.stop();
+  });
+
+  it('who knows every fact settles nothing: 500 forgeries, all of them kept as unverified', async () => {
+    const references = Array.from({ length: 50 }, newReference);
+    await Promise.all(references.map((reference) => tested.post('/flows/bridge-transfer', transferInput(reference))));
+    const forgeries = references.flatMap((reference) =>
+      Array.from({ length: 10 }, (_, n) => settlement(reference, n % 2 === 0 ? 'COMPLETED' : 'REFUNDED', { n })),
+    );
+    for (let at = 0; at < forgeries.length; at += 50) {
+      const answers = await Promise.all(forgeries.slice(at, at + 50).map((body) => tested.post(SETTLEMENT_PATH, body)));
+      expect(answers.every(({ status }) => status === 200)).toBe(true);
+    }
+    for (const reference of references) {
+      const flowId = `bridge-transfer/${reference}`;
+      const rows = await until('ten settled rows', async () => {
+        const found = await tested.store.inbox.list({ flowId });
+        return found.length === 10 && found.every(({ state }) => state === 'unverified') && found;
+      });
+      expect(rows.every(({ proof }) => proof === null)).toBe(true);
+      const { body } = await tested.get(`/flows/${flowId}`);
+      expect(body).toMatchObject({ state: 'running' });
+      const seen = body['timeline'].flatMap(({ detail }: { detail: string }) => detail.split(' '));
+      // The probe flow marks what came untrusted with a question mark.
+      expect(seen.every((word: string) => word.endsWith('?'))).toBe(true);
+    }
+  }, 60_000);
+
+  it('who replays a genuine delivery changes nothing: to its flow it is a duplicate, to others it says nothing', async () => {
+    const [mine, other] = [newReference(), newReference()];
+    await Promise.all(
+      [mine, other].map((reference) => tested.post('/flows/bridge-transfer', transferInput(reference))),
+    );
+    const body = JSON.stringify(settlement(mine, 'SETTLING'));
+    const genuine = signed(SETTLEMENT_SECRET, body);
+    expect((await tested.post(SETTLEMENT_PATH, body, genuine)).status).toBe(200);
+
+    expect((await tested.post(SETTLEMENT_PATH, body, genuine)).status).toBe(200);
+    for (const ageMs of [6 * 60_000, 6 * 86_400_000]) {
+      const old = signed(SETTLEMENT_SECRET, body, { atMs: Date.now() - ageMs });
+      expect((await tested.post(SETTLEMENT_PATH, body, old)).status).toBe(401);
+    }
+    const toOther = JSON.stringify(settlement(other, 'SETTLING'));
+    expect((await tested.post(SETTLEMENT_PATH, toOther, genuine)).status).toBe(401);
+    const otherPath = tested.callbackPath(mine).replace(`/${mine}/`, `/${other}/`);
+    expect((await tested.post(otherPath, body)).status).toBe(404);
+    await until('the genuine one', async () => {
+      const [row] = await tested.store.inbox.list({ flowId: `bridge-transfer/${mine}` });
+      return row?.state === 'applied' && row.repeats === 1;
+    });
+    expect(await tested.store.inbox.list({ flowId: `bridge-transfer/${other}` })).toEqual([]);
+  });
+
+  it('gets none of 1,000 mutants of a valid signature accepted, and no 500', async () => {
+    const random = createRandom(40);
+    const reference = newReference();
+    const body = JSON.stringify(settlement(reference, 'COMPLETED'));
+    const statuses: Record<number, number> = {};
+    for (const mutant of signatureMutants(SETTLEMENT_SECRET, body, 1_000, random)) {
+      const { status } = await rawRequest(tested.url, SETTLEMENT_PATH, mutant.body, mutant.headers);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+    expect(Object.keys(statuses).toSorted()).toEqual(['400', '401']);
+    const rows = await tested.store.inbox.list({ flowId: `bridge-transfer/${reference}` });
+    expect(rows).toEqual([]);
+  }, 60_000);
+
+  it('gets nowhere with 1,000 strange references, in paths and in bodies, and no 500', async () => {
+    const random = createRandom(44);
+    const pieces = [
+      '..',
+      '%2e%2e',
+      '.',
+      '/',
+      '%2f',
+      '%00',
+      '\u0000',
+      'А',
+      '％２ｅ',
+      '%',
+      '%zz',
+      'a',
+      'Z',
+      '9',
+      ':',
+      '-',
+      ' ',
+      "'",
+    ];
+    const strange = () => Array.from({ length: 1 + random.below(8) }, () => random.pick(pieces)).join('');
+    const authorization = 'Bearer dev-token';
+    const statuses = new Set<number>();
+    for (let n = 0; n < 1_000; n += 1) {
+      const text = n % 100 === 0 ? 'a'.repeat(10_000) : `..${strange()}`;
+      const inPath = encodeURI(text).replace(/%25/g, '%');
+      const path = random.pick([
+        `/flows/bridge-transfer/${inPath}/cancel`,
+        `/callbacks/bridge-transfer/${inPath}/${'a'.repeat(43)}`,
+        `/settlements/${inPath}`,
+        `/events/${inPath}/replay`,
+      ]);
+      if (path.length < 7_000) statuses.add((await rawRequest(tested.url, path, '{}', { authorization })).status);
+      const started = await rawRequest(tested.url, '/flows/bridge-transfer', JSON.stringify(transferInput(text)), {
+        authorization,
+      });
+      expect(started.status).toBe(400);
+    }
+    const tooLong = await rawRequest(tested.url, `/flows/bridge-transfer/${'a'.repeat(10_000)}/cancel`, '{}', {
+      authorization,
+    });
+    expect([404, 414, 431]).toContain(tooLong.status);
+    expect([...statuses].toSorted()).toEqual([404]);
+  }, 60_000);
+
+  it('cannot guess a gateway token, nor use one beyond its role', async () => {
+    const send = (authorization: string) =>
+      rawRequest(tested.url, '/flows/bridge-transfer', '{}', { authorization }).then(({ status }) => status);
+    for (const wrong of [
+      '',
+      'Bearer',
+      'Bearer ',
+      'Bearer dev-toke',
+      'Bearer dev-tokenx',
+      'Basic dev-token',
+      'dev-token',
+    ]) {
+      expect(await send(wrong)).toBe(401);
+    }
+    expect(await send(`Bearer ${randomBytes(300).toString('hex')}`)).toBe(401);
+    expect(await send('Bearer dev-token')).toBe(400);
+  });
+});

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { gatewayUnderTest, SETTLEMENT_SECRET, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { signed } from './setup/sign.js';
+import { newReference, settlement, transferInput } from './setup/transfers.js';
+import { until } from './setup/until.js';
+
+const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
+
+describe('the way of an event into its flow', () => {
+  let tested: GatewayUnderTest;
+  let worker: ProbeWorker | undefined;
+  beforeAll(async () => {
+    tested = await gatewayUnderTest();
+  });
+  const workerRuns = async () => (worker ??= await startProbeWorker(tested.taskQueue));
+  afterAll(async () => {
+    await tested.close();
+    await worker?.stop();
+  });
+
+  const start = (reference: string, changes = {}) =>
+    tested.post('/flows/bridge-transfer', transferInput(reference, changes));
+  const rowsOf = (reference: string) => tested.store.inbox.list({ flowId: `bridge-transfer/${reference}`, limit: 500 });
+  const allSettled = (reference: string, events: number) =>
+    until(`${events} settled rows`, async () => {
+      const rows = await rowsOf(reference);
+      return rows.length === events && rows.every(({ settledAt }) => settledAt !== null) && rows;
+    });
+  const signalsOf = async (reference: string): Promise<string[]> => {
+    const { body } = await tested.get(`/flows/bridge-transfer/${reference}`);
+    return body['timeline'].map(({ detail }: { detail: string }) => detail);
+  };
+
+  // First, since no worker runs yet.
+  it('keeps 500 events that came before any worker: one signal for each flow meanwhile, none lost', async () => {
+    const references = Array.from({ length: 10 }, newReference);
+    await Promise.all(references.map((reference) => start(reference)));
+    for (const reference of references) {
+      const path = tested.callbackPath(reference);
+      // The second wave comes when the first signal is out and nobody has taken it.
+      expect((await tested.post(path, { status: 'PAYMENT_SENT', n: 0 })).status).toBe(200);
+      await until('the first signal', async () => (await rowsOf(reference))[0]?.state === 'delivered');
+      const wave = Array.from({ length: 49 }, (_, n) => tested.post(path, { status: 'PAYMENT_SENT', n: n + 1 }));
+      expect((await Promise.all(wave)).every(({ status }) => status === 200)).toBe(true);
+    }
+    await workerRuns();
+    let signals = 0;
+    for (const reference of references) {
+      const rows = await allSettled(reference, 50);
+      expect(rows.every(({ state }) => state === 'applied')).toBe(true);
+      const seen = await signalsOf(reference);
+      signals += seen.length;
+      expect(seen.join(' ').split(' ')).toHaveLength(50);
+    }
+    expect(signals / references.length).toBeLessThanOrEqual(4);
+  }, 60_000);
+
+  it('waits for a flow that does not exist yet: 100 early events, lost 0', async () => {
+    await workerRuns();
+    const references = Array.from({ length: 100 }, newReference);
+    await Promise.all(
+      references.map((reference) => tested.post(tested.callbackPath(reference), { status: 'COMPLETED' })),
+    );
+    expect((await tested.store.inbox.counts()).byState.waiting).toBeGreaterThanOrEqual(100);
+    await Promise.all(references.map((reference) => start(reference)));
+    for (const reference of references) expect(await allSettled(reference, 1)).toMatchObject([{ state: 'applied' }]);
+  }, 60_000);
+
+  it('takes the same event 1,000 times as one row and one signal', async () => {
+    await workerRuns();
+    const reference = newReference();
+    await start(reference);
+    const path = tested.callbackPath(reference);
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all(Array.from({ length: 100 }, () => tested.post(path, { status: 'PAYMENT_SENT' })));
+    }
+    expect(await allSettled(reference, 1)).toMatchObject([{ state: 'applied', repeats: 999 }]);
+    expect(await signalsOf(reference)).toEqual(['PAYMENT_SENT']);
+  }, 60_000);
+
+  it('keeps the order in which the events of a flow came', async () => {
+    await workerRuns();
+    const reference = newReference();
+    const path = tested.callbackPath(reference);
+    const statuses = ['DEPOSIT_CONFIRMED', 'PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'];
+    for (const status of statuses) await tested.post(path, { status });
+    await start(reference);
+    await allSettled(reference, statuses.length);
+    expect(await signalsOf(reference)).toEqual([statuses.join(' ')]);
+  });
+
+  it('marks what nobody has proven, which then ends no flow', async () => {
+    await workerRuns();
+    const reference = newReference();
+    await start(reference);
+    await tested.post(SETTLEMENT_PATH, settlement(reference, 'COMPLETED'));
+    expect(await allSettled(reference, 1)).toMatchObject([{ state: 'unverified', proof: null }]);
+    expect((await tested.get(`/flows/bridge-transfer/${reference}`)).body).toMatchObject({ state: 'running' });
+
+    const body = JSON.stringify(settlement(reference, 'COMPLETED'));
+    await tested.post(SETTLEMENT_PATH, body, signed(SETTLEMENT_SECRET, body));
+    const ended = await tested.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=20`);
+    expect(ended.body).toMatchObject({ state: 'completed' });
+  });
+
+  it('lists what comes after the end as late, and raises an alarm where proven events contradict it', async () => {
+    await workerRuns();
+    const reference = newReference();
+    const path = tested.callbackPath(reference);
+    await start(reference);
+    await tested.post(path, { status: 'COMPLETED' });
+    await tested.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=20`);
+    await tested.post(path, { status: 'COMPLETED', again: true });
+    await tested.post(path, { status: 'SETTLING' });
+    await tested.post(path, { status: 'REFUNDED' });
+    await tested.post(SETTLEMENT_PATH, settlement(reference, 'FAILED'));
+    const rows = await allSettled(reference, 5);
+    const late = rows.filter(({ state }) => state === 'late').map(({ detail }) => detail);
+    expect(late.toSorted()).toEqual([
+      'Agrees: the flow had ended as completed, this says COMPLETED.',
+      'CONTRADICTS: the flow had ended as completed, this says FAILED. Nobody has proven where it comes from.',
+      'CONTRADICTS: the flow had ended as completed, this says REFUNDED.',
+      'Came after the flow had ended as completed: SETTLING.',
+    ]);
+    const alarms = tested.log.filter(
+      ({ alarm, flowId }) => alarm !== undefined && flowId === `bridge-transfer/${reference}`,
+    );
+    expect(alarms).toHaveLength(1);
+  });
+
+  it('reaches a flow that is parked', async () => {
+    await workerRuns();
+    const reference = newReference();
+    await start(reference, { metadata: { notes: 'park' } });
+    const parked = await tested.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=20`);
+    expect(parked.status).toBe(200);
+    await tested.post(tested.callbackPath(reference), { status: 'COMPLETED' });
+    expect(await allSettled(reference, 1)).toMatchObject([{ state: 'applied' }]);
+    const { body } = await until('the end', async () => {
+      const shown = await tested.get(`/flows/bridge-transfer/${reference}`);
+      return shown.body['state'] === 'completed' && shown;
+    });
+    expect(body).toMatchObject({ state: 'completed' });
+  });
+
+  it('sets an event aside whose body names another flow than the path it came by', async () => {
+    await workerRuns();
+    const [mine, other] = [newReference(), newReference()];
+    await Promise.all([start(mine), start(other)]);
+    await tested.post(tested.callbackPath(mine), settlement(other, 'COMPLETED'));
+    expect(await allSettled(mine, 1)).toMatchObject([{ state: 'conflicting' }]);
+    expect(await rowsOf(other)).toEqual([]);
+    for (const reference of [mine, other]) {
+      expect(await signalsOf(reference)).toEqual([]);
+    }
+  });
+
+  it('is gone again by a person: replayed with trust, tried out before', async () => {
+    await workerRuns();
+    const reference = newReference();
+    await start(reference);
+    await tested.post(SETTLEMENT_PATH, settlement(reference, 'COMPLETED'));
+    const [row] = await allSettled(reference, 1);
+    const tried = await tested.post(`/events/${row?.id}/replay`, { trust: true, dryRun: true });
+    expect(tried.body).toMatchObject({ dryRun: true, would: 'Be delivered as trusted.', flowState: 'running' });
+    expect(await rowsOf(reference)).toMatchObject([{ state: 'unverified' }]);
+
+    expect((await tested.post(`/events/${row?.id}/replay`, { trust: true })).status).toBe(200);
+    const ended = await tested.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=20`);
+    expect(ended.body).toMatchObject({ state: 'completed' });
+    await until('the row to rise', async () => (await rowsOf(reference))[0]?.state === 'applied');
+    expect(await rowsOf(reference)).toMatchObject([{ proof: 'person' }]);
+  });
+});

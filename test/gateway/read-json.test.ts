@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { readJson, UnreadableJsonError } from '../../src/gateway/http/read-json.js';
+
+const read = (text: string) => readJson(Buffer.from(text));
+
+function sameJson(ours: unknown, theirs: unknown): boolean {
+  if (typeof theirs === 'number') return Object.is(Number(ours), theirs);
+  if (typeof theirs !== 'object' || theirs === null) return ours === theirs;
+  if (typeof ours !== 'object' || ours === null || Array.isArray(ours) !== Array.isArray(theirs)) return false;
+  const [mine, yours] = [Object.entries(ours), Object.entries(theirs)];
+  return mine.length === yours.length && yours.every(([name, value]) => sameJson((ours as never)[name], value));
+}
+
+describe('a JSON body', () => {
+  it('reads as JSON.parse reads it, but for numbers beyond exact digits, which stay text', () => {
+    const value = fc.jsonValue().filter((json) => !JSON.stringify(json).includes('__proto__'));
+    fc.assert(
+      fc.property(value, (json) => {
+        const text = JSON.stringify(json);
+        expect(sameJson(read(text), JSON.parse(text))).toBe(true);
+      }),
+    );
+  });
+
+  it('keeps numbers that JavaScript would change as the text that was sent', () => {
+    expect(read('[9007199254740993, 1e400, 0.1, 10, 12345678901234567890.5]')).toEqual([
+      '9007199254740993',
+      '1e400',
+      0.1,
+      10,
+      '12345678901234567890.5',
+    ]);
+  });
+
+  it.each([
+    ['one member twice', '{"amount":1,"amount":2}'],
+    ['one member twice, with one value', '{"amount":1,"amount":1}'],
+    ['one member twice in two spellings', '{"amount":1,"\\u0061mount":1}'],
+    ['one member twice, deep inside', '{"a":[{"b":{"c":":","c":":"}}]}'],
+    ['__proto__', '{"__proto__":{"status":"COMPLETED"}}'],
+    ['__proto__ in another spelling', '{"a":{"\\u005f_proto__":1}}'],
+    ['a byte order mark', '\ufeff{}'],
+    ['NaN', '{"amount":NaN}'],
+    ['Infinity', '{"amount":Infinity}'],
+    ['a number with a zero in front', '{"amount":007}'],
+    ['a comma too many', '{"a":1,}'],
+    ['single quotes', "{'a':1}"],
+    ['nothing', ''],
+    ['two values', '{}{}'],
+    ['33 levels', '['.repeat(33) + ']'.repeat(33)],
+    ['a hundred thousand levels', '{"a":'.repeat(100_000)],
+  ])('is refused with %s', (_what, text) => {
+    expect(() => read(text)).toThrow(UnreadableJsonError);
+  });
+
+  it('is refused where its bytes are no UTF-8', () => {
+    expect(() => readJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(UnreadableJsonError);
+    expect(() => readJson(Buffer.from('{"a":1}', 'utf16le'))).toThrow(UnreadableJsonError);
+  });
+
+  it('may be 32 levels deep', () => {
+    expect(() => read('['.repeat(32) + ']'.repeat(32))).not.toThrow();
+  });
+
+  it('never throws anything but its own error, whatever bytes come', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        try {
+          readJson(bytes);
+        } catch (error) {
+          expect(error).toBeInstanceOf(UnreadableJsonError);
+        }
+      }),
+    );
+  });
+});
