@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
+import { operations } from '../contract/index.js';
 import { createAuthenticate } from './authenticate.js';
 import { createClock } from './clock.js';
 import { createAdversaryEndpoints } from './control/adversary-endpoints.js';
@@ -29,7 +30,6 @@ import { createScheduler, type JobKind } from './scheduler.js';
 import { createServer } from './server.js';
 import { createService } from './service.js';
 import { createSettings, type Settings } from './settings.js';
-import { operations } from '../contract/index.js';
 
 export type { SandboxLogger, SandboxOptions } from './options.js';
 
@@ -90,7 +90,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   Object.assign(kinds, service.jobs, {
     [LATE_COMMIT_JOB]: faults.job,
-    [DELIVERY_JOB]: createDeliverJob({ deliveries, transport, signers, settings, clock, scheduler }),
+    [DELIVERY_JOB]: createDeliverJob({
+      ...core,
+      transport,
+      signers,
+      // The service takes whatever status a settlement carries: a late SETTLING would undo a COMPLETED.
+      isOrdered: ({ stream }) => stream === 'settlement' && options.settlementUrl === undefined,
+    }),
   });
   addOperationRoutes(server, {
     handlers: service.handlers,

@@ -1,5 +1,6 @@
 import type { Clock } from './clock.js';
 import type { Database } from './database.js';
+import { createJobs, type Job } from './jobs.js';
 import type { SandboxLogger } from './options.js';
 
 /**
@@ -25,14 +26,6 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
-interface Job {
-  readonly id: number;
-  readonly lane: 'commit' | 'send';
-  readonly due_at: number;
-  readonly kind: string;
-  readonly payload: string;
-}
-
 const MAX_SENDS = 64;
 const MAX_COMMITS = 512;
 const MAX_TIMER_MS = 60_000;
@@ -45,6 +38,7 @@ export function createScheduler(deps: {
   logger: SandboxLogger;
 }): Scheduler {
   const { database, clock, kinds, logger } = deps;
+  const jobs = createJobs({ database, clock });
   const running = new Map<number, Promise<void>>();
   let sends = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -53,17 +47,6 @@ export function createScheduler(deps: {
   let stopped = false;
   let advances: Promise<void> = Promise.resolve();
 
-  function due(lane: Job['lane'], until: number, limit: number): Job[] {
-    return database.all<Job>(
-      'SELECT * FROM jobs WHERE lane = ? AND due_at <= ? ORDER BY due_at, id LIMIT ?',
-      lane,
-      until,
-      limit,
-    );
-  }
-
-  const remove = (id: number) => database.run('DELETE FROM jobs WHERE id = ?', id);
-
   async function perform(job: Job): Promise<void> {
     const kind = kinds[job.kind];
     if (kind === undefined) throw new Error(`no job kind ${job.kind}`);
@@ -71,7 +54,7 @@ export function createScheduler(deps: {
     // A reset may have deleted the job meanwhile: what it would have done is no longer wanted.
     const ifThere = (work: () => void) =>
       database.write(() => {
-        if (remove(job.id).changes === 1) work();
+        if (jobs.remove(job.id)) work();
       });
     if (kind.lane === 'commit') return ifThere(() => kind.run(payload));
     return ifThere(await kind.run(payload));
@@ -86,9 +69,7 @@ export function createScheduler(deps: {
           { kind: job.kind, payload: job.payload, error: String(error) },
           'a job failed, and is tried again',
         );
-        await database.write(() => {
-          database.run('UPDATE jobs SET due_at = ? WHERE id = ?', clock.now() + RETRY_BROKEN_JOB_MS, job.id);
-        });
+        await database.write(() => jobs.postpone(job.id, RETRY_BROKEN_JOB_MS));
       })
       .catch(() => undefined)
       .finally(() => {
@@ -104,7 +85,7 @@ export function createScheduler(deps: {
     looking = undefined;
     if (stopped || stepping) return;
     const now = clock.now();
-    const found = [...due('commit', now, MAX_COMMITS), ...due('send', now, running.size + MAX_SENDS)];
+    const found = [...jobs.due('commit', now, MAX_COMMITS), ...jobs.due('send', now, running.size + MAX_SENDS)];
     for (const job of found) {
       if (running.has(job.id) || (job.lane === 'send' && sends >= MAX_SENDS)) continue;
       void start(job);
@@ -115,10 +96,7 @@ export function createScheduler(deps: {
   function arm(now: number): void {
     clearTimeout(timer);
     if (clock.frozen) return;
-    const next = (lane: Job['lane']) =>
-      database.get<{ at: number | null }>('SELECT MIN(due_at) AS at FROM jobs WHERE lane = ? AND due_at > ?', lane, now)
-        ?.at ?? Infinity;
-    const dueAt = Math.min(next('commit'), next('send'));
+    const dueAt = jobs.nextAfter(now);
     if (dueAt === Infinity) return;
     timer = setTimeout(() => scheduler.wake(), Math.min(dueAt - now, MAX_TIMER_MS));
   }
@@ -137,7 +115,7 @@ export function createScheduler(deps: {
     try {
       for (;;) {
         if (stopped) return;
-        const [job] = [...due('commit', until, 1), ...due('send', until, 1)].sort(
+        const [job] = [...jobs.due('commit', until, 1), ...jobs.due('send', until, 1)].sort(
           (one, other) => one.due_at - other.due_at || one.id - other.id,
         );
         if (job === undefined) break;
@@ -157,16 +135,10 @@ export function createScheduler(deps: {
       const lane = kinds[kind]?.lane;
       if (lane === undefined) throw new Error(`no job kind ${kind}`);
       scheduler.wake();
-      return database.run(
-        'INSERT INTO jobs (lane, due_at, kind, payload) VALUES (?, ?, ?, ?)',
-        lane,
-        clock.now() + delayMs,
-        kind,
-        JSON.stringify(payload),
-      ).id;
+      return jobs.add(lane, kind, delayMs, payload);
     },
     async runNow(id) {
-      const job = database.get<Job>('SELECT * FROM jobs WHERE id = ?', id);
+      const job = jobs.get(id);
       if (job !== undefined) await (running.get(id) ?? start(job));
     },
     advance(ms) {
@@ -177,7 +149,7 @@ export function createScheduler(deps: {
     wake() {
       if (!stopped && !stepping) looking ??= setImmediate(look);
     },
-    waiting: () => database.get<{ n: number }>('SELECT COUNT(*) AS n FROM jobs')?.n ?? 0,
+    waiting: () => jobs.count(),
     async stop() {
       stopped = true;
       clearTimeout(timer);

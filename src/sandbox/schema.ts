@@ -9,11 +9,8 @@ CREATE INDEX IF NOT EXISTS executions_by_reference ON executions (reference, ope
 
 CREATE TABLE IF NOT EXISTS entries (
   id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, kind TEXT NOT NULL, reference TEXT NOT NULL,
-  execution_id INTEGER);
+  execution_id INTEGER, postings TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS entries_by_reference ON entries (reference);
-CREATE TABLE IF NOT EXISTS postings (
-  entry_id INTEGER NOT NULL, account TEXT NOT NULL, currency TEXT NOT NULL, amount TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS postings_by_entry ON postings (entry_id);
 
 CREATE TABLE IF NOT EXISTS quotes (
   rate_id TEXT PRIMARY KEY, quote TEXT NOT NULL, expires_at INTEGER NOT NULL, used_by TEXT);

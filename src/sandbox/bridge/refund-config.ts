@@ -41,7 +41,9 @@ export function refundConfig(
     // Looks like an invoice and is none: nobody can pay it.
     refund_invoice: `lnbc${Number(crypto.amount)}p1sandbox${paymentHash}`,
     refund_payment_hash: paymentHash,
-    refund_amount_msat: Number(crypto.amount),
+    ...(crypto.unit === 'MSAT'
+      ? { refund_amount_msat: Number(crypto.amount) }
+      : { refund_crypto_amount: Number(crypto.amount) }),
     ...fallback,
     expires_at: clock.iso(clock.now() + REFUND_INVOICE_LIFE_MS),
   };

@@ -1,11 +1,13 @@
 import type { Clock } from '../clock.js';
 import type { JobKind, Scheduler } from '../scheduler.js';
 import type { LiveSettings } from '../settings.js';
-import { type Deliveries, DELIVERY_JOB } from './deliveries.js';
+import { type Deliveries, type Delivery, DELIVERY_JOB } from './deliveries.js';
 import type { Stream } from './message.js';
 import type { PostAnswer, Transport } from './post.js';
 import { waitBeforeRetry } from './retry-schedule.js';
 import type { Signer } from './sign.js';
+
+const WAIT_FOR_TURN_MS = 50;
 
 /** The job that makes one attempt of a delivery, notes what came back, and plans the next attempt where one is due. */
 export function createDeliverJob(deps: {
@@ -15,13 +17,18 @@ export function createDeliverJob(deps: {
   settings: LiveSettings;
   clock: Clock;
   scheduler: Pick<Scheduler, 'schedule'>;
+  /** Whether a delivery waits for those before it. Webhooks are unordered as a rule. */
+  isOrdered: (delivery: Delivery) => boolean;
 }): JobKind {
-  const { deliveries, transport, signers, settings, clock, scheduler } = deps;
+  const { deliveries, transport, signers, settings, clock, scheduler, isOrdered } = deps;
   return {
     lane: 'send',
     async run({ id }: { id: number }) {
       const delivery = deliveries.get(id);
       if (delivery === undefined) return () => undefined;
+      if (isOrdered(delivery) && deliveries.isBehindAnother(delivery)) {
+        return () => void scheduler.schedule(DELIVERY_JOB, WAIT_FOR_TURN_MS, { id });
+      }
       const headers = signers[delivery.stream]?.headers(delivery.webhookId, delivery.signedBody ?? delivery.body);
       const { status, text } = await transport
         .post(delivery.url, delivery.body, headers ?? {}, settings.current().deliveryTimeoutMs)

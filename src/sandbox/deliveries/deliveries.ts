@@ -31,6 +31,8 @@ export interface Deliveries {
   /** Inside `database.write`; makes the message's deliveries, genuine and adversary's, and gives their jobs' ids. */
   send(message: Message, options?: { delayMs?: number }): number[];
   get(id: number): Delivery | undefined;
+  /** Whether an older one of the same stream and reference is still on its way. */
+  isBehindAnother(delivery: Delivery): boolean;
   /** Inside `database.write`. */
   attempted(id: number, state: DeliveryState, attempt: { status: number | null; answer: string }): void;
   list(reference?: string): readonly (Delivery & { readonly attempts: readonly Attempt[] })[];
@@ -92,6 +94,13 @@ export function createDeliveries(deps: {
       const row = database.get<Delivery>(`SELECT ${COLUMNS} FROM deliveries WHERE id = ?`, id);
       return row && plain(row);
     },
+    isBehindAnother: ({ id, stream, reference }) =>
+      database.get(
+        `SELECT id FROM deliveries WHERE reference = ? AND stream = ? AND state = 'pending' AND id < ?`,
+        reference,
+        stream,
+        id,
+      ) !== undefined,
     attempted(id, state, { status, answer }) {
       database.run('UPDATE deliveries SET state = ?, tries = tries + 1 WHERE id = ?', state, id);
       database.run(

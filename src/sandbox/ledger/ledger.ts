@@ -59,16 +59,14 @@ export function createLedger(deps: { database: Database; clock: Clock }): Ledger
       for (const [currency, sum] of sums(entry.postings)) {
         if (!sum.eq(0)) throw new Error(`${entry.kind} of ${entry.reference} is off by ${sum.toFixed()} ${currency}`);
       }
-      const { id } = database.run(
-        'INSERT INTO entries (at, kind, reference, execution_id) VALUES (?, ?, ?, ?)',
+      database.run(
+        'INSERT INTO entries (at, kind, reference, execution_id, postings) VALUES (?, ?, ?, ?, ?)',
         clock.now(),
         entry.kind,
         entry.reference,
         entry.executionId,
+        JSON.stringify(entry.postings),
       );
-      for (const { account, currency, amount } of entry.postings) {
-        database.run('INSERT INTO postings VALUES (?, ?, ?, ?)', id, account, currency, amount);
-      }
     },
     entries(reference) {
       const rows = database.all<EntryRow>(
@@ -81,13 +79,13 @@ export function createLedger(deps: { database: Database; clock: Clock }): Ledger
         kind: row.kind,
         reference: row.reference,
         executionId: row.execution_id,
-        postings: database
-          .all<Posting>('SELECT account, currency, amount FROM postings WHERE entry_id = ? ORDER BY rowid', row.id)
-          .map(({ account, currency, amount }) => ({ account, currency, amount })),
+        postings: JSON.parse(row.postings) as Posting[],
       }));
     },
     balances() {
-      const postings = database.all<Posting>('SELECT account, currency, amount FROM postings');
+      const postings = database
+        .all<Pick<EntryRow, 'postings'>>('SELECT postings FROM entries')
+        .flatMap((row) => JSON.parse(row.postings) as Posting[]);
       const byAccount = new Map<string, Posting[]>();
       for (const posting of postings) {
         const known = byAccount.get(posting.account);
@@ -107,6 +105,7 @@ interface EntryRow {
   readonly kind: EntryKind;
   readonly reference: string;
   readonly execution_id: number | null;
+  readonly postings: string;
 }
 
 /** Sum by currency, exact. */
