@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { startGateway } from '../../gateway/index.js';
+import { openStore } from '../../store/open-store.js';
+import type { CliContext } from '../context.js';
+import type { ExitCode } from '../exit-codes.js';
+import { runProcess } from '../process/run-process.js';
+import { loadKeyring } from '../wiring/keyring.js';
+import { loadSettings } from '../wiring/load-settings.js';
+import { createProcessLogger } from '../wiring/logger.js';
+import { uiUrlOf } from '../wiring/temporal-ui.js';
+import { identityOf, openTemporal } from '../wiring/temporal.js';
+import type { RunCommand } from '../run-command.js';
+
+export function addGatewayCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('gateway')
+    .summary('run a gateway: webhooks in, flow operations, codec server')
+    .description('Runs one gateway process on GATEWAY_HOST and GATEWAY_PORT. It takes webhooks while Temporal is down.')
+    .addHelpText('after', '\nExample:\n  GATEWAY_PORT=8400 TEMPORAL_ADDRESS=127.0.0.1:7233 towline gateway')
+    .action(() => run(() => runGateway(context)));
+}
+
+async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
+  const { settings, home } = await loadSettings(env);
+  const logger = createProcessLogger('gateway', settings, isTerminal);
+  return runProcess(logger, async () => {
+    const keyring = await loadKeyring(settings);
+    const store = await openStore({ path: home.store, keyring });
+    const onUndecodable = (reason: string) => logger.warn({ reason }, 'a payload cannot be decrypted');
+    const identity = identityOf('gateway', process.pid);
+    const { client, codec, close } = openTemporal({ settings, keyring, identity, onUndecodable });
+    const ui = uiUrlOf(settings);
+    const uiOrigin = ui === undefined ? {} : { uiOrigin: new URL(ui).origin };
+    const gateway = await startGateway({ settings, store, client, codec, logger, ...uiOrigin });
+    return {
+      url: gateway.url,
+      async stop() {
+        await gateway.close();
+        await close();
+        await store.close();
+      },
+    };
+  });
+}

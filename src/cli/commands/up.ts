@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../context.js';
+import type { RunCommand } from '../run-command.js';
+import { up } from '../up/up.js';
+
+interface Options {
+  readonly once?: boolean;
+  readonly demo: boolean;
+}
+
+export function addUpCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('up')
+    .summary('run everything on this machine, and play a demo (npm start)')
+    .description(
+      'Finds or starts a Temporal server, starts the sandbox (where SERVICE_BASE_URL is not set), a gateway and a ' +
+        'worker, plays bridge transfers against the sandbox, and stays up until Ctrl-C. State is kept in TOWLINE_HOME.',
+    )
+    .option('--once', 'end after the demo; the exit code is 0 only if every flow ended as expected')
+    .option('--no-demo', 'only serve')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  towline up --no-demo\n  TOWLINE_HOME=other GATEWAY_PORT=8500 SANDBOX_PORT=8501 towline up',
+    )
+    .action(({ once = false, demo }: Options) => run(() => up(context, { once, demo })));
+}

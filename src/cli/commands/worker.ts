@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { openStore } from '../../store/open-store.js';
+import { startWorker } from '../../temporal/worker.js';
+import { CliError } from '../cli-error.js';
+import type { CliContext } from '../context.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import { runProcess } from '../process/run-process.js';
+import type { RunCommand } from '../run-command.js';
+import { activityDeps } from '../wiring/activity-deps.js';
+import { loadKeyring } from '../wiring/keyring.js';
+import { loadSettings } from '../wiring/load-settings.js';
+import { createProcessLogger } from '../wiring/logger.js';
+import { openService } from '../wiring/service.js';
+import { identityOf, openTemporal, temporalAddress } from '../wiring/temporal.js';
+
+export function addWorkerCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('worker')
+    .summary('run a worker: workflows and activities')
+    .description('Runs one worker process. Any number of them may run against one Temporal namespace.')
+    .addHelpText('after', '\nExample:\n  TEMPORAL_ADDRESS=127.0.0.1:7233 towline worker')
+    .action(() => run(() => runWorker(context)));
+}
+
+async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
+  const { settings, home } = await loadSettings(env);
+  const log = createProcessLogger('worker', settings, isTerminal);
+  return runProcess(log, async () => {
+    const keyring = await loadKeyring(settings);
+    const store = await openStore({ path: home.store, keyring });
+    const service = openService(settings);
+    const identity = identityOf('worker', process.pid);
+    const onUndecodable = (reason: string) => log.warn({ reason }, 'a payload cannot be decrypted');
+    const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
+    const worker = await startWorker({
+      variables: settings.temporal,
+      namespace: temporal.namespace,
+      dataConverter: temporal.dataConverter,
+      activities: activityDeps({ settings, store, service, log }),
+      log,
+      identity,
+    }).catch((cause: unknown) => {
+      throw unreachable(cause, temporalAddress(settings));
+    });
+    return {
+      ended: worker.ended,
+      async stop() {
+        await worker.shutdown();
+        service.close();
+        await temporal.close();
+        await store.close();
+      },
+    };
+  });
+}
+
+/** The SDK's native connection fails with its own error class, whose message may hold a whole address with its key. */
+function unreachable(cause: unknown, address: string): unknown {
+  if (!(cause instanceof Error) || !/TransportError|ConnectError/.test(cause.name)) return cause;
+  return new CliError(`Temporal at ${address} cannot be reached: start it, or set TEMPORAL_ADDRESS.`, EXIT.unreachable);
+}

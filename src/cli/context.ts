@@ -1,0 +1,35 @@
+import pc from 'picocolors';
+import { readEnvironment, type Environment } from '../config/index.js';
+
+type Colors = ReturnType<typeof pc.createColors>;
+
+/** What a command has of its surroundings; tests bring their own. */
+export interface CliContext {
+  readonly env: Environment;
+  /** Prints a line to stdout: results. */
+  readonly out: (line: string) => void;
+  /** Prints a line to stderr: what goes on, and what went wrong. */
+  readonly err: (line: string) => void;
+  /** Whether a person reads stdout. */
+  readonly isTerminal: boolean;
+  readonly colors: Colors;
+  /** All of stdin as text. */
+  readonly stdin: () => Promise<string>;
+}
+
+export function processContext(): CliContext {
+  const env = readEnvironment();
+  const isTerminal = process.stdout.isTTY;
+  return {
+    env,
+    out: (line) => void process.stdout.write(`${line}\n`),
+    err: (line) => void process.stderr.write(`${line}\n`),
+    isTerminal,
+    colors: pc.createColors(isTerminal && !env['NO_COLOR']),
+    async stdin() {
+      const chunks: Buffer[] = [];
+      for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+      return Buffer.concat(chunks).toString('utf8');
+    },
+  };
+}

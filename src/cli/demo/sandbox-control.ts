@@ -1,0 +1,54 @@
+/** What the demo asks of the sandbox's control interface. */
+export interface SandboxControl {
+  /** How the operation with this reference will end. */
+  scenario(reference: string, ending: string): Promise<void>;
+  /** One fault for one request of this reference. */
+  fault(rule: {
+    readonly operation: string;
+    readonly kind: string;
+    readonly reference: string;
+    readonly delayMs?: number;
+  }): Promise<void>;
+  /** How often a fault was injected into a request that the sandbox executed. */
+  executedFaults(reference: string): Promise<number>;
+  executions(operation: string, reference: string): Promise<number>;
+  /** Posts an unsigned COMPLETED with every fact right, as an attacker would who knows all of them. */
+  forge(reference: string): Promise<void>;
+  /** How many times longer a step of the ending `slow` takes. */
+  setSlowFactor(factor: number): Promise<void>;
+}
+
+export function createSandboxControl(sandboxUrl: string): SandboxControl {
+  async function ask<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
+    const response = await fetch(`${sandboxUrl}/_sandbox${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`the sandbox answers ${response.status} to ${method} ${path}: ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  const query = (members: Record<string, string>) => new URLSearchParams(members).toString();
+
+  return {
+    async scenario(reference, ending) {
+      await ask('POST', '/scenarios', { reference, ending });
+    },
+    async fault(rule) {
+      await ask('POST', '/faults', { ...rule, first: 1 });
+    },
+    async executedFaults(reference) {
+      const log = await ask<{ injections: { committed: boolean }[] }>('GET', `/faults/log?${query({ reference })}`);
+      return log.injections.filter(({ committed }) => committed).length;
+    },
+    executions: async (operation, reference) =>
+      (await ask<{ count: number }>('GET', `/executions?${query({ operation, reference })}`)).count,
+    async forge(reference) {
+      await ask('POST', '/forge', { reference });
+    },
+    async setSlowFactor(slowFactor) {
+      await ask('POST', '/settings', { slowFactor });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { BaseUrlError, TokenFileError } from '../client/index.js';
+import { SettingsError } from '../config/index.js';
+import { GatewayPortTakenError } from '../gateway/gateway-errors.js';
+import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError } from '../keys/index.js';
+import { StoreTooNewError, StoreUnavailableError } from '../store/store-errors.js';
+import { DevServerError } from '../temporal/dev-server.js';
+import { NoTemporalServerError } from '../temporal/find-server.js';
+import { CliError } from './cli-error.js';
+import { EXIT, type ExitCode } from './exit-codes.js';
+
+export interface Explanation {
+  readonly sentence: string;
+  readonly exitCode: ExitCode;
+}
+
+/** Errors whose message already is a sentence that says what to do. */
+const SPOKEN = [
+  BaseUrlError,
+  DevServerError,
+  ExposedKeyFileError,
+  GatewayPortTakenError,
+  InvalidKeysError,
+  NoTemporalServerError,
+  SettingsError,
+  StoreTooNewError,
+  TokenFileError,
+];
+
+/** The one table from what went wrong to what a person is told; undefined for what is a bug of ours. */
+export function explainError(error: unknown): Explanation | undefined {
+  if (error instanceof CliError) return { sentence: error.message, exitCode: error.exitCode };
+  if (SPOKEN.some((known) => error instanceof known)) return refused((error as Error).message);
+  if (error instanceof StoreUnavailableError) {
+    return refused(`The store in TOWLINE_HOME cannot be opened (${error.code}): see to its disk and its permissions.`);
+  }
+  if (error instanceof UnknownKeyError || error instanceof SealBrokenError) {
+    return refused('The store was made with other payload keys: set PAYLOAD_KEYS (or TOWLINE_HOME) as before.');
+  }
+  return undefined;
+}
+
+function refused(sentence: string): Explanation {
+  return { sentence, exitCode: EXIT.refused };
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { GatewayRefusedError, GatewayUnavailableError, GatewayUnreachableError } from './errors.js';
+
+export interface GatewayAccess {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface GatewayRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+  /** How long the gateway itself may take, besides the way to it. @default 30,000 */
+  readonly withinMs?: number;
+}
+
+const ON_THE_WAY_MS = 5_000;
+const ErrorBody = z.object({
+  message: z.string(),
+  data: z.object({ errors: z.array(z.object({ path: z.string(), message: z.string() })).optional() }).optional(),
+});
+
+/**
+ * One request to the gateway, its answer as JSON.
+ * @throws GatewayUnreachableError, GatewayUnavailableError, GatewayRefusedError
+ */
+export async function requestGateway({ url, token }: GatewayAccess, request: GatewayRequest): Promise<unknown> {
+  const { method, path, query = {}, body, withinMs = 30_000 } = request;
+  const target = new URL(url + path);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) target.searchParams.set(name, `${value}`);
+  const response = await fetch(target, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(withinMs + ON_THE_WAY_MS),
+  }).catch(() => {
+    throw new GatewayUnreachableError(url);
+  });
+  const answer: unknown = await response.json().catch(() => {
+    throw new GatewayUnreachableError(url);
+  });
+  if (!response.ok) throw refusal(response.status, answer);
+  return answer;
+}
+
+function refusal(status: number, answer: unknown): Error {
+  if (status === 401) {
+    return new GatewayRefusedError(
+      status,
+      'The gateway does not know the token: set TOWLINE_TOKEN to one of its secrets.',
+    );
+  }
+  const body = ErrorBody.safeParse(answer);
+  const message = body.data?.message ?? `The gateway answers ${status} without saying why.`;
+  if (status >= 500) return new GatewayUnavailableError(status, message);
+  const errors = body.data?.data?.errors ?? [];
+  return new GatewayRefusedError(status, [message, ...errors.map((at) => `  ${at.path}: ${at.message}`)].join('\n'));
+}

@@ -1,0 +1,18 @@
+import { createServiceClient, createTokenSource, type ServiceClient } from '../../client/index.js';
+import type { Settings } from '../../config/index.js';
+
+type ServiceSettings = Pick<Settings, 'serviceBaseUrl' | 'serviceToken' | 'serviceTokenFile' | 'serviceTimeoutMs'>;
+
+/** The service of the settings, with its token, which is read again when the service refuses it. */
+export function openService(settings: ServiceSettings): ServiceClient {
+  const { serviceToken, serviceTokenFile } = settings;
+  const source = createTokenSource(
+    serviceTokenFile === undefined ? { token: serviceToken ?? '' } : { tokenFile: serviceTokenFile },
+  );
+  return createServiceClient({
+    baseUrl: settings.serviceBaseUrl,
+    token: () => source.token(),
+    onUnauthorized: (rejected) => source.refresh(rejected),
+    timeoutMs: settings.serviceTimeoutMs,
+  });
+}
