@@ -1,4 +1,4 @@
-import { DefaultLogger, Runtime, type LogEntry, type Logger } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogEntry, type Logger } from '@temporalio/worker';
 
 /** The part of pino that we use. */
 export interface LogSink {
@@ -43,7 +43,14 @@ export function installRuntime(sink: LogSink): void {
   if (installed) return;
   installed = true;
   // The worker's process decides when to shut down, in its own order: no signals for the SDK.
-  Runtime.install({ logger: createSdkLogger(sink), shutdownSignals: [] });
+  Runtime.install({
+    logger: createSdkLogger(sink),
+    shutdownSignals: [],
+    // The SDK's core would write to the console by itself, failures included.
+    telemetryOptions: {
+      logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} },
+    },
+  });
 }
 
 function safeMembers(entry: LogEntry): Record<string, unknown> {

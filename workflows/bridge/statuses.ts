@@ -42,3 +42,8 @@ export function standingOf({ seen }: SeenStatuses): BridgeStanding {
 export function cryptoWasPaid({ seen }: SeenStatuses): boolean {
   return seen.includes('PAYMENT_SENT') || seen.includes('PAYMENT_CONFIRMED') || seen.includes('SETTLING');
 }
+
+/** True where the status lies above everything that was said before: only then is it worth passing on. */
+export function rises({ seen }: SeenStatuses, status: BridgeStatus): boolean {
+  return seen.every((word) => BRIDGE_STATUSES.indexOf(word) < BRIDGE_STATUSES.indexOf(status));
+}

@@ -4,7 +4,7 @@ import { FlowEnd, endFlow } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
 import { park, type Resolution } from '../steps/park.js';
 import { MAX_SIGNALS_PER_RUN, READ, STORE } from '../steps/policies.js';
-import { asBridgeStatus, foldStatus, type Ending } from './statuses.js';
+import { asBridgeStatus, foldStatus, rises, type Ending } from './statuses.js';
 import { apply, standing, type Transfer, type TransferCarried } from './transfer.js';
 
 /**
@@ -16,8 +16,8 @@ export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<E
   for (;;) {
     await condition(() => news(transfer) || flow.deadlinePassed || tooLong(flow));
     if (transfer.mismatches.length > 0) await decideMismatch(flow, transfer);
-    else if (transfer.toReport !== null) await reportPending(flow, transfer);
     else if (standing(transfer).kind === 'conflict') await decideConflict(flow, transfer);
+    else if (transfer.toReport !== null) await reportPending(flow, transfer);
     else if (standing(transfer).kind === 'ended') return endingOf(transfer);
     else if (tooLong(flow)) await goOnAsNew(flow, transfer);
     else if (!lookedOnceMore) {
@@ -46,7 +46,8 @@ export async function reportPending(flow: Flow, transfer: Transfer): Promise<voi
   const event = transfer.toReport;
   const status = asBridgeStatus(event?.status ?? null);
   transfer.toReport = null;
-  if (event === null || status === undefined || transfer.serviceKnows.seen.includes(status)) return;
+  // A lower status would set the service back: it takes the status that a report carries.
+  if (event === null || status === undefined || !rises(transfer.serviceKnows, status)) return;
   const outcome = await act(READ, `Report ${status} to the service`, flow.timeScale).reportSettlement({
     flowId: flow.flowId,
     eventId: event.id,

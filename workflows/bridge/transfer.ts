@@ -8,6 +8,7 @@ import {
   asBridgeStatus,
   foldStatus,
   NOTHING_SEEN,
+  rises,
   standingOf,
   type BridgeStanding,
   type SeenStatuses,
@@ -85,7 +86,7 @@ export function apply(flow: Flow, transfer: Transfer, event: FlowEvent): EventFa
   const repeated = transfer.statuses.seen.includes(status);
   transfer.statuses = foldStatus(transfer.statuses, status);
   if (event.source !== 'settlement') transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
-  else if (!transfer.serviceKnows.seen.includes(status)) transfer.toReport = higher(transfer.toReport, event);
+  else if (rises(transfer.serviceKnows, status)) transfer.toReport = higher(transfer.toReport, event);
   corroborate(flow, transfer, event);
   if (repeated) return 'duplicate';
   if (status === 'FAILED') {
