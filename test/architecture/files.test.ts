@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { allFiles, readSource, type SourceFile } from './sources.js';
+
+const paths = allFiles();
+const code = paths.filter((path) => /\.(c|m)?(ts|js)$/.test(path));
+
+/** Past this a file holds more than one concept. A test file is a list of sentences: it may be longer. */
+const MOST_LINES = { code: 250, test: 350 };
+const LONG = 200;
+
+describe('files', () => {
+  it('are never called after nothing in particular', () => {
+    expect(code.filter((path) => /(^|[/-])(utils?|helpers?|common|misc)([/.-]|$)/.test(path))).toEqual([]);
+  });
+
+  it('hold one concept each: none is too long', () => {
+    const lengths = code.map((path) => ({ path, lines: readSource(path).text.split('\n').length - 1 }));
+    const listed = lengths
+      .filter(({ lines }) => lines > LONG)
+      .toSorted((a, b) => b.lines - a.lines)
+      .map(({ path, lines }) => `${lines} ${path}`);
+    const tooLong = lengths.filter(({ path, lines }) => lines > MOST_LINES[path.startsWith('test/') ? 'test' : 'code']);
+    // Shown only where one is too long: those that are on their way to it.
+    expect(tooLong.length === 0 ? [] : { tooLong, over200: listed }).toEqual([]);
+  });
+
+  it('name no package registry and no path of one machine', () => {
+    expect(paths.map(readSource).flatMap(tracesOf)).toEqual([]);
+  });
+
+  it('would show a registry or a path of one machine', () => {
+    // The % keeps this very file free of them.
+    const shown = [
+      'https://regis%try.some.example/pkg',
+      'pro%xy.golang.example',
+      '"/ro%ot/x"',
+      '"/wo%rk/x"',
+      '/home/%ann/x',
+    ];
+    for (const text of shown) expect(tracesOf({ path: 'x.md', text: text.replace('%', '') })).toHaveLength(1);
+    for (const text of ['docs/work/', 'the registry.', 'src/root.mjs'])
+      expect(tracesOf({ path: 'x', text })).toEqual([]);
+  });
+});
+
+/** Hosts whose name begins as those of registries and mirrors do. Which one a machine uses is set on that machine. */
+const REGISTRY =
+  /\b(?:registry|proxy|mirrors?|repo1?|artifactory|nexus|npm|pypi|goproxy|sum)\.(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|cloud|internal|local|example)\b/;
+const MACHINE_PATH = /(?<![\w.}*-])\/(?:work|root|home\/\w+|Users\/\w+)\//;
+
+function tracesOf({ path, text }: SourceFile): readonly string[] {
+  return text.split('\n').flatMap((line, index) => {
+    const trace = REGISTRY.exec(line)?.[0] ?? MACHINE_PATH.exec(line)?.[0];
+    return trace === undefined ? [] : [`${path}:${index + 1} has ${trace}`];
+  });
+}

@@ -1,0 +1,116 @@
+import { importsOf } from './imports-of.js';
+import type { SourceFile } from './sources.js';
+
+/** What a part of the project may import by value. What it does not list is refused; `import type` is free. */
+interface Rule {
+  /** The files that it is about; the first rule that fits a file is its own. */
+  readonly of: RegExp;
+  readonly may: readonly RegExp[];
+  readonly because: string;
+  /** Types count, too: this part must not even know of the others. */
+  readonly typesToo?: true;
+}
+
+const NODE = /^node:/;
+const ZOD = /^zod$/;
+const CONTRACT = /^src\/contract\//;
+const FLOWS = /^src\/flows\//;
+const KEYS = /^src\/keys\//;
+const STORE = /^src\/store\//;
+const CONFIG = /^src\/config\//;
+const TEMPORAL = /^src\/temporal\//;
+const MONEY = /^src\/money\.ts$/;
+const VOCABULARIES = /^src\/(contract|flows)\/vocabulary\.ts$/;
+const MARKER = /^src\/temporal\/plaintext-marker\.ts$/;
+
+/** DESIGN's rules of import. A new folder under `src` needs a line here. */
+export const RULES: readonly Rule[] = [
+  { of: VOCABULARIES, may: [], because: 'workflows import its values, and what it imports would come along' },
+  { of: MARKER, may: [], because: 'workflows import it, and what it imports would come along' },
+  { of: MONEY, may: [/^big\.js$/], because: 'workflows import it: it stays deterministic and small' },
+  { of: CONTRACT, may: [CONTRACT, ZOD], because: 'the contract is plain data that everybody derives from' },
+  { of: FLOWS, may: [FLOWS, CONTRACT, ZOD], because: 'a flow kind is described by the contract, not by who runs it' },
+  { of: KEYS, may: [KEYS, NODE], because: 'crypto is pure and alone' },
+  {
+    of: CONFIG,
+    may: [CONFIG, CONTRACT, KEYS, ZOD, /^dotenv$/, NODE],
+    because: 'settings know nothing of what they set',
+  },
+  {
+    of: /^src\/client\//,
+    may: [/^src\/client\//, CONTRACT, MONEY, ZOD, /^axios$/, /^lossless-json$/, NODE],
+    because: 'the client speaks the contract and knows no Temporal',
+    typesToo: true,
+  },
+  { of: STORE, may: [STORE, KEYS, /^libsql$/, /^pg$/, NODE], because: 'claims and inbox outlive whoever uses them' },
+  {
+    of: /^src\/sandbox\//,
+    may: [/^src\/sandbox\//, CONTRACT, ZOD, /^(big\.js|fastify|libsql|standardwebhooks)$/, NODE],
+    because: 'the sandbox shares only the contract with the rest: it must not agree with our mistakes',
+    typesToo: true,
+  },
+  {
+    of: TEMPORAL,
+    may: [TEMPORAL, FLOWS, KEYS, STORE, /^activities\/index\.ts$/, /^@temporalio\/(?!workflow)/, ZOD, NODE],
+    because: 'it joins Temporal with the flows, and needs neither gateway nor client',
+  },
+  {
+    of: /^src\/gateway\//,
+    may: [
+      /^src\/gateway\//,
+      CONFIG,
+      CONTRACT,
+      FLOWS,
+      STORE,
+      TEMPORAL,
+      MONEY,
+      ZOD,
+      NODE,
+      /^@temporalio\/(client|common)$/,
+      /^(fastify|fastify-type-provider-zod|@fastify\/.*|lossless-json|pino|prom-client)$/,
+    ],
+    because: 'the way in ends at the flow: what goes out to the service is an activity',
+  },
+  {
+    of: /^src\/cli\//,
+    may: [/^src\//, /^activities\//, /^(?!axios$|libsql$|@temporalio\/workflow$)[^./][^.]*$/],
+    because: 'the command line wires the parts, and leaves HTTP, SQL and workflows to them',
+  },
+  {
+    of: /^activities\//,
+    may: [
+      /^activities\//,
+      /^src\/client\//,
+      CONTRACT,
+      FLOWS,
+      MONEY,
+      STORE,
+      MARKER,
+      NODE,
+      /^@temporalio\/(activity|common)$/,
+    ],
+    because: 'an activity is a contract operation under a claim; what it needs beyond that is passed in',
+  },
+  {
+    of: /^workflows\//,
+    may: [/^workflows\//, /^@temporalio\/workflow$/, VOCABULARIES, MONEY, MARKER],
+    because: 'workflows are bundled, sandboxed and replayed: no zod, no axios, no Node',
+  },
+];
+
+/** One sentence for each import that a rule refuses. */
+export function importViolations(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap((file) => {
+    const rule = RULES.find((candidate) => candidate.of.test(file.path));
+    if (rule === undefined) return [`${file.path}: no import rule is about it; add one to import-rules.ts`];
+    return importsOf(file)
+      .filter(({ to, typeOnly }) => !(typeOnly && rule.typesToo !== true) && !isErasedPackageType(to, typeOnly))
+      .filter(({ to }) => !rule.may.some((pattern) => pattern.test(to)))
+      .map(({ to }) => `${file.path} imports ${to}: ${rule.because}`);
+  });
+}
+
+/** Types of packages ship nothing; only parts of ours that are not to be known count where types count. */
+function isErasedPackageType(to: string, typeOnly: boolean): boolean {
+  return typeOnly && !/^(src|workflows|activities|test)\/|^@temporalio\//.test(to);
+}
