@@ -82,7 +82,7 @@ describe('an attacker', () => {
       const { status } = await rawRequest(tested.url, SETTLEMENT_PATH, mutant.body, mutant.headers);
       statuses[status] = (statuses[status] ?? 0) + 1;
     }
-    expect(Object.keys(statuses).toSorted()).toEqual(['400', '401']);
+    expect(new Set(Object.keys(statuses))).toEqual(new Set(['400', '401']));
     const rows = await tested.store.inbox.list({ flowId: `bridge-transfer/${reference}` });
     expect(rows).toEqual([]);
   }, 60_000);
@@ -131,7 +131,7 @@ describe('an attacker', () => {
       authorization,
     });
     expect([404, 414, 431]).toContain(tooLong.status);
-    expect([...statuses].toSorted()).toEqual([404]);
+    expect([...statuses]).toEqual([404]);
   }, 60_000);
 
   it('cannot guess a gateway token, nor use one beyond its role', async () => {

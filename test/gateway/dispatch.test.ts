@@ -117,12 +117,14 @@ describe('the way of an event into its flow', () => {
     await tested.post(SETTLEMENT_PATH, settlement(reference, 'FAILED'));
     const rows = await allSettled(reference, 5);
     const late = rows.filter(({ state }) => state === 'late').map(({ detail }) => detail);
-    expect(late.toSorted()).toEqual([
-      'Agrees: the flow had ended as completed, this says COMPLETED.',
-      'CONTRADICTS: the flow had ended as completed, this says FAILED. Nobody has proven where it comes from.',
-      'CONTRADICTS: the flow had ended as completed, this says REFUNDED.',
-      'Came after the flow had ended as completed: SETTLING.',
-    ]);
+    expect(new Set(late)).toEqual(
+      new Set([
+        'Agrees: the flow had ended as completed, this says COMPLETED.',
+        'CONTRADICTS: the flow had ended as completed, this says FAILED. Nobody has proven where it comes from.',
+        'CONTRADICTS: the flow had ended as completed, this says REFUNDED.',
+        'Came after the flow had ended as completed: SETTLING.',
+      ]),
+    );
     const alarms = tested.log.filter(
       ({ alarm, flowId }) => alarm !== undefined && flowId === `bridge-transfer/${reference}`,
     );

@@ -213,7 +213,7 @@ describe('what arrives at the gateway', () => {
 
 describe('settlement trust', () => {
   const proofs = async (env: Record<string, string>) => {
-    const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1', env });
+    const tested = await gatewayUnderTest({ env });
     const capability = new URL(tested.gateway.inbound.settlement ?? '').pathname;
     const proofOf = async (path: string, sign: boolean) => {
       const reference = newReference();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import fc from 'fast-check';
+import { assert, jsonValue, property, uint8Array } from 'fast-check';
 import { readJson, UnreadableJsonError } from '../../src/gateway/http/read-json.js';
 
 const read = (text: string) => readJson(Buffer.from(text));
@@ -14,9 +14,9 @@ function sameJson(ours: unknown, theirs: unknown): boolean {
 
 describe('a JSON body', () => {
   it('reads as JSON.parse reads it, but for numbers beyond exact digits, which stay text', () => {
-    const value = fc.jsonValue().filter((json) => !JSON.stringify(json).includes('__proto__'));
-    fc.assert(
-      fc.property(value, (json) => {
+    const value = jsonValue().filter((json) => !JSON.stringify(json).includes('__proto__'));
+    assert(
+      property(value, (json) => {
         const text = JSON.stringify(json);
         expect(sameJson(read(text), JSON.parse(text))).toBe(true);
       }),
@@ -64,8 +64,8 @@ describe('a JSON body', () => {
   });
 
   it('never throws anything but its own error, whatever bytes come', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+    assert(
+      property(uint8Array({ maxLength: 60 }), (bytes) => {
         try {
           readJson(bytes);
         } catch (error) {

@@ -87,7 +87,10 @@ describe('a Standard Webhooks signature', () => {
   it('has one spelling: every other one that decodes to its bytes is invalid', () => {
     const [good] = signedBy(mine)['webhook-signature'] as [string];
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-    const spellings = [...alphabet].map((letter) => good.slice(0, -2) + letter + '=').filter((text) => text !== good);
+    const spellings = alphabet
+      .split('')
+      .map((letter) => good.slice(0, -2) + letter + '=')
+      .filter((text) => text !== good);
     const loose = [
       good.slice(0, -1),
       `${good}=`,

@@ -24,8 +24,11 @@ export interface DispatcherDeps extends DeliverDeps {
 const FLOWS_AT_ONCE = 32;
 /** A signal of more would be a large history event; a flow takes 10,001 events in 201 signals. */
 const EVENTS_PER_SIGNAL = 50;
-/** Longer than a signal and the questions around it may take: nobody else delivers the same rows meanwhile. */
-const LEASE_MS = 30_000;
+/**
+ * How long the events of a killed gateway wait for another one. A delivery that takes longer may happen twice, which the
+ * flow, taking each id once, does not mind.
+ */
+const LEASE_MS = 10_000;
 
 /** From the inbox to the flows: leases what is due, one signal per flow at a time, in order. Loses nothing when stopped. */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {

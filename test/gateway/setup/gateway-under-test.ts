@@ -62,6 +62,11 @@ export async function gatewayUnderTest(options: Options = {}): Promise<GatewayUn
   const log: Record<string, unknown>[] = [];
   const logger: Logger = pino({ level: 'debug' }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const taskQueue = `gateway-${randomUUID()}`;
+  const closeRest = async () => {
+    await temporal.close();
+    await own.close();
+    await rm(home, { recursive: true, force: true });
+  };
   const gateway = await startGateway({
     settings,
     store,
@@ -71,6 +76,9 @@ export async function gatewayUnderTest(options: Options = {}): Promise<GatewayUn
     taskQueue,
     pace: { dispatchEveryMs: 200, settleEveryMs: 100, settleAgeMs: 0 },
     ...options.gateway,
+  }).catch(async (error: unknown) => {
+    await closeRest();
+    throw error;
   });
 
   const call = async (path: string, init: RequestInit) => {
@@ -98,9 +106,7 @@ export async function gatewayUnderTest(options: Options = {}): Promise<GatewayUn
     get: (path) => call(path, { headers: { authorization: 'Bearer dev-token' } }),
     async close() {
       await gateway.close();
-      await temporal.close();
-      await own.close();
-      await rm(home, { recursive: true, force: true });
+      await closeRest();
     },
   };
 }

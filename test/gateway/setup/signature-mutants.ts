@@ -21,7 +21,7 @@ const MUTATIONS: readonly Mutation[] = [
     const text = genuine['webhook-signature'];
     const at = random.below(text.length);
     const letter =
-      [...BASE64].find((candidate, n) => candidate !== text[at] && n >= random.below(BASE64.length)) ?? '!';
+      BASE64.split('').find((candidate, n) => candidate !== text[at] && n >= random.below(BASE64.length)) ?? '!';
     return withSignature(genuine, text.slice(0, at) + letter + text.slice(at + 1), body);
   },
   (genuine, body, random) => withSignature(genuine, genuine['webhook-signature'].slice(0, random.below(46)), body),

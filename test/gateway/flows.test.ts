@@ -1,0 +1,211 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
+import { gatewayUnderTest, keyring, type Answer, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { newReference, transferInput } from './setup/transfers.js';
+import { until } from './setup/until.js';
+
+const TOKENS = 'shop:flows:secret-of-shop,ann:operator:secret-of-ann,root:admin:secret-of-root';
+const SHOP = { authorization: 'Bearer secret-of-shop' };
+const ANN = { authorization: 'Bearer secret-of-ann' };
+
+describe('the flow operations', () => {
+  let tested: GatewayUnderTest;
+  let worker: ProbeWorker;
+  beforeAll(async () => {
+    tested = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS, TIME_SCALE: '0.5' } });
+    worker = await startProbeWorker(tested.taskQueue);
+  }, 60_000);
+  afterAll(async () => {
+    await tested.close();
+    await worker.stop();
+  });
+
+  const start = (reference: string, changes = {}) =>
+    tested.post('/flows/bridge-transfer', transferInput(reference, changes), SHOP);
+  const show = async (path: string, headers: Record<string, string> = SHOP) => {
+    const answer = await fetch(tested.url + path, { headers });
+    return { status: answer.status, body: (await answer.json()) as Answer };
+  };
+
+  it('start a flow once, however often it is asked for: 201, then 200, and 409 for another request', async () => {
+    const reference = newReference();
+    const first = await fetch(`${tested.url}/flows/bridge-transfer`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...SHOP },
+      body: JSON.stringify(transferInput(reference)),
+    });
+    expect(first.status).toBe(201);
+    expect(first.headers.get('location')).toBe(`/flows/bridge-transfer/${reference}`);
+    expect(await start(reference)).toMatchObject({ status: 200, body: { reference } });
+    // Another spelling of the same request, and what is no part of it.
+    expect((await start(reference, { amount: 1250.5, callbackUrl: 'https://shop.example/x' })).status).toBe(200);
+    expect(await start(reference, { amount: '1250.51' })).toMatchObject({
+      status: 409,
+      body: { success: false, data: { reference } },
+    });
+  });
+
+  it('are one run for 100 starts at once', async () => {
+    const reference = newReference();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => start(reference)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(99);
+  }, 60_000);
+
+  it('find a closed flow again, and start no second run', async () => {
+    const reference = newReference();
+    await start(reference);
+    await tested.post(tested.callbackPath(reference), { status: 'COMPLETED' });
+    await show(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=20`);
+    expect(await start(reference)).toMatchObject({ status: 200, body: { state: 'completed' } });
+    expect((await start(reference, { amount: '2' })).status).toBe(409);
+  });
+
+  it('put TIME_SCALE into the input', async () => {
+    const reference = newReference();
+    await start(reference);
+    const { events } = await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).fetchHistory();
+    const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+    const [input] = await createPayloadCodec({ keyring, namespace: 'default' }).decode(payloads);
+    expect(JSON.parse(Buffer.from(input?.data ?? []).toString())).toMatchObject({ timeScale: 0.5, amount: '1250.5' });
+  });
+
+  it('say which members are wrong', async () => {
+    const answer = await start('bad..reference', {
+      amount: '-1',
+      settlement: { amount: 'x', currency: 'USD', recipient: {} },
+    });
+    expect(answer).toMatchObject({ status: 400, body: { success: false } });
+    const paths = answer.body['data'].errors.map(({ path }: { path: string }) => path);
+    expect(paths.toSorted()).toEqual(['amount', 'provider_reference_id', 'settlement.amount']);
+    expect((await tested.post('/flows/no-such-kind', {}, SHOP)).status).toBe(404);
+    expect((await tested.post('/flows/constructor', {}, SHOP)).status).toBe(404);
+    expect((await tested.post('/flows/onramp', {}, SHOP)).status).toBe(404);
+    expect((await tested.post('/flows/bridge-transfer', '[]', SHOP)).status).toBe(400);
+  });
+
+  it('list flows by kind, state and reference', async () => {
+    const [running, parked] = [newReference(), newReference()];
+    await start(running);
+    await start(parked, { metadata: { notes: 'park' } });
+    const listed = async (query: string) => {
+      const { body } = await show(`/flows?${query}`);
+      return body['flows'].map(({ reference }: { reference: string }) => reference) as string[];
+    };
+    await until('the running one', async () => (await listed('state=running&limit=500')).includes(running));
+    await until('the parked one', async () =>
+      (await listed('state=parked&kind=bridge-transfer&limit=500')).includes(parked),
+    );
+    expect(await listed(`reference=${running}`)).toEqual([running]);
+    expect(await listed(`reference=${running}&state=parked`)).toEqual([]);
+    expect((await show("/flows?reference=x'%20OR%201=1")).status).toBe(400);
+    expect((await show('/flows?state=lost')).status).toBe(400);
+  });
+
+  it('wait until a flow ends, parks, or the time is up', async () => {
+    const [slow, parked] = [newReference(), newReference()];
+    await start(slow);
+    await start(parked, { metadata: { notes: 'park' } });
+    expect(await show(`/flows/bridge-transfer/${slow}/wait?timeoutSeconds=0.2`)).toMatchObject({
+      body: { state: 'running' },
+    });
+    // The probe flow knows its parking by the attribute alone.
+    const startedAt = performance.now();
+    expect((await show(`/flows/bridge-transfer/${parked}/wait?timeoutSeconds=20`)).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    const waiting = show(`/flows/bridge-transfer/${slow}/wait?timeoutSeconds=20`);
+    await tested.post(tested.callbackPath(slow), { status: 'REFUNDED' });
+    expect(await waiting).toMatchObject({ body: { state: 'refunded' } });
+  });
+
+  it('carry orders to the flow, with the name of the token', async () => {
+    const reference = newReference();
+    const path = `/flows/bridge-transfer/${reference}`;
+    await start(reference);
+    expect(await tested.post(`${path}/approve-quote`, {}, SHOP)).toMatchObject({
+      status: 200,
+      body: { stage: 'approved by shop' },
+    });
+    expect(await tested.post(`${path}/resolve`, { action: 'send-again', note: 'try' }, ANN)).toMatchObject({
+      status: 409,
+      body: { success: false, data: { reference, actions: [] } },
+    });
+    expect((await tested.post(`${path}/resolve`, { action: 'send-again' }, ANN)).status).toBe(400);
+    expect(await tested.post(`${path}/cancel`, {}, SHOP)).toMatchObject({ status: 200 });
+    await until('the end', async () => (await show(path)).body['state'] === 'cancelled');
+    expect(await tested.post(`${path}/cancel`, {}, SHOP)).toMatchObject({ status: 200, body: { state: 'cancelled' } });
+    expect((await tested.post(`${path}/approve-quote`, {}, SHOP)).status).toBe(409);
+  });
+
+  it('need a token, and a role for what only some may do', async () => {
+    const path = `/flows/bridge-transfer/${newReference()}`;
+    const statuses = async (headers: Record<string, string>) => [
+      (await tested.post('/flows/bridge-transfer', {}, headers)).status,
+      (await show(path, headers)).status,
+      (await tested.post(`${path}/resolve`, { action: 'send-again', note: 'x' }, headers)).status,
+      (await show('/events', headers)).status,
+      (await show('/events/evt_1', headers)).status,
+      (await tested.post('/events/evt_1/replay', {}, headers)).status,
+      (await tested.post('/codec/decode', { payloads: [] }, headers)).status,
+    ];
+    expect(await statuses({ authorization: 'Bearer nobody' })).toEqual([401, 401, 401, 401, 401, 401, 401]);
+    expect(await statuses(SHOP)).toEqual([400, 404, 403, 200, 403, 403, 403]);
+    expect(await statuses(ANN)).toEqual([400, 404, 404, 200, 404, 404, 200]);
+    expect(await statuses({ authorization: 'Bearer secret-of-root' })).toEqual([400, 404, 404, 200, 404, 404, 200]);
+  });
+
+  it('show a flow that was terminated in the UI as parked, and close it on its claim', async () => {
+    const reference = newReference();
+    const path = `/flows/bridge-transfer/${reference}`;
+    await start(reference);
+    await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).terminate('by hand');
+    expect(await show(path)).toMatchObject({ body: { state: 'parked', parked: { reason: 'terminated' } } });
+    expect(await tested.post(`${path}/resolve`, { action: 'mark-completed', note: 'x' }, ANN)).toMatchObject({
+      status: 409,
+      body: { data: { actions: ['close-not-executed'] } },
+    });
+    const closed = await tested.post(
+      `${path}/resolve`,
+      { action: 'close-not-executed', note: 'nothing was sent' },
+      ANN,
+    );
+    expect(closed).toMatchObject({ status: 200, body: { state: 'failed', outcome: { reason: 'not_executed' } } });
+    expect(await show(path)).toMatchObject({ body: { state: 'failed', parked: null } });
+    const claim = { account: 'default', operation: 'createBridgeDeposit', reference };
+    expect(await tested.store.claims.get(claim)).toMatchObject({ phase: 'void' });
+    const late = { owner: 'late', flowId: `bridge-transfer/${reference}`, fingerprint: 'any' };
+    expect((await tested.store.claims.reserve(claim, late)).kind).not.toBe('reserved');
+  });
+
+  it('do not close a terminated flow that the service executed', async () => {
+    const reference = newReference();
+    const flowId = `bridge-transfer/${reference}`;
+    const claim = { account: 'default', operation: 'createBridgeDeposit', reference };
+    await start(reference);
+    await tested.store.claims.reserve(claim, { owner: 'a', flowId, fingerprint: 'f' });
+    await tested.store.claims.markSending(claim, 'a');
+    await tested.store.claims.recordAnswer(claim, { status: 'DEPOSIT_INITIATED' });
+    await tested.client.workflow.getHandle(flowId).terminate('by hand');
+    expect(await show(`/flows/${flowId}`)).toMatchObject({
+      body: { state: 'parked', parked: { actions: [], evidence: { claims: { createBridgeDeposit: 'answered' } } } },
+    });
+    const answer = await tested.post(`/flows/${flowId}/resolve`, { action: 'close-not-executed', note: 'x' }, ANN);
+    expect(answer.status).toBe(409);
+    expect(await tested.store.claims.get(claim)).toMatchObject({ phase: 'answered' });
+  });
+
+  it('show what the server knows where no worker answers', async () => {
+    const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
+    const reference = newReference();
+    await lonely.post('/flows/bridge-transfer', transferInput(reference), SHOP);
+    const shown = await fetch(`${lonely.url}/flows/bridge-transfer/${reference}`, { headers: SHOP });
+    expect(await shown.json()).toMatchObject({
+      state: 'running',
+      reference,
+      stage: expect.stringMatching(/no worker/),
+    });
+    await lonely.client.workflow.getHandle(`bridge-transfer/${reference}`).terminate();
+    await lonely.close();
+  });
+});

@@ -1,0 +1,111 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { readSettings } from '../../src/config/index.js';
+import { GatewayPortTakenError } from '../../src/gateway/index.js';
+import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
+import { gatewayUnderTest, keyring, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { rawRequest } from './setup/raw-request.js';
+
+const UI = 'http://127.0.0.1:8233';
+
+describe('the codec server', () => {
+  let tested: GatewayUnderTest;
+  beforeAll(async () => {
+    tested = await gatewayUnderTest({ gateway: { uiOrigin: UI } });
+  });
+  afterAll(() => tested.close());
+
+  const codec = createPayloadCodec({ keyring, namespace: 'default' });
+  const base64 = (bytes: Uint8Array | null | undefined) => Buffer.from(bytes ?? []).toString('base64');
+  const encrypted = async (value: unknown) => {
+    const [payload] = await codec.encode([defaultPayloadConverter.toPayload(value) ?? {}]);
+    const metadata = Object.entries(payload?.metadata ?? {}).map(([name, bytes]) => [name, base64(bytes)]);
+    return { metadata: Object.fromEntries(metadata), data: base64(payload?.data) };
+  };
+  const decode = (payloads: unknown[], headers: Record<string, string>) =>
+    rawRequest(tested.url, '/codec/decode', JSON.stringify({ payloads }), headers);
+
+  it('shows the UI what is encrypted, and what came in the clear as it is', async () => {
+    const plain = { metadata: { encoding: base64(Buffer.from('json/plain')) }, data: base64(Buffer.from('"clear"')) };
+    const answer = await decode([await encrypted({ amount: '12.50' }), plain], {
+      origin: UI,
+      'x-namespace': 'default',
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers['access-control-allow-origin']).toBe(UI);
+    const { payloads } = JSON.parse(answer.body);
+    const texts = payloads.map(({ data }: { data: string }) => Buffer.from(data, 'base64').toString());
+    expect(texts).toEqual(['{"amount":"12.50"}', '"clear"']);
+  });
+
+  it('encodes so that it decodes again', async () => {
+    const plain = { metadata: { encoding: base64(Buffer.from('json/plain')) }, data: base64(Buffer.from('{"a":1}')) };
+    const encoded = await rawRequest(tested.url, '/codec/encode', JSON.stringify({ payloads: [plain] }), {
+      origin: UI,
+    });
+    const { payloads } = JSON.parse(encoded.body);
+    expect(Buffer.from(payloads[0].metadata.encoding, 'base64').toString()).toBe('binary/encrypted');
+    expect(JSON.parse((await decode(payloads, { origin: UI })).body).payloads).toEqual([plain]);
+  });
+
+  it('answers the preflight of the exact origin alone', async () => {
+    const preflight = async (origin: string) => {
+      const answer = await fetch(`${tested.url}/codec/decode`, { method: 'OPTIONS', headers: { origin } });
+      return answer.headers.get('access-control-allow-origin');
+    };
+    expect(await preflight(UI)).toBe(UI);
+    for (const other of [`${UI}0`, 'http://127.0.0.1', 'https://127.0.0.1:8233', 'null', 'http://localhost:8233']) {
+      expect(await preflight(other)).toBeNull();
+      const answer = await decode([], { origin: other });
+      expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([401, undefined]);
+    }
+  });
+
+  it('needs a token from everybody else, and beyond development from the UI, too', async () => {
+    expect((await decode([], {})).status).toBe(401);
+    expect((await decode([], { authorization: 'Bearer dev-token' })).status).toBe(200);
+    expect((await decode(['nonsense'], { authorization: 'Bearer dev-token' })).status).toBe(400);
+    const live = await gatewayUnderTest({
+      gateway: { uiOrigin: UI, settings: { ...readSettings({ GATEWAY_PORT: '0' }), development: false } },
+    });
+    const answer = await rawRequest(live.url, '/codec/decode', '{"payloads":[]}', { origin: UI });
+    await live.close();
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('the gateway as a process', () => {
+  it('is healthy while it answers, and ready while store and Temporal are there', async () => {
+    const tested = await gatewayUnderTest();
+    expect(await tested.get('/healthz')).toMatchObject({ status: 200 });
+    expect(await tested.get('/readyz')).toEqual({ status: 200, body: { status: 'ok', store: 'ok', temporal: 'ok' } });
+    await tested.close();
+
+    const alone = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
+    expect(await alone.get('/healthz')).toMatchObject({ status: 200 });
+    expect(await alone.get('/readyz')).toMatchObject({ status: 503, body: { store: 'ok', temporal: 'unavailable' } });
+    await alone.close();
+  });
+
+  it('says in one sentence that its port is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as { port: number };
+    const starting = gatewayUnderTest({ env: { GATEWAY_PORT: String(port) } });
+    await expect(starting).rejects.toThrow(GatewayPortTakenError);
+    await expect(starting).rejects.toThrow(new RegExp(`Port ${port} .* GATEWAY_PORT`));
+    await new Promise((resolve) => other.close(resolve));
+  });
+
+  it('gives every answer a request id and headers that browsers need', async () => {
+    const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
+    const { headers } = await fetch(`${tested.url}/healthz`, {
+      headers: { 'request-id': 'mine', 'x-request-id': 'mine' },
+    });
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cache-control')).toBe('no-store');
+    await tested.close();
+  });
+});

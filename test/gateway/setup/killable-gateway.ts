@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface KillableGateway {
+  readonly url: string;
+  /** SIGKILL: nothing of it runs any more when this resolves. */
+  kill(): Promise<void>;
+}
+
+/** Starts a gateway process and waits until it listens. */
+export async function startKillable(env: Record<string, string>): Promise<KillableGateway> {
+  const loader = fileURLToPath(new URL('tools/typescript.mjs', `file://${root}/`));
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--no-warnings', '--import', loader, fileURLToPath(new URL('./gateway-process.ts', import.meta.url))],
+    { cwd: root, env: { PATH: process.env['PATH'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let errors = '';
+  child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const gone = once(child, 'exit');
+  const url = await Promise.race([
+    once(child.stdout as NodeJS.ReadableStream, 'data').then(([chunk]) => String(chunk).trim()),
+    gone.then(() => Promise.reject(new Error(`the gateway ended at its start: ${errors}`))),
+  ]);
+  return {
+    url,
+    async kill() {
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
