@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
+import {
+  asBridgeStatus,
+  foldStatus,
+  NOTHING_SEEN,
+  rises,
+  standingOf,
+  type BridgeStanding,
+  type SeenStatuses,
+} from '../../workflows/bridge/statuses.js';
+
+interface Step {
+  readonly order: readonly BridgeStatus[];
+  readonly before: SeenStatuses;
+  readonly after: SeenStatuses;
+}
+
+/** Every order of every subset: each beginning of an order is an order of a smaller set. */
+function* everyStep(order: readonly BridgeStatus[] = [], before: SeenStatuses = NOTHING_SEEN): Generator<Step> {
+  for (const status of BRIDGE_STATUSES) {
+    if (order.includes(status)) continue;
+    const step = { order: [...order, status], before, after: foldStatus(before, status) };
+    yield step;
+    yield* everyStep(step.order, step.after);
+  }
+}
+
+const setOf = (order: readonly BridgeStatus[]) => order.toSorted().join(' ');
+const resultOf = (seen: SeenStatuses) => JSON.stringify({ seen, standing: standingOf(seen) });
+const heightOf = (standing: BridgeStanding) =>
+  standing.kind === 'open' && standing.highest !== null ? BRIDGE_STATUSES.indexOf(standing.highest) : -1;
+
+describe('the statuses of a bridge transfer (fault 26)', () => {
+  it('give one result for each set, in all 109,601 orders of the 256 subsets, 40,320 of them with all eight', () => {
+    const results = new Map([[setOf([]), new Set([resultOf(NOTHING_SEEN)])]]);
+    let orders = 1;
+    let complete = 0;
+    for (const { order, after } of everyStep()) {
+      orders += 1;
+      if (order.length === BRIDGE_STATUSES.length) complete += 1;
+      const set = setOf(order);
+      results.set(set, (results.get(set) ?? new Set()).add(resultOf(after)));
+    }
+    expect({ orders, complete, sets: results.size }).toEqual({ orders: 109_601, complete: 40_320, sets: 256 });
+    expect([...results.values()].filter((found) => found.size !== 1)).toEqual([]);
+    // With both endings in it, what all orders give is a conflict.
+    expect([...(results.get(setOf(BRIDGE_STATUSES)) ?? [])].map((text) => JSON.parse(text).standing)).toEqual([
+      { kind: 'conflict' },
+    ]);
+  });
+
+  it('only rise, and their endings stick', () => {
+    const wrong: string[] = [];
+    for (const { order, before, after } of everyStep()) {
+      const [was, is] = [standingOf(before), standingOf(after)];
+      const kept = before.seen.every((status) => after.seen.includes(status));
+      if (!kept || !mayFollow(was, is)) wrong.push(`${order.join(' ')}: ${resultOf(before)} → ${resultOf(after)}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('let REFUNDED follow FAILED, in either order of arrival', () => {
+    const seen = (...order: BridgeStatus[]) => standingOf(order.reduce(foldStatus, NOTHING_SEEN));
+    expect(seen('FAILED')).toEqual({ kind: 'ended', ending: 'FAILED' });
+    expect(seen('FAILED', 'REFUNDED')).toEqual({ kind: 'ended', ending: 'REFUNDED' });
+    expect(seen('REFUNDED', 'FAILED')).toEqual({ kind: 'ended', ending: 'REFUNDED' });
+  });
+
+  it('are a conflict exactly where COMPLETED stands with FAILED or REFUNDED', () => {
+    for (const { order, after } of everyStep()) {
+      const both = order.includes('COMPLETED') && (order.includes('FAILED') || order.includes('REFUNDED'));
+      if ((standingOf(after).kind === 'conflict') !== both) throw new Error(order.join(' '));
+    }
+  });
+
+  it('change nothing when they are repeated', () => {
+    const orders = fc.array(fc.constantFrom(...BRIDGE_STATUSES), { maxLength: 40 });
+    fc.assert(
+      fc.property(orders, (order) => {
+        const once = [...new Set(order)].reduce(foldStatus, NOTHING_SEEN);
+        expect(order.reduce(foldStatus, NOTHING_SEEN)).toEqual(once);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('are passed on only where they lie above everything that is known', () => {
+    for (const { order, before } of everyStep()) {
+      const status = order.at(-1) as BridgeStatus;
+      const highest = Math.max(-1, ...before.seen.map((word) => BRIDGE_STATUSES.indexOf(word)));
+      if (rises(before, status) !== BRIDGE_STATUSES.indexOf(status) > highest) throw new Error(order.join(' '));
+    }
+  });
+
+  it('are these eight words and no other, however alike', () => {
+    expect(BRIDGE_STATUSES.map(asBridgeStatus)).toEqual([...BRIDGE_STATUSES]);
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.constantFrom('completed', 'COMPLETED ', '__proto__', '')), (word) => {
+        expect(asBridgeStatus(word)).toBe((BRIDGE_STATUSES as readonly string[]).includes(word) ? word : undefined);
+      }),
+    );
+    expect(asBridgeStatus(null)).toBeUndefined();
+  });
+});
+
+/** Open rises or ends; an ending stays, but for FAILED → REFUNDED, or becomes a conflict; a conflict stays. */
+function mayFollow(was: BridgeStanding, is: BridgeStanding): boolean {
+  switch (was.kind) {
+    case 'conflict':
+      return is.kind === 'conflict';
+    case 'open':
+      return is.kind !== 'open' || heightOf(is) >= heightOf(was);
+    case 'ended':
+      if (is.kind === 'conflict') return true;
+      return is.kind === 'ended' && (is.ending === was.ending || (was.ending === 'FAILED' && is.ending === 'REFUNDED'));
+    default:
+      return was satisfies never;
+  }
+}
