@@ -15,6 +15,7 @@ import { addFlowRoutes } from './flows/routes.js';
 import { GatewayPortTakenError } from './gateway-errors.js';
 import { addHealthRoutes } from './health.js';
 import { createTokenCheck } from './http/bearer-token.js';
+import { closingSignal } from './http/closing.js';
 import { createServer } from './http/server.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { createProfiles } from './inbound/profiles.js';
@@ -84,6 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { taskQueue } = options;
 
   const server = createServer(logger);
+  const closing = closingSignal(server);
   addInboundRoutes(server, {
     settings,
     store,
@@ -103,6 +105,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settler,
     logger,
     nowMs,
+    closing,
     ...(taskQueue === undefined ? {} : { taskQueue }),
   });
   addEventRoutes(server, { store, tokens, reader, dispatcher, logger });

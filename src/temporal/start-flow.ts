@@ -20,6 +20,8 @@ export interface StartedFlow {
   readonly runId: string;
 }
 
+const START_WITHIN_MS = 10_000;
+
 /** What every start of a flow has in common, for `start` and for update-with-start alike. */
 export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown) {
   const flow = flowOf(kind);
@@ -55,10 +57,12 @@ export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unkn
   const { workflowType, fingerprint, options } = startOptions(deps, kind, input);
   const flowId = options.workflowId;
   try {
-    const handle = await deps.client.workflow.start(workflowType, {
-      ...options,
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-    });
+    const start = () =>
+      deps.client.workflow.start(workflowType, {
+        ...options,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+      });
+    const handle = await deps.client.connection.withDeadline(Date.now() + START_WITHIN_MS, start);
     return { started: true, flowId, runId: handle.firstExecutionRunId };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -158,6 +158,24 @@ describe('the way of an event into its flow', () => {
     }
   });
 
+  it('is listed as late where a terminated flow never saw it, with an alarm where money moved', async () => {
+    const lonely = await gatewayUnderTest({ gateway: { nowMs: () => Date.now() + 61_000 } });
+    const reference = newReference();
+    const flowId = `bridge-transfer/${reference}`;
+    await lonely.post('/flows/bridge-transfer', transferInput(reference));
+    await lonely.post(lonely.callbackPath(reference), { status: 'COMPLETED' });
+    await until('delivery', async () => (await lonely.store.inbox.list({ flowId }))[0]?.state === 'delivered');
+    await lonely.client.workflow.getHandle(flowId).terminate();
+    const detail = 'The flow had been terminated; this says COMPLETED.';
+    const [row] = await until('late rows', async () => {
+      const rows = await lonely.store.inbox.list({ flowId });
+      return rows[0]?.state === 'late' && rows;
+    });
+    expect(row).toMatchObject({ detail });
+    expect(lonely.log.filter(({ alarm }) => alarm !== undefined)).toHaveLength(1);
+    await lonely.close();
+  });
+
   it('is gone again by a person: replayed with trust, tried out before', async () => {
     await workerRuns();
     const reference = newReference();

@@ -195,6 +195,29 @@ describe('the flow operations', () => {
     expect(await tested.store.claims.get(claim)).toMatchObject({ phase: 'answered' });
   });
 
+  it('say that Temporal is away, and when to come again', async () => {
+    const alone = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS }, temporalAddress: '127.0.0.1:1' });
+    const answer = await alone.post('/flows/bridge-transfer', transferInput(newReference()), SHOP);
+    await alone.close();
+    expect(answer).toMatchObject({ status: 503, body: { success: false } });
+  }, 60_000);
+
+  it('let go of who waits when the gateway closes', async () => {
+    const closing = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
+    const reference = newReference();
+    await closing.post('/flows/bridge-transfer', transferInput(reference), SHOP);
+    const waiting = fetch(`${closing.url}/flows/bridge-transfer/${reference}/wait?timeoutSeconds=60`, {
+      headers: SHOP,
+    });
+    // Two requests on one connection later, the first has long been heard.
+    await closing.get('/healthz');
+    await closing.get('/readyz');
+    const startedAt = performance.now();
+    await closing.close();
+    expect((await waiting).status).toBe(200);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+  });
+
   it('show what the server knows where no worker answers', async () => {
     const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
     const reference = newReference();

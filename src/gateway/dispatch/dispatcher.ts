@@ -4,7 +4,7 @@ import { errorForLog } from '../http/error-for-log.js';
 import { deliverBatch, type DeliverDeps } from './deliver-batch.js';
 import { untilFlowHeals, untilTemporalAnswers } from './delays.js';
 import type { Drain } from './drain.js';
-import { isOutage } from './outage.js';
+import { isOutage } from '../../temporal/connection-outage.js';
 
 export interface Dispatcher {
   /** Something may be due now. Never waits and never throws. */

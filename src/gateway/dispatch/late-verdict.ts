@@ -18,10 +18,15 @@ const AGREES_WITH: Readonly<Record<string, readonly FlowState[]>> = {
 export function lateVerdict(status: string | null, ended: FlowState, trusted: boolean): LateVerdict {
   const agreeing = status === null ? undefined : AGREES_WITH[status];
   const said = status ?? 'no status';
+  const proof = trusted ? '' : ' Nobody has proven where it comes from.';
+  // A flow that was terminated did not end by itself, and whoever did that may not know that money moved.
+  if (ended === 'parked') {
+    const moved = status === 'COMPLETED' || status === 'REFUNDED';
+    return { contradicts: moved, detail: `The flow had been terminated; this says ${said}.${proof}` };
+  }
   if (agreeing === undefined)
     return { contradicts: false, detail: `Came after the flow had ended as ${ended}: ${said}.` };
   if (agreeing.includes(ended))
     return { contradicts: false, detail: `Agrees: the flow had ended as ${ended}, this says ${said}.` };
-  const proof = trusted ? '' : ' Nobody has proven where it comes from.';
   return { contradicts: true, detail: `CONTRADICTS: the flow had ended as ${ended}, this says ${said}.${proof}` };
 }

@@ -18,6 +18,8 @@ export interface FlowOperationDeps {
   readonly settler: Pick<Settler, 'lookAt'>;
   readonly logger: Logger;
   readonly nowMs: () => number;
+  /** Aborted when the gateway closes: who waits for a flow then hears how it is now. */
+  readonly closing: AbortSignal;
   /** @default that of all flows */
   readonly taskQueue?: string;
 }

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {
@@ -21,9 +22,17 @@ const ListQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
 
+type ListQuery = z.infer<typeof ListQuery>;
+
+const LIST_WITHIN_MS = 10_000;
+
 /** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
-export async function listFlows({ client }: FlowOperationDeps, request: FastifyRequest) {
+export function listFlows({ client }: FlowOperationDeps, request: FastifyRequest) {
   const query = parseBody(ListQuery, request.query, 'The query');
+  return client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, () => flowsOf(client, query));
+}
+
+async function flowsOf(client: Client, query: ListQuery) {
   const flows = [];
   for await (const found of client.workflow.list({ query: visibilityQuery(query), pageSize: query.limit })) {
     const id = parseFlowId(found.workflowId);
@@ -42,7 +51,7 @@ export async function listFlows({ client }: FlowOperationDeps, request: FastifyR
 }
 
 /** Every word in it comes from our own vocabularies or matches the grammar of references: nothing to escape. */
-export function visibilityQuery({ kind, state, reference }: Omit<z.infer<typeof ListQuery>, 'limit'>): string {
+export function visibilityQuery({ kind, state, reference }: Omit<ListQuery, 'limit'>): string {
   const kinds = kind === undefined ? FLOW_KINDS : [kind];
   const inList = (values: readonly string[]) => `(${values.map((value) => `'${value}'`).join(', ')})`;
   const parts = [`WorkflowType IN ${inList(kinds.map(workflowTypeOf))}`];

@@ -23,8 +23,9 @@ export async function waitForFlow(deps: FlowOperationDeps, request: FastifyReque
   for (;;) {
     const facts = await deps.reader.facts(address.flowId);
     const leftMs = endsAtMs - performance.now();
-    if (facts?.state !== 'running' || leftMs <= 0 || request.raw.destroyed) return shownFlow(deps.reader, address);
-    await sleep(Math.min(pauseMs, leftMs));
+    const goesOn = facts?.state === 'running' && leftMs > 0 && !deps.closing.aborted && !request.raw.socket.destroyed;
+    if (!goesOn) return shownFlow(deps.reader, address);
+    await sleep(Math.min(pauseMs, leftMs), undefined, { signal: deps.closing }).catch(() => undefined);
     pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5);
   }
 }

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { StoreUnavailableError } from '../../store/store-errors.js';
+import { isOutage } from '../../temporal/connection-outage.js';
 import { Refusal, type RefusalDetails } from './refusal.js';
 import { errorForLog } from './error-for-log.js';
 
@@ -43,6 +44,13 @@ export function createErrorHandler(logger: Logger) {
       logger.error({ requestId: request.id, error: errorForLog(error) }, 'the store is unavailable');
       void reply.header('retry-after', RETRY_AFTER_SECONDS);
       return reply.code(503).send(errorBody(503, 'The request could not be stored. Send it again.'));
+    }
+    if (isOutage(error)) {
+      logger.error({ requestId: request.id, error: errorForLog(error) }, 'Temporal cannot be reached');
+      void reply.header('retry-after', RETRY_AFTER_SECONDS);
+      return reply
+        .code(503)
+        .send(errorBody(503, 'Temporal cannot be reached. Send it again: one reference is one flow.'));
     }
     const status = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
     // A body that was not read to its end would be taken for the next request.

@@ -1,5 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
-import { StoreUnavailableError } from '../../store/store-errors.js';
+import { StoreUnavailableError } from '../store/store-errors.js';
 
 /** gRPC codes that blame the one request; everything else (unavailable, deadline, exhausted, …) is about the server. */
 const INVALID_ARGUMENT = 3;

@@ -1,0 +1,14 @@
+import type { FastifyInstance } from 'fastify';
+
+/**
+ * Aborted when the server begins to close, for handlers that wait. Their answers then end the connection: one that stays
+ * alive would keep `close` waiting for its keep-alive timeout.
+ */
+export function closingSignal(server: FastifyInstance): AbortSignal {
+  const closing = new AbortController();
+  server.addHook('preClose', async () => closing.abort());
+  server.addHook('onSend', async (_request, reply) => {
+    if (closing.signal.aborted) void reply.header('connection', 'close');
+  });
+  return closing.signal;
+}
