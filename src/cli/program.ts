@@ -1,13 +1,34 @@
 import { Command } from 'commander';
+import { addApproveCommand } from './commands/approve.js';
+import { addCancelCommand } from './commands/cancel.js';
+import { addDoctorCommand } from './commands/doctor.js';
+import { addEventsCommand } from './commands/events.js';
 import { addGatewayCommand } from './commands/gateway.js';
+import { addListCommand } from './commands/list.js';
+import { addResolveCommand } from './commands/resolve.js';
 import { addSandboxCommand } from './commands/sandbox.js';
+import { addShowCommand } from './commands/show.js';
+import { addStartCommand } from './commands/start.js';
 import { addUpCommand } from './commands/up.js';
+import { addWaitCommand } from './commands/wait.js';
+import { addWatchCommand } from './commands/watch.js';
 import { addWorkerCommand } from './commands/worker.js';
 import type { CliContext } from './context.js';
 import { EXIT_CODES_HELP } from './exit-codes.js';
 import type { RunCommand } from './run-command.js';
 
-/** The whole command line. A new command is one file and one line here. */
+/** A new command is one file and one line here. */
+const COMMANDS = {
+  'Run it:': [addUpCommand, addGatewayCommand, addWorkerCommand, addSandboxCommand, addDoctorCommand],
+  'Flows:': [addStartCommand, addListCommand, addShowCommand, addWatchCommand, addWaitCommand],
+  'Decisions:': [addApproveCommand, addCancelCommand, addResolveCommand, addEventsCommand],
+} as const;
+
+const ENVIRONMENT_HELP = `
+Flows and decisions go to the gateway at GATEWAY_URL with the token TOWLINE_TOKEN; without them, to the gateway of this
+machine's settings with the token of development.`;
+
+/** The whole command line. */
 export function createProgram(context: CliContext, run: RunCommand): Command {
   const program = new Command('towline')
     .description('Money flows across a payments service, durable.')
@@ -15,16 +36,15 @@ export function createProgram(context: CliContext, run: RunCommand): Command {
       writeOut: (text) => context.out(text.trimEnd()),
       writeErr: (text) => context.err(text.trimEnd()),
     })
-    .showHelpAfterError('(add --help for help)')
     .exitOverride()
-    .addHelpText('after', `${EXIT_CODES_HELP}\n\nExample:\n  towline up`);
+    .helpCommand(false)
+    .addHelpText('after', `${ENVIRONMENT_HELP}\n${EXIT_CODES_HELP}\n\nExample:\n  towline up`);
 
-  const groups = {
-    'Run:': [addUpCommand, addGatewayCommand, addWorkerCommand, addSandboxCommand],
-  };
-  for (const [heading, commands] of Object.entries(groups)) {
-    program.commandsGroup(heading);
-    for (const add of commands) add(program, run, context);
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    for (const add of commands) {
+      add(program, run, context);
+      program.commands.at(-1)?.helpGroup(heading);
+    }
   }
   return program;
 }

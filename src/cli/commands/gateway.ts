@@ -3,6 +3,7 @@ import { startGateway } from '../../gateway/index.js';
 import { openStore } from '../../store/open-store.js';
 import type { CliContext } from '../context.js';
 import type { ExitCode } from '../exit-codes.js';
+import { graceMsOf } from '../process/process-name.js';
 import { runProcess } from '../process/run-process.js';
 import { loadKeyring } from '../wiring/keyring.js';
 import { loadSettings } from '../wiring/load-settings.js';
@@ -34,6 +35,7 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const gateway = await startGateway({ settings, store, client, codec, logger, ...uiOrigin });
     return {
       url: gateway.url,
+      graceMs: graceMsOf('gateway', settings),
       async stop() {
         await gateway.close();
         await close();

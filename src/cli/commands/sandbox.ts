@@ -4,6 +4,7 @@ import { startSandbox } from '../../sandbox/sandbox.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import type { ExitCode } from '../exit-codes.js';
+import { graceMsOf } from '../process/process-name.js';
 import { runProcess } from '../process/run-process.js';
 import type { RunCommand } from '../run-command.js';
 import { loadSettings } from '../wiring/load-settings.js';
@@ -38,7 +39,7 @@ async function runSandbox({ env, isTerminal }: CliContext): Promise<ExitCode> {
       if (error.code !== 'EADDRINUSE') throw error;
       throw new CliError(sandboxPortTaken(port, host));
     });
-    return { url: sandbox.url, stop: () => sandbox.close() };
+    return { url: sandbox.url, graceMs: graceMsOf('sandbox', settings), stop: () => sandbox.close() };
   });
 }
 

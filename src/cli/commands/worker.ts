@@ -4,6 +4,7 @@ import { startWorker } from '../../temporal/worker.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
+import { graceMsOf } from '../process/process-name.js';
 import { runProcess } from '../process/run-process.js';
 import type { RunCommand } from '../run-command.js';
 import { activityDeps } from '../wiring/activity-deps.js';
@@ -44,6 +45,7 @@ async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
     });
     return {
       ended: worker.ended,
+      graceMs: graceMsOf('worker', settings),
       async stop() {
         await worker.shutdown();
         service.close();

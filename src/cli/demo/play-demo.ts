@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/index.js';
 import type { CliContext } from '../context.js';
-import { createGatewayClient, type GatewayClient } from '../gateway-client/gateway-client.js';
-import { gatewayUrl, type Processes } from '../up/start-processes.js';
+import type { GatewayClient } from '../gateway-client/gateway-client.js';
+import { type Processes } from '../up/start-processes.js';
 import { uiLink, uiUrlOf } from '../wiring/temporal-ui.js';
 import { type Played, playScene } from './play-scene.js';
 import { createSandboxControl } from './sandbox-control.js';
@@ -13,6 +13,7 @@ export interface DemoDeps {
   readonly settings: Settings;
   readonly namespace: string;
   readonly processes: Processes;
+  readonly gateway: GatewayClient;
   /** Makes this run's references its own. @default the time in base 36 */
   readonly run?: string;
 }
@@ -22,15 +23,12 @@ export interface DemoDeps {
  * @returns whether each ended as expected
  */
 export async function playDemo(deps: DemoDeps): Promise<boolean> {
-  const { context, settings, namespace, processes, run = Date.now().toString(36) } = deps;
+  const { context, settings, namespace, processes, gateway, run = Date.now().toString(36) } = deps;
   const { sandbox, worker } = processes;
-  const token = settings.gatewayTokens[0]?.secret;
-  if (sandbox === undefined || token === undefined) {
+  if (sandbox === undefined) {
     context.out('No demo: it plays with the sandbox alone, and SERVICE_BASE_URL names another service.');
     return true;
   }
-  const gateway = createGatewayClient({ url: gatewayUrl(settings), token });
-  await tellOfEarlierFlows(context, gateway);
   const killWorker = async () => {
     worker.crash();
     await worker.untilReady();
@@ -56,13 +54,4 @@ export async function playDemo(deps: DemoDeps): Promise<boolean> {
   const good = plays.filter(({ flaws }) => flaws.length === 0).length;
   context.out(`\n${playedTable(context, plays, linkTo)}\n${good} of ${plays.length} ended as expected`);
   return good === plays.length;
-}
-
-/** A home that was used before still has its flows. */
-async function tellOfEarlierFlows({ out }: CliContext, gateway: GatewayClient): Promise<void> {
-  const { flows } = await gateway.list({ limit: 500 });
-  if (flows.length === 0) return;
-  const states = [...new Set(flows.map(({ state }) => state))];
-  const counts = states.map((state) => `${flows.filter((flow) => flow.state === state).length} ${state}`);
-  out(`\nFlows of earlier starts: ${counts.join(', ')}`);
 }

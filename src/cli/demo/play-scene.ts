@@ -42,7 +42,7 @@ export async function playScene(scene: Scene, reference: string, deps: PlayDeps)
   let ended: FlowView | undefined;
   try {
     await scene.prepare?.(stage);
-    await gateway.start(KIND, { ...demoInput(reference), ...scene.input });
+    await gateway.start(KIND, JSON.stringify({ ...demoInput(reference), ...scene.input }));
     await scene.meanwhile?.(stage);
     ended = await untilEnded(gateway, flowId);
     const flaw = await scene.flaw?.(stage, ended);

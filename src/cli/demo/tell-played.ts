@@ -1,5 +1,5 @@
-import Table from 'cli-table3';
 import type { CliContext } from '../context.js';
+import { plainTable, type Row } from '../view/plain-table.js';
 import type { Played } from './play-scene.js';
 
 type Look = Pick<CliContext, 'colors'>;
@@ -19,17 +19,17 @@ export function playedTable(
   linkTo: (flowId: string) => string | undefined,
 ): string {
   const head = ['scene', 'reference', 'ending', 'deposit executed', 'our refund executed'];
-  const table = new Table({ chars: NO_LINES, style: { 'padding-left': 0, 'padding-right': 2, head: [], border: [] } });
-  table.push(head.map((word) => colors.bold(word)));
-  for (const played of plays) {
+  const rows = plays.flatMap((played): Row[] => {
     const { scene, reference, deposits, refunds, flaws, flowId } = played;
     const paint = flaws.length === 0 ? colors.green : colors.red;
-    table.push([scene.name, reference, paint(endingOf(played)), times(deposits), times(refunds)]);
     const link = linkTo(flowId);
     const below = [...flaws.map((flaw) => colors.red(flaw)), ...(link === undefined ? [] : [colors.dim(link)])];
-    for (const content of below) table.push([{ colSpan: head.length, content: `  ${content}` }]);
-  }
-  return table.toString().replaceAll(/ +$/gm, '');
+    return [
+      [scene.name, reference, paint(endingOf(played)), times(deposits), times(refunds)],
+      ...below.map((line) => ({ below: line })),
+    ];
+  });
+  return plainTable({ colors }, head, rows);
 }
 
 function endingOf({ state, flaws }: Played): string {
@@ -39,9 +39,3 @@ function endingOf({ state, flaws }: Played): string {
 function times(count: number): string {
   return count === 0 ? '–' : count === 1 ? 'once' : `${count} times`;
 }
-
-const NO_LINES = {
-  ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '' },
-  ...{ bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' },
-  ...{ left: '', 'left-mid': '', mid: '', 'mid-mid': '', right: '', 'right-mid': '', middle: '' },
-};

@@ -48,12 +48,19 @@ export function createGatewayClient(access: GatewayAccess) {
       query: query as Record<string, string | number | undefined>,
       ...(withinMs === undefined ? {} : { withinMs }),
     }) as Promise<T>;
-  const post = <T>(path: string, body: unknown) => requestGateway(access, { method: 'POST', path, body }) as Promise<T>;
+  const post = <T>(path: string, body: unknown) =>
+    requestGateway(access, { method: 'POST', path, body: JSON.stringify(body) }) as Promise<T>;
   const noteOf = (note: string | undefined) => (note === undefined ? {} : { note });
 
   return {
     url: access.url,
-    start: (kind: string, input: unknown) => post<FlowView>(`/flows/${encodeURIComponent(kind)}`, input),
+    /** The input as JSON text: it is passed on as it was written. */
+    start: (kind: string, input: string) =>
+      requestGateway(access, {
+        method: 'POST',
+        path: `/flows/${encodeURIComponent(kind)}`,
+        body: input,
+      }) as Promise<FlowView>,
     list: (query: ListQuery) => get<{ readonly flows: readonly ListedFlow[] }>('/flows', query),
     show: (flowId: string) => get<FlowView>(`/flows/${flowId}`),
     /** The flow as soon as it ended or parked, or as it is after that time (at most 300 s). */

@@ -5,13 +5,16 @@ export interface GatewayAccess {
   /** Without a slash at its end. */
   readonly url: string;
   readonly token: string;
+  /** Gives up everything that is asked. */
+  readonly signal?: AbortSignal;
 }
 
 export interface GatewayRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  readonly body?: unknown;
+  /** JSON as text, so that the digits of an amount arrive as they were written. */
+  readonly body?: string;
   /** How long the gateway itself may take, besides the way to it. @default 30,000 */
   readonly withinMs?: number;
 }
@@ -26,8 +29,10 @@ const ErrorBody = z.object({
  * One request to the gateway, its answer as JSON.
  * @throws GatewayUnreachableError, GatewayUnavailableError, GatewayRefusedError
  */
-export async function requestGateway({ url, token }: GatewayAccess, request: GatewayRequest): Promise<unknown> {
+export async function requestGateway(access: GatewayAccess, request: GatewayRequest): Promise<unknown> {
+  const { url, token } = access;
   const { method, path, query = {}, body, withinMs = 30_000 } = request;
+  const inTime = AbortSignal.timeout(withinMs + ON_THE_WAY_MS);
   const target = new URL(url + path);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) target.searchParams.set(name, `${value}`);
   const response = await fetch(target, {
@@ -36,9 +41,9 @@ export async function requestGateway({ url, token }: GatewayAccess, request: Gat
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body }),
     redirect: 'error',
-    signal: AbortSignal.timeout(withinMs + ON_THE_WAY_MS),
+    signal: access.signal === undefined ? inTime : AbortSignal.any([access.signal, inTime]),
   }).catch(() => {
     throw new GatewayUnreachableError(url);
   });
@@ -53,7 +58,7 @@ function refusal(status: number, answer: unknown): Error {
   if (status === 401) {
     return new GatewayRefusedError(
       status,
-      'The gateway does not know the token: set TOWLINE_TOKEN to one of its secrets.',
+      'The gateway does not know the token: set TOWLINE_TOKEN to the secret of one of its GATEWAY_TOKENS.',
     );
   }
   const body = ErrorBody.safeParse(answer);

@@ -12,6 +12,8 @@ export interface RunningService {
   readonly ended?: Promise<void>;
   /** Takes nothing new, finishes what is in flight. */
   stop(): Promise<void>;
+  /** How long that may take: an orphan has nobody who would kill it. */
+  readonly graceMs: number;
 }
 
 /**
@@ -39,6 +41,7 @@ export async function runProcess(logger: Logger, start: () => Promise<RunningSer
   );
   const why = await Promise.race([asked, byItself]);
   if (why !== undefined) logger.info({ why }, 'ending');
+  setTimeout(() => process.exit(EXIT.refused), service.graceMs).unref();
   await service.stop().catch((error: unknown) => logger.error({ error: errorForLog(error) }, 'did not end well'));
   logger.info('ended');
   return why === undefined ? EXIT.refused : EXIT.done;

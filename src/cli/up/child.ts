@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../config/index.js';
 import { CliError } from '../cli-error.js';
 import type { ChildMessage } from '../process/parent.js';
-import type { ProcessName } from '../wiring/logger.js';
+import type { ProcessName } from '../process/process-name.js';
 import { endOfLog, openLog } from './log-file.js';
 
 export interface ChildOptions {

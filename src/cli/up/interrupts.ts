@@ -4,25 +4,26 @@ export interface Interrupts {
   readonly first: Promise<NodeJS.Signals>;
   /** Resolves at the second: end at once. */
   readonly second: Promise<void>;
-  /** Whether there was one. */
-  readonly asked: boolean;
+  /** Aborted at the first. */
+  readonly signal: AbortSignal;
 }
 
 export function listenForInterrupts(): Interrupts {
   let count = 0;
+  const asked = new AbortController();
   let first: (signal: NodeJS.Signals) => void = () => undefined;
   let second: () => void = () => undefined;
   const interrupts = {
     first: new Promise<NodeJS.Signals>((resolve) => (first = resolve)),
     second: new Promise<void>((resolve) => (second = resolve)),
-    get asked() {
-      return count > 0;
-    },
+    signal: asked.signal,
   };
   const hear = (signal: NodeJS.Signals) => {
     count += 1;
-    if (count === 1) first(signal);
-    else if (count === 2) second();
+    if (count === 1) {
+      asked.abort();
+      first(signal);
+    } else if (count === 2) second();
     else process.exit(130);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, hear);

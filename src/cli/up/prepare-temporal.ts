@@ -1,16 +1,14 @@
-import { type Client, type Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Client, Connection } from '@temporalio/client';
 import type { Settings } from '../../config/index.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
 import { ensureSearchAttributes } from '../../temporal/search-attributes.js';
 import { CliError } from '../cli-error.js';
 import { EXIT } from '../exit-codes.js';
+import { GRPC, grpcStatusOf } from '../wiring/grpc-status.js';
 import { temporalAddress } from '../wiring/temporal.js';
 import { SEARCH_ATTRIBUTES } from './temporal-server.js';
 
 const WITHIN_MS = 15_000;
-/** gRPC's status codes. */
-const NOT_FOUND = 5;
-const NOT_OVER_THIS_DOOR: readonly number[] = [7, 12];
 
 /**
  * Connects to the server that our processes will use, and registers what flows need there.
@@ -39,22 +37,19 @@ async function registerAttributes(client: Client, namespace: string, say: (line:
   try {
     await ensureSearchAttributes(client.connection as Connection, namespace, SEARCH_ATTRIBUTES);
   } catch (error) {
-    if (!NOT_OVER_THIS_DOOR.includes(grpcCodeOf(error))) throw error;
+    const status = grpcStatusOf(error);
+    if (status !== GRPC.permissionDenied && status !== GRPC.unimplemented) throw error;
     const names = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => `${name} (${type})`);
     say(`the search attribute ${names.join(', ')} may be missing in the namespace ${namespace}: have it registered`);
   }
 }
 
 function explained(error: unknown, address: string, namespace: string): CliError {
-  if (grpcCodeOf(error) === NOT_FOUND) {
+  if (grpcStatusOf(error) === GRPC.notFound) {
     return new CliError(`Temporal at ${address} has no namespace ${namespace}: make it, or set TEMPORAL_NAMESPACE.`);
   }
   return new CliError(
     `Temporal at ${address} cannot be reached: start it, or unset TEMPORAL_ADDRESS.`,
     EXIT.unreachable,
   );
-}
-
-function grpcCodeOf(error: unknown): number {
-  return isGrpcServiceError(error) ? error.code : -1;
 }

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { Environment, Settings } from '../../config/index.js';
 import type { TemporalClient } from '../../temporal/connection.js';
 import type { Home } from '../wiring/home.js';
-import type { ProcessName } from '../wiring/logger.js';
+import { graceMsOf, type ProcessName } from '../process/process-name.js';
+import { gatewayUrl } from '../wiring/gateway-url.js';
 import { identityOf } from '../wiring/temporal.js';
 import type { Child } from './child.js';
 import type { Endings } from './endings.js';
@@ -26,40 +27,24 @@ export interface StartProcessesDeps {
   readonly say: (line: string) => void;
 }
 
-/** Beyond the longest POST, which a worker finishes before it ends. */
-const WORKER_GRACE_MS = 20_000;
-const GRACE_MS = 15_000;
-
 /** Starts sandbox, gateway and worker as processes of their own, and waits until each can do its work. */
 export async function startProcesses(deps: StartProcessesDeps): Promise<Processes> {
   const { settings, env, home, temporal, endings, say } = deps;
 
-  const start = (
-    name: ProcessName,
-    graceMs: number,
-    untilItWorks: (child: Child, signal: AbortSignal) => Promise<void>,
-  ): Supervised => {
+  const start = (name: ProcessName, untilItWorks: (child: Child, signal: AbortSignal) => Promise<void>): Supervised => {
     const logFile = join(home.logs, `${name}.log`);
+    const graceMs = graceMsOf(name, settings);
     const supervised = supervise({ name, env, logFile, graceMs }, { say, untilItWorks });
     endings.add(supervised);
     return supervised;
   };
 
   const sandbox = settings.serviceIsSandbox
-    ? start('sandbox', GRACE_MS, (_, signal) => untilItAnswers(`${settings.serviceBaseUrl}/_sandbox/clock`, signal))
+    ? start('sandbox', (_, signal) => untilItAnswers(`${settings.serviceBaseUrl}/_sandbox/clock`, signal))
     : undefined;
-  const gateway = start('gateway', GRACE_MS, (_, signal) => untilItAnswers(`${gatewayUrl(settings)}/readyz`, signal));
-  const worker = start('worker', settings.serviceTimeoutMs + WORKER_GRACE_MS, ({ pid }, signal) =>
-    untilItPolls(temporal, identityOf('worker', pid), signal),
-  );
+  const gateway = start('gateway', (_, signal) => untilItAnswers(`${gatewayUrl(settings)}/readyz`, signal));
+  const worker = start('worker', ({ pid }, signal) => untilItPolls(temporal, identityOf('worker', pid), signal));
   const all = [sandbox, gateway, worker].filter((process) => process !== undefined);
   await Promise.all(all.map((process) => process.untilReady()));
   return { sandbox, gateway, worker };
-}
-
-/** The gateway as a process of this machine reaches it. */
-export function gatewayUrl({ gatewayHost, gatewayPort }: Pick<Settings, 'gatewayHost' | 'gatewayPort'>): string {
-  const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
-  const host = everywhere[gatewayHost] ?? (gatewayHost.includes(':') ? `[${gatewayHost}]` : gatewayHost);
-  return `http://${host}:${gatewayPort}`;
 }

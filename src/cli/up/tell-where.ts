@@ -3,7 +3,8 @@ import type { CliContext } from '../context.js';
 import type { Home } from '../wiring/home.js';
 import { uiUrlOf } from '../wiring/temporal-ui.js';
 import { temporalAddress } from '../wiring/temporal.js';
-import { gatewayUrl, type Processes } from './start-processes.js';
+import { type Processes } from './start-processes.js';
+import { gatewayUrl } from '../wiring/gateway-url.js';
 
 /** Says where everything is. */
 export function tellWhere(

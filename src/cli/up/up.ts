@@ -1,13 +1,16 @@
-import { playDemo } from '../demo/play-demo.js';
 import type { CliContext } from '../context.js';
+import { playDemo } from '../demo/play-demo.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
+import { gatewayUrl } from '../wiring/gateway-url.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { createEndings, type Endings } from './endings.js';
 import { lockHome } from './home-lock.js';
 import { listenForInterrupts } from './interrupts.js';
 import { assertPortsFree } from './ports.js';
 import { prepareTemporal } from './prepare-temporal.js';
-import { gatewayUrl, startProcesses } from './start-processes.js';
+import { startProcesses } from './start-processes.js';
+import { tellOfEarlierFlows } from './tell-earlier-flows.js';
 import { tellWhere } from './tell-where.js';
 import { provideTemporalServer } from './temporal-server.js';
 
@@ -26,22 +29,27 @@ export async function up(context: CliContext, options: UpOptions): Promise<ExitC
   // What is still going on while everything ends must not be told as if it mattered.
   const quietly: CliContext = {
     ...context,
-    out: (line) => void (interrupts.asked || context.out(line)),
-    err: (line) => void (interrupts.asked || context.err(line)),
+    out: (line) => void (interrupts.signal.aborted || context.out(line)),
+    err: (line) => void (interrupts.signal.aborted || context.err(line)),
   };
   try {
     return await Promise.race([
-      serve(quietly, options, endings),
+      serve(quietly, options, endings, interrupts.signal),
       interrupts.first.then(() => (options.once ? EXIT.refused : EXIT.done)),
     ]);
   } finally {
-    if (interrupts.asked) context.err('ending: what is in flight is finished first (Ctrl-C again: at once)');
+    if (interrupts.signal.aborted) context.err('ending: what is in flight is finished first (Ctrl-C again: at once)');
     const atOnce = interrupts.second.then(() => endings.stopAllNow());
     await Promise.race([endings.stopAll(), atOnce]);
   }
 }
 
-async function serve(context: CliContext, options: UpOptions, endings: Endings): Promise<ExitCode> {
+async function serve(
+  context: CliContext,
+  options: UpOptions,
+  endings: Endings,
+  signal: AbortSignal,
+): Promise<ExitCode> {
   const say = (line: string) => context.err(context.colors.dim(line));
   const { settings: given, home } = await loadSettings(context.env);
   const release = lockHome(home);
@@ -58,9 +66,11 @@ async function serve(context: CliContext, options: UpOptions, endings: Endings):
   const processes = await startProcesses({ settings, env, home, temporal, endings, say });
   tellWhere(context, { settings, home, processes, temporalPid: server.pid() });
 
-  const asExpected = options.demo
-    ? await playDemo({ context, settings, namespace: temporal.namespace, processes })
-    : true;
+  const [token] = settings.gatewayTokens;
+  const gateway = createGatewayClient({ url: gatewayUrl(settings), token: token?.secret ?? '', signal });
+  await tellOfEarlierFlows(context, gateway);
+  const { namespace } = temporal;
+  const asExpected = options.demo ? await playDemo({ context, settings, namespace, processes, gateway }) : true;
   if (options.once) return asExpected ? EXIT.done : EXIT.refused;
   context.out(context.colors.dim('Ctrl-C ends it. The next start goes on from here.'));
   return FOR_EVER;

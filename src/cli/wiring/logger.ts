@@ -2,8 +2,7 @@ import { pino, type DestinationStream, type Logger } from 'pino';
 import pinoPretty from 'pino-pretty';
 import type { Settings } from '../../config/index.js';
 import { createGatewayLogger } from '../../gateway/index.js';
-
-export type ProcessName = 'gateway' | 'sandbox' | 'worker';
+import type { ProcessName } from '../process/process-name.js';
 
 /** One line of JSON for each entry; on a terminal, lines for people. */
 export function createProcessLogger(

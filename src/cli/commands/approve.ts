@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../context.js';
+import { EXIT } from '../exit-codes.js';
+import { gatewayAccess } from '../gateway-client/access.js';
+import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
+import type { RunCommand } from '../run-command.js';
+import { flowText } from '../view/flow-text.js';
+import { print, type PrintOptions } from '../view/print.js';
+
+interface Options extends PrintOptions {
+  readonly note?: string;
+}
+
+export function addApproveCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('approve')
+    .summary('approve the quote of a flow, which then goes on')
+    .description('Approves the quote that a flow waits with ("approval": "required" in its input). Money moves then.')
+    .argument('<flow>', FLOW_ARGUMENT)
+    .option('--note <text>', 'why; kept with the flow')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline approve bridge-transfer/order-1001')
+    .action((flow: string, options: Options) =>
+      run(async () => {
+        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const view = await gateway.approve(flowArgument(flow), options.note);
+        print(context, options, view, (shown) => flowText(context, shown));
+        return EXIT.done;
+      }),
+    );
+}

@@ -1,0 +1,79 @@
+import { type Command } from 'commander';
+import { numberArgument } from '../arguments.js';
+import type { CliContext } from '../context.js';
+import { EXIT } from '../exit-codes.js';
+import { gatewayAccess } from '../gateway-client/access.js';
+import { flowArgument } from '../gateway-client/flow-argument.js';
+import { createGatewayClient, type EventQuery } from '../gateway-client/gateway-client.js';
+import type { RunCommand } from '../run-command.js';
+import { eventTable } from '../view/event-table.js';
+import { print, type PrintOptions } from '../view/print.js';
+
+interface ListOptions extends EventQuery, PrintOptions {
+  readonly flow?: string;
+}
+
+interface ReplayOptions extends PrintOptions {
+  readonly trust?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function addEventsCommand(program: Command, run: RunCommand, context: CliContext): void {
+  const client = () => createGatewayClient(gatewayAccess(context.env));
+  const events = program
+    .command('events')
+    .summary('look at the inbox: every webhook and callback, and what became of it')
+    .description('The inbox: every webhook and callback that came, and what became of it.')
+    .addHelpText('after', '\nExample:\n  towline events list --state unverified');
+
+  events
+    .command('list')
+    .description('Lists events, newest first.')
+    .option('--flow <flow>', 'only those of this flow')
+    .option(
+      '--state <state>',
+      'only this state: waiting, delivered, applied, duplicate, unverified, late, unmatched, conflicting',
+    )
+    .option('--limit <number>', 'at most so many, up to 500', numberArgument(1, 500), 50)
+    .option('--after <id>', 'go on after this event')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline events list --flow bridge-transfer/order-1001')
+    .action(({ flow, json = false, ...query }: ListOptions) =>
+      run(async () => {
+        const page = await (flow === undefined ? client().events(query) : client().eventsOf(flowArgument(flow), query));
+        const more = page.next === null ? '' : `\nMore: --after ${page.next}`;
+        print(context, { json }, page, (shown) =>
+          shown.events.length === 0 ? 'No events.' : eventTable(context, shown.events) + more,
+        );
+        return EXIT.done;
+      }),
+    );
+
+  events
+    .command('show')
+    .description('Shows an event with its body, which may hold personal data. Needs a token of an operator.')
+    .argument('<id>', 'id of the event')
+    .addHelpText('after', '\nExample:\n  towline events show evt_0d3c')
+    .action((id: string) =>
+      run(async () => {
+        print(context, { json: true }, await client().event(id), () => '');
+        return EXIT.done;
+      }),
+    );
+
+  events
+    .command('replay')
+    .description('Delivers an event to its flow anew. Needs a token of an operator.')
+    .argument('<id>', 'id of the event')
+    .option('--trust', 'vouch for it: the flow takes it as proven by a person')
+    .option('--dry-run', 'only say what would happen')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline events replay evt_0d3c --dry-run')
+    .action((id: string, { trust = false, dryRun = false, ...options }: ReplayOptions) =>
+      run(async () => {
+        const replay = await client().replay(id, { trust, dryRun });
+        print(context, options, replay, ({ would }) => (dryRun ? `It would: ${would}` : `Ordered. It is to: ${would}`));
+        return EXIT.done;
+      }),
+    );
+}

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../context.js';
+import { EXIT } from '../exit-codes.js';
+import { gatewayAccess } from '../gateway-client/access.js';
+import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
+import type { RunCommand } from '../run-command.js';
+import { flowText } from '../view/flow-text.js';
+import { print, type PrintOptions } from '../view/print.js';
+
+interface Options extends PrintOptions {
+  readonly note: string;
+  readonly event?: string;
+}
+
+export function addResolveCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('resolve')
+    .summary('decide a parked flow')
+    .description('Gives a parked flow one of the orders that it lists (towline show). Needs a token of an operator.')
+    .argument('<flow>', FLOW_ARGUMENT)
+    .argument('<action>', 'one of the actions that the flow lists, such as keep-waiting')
+    .requiredOption('--note <text>', 'why; kept with the flow')
+    .option('--event <id>', 'the event that is meant, for trust-settlement, accept-event and dismiss-event')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  towline resolve bridge-transfer/order-1001 mark-completed --note "the recipient has it, ticket 77"',
+    )
+    .action((flow: string, action: string, { note, event, ...options }: Options) =>
+      run(async () => {
+        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const order = { action, note, ...(event === undefined ? {} : { eventId: event }) };
+        const view = await gateway.resolve(flowArgument(flow), order);
+        print(context, options, view, (shown) => flowText(context, shown));
+        return EXIT.done;
+      }),
+    );
+}

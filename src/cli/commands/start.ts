@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { FLOW_KINDS } from '../../flows/vocabulary.js';
+import { oneOfArgument } from '../arguments.js';
+import { CliError } from '../cli-error.js';
+import type { CliContext } from '../context.js';
+import { EXIT, exitCodeOf } from '../exit-codes.js';
+import { gatewayAccess } from '../gateway-client/access.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
+import { waitForFlow } from '../gateway-client/wait-for-flow.js';
+import type { RunCommand } from '../run-command.js';
+import { flowText } from '../view/flow-text.js';
+import { print, type PrintOptions } from '../view/print.js';
+
+interface Options extends PrintOptions {
+  readonly wait?: boolean;
+}
+
+export function addStartCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('start')
+    .summary('start a flow from a JSON file')
+    .description(
+      'Starts the flow of an input, or finds the flow that the same input started before: repeating it is safe. ' +
+        'The same reference with another input is refused.',
+    )
+    .argument('<kind>', `kind of flow, such as ${FLOW_KINDS[0]}`, oneOfArgument(FLOW_KINDS))
+    .argument('<file>', 'JSON file with the input; - for stdin')
+    .option('--wait', 'wait until it ends or parks; the exit code tells which')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline start bridge-transfer transfer.json --wait')
+    .action((kind: string, file: string, options: Options) =>
+      run(async () => {
+        const input = checkedJson(file, file === '-' ? await context.stdin() : await read(file));
+        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const started = await gateway.start(kind, input);
+        const view = options.wait ? await waitForFlow(gateway, started.flowId) : started;
+        print(context, options, view, (shown) => flowText(context, shown));
+        return options.wait ? exitCodeOf(view.state) : EXIT.done;
+      }),
+    );
+}
+
+async function read(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`${file} cannot be read (${error.code ?? 'unknown error'}): name a JSON file, or - for stdin.`);
+  });
+}
+
+/** Checked, and passed on as it was written. */
+function checkedJson(file: string, text: string): string {
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    throw new CliError(`${file === '-' ? 'What came on stdin' : file} is not JSON.`);
+  }
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import { numberArgument } from '../arguments.js';
+import type { CliContext } from '../context.js';
+import { exitCodeOf } from '../exit-codes.js';
+import { gatewayAccess } from '../gateway-client/access.js';
+import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
+import { waitForFlow } from '../gateway-client/wait-for-flow.js';
+import type { RunCommand } from '../run-command.js';
+import { flowText } from '../view/flow-text.js';
+import { print, type PrintOptions } from '../view/print.js';
+
+interface Options extends PrintOptions {
+  readonly timeout?: number;
+}
+
+export function addWaitCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('wait')
+    .summary('wait until a flow ends or parks')
+    .description('Waits until a flow ends or parks, and shows it. The exit code tells which.')
+    .argument('<flow>', FLOW_ARGUMENT)
+    .option('--timeout <seconds>', 'give up after that many seconds', numberArgument(0, 31_536_000))
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline wait bridge-transfer/order-1001 --timeout 600')
+    .action((flow: string, options: Options) =>
+      run(async () => {
+        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const view = await waitForFlow(gateway, flowArgument(flow), options.timeout);
+        print(context, options, view, (shown) => flowText(context, shown));
+        return exitCodeOf(view.state);
+      }),
+    );
+}

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { CliContext } from '../context.js';
+import { exitCodeOf } from '../exit-codes.js';
+import { gatewayAccess } from '../gateway-client/access.js';
+import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
+import type { RunCommand } from '../run-command.js';
+import { timelineLine } from '../view/flow-text.js';
+import { paintedState } from '../view/state-color.js';
+
+const EVERY_MS = 1_000;
+
+export function addWatchCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('watch')
+    .summary('tell what happens in a flow, until it ends or parks')
+    .description("Prints a flow's timeline as it grows, until the flow ends or parks. The exit code tells which.")
+    .argument('<flow>', FLOW_ARGUMENT)
+    .option('--json', 'print each entry as a line of JSON')
+    .addHelpText('after', '\nExample:\n  towline watch bridge-transfer/order-1001')
+    .action((flow: string, { json = false }: { json?: boolean }) =>
+      run(async () => {
+        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const flowId = flowArgument(flow);
+        // The middle of a long timeline is dropped by the flow, so entries are told by their time and not by their place.
+        const told = new Set<string>();
+        for (;;) {
+          const { state, timeline, parked } = await gateway.show(flowId);
+          for (const entry of timeline) {
+            const line = JSON.stringify(entry);
+            if (told.has(line)) continue;
+            told.add(line);
+            context.out(json ? line : timelineLine(context, entry));
+          }
+          if (state !== 'running') {
+            const actions =
+              parked === null ? '' : `: ${parked.reason}. What can be ordered: ${parked.actions.join(', ')}`;
+            if (!json) context.out(`${flowId} is ${paintedState(context, state)}${actions}`);
+            return exitCodeOf(state);
+          }
+          await sleep(EVERY_MS);
+        }
+      }),
+    );
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { Settings } from '../../config/index.js';
+import { createTokenSource, TokenFileError } from '../../client/index.js';
+import { getCryptoSend } from '../../contract/onramp.js';
+import { EXIT } from '../exit-codes.js';
+import { checkClock } from './check-clock.js';
+import { bad, type Finding, good, note } from './finding.js';
+
+const WITHIN_MS = 10_000;
+
+/**
+ * Reachability, token and clock of the service, by asking for a record that cannot exist: no money is near it. Not by the
+ * service client, since the date of an answer is of no use to anybody else.
+ */
+export async function checkService(settings: Settings): Promise<readonly Finding[]> {
+  const { serviceBaseUrl, serviceToken, serviceTokenFile } = settings;
+  let token: string;
+  try {
+    const source = serviceTokenFile === undefined ? { token: serviceToken ?? '' } : { tokenFile: serviceTokenFile };
+    token = await createTokenSource(source).token();
+  } catch (error) {
+    const says = error instanceof TokenFileError || error instanceof TypeError ? error.message : 'cannot be read.';
+    return [bad('service token', says, EXIT.refused)];
+  }
+  const path = getCryptoSend.path.replace(/\{\w+\}/, `towline-doctor-${randomUUID()}`);
+  const askedAtMs = Date.now();
+  const answer = await fetch(serviceBaseUrl + path, {
+    headers: { authorization: `Bearer ${token}` },
+    redirect: 'manual',
+    signal: AbortSignal.timeout(WITHIN_MS),
+  }).catch((error: unknown) => reasonOf(error));
+  if (typeof answer === 'string') {
+    return [
+      bad(
+        'service',
+        `${serviceBaseUrl} cannot be reached (${answer}): see to SERVICE_BASE_URL and the network.`,
+        EXIT.unreachable,
+      ),
+    ];
+  }
+  await answer.body?.cancel();
+  return [judged(answer.status, serviceBaseUrl), ...checkClock(answer.headers.get('date'), askedAtMs, Date.now())];
+}
+
+function judged(status: number, url: string): Finding {
+  if (status === 401)
+    return bad('service', `${url} refuses the token (401): set SERVICE_TOKEN to a valid one.`, EXIT.refused);
+  if (status === 403)
+    return bad('service', `${url} takes the token, but forbids reads with it (403): ask the service.`, EXIT.refused);
+  // A reference that nobody ever used: 404 is the answer of a service that works.
+  if (status === 404 || (status >= 200 && status < 300)) return good('service', `${url} answers and takes the token`);
+  if (status === 429)
+    return note('service', `${url} answers that there were too many requests (429): ask again later.`);
+  if (status >= 500) return bad('service', `${url} answers ${status}: it is in trouble.`, EXIT.unreachable);
+  return note('service', `${url} answers ${status} to a question about an unknown reference.`);
+}
+
+/** Codes only: messages of network errors may hold addresses with credentials. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
+  if (typeof cause?.code === 'string') return cause.code;
+  return error instanceof Error && error.name === 'TimeoutError' ? 'no answer in time' : 'no connection';
+}

@@ -1,0 +1,46 @@
+import { createCapabilities, inboundUrls } from '../../gateway/index.js';
+import type { LoadedSettings } from '../wiring/load-settings.js';
+import { checkGateway } from './check-gateway.js';
+import { checkService } from './check-service.js';
+import { checkStore } from './check-store.js';
+import { checkTemporal } from './check-temporal.js';
+import { explainDuplicates } from './explain-duplicates.js';
+import { explainSettlements } from './explain-settlements.js';
+import { type Finding, good, note } from './finding.js';
+
+/** Everything that the doctor looks at. Nothing of it moves money or changes a flow. */
+export async function examine(
+  { settings, home }: LoadedSettings,
+  options: { readonly showSecrets: boolean },
+): Promise<readonly Finding[]> {
+  const mode = settings.development
+    ? 'development: the service and the gateway are both on this machine'
+    : 'production: the service or the gateway is beyond this machine';
+  const [{ store, findings: ofStore }, ofTemporal, ofService, ofGateway] = await Promise.all([
+    checkStore(settings, home),
+    checkTemporal(settings),
+    checkService(settings),
+    checkGateway(settings),
+  ]);
+  const urls: Finding[] = [];
+  if (store !== undefined && options.showSecrets) {
+    const { settlement, webhook } = inboundUrls(settings.publicUrl, createCapabilities(store, settings));
+    urls.push(
+      settlement === undefined
+        ? note('settlement URL', 'none: set SETTLEMENT_CAPABILITY to at least 22 random letters and digits.')
+        : note('settlement URL', `${settlement} (a secret: for the settlement provider alone)`),
+      note('webhook URL', `${webhook} (a secret: for the service alone)`),
+    );
+  }
+  await store?.close();
+  return [
+    good('settings', mode),
+    ...ofStore,
+    ...ofTemporal,
+    ...ofService,
+    ...ofGateway,
+    ...explainDuplicates(settings),
+    ...explainSettlements(settings),
+    ...urls,
+  ];
+}

@@ -1,0 +1,30 @@
+import { DEVELOPMENT_TOKEN, isLoopback, readSettings, type Environment } from '../../config/index.js';
+import { gatewayUrl } from '../wiring/gateway-url.js';
+import { CliError } from '../cli-error.js';
+import type { GatewayAccess } from './request.js';
+
+/**
+ * Where the gateway is and how to get in: `GATEWAY_URL` and `TOWLINE_TOKEN`; without them, the gateway of this machine's
+ * settings, and the token of development. Tokens never come by the command line, which other users can see.
+ * @throws CliError, SettingsError
+ */
+export function gatewayAccess(env: Environment): GatewayAccess {
+  const given = env['GATEWAY_URL']?.trim() ?? '';
+  const url = given === '' ? gatewayUrl(readSettings(env)) : checked(given);
+  const isLocal = isLoopback(new URL(url).hostname);
+  const token = env['TOWLINE_TOKEN']?.trim() ?? '';
+  if (token !== '') return { url, token };
+  if (isLocal && !env['GATEWAY_TOKENS']) return { url, token: DEVELOPMENT_TOKEN.secret };
+  throw new CliError('TOWLINE_TOKEN is missing: set it to the secret of one of the tokens in GATEWAY_TOKENS.');
+}
+
+function checked(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search !== '') {
+    throw new CliError('GATEWAY_URL must be an http or https URL without user, password or query.');
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new CliError('GATEWAY_URL must begin with https, since the gateway is not on this machine.');
+  }
+  return given.replace(/\/+$/, '');
+}

@@ -1,0 +1,32 @@
+import type { FlowView, TimelineEntry } from '../../flows/messages.js';
+import type { CliContext } from '../context.js';
+import { paintedState } from './state-color.js';
+
+type Look = Pick<CliContext, 'colors'>;
+
+/** A flow for a person: where it stands, what it waits for, and how it got there. */
+export function flowText({ colors }: Look, flow: FlowView): string {
+  const { parked, outcome } = flow;
+  const facts: [string, string | null][] = [
+    ['state', `${paintedState({ colors }, flow.state)} (${flow.stage})`],
+    ['outcome', outcome === null ? null : [outcome.reason, outcome.detail].filter((part) => part !== null).join(': ')],
+    ['service', flow.serviceReference],
+    ['started', flow.startedAt],
+    ['updated', flow.updatedAt],
+    ['deadline', outcome === null ? flow.deadlineAt : null],
+    ['parked', parked === null ? null : `${parked.reason}, since ${parked.since}`],
+    ['evidence', parked === null ? null : JSON.stringify(parked.evidence)],
+    ['actions', parked === null ? null : parked.actions.join(', ')],
+  ];
+  const shown = facts.filter((fact): fact is [string, string] => fact[1] !== null);
+  return [
+    colors.bold(flow.flowId),
+    ...shown.map(([what, text]) => `  ${what.padEnd(10)}${text}`),
+    ...(parked === null ? [] : [`  towline resolve ${flow.flowId} ${parked.actions[0] ?? 'ACTION'} --note "why"`]),
+    ...flow.timeline.map((entry) => `  ${timelineLine({ colors }, entry)}`),
+  ].join('\n');
+}
+
+export function timelineLine({ colors }: Look, { at, stage, by, detail }: TimelineEntry): string {
+  return `${colors.dim(at)}  ${stage.padEnd(16)}  ${by.padEnd(10)}  ${detail}`;
+}
