@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ActivityDeps } from '../../activities/index.js';
 import { createServiceClient } from '../../src/client/index.js';
@@ -14,6 +15,7 @@ import { openStore } from '../../src/store/open-store.js';
 import type { Store } from '../../src/store/store.js';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
+import { installRuntime } from '../../src/temporal/sdk-logger.js';
 import { startWorker, type RunningWorker } from '../../src/temporal/worker.js';
 
 export interface BenchOptions {
@@ -21,6 +23,8 @@ export interface BenchOptions {
   readonly time: 'real' | 'skipping';
   readonly sandbox?: Partial<Parameters<typeof startSandbox>[0]>;
   readonly deps?: Partial<ActivityDeps>;
+  /** Of a call to the service. @default 2,000 */
+  readonly timeoutMs?: number;
 }
 
 /** One worker with store and sandbox of its own, on the shared Temporal server. Events are signalled by the test. */
@@ -35,29 +39,49 @@ export interface Bench {
   executions(operation: string, reference: string): Promise<number>;
   start(input: Record<string, unknown>, id?: string): Promise<WorkflowHandle>;
   worker(deps?: Partial<ActivityDeps>): Promise<RunningWorker>;
+  /** Lets so much of the flows' time pass: at once where time can be skipped, else scaled. */
+  pass(ms: number): Promise<void>;
   close(): Promise<void>;
 }
+
+/** `BENCH_LOG=1` shows what the worker logs. */
+const quiet = { info() {}, warn() {}, error() {}, debug() {} };
+const log = process.env['BENCH_LOG']
+  ? { info: console.log, warn: console.log, error: console.log, debug: console.log }
+  : quiet;
 
 export const ACCOUNT = 'bench';
 export const TOKEN = 'canary-service-token';
 
 export async function openBench(options: BenchOptions): Promise<Bench> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-bench-'));
+  // Before anything of the SDK's core runs: the runtime is one per process.
+  installRuntime(log);
+  const keyring = createKeyring([{ id: 'test', bytes: randomBytes(32) }]);
+  const dataConverter = createDataConverter({ keyring, namespace: 'default' });
   const skippingServer = options.time === 'skipping' ? process.env['TEST_TIME_SKIPPING_SERVER'] : '';
   const skipping = skippingServer
     ? await TestWorkflowEnvironment.createTimeSkipping({
         server: { executable: { type: 'existing-path', path: skippingServer } },
+        client: { dataConverter },
       })
     : undefined;
   const address = skipping?.address ?? process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
   const connection = skipping?.connection ?? (await Connection.connect({ address }));
-  await ensureSearchAttributes(connection as Connection, 'default', { [STATE_ATTRIBUTE]: 'Keyword' });
-  const keyring = createKeyring([{ id: 'test', bytes: randomBytes(32) }]);
-  const dataConverter = createDataConverter({ keyring, namespace: 'default' });
-  const client = skipping ? new Client({ connection, dataConverter }) : new Client({ connection, dataConverter });
+  if (skipping) {
+    // It cannot list them.
+    const { INDEXED_VALUE_TYPE_KEYWORD: keyword } = proto.temporal.api.enums.v1.IndexedValueType;
+    const searchAttributes = { [STATE_ATTRIBUTE]: keyword };
+    await skipping.connection.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
+  } else await ensureSearchAttributes(connection as Connection, 'default', { [STATE_ATTRIBUTE]: 'Keyword' });
+  const client = skipping?.client ?? new Client({ connection, dataConverter });
   const store = await openStore({ path: join(folder, 'store.db'), keyring });
   const sandbox = await startSandbox({ dbPath: join(folder, 'sandbox.db'), token: TOKEN, ...options.sandbox });
-  const service = createServiceClient({ baseUrl: sandbox.url, token: () => Promise.resolve(TOKEN), timeoutMs: 2_000 });
+  const service = createServiceClient({
+    baseUrl: sandbox.url,
+    token: () => Promise.resolve(TOKEN),
+    timeoutMs: options.timeoutMs ?? 2_000,
+  });
   const deps: ActivityDeps = {
     service,
     store,
@@ -80,9 +104,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       namespace: 'default',
       dataConverter,
       activities: { ...deps, ...more },
-      log: process.env['BENCH_LOG']
-        ? { info: console.log, warn: console.log, error: console.log, debug: console.log }
-        : { info() {}, warn() {}, error() {}, debug() {} },
+      log,
       bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
       taskQueue,
     });
@@ -124,6 +146,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
       });
     },
+    pass: (ms) => (skipping ? skipping.sleep(ms) : new Promise((resolve) => setTimeout(resolve, ms * timeScale))),
     async close() {
       await Promise.all(workers.map((running) => running.shutdown().catch(() => undefined)));
       await sandbox.close();

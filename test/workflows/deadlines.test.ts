@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
+import { newReference, openBench, reportOf, transferInput, trusted, until, type Bench } from './bench.js';
+
+const HOUR_MS = 3_600_000;
+
+describe('at its deadline a bridge transfer', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
+  });
+  afterAll(() => bench.close());
+
+  const tracked = async (word: string, more: Record<string, unknown> = {}) => {
+    const reference = newReference(word);
+    const handle = await bench.start(transferInput(reference, more));
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    return { reference, handle };
+  };
+  /** An event of the provider as the inbox holds it; the flow hears of it by signal only where the test says so. */
+  const received = async (flowId: string, reference: string, status: string, proof: 'signature' | null) => {
+    const event: FlowEvent = trusted(status, { source: 'settlement', proof, trusted: proof !== null });
+    await bench.store.inbox.receive({
+      id: event.id,
+      source: 'settlement',
+      flowId,
+      reference,
+      status,
+      proof,
+      contentHash: randomUUID(),
+      body: {
+        webhook_type: 'settlement',
+        provider_reference_id: reference,
+        kotani_reference_id: (await reportOf(bench.client.workflow.getHandle(flowId))).view.serviceReference,
+        status,
+        timestamp: new Date().toISOString(),
+        crypto_payment: {},
+      },
+    });
+    return event;
+  };
+  const serviceStatus = async (reference: string): Promise<string> =>
+    (await bench.control('GET', `/deposits/${reference}`)).deposits[0].status;
+
+  test('fault 34: parks where no event ever came, and is not failed (n = 10); fault 33: a late event resolves it', async () => {
+    const flows = await Promise.all(Array.from({ length: 10 }, () => tracked('never')));
+    await bench.pass(HOUR_MS + 60_000);
+    for (const { handle } of flows) {
+      const { view } = await until(handle, (report) => report.view.state === 'parked');
+      expect(view.parked).toMatchObject({
+        reason: 'no_settlement',
+        actions: ['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded'],
+      });
+      await handle.signal('events', [trusted('COMPLETED')]);
+      expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    }
+  });
+
+  test('fault 23: looks at the inbox once more, and ends on what lies there undelivered', async () => {
+    const { reference, handle } = await tracked('undelivered');
+    await received(handle.workflowId, reference, 'COMPLETED', 'signature');
+    const result = (await handle.result()) as FlowReport;
+    expect(result.view.state).toBe('completed');
+    expect(await serviceStatus(reference)).toBe('COMPLETED');
+  });
+
+  test('parks as unverified_settlement where one came that nobody proved; a person trusts it, and the service hears of it', async () => {
+    const { reference, handle } = await tracked('unverified');
+    const event = await received(handle.workflowId, reference, 'COMPLETED', null);
+    await handle.signal('events', [event]);
+    await bench.pass(HOUR_MS + 60_000);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked).toMatchObject({ reason: 'unverified_settlement', evidence: { claimed: [{ id: event.id }] } });
+    expect(await serviceStatus(reference)).toBe('DEPOSIT_INITIATED');
+    await handle.executeUpdate('resolve', {
+      args: [{ action: 'trust-settlement', note: 'the bank shows it', actor: 'ada', eventId: event.id }],
+    });
+    const result = (await handle.result()) as FlowReport;
+    expect(result.view.state).toBe('completed');
+    expect(result.events[event.id]).toBe('applied');
+    expect(await serviceStatus(reference)).toBe('COMPLETED');
+  });
+
+  test('waits for another term when a person says so, and parks again', async () => {
+    const { handle } = await tracked('keep-waiting');
+    await bench.pass(HOUR_MS + 60_000);
+    const first = await until(handle, (report) => report.view.state === 'parked');
+    await handle.executeUpdate('resolve', { args: [{ action: 'keep-waiting', note: 'soon', actor: 'ada' }] });
+    const running = await until(handle, (report) => report.view.state === 'running');
+    expect(Date.parse(running.view.deadlineAt ?? '')).toBeGreaterThan(Date.parse(first.view.deadlineAt ?? ''));
+    await bench.pass(HOUR_MS + 60_000);
+    await until(handle, (report) => report.view.state === 'parked');
+    await handle.executeUpdate('resolve', {
+      args: [{ action: 'mark-failed', note: 'the provider gave up', actor: 'ada' }],
+    });
+    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    expect(view.outcome).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
+  });
+
+  test('a parked flow reminds once a day, and is still parked after a month', async () => {
+    let reminders = 0;
+    const log = {
+      info() {},
+      warn: (_: unknown, message: string) => void (reminders += message.includes('parked') ? 1 : 0),
+    };
+    const own = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 }, deps: { log } });
+    const handle = await own.start(transferInput(newReference('month')));
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    await own.pass(30 * 24 * HOUR_MS);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('no_settlement');
+    expect(reminders).toBeGreaterThanOrEqual(28);
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+    await own.close();
+  }, 60_000);
+
+  test('expires with nothing sent where the approval never came', async () => {
+    const reference = newReference('no-approval');
+    const handle = await bench.start(transferInput(reference, { approval: 'required', deadlineSeconds: 600 }));
+    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await bench.pass(11 * 60_000);
+    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    expect(view.outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+  });
+
+  test('fault 20: a quote that expired while it waited is not sent; a new one within the slippage keeps the approval', async () => {
+    const rates: unknown[] = [];
+    const service = {
+      ...bench.deps.service,
+      createBridgeDeposit: (body: Parameters<typeof bench.deps.service.createBridgeDeposit>[0]) => {
+        rates.push(body.rate_id);
+        return bench.deps.service.createBridgeDeposit(body);
+      },
+    };
+    const own = await openBench({ time: 'skipping', deps: { ...bench.deps, service } });
+    for (let round = 0; round < 10; round += 1) {
+      const reference = newReference('waited');
+      const handle = await own.start(transferInput(reference, { approval: 'required' }));
+      const { view: waiting } = await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+      const [, firstRate] = /quote (\S+):/.exec(waiting.timeline.at(-1)?.detail ?? '') ?? [];
+      await own.pass(120_000);
+      await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
+      const { view } = await until(handle, (report) => report.view.stage === 'tracking');
+      expect(view.timeline.filter((entry) => entry.detail.startsWith('quoted again'))).toHaveLength(1);
+      expect(firstRate).toMatch(/^rate_/);
+      expect(rates).not.toContain(firstRate);
+      expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
+      await handle.terminate();
+    }
+    expect(rates).toHaveLength(10);
+    await own.close();
+  }, 60_000);
+});

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+
+/** Longer than the wait for a refund (15 minutes). */
+const REFUND_OVERDUE_MS = 16 * 60_000;
+
+const FAILED = () => trusted('FAILED', { facts: { refundAnnounced: 'true', failureStage: 'SETTLEMENT' } });
+
+describe('after a failure that nobody refunded', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 1 } });
+  });
+  afterAll(() => bench.close());
+  beforeEach(() => bench.control('DELETE', '/faults'));
+
+  const failed = async (word: string, auto: boolean, more: Record<string, unknown> = {}, refundEnding?: string) => {
+    const reference = newReference(word);
+    await bench.control('POST', '/scenarios', { reference, ending: 'silent' });
+    if (refundEnding !== undefined) {
+      await bench.control('POST', '/scenarios', { reference: `${reference}.refund`, ending: refundEnding });
+    }
+    const handle = await bench.start(transferInput(reference, { refund: { auto }, ...more }));
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', [FAILED()]);
+    await until(handle, ({ view }) => view.stage === 'refunding');
+    return { reference, refund: `${reference}.refund`, handle };
+  };
+
+  test('the refund is sent to the fallback address, once, and confirmed by its own status', async () => {
+    const { reference, refund, handle } = await failed('auto', true);
+    const { view } = (await handle.result()) as FlowReport;
+    expect(view.state).toBe('refunded');
+    expect(await bench.executions('sendCrypto', refund)).toBe(1);
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
+  });
+
+  test('a lost answer of the refund is settled by the status lookup: executed once, and refunded', async () => {
+    await bench.control('POST', '/faults', { operation: 'sendCrypto', kind: 'answer-lost', first: 1 });
+    const { refund, handle } = await failed('lost', true);
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    expect(await bench.executions('sendCrypto', refund)).toBe(1);
+  });
+
+  test('fault 7: "duplicate reference" is looked up and adopted where amount and receiver match', async () => {
+    await bench.control('POST', '/faults', {
+      operation: 'sendCrypto',
+      kind: 'duplicate-answer',
+      first: 1,
+      commit: true,
+    });
+    const { refund, handle } = await failed('duplicate', true);
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    expect(await bench.executions('sendCrypto', refund)).toBe(1);
+  });
+
+  test('fault 7: "duplicate reference" with another amount parks with both sides, and nothing is sent', async () => {
+    const reference = newReference('other-amount');
+    await bench.control('POST', '/scenarios', { reference, ending: 'silent' });
+    const refund = `${reference}.refund`;
+    await bench.deps.service.sendCrypto({
+      receiverAddress: '0x2222222222222222222222222222222222222222',
+      chain: 'CELO',
+      token: 'USDC',
+      cryptoAmount: 1.25,
+      referenceId: refund,
+    });
+    await bench.control('POST', '/settings', { repeatMode: 'conflict' });
+    const handle = await bench.start(transferInput(reference, { refund: { auto: true } }));
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', [FAILED()]);
+    await until(handle, ({ view }) => view.stage === 'refunding');
+    await bench.pass(REFUND_OVERDUE_MS);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked).toMatchObject({ reason: 'duplicate_mismatch', evidence: { theirs: { cryptoAmount: '1.25' } } });
+    expect(await bench.executions('sendCrypto', refund)).toBe(1);
+    await bench.control('POST', '/settings', { repeatMode: 'same-result' });
+    await handle.terminate();
+  });
+
+  test('a refund that the service refuses parks, and a person says how it ended', async () => {
+    const { refund, handle } = await failed('refused', true, {}, 'rejected');
+    await bench.pass(REFUND_OVERDUE_MS);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('refund_failed');
+    await handle.executeUpdate('resolve', { args: [{ action: 'mark-refunded', note: 'by bank', actor: 'ada' }] });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    expect(await bench.executions('sendCrypto', refund)).toBe(0);
+  });
+
+  test('without refund.auto it parks as refund_needed, and a person orders the refund', async () => {
+    const { refund, handle } = await failed('manual', false);
+    await bench.pass(REFUND_OVERDUE_MS);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('refund_needed');
+    expect(JSON.stringify(view.parked?.evidence)).toMatch(/…/);
+    expect(await bench.executions('sendCrypto', refund)).toBe(0);
+    await handle.executeUpdate('resolve', { args: [{ action: 'refund-now', note: 'agreed', actor: 'ada' }] });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    expect(await bench.executions('sendCrypto', refund)).toBe(1);
+  });
+
+  test('a trusted COMPLETED in the inbox stops the refund inside its own claim: nothing is sent, it parks as a conflict', async () => {
+    const { refund, handle } = await failed('contradicted', true);
+    const flowId = handle.workflowId;
+    const contradiction = trusted('COMPLETED', { source: 'settlement', proof: 'signature' });
+    await bench.store.inbox.receive({
+      id: contradiction.id,
+      source: 'settlement',
+      flowId,
+      reference: flowId,
+      status: 'COMPLETED',
+      proof: 'signature',
+      contentHash: contradiction.id,
+      body: { status: 'COMPLETED' },
+    });
+    await bench.pass(REFUND_OVERDUE_MS);
+    await until(handle, ({ view }) => view.timeline.some((entry) => entry.detail.includes('contradicts the refund')));
+    await handle.signal('events', [contradiction]);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('conflict');
+    expect(await bench.executions('sendCrypto', refund)).toBe(0);
+    await handle.executeUpdate('resolve', { args: [{ action: 'mark-completed', note: 'paid', actor: 'ada' }] });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  });
+
+  test('COMPLETED after the refund was sent parks as a conflict, with both proofs', async () => {
+    const reference = newReference('completed-after');
+    await bench.control('POST', '/scenarios', { reference, ending: 'silent' });
+    await bench.control('POST', '/scenarios', { reference: `${reference}.refund`, ending: 'never' });
+    const handle = await bench.start(transferInput(reference, { refund: { auto: true } }));
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', [FAILED()]);
+    await bench.pass(REFUND_OVERDUE_MS);
+    await until(handle, ({ view }) => view.timeline.some((entry) => entry.detail.includes('refund was accepted')));
+    await handle.signal('events', [trusted('COMPLETED')]);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { proven: ['COMPLETED', 'FAILED'] } });
+    await handle.terminate();
+  });
+
+  test('a refund by the service within the wait ends it; ours is not sent', async () => {
+    const { refund, handle } = await failed('theirs', true);
+    await handle.signal('events', [trusted('REFUNDED')]);
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    expect(await bench.executions('sendCrypto', refund)).toBe(0);
+  });
+});
+
+describe('fault 4: the service commits the refund long after our timeout', () => {
+  test('n = 10: the lookup finds nothing at first and adopts it later: executed once each, none sent again', async () => {
+    // Wait for the refund: 15 min × 0.005 = 4.5 s. Settle window: (400 s + 60 s) × 0.005 = 2.3 s, after a timeout of 0.4 s;
+    // the commit comes 1.5 s after the request.
+    const bench = await openBench({
+      time: 'real',
+      sandbox: { stepMs: 1 },
+      deps: { serviceTimeoutMs: 400_000 },
+      timeoutMs: 400,
+    });
+    await bench.control('POST', '/faults', {
+      operation: 'sendCrypto',
+      kind: 'late-commit',
+      rate: 1,
+      delayMs: 1_500,
+      connection: 'hang',
+    });
+    const ends = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const reference = newReference('late-commit');
+        await bench.control('POST', '/scenarios', { reference, ending: 'silent' });
+        const handle = await bench.start(transferInput(reference, { refund: { auto: true }, timeScale: 0.005 }));
+        await until(handle, ({ view }) => view.stage === 'tracking');
+        await handle.signal('events', [FAILED()]);
+        const { view } = (await handle.result()) as FlowReport;
+        return [view.state, await bench.executions('sendCrypto', `${reference}.refund`)];
+      }),
+    );
+    const { injections } = await bench.control('GET', '/faults/log?operation=sendCrypto');
+    expect(ends).toEqual(ends.map(() => ['refunded', 1]));
+    expect(injections).toHaveLength(10);
+    await bench.close();
+  }, 60_000);
+});
