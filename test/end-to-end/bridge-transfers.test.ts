@@ -1,0 +1,188 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { inTurns } from '../faults/in-turns.js';
+import { newReference, transferInput } from '../workflows/bench.js';
+import { until } from '../gateway/setup/until.js';
+import { reconcile } from './reconcile.js';
+import { openStack, SERVICE_TOKEN, type Stack } from './stack.js';
+
+const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+
+describe('bridge transfers through gateway, worker and sandbox', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    // Callbacks are signed here: a tampered copy would otherwise be as good as the capability that it came by.
+    stack = await openStack({
+      sandbox: { callbackSecret: CALLBACK_SECRET },
+      env: { WEBHOOK_SECRETS: CALLBACK_SECRET },
+    });
+  });
+  afterAll(() => stack.close());
+
+  const run = async (ending: string, more: Record<string, unknown> = {}) => {
+    const reference = newReference(ending);
+    await stack.control('POST', '/scenarios', { reference, ending });
+    const started = await stack.post('/flows/bridge-transfer', transferInput(reference, { timeScale: 0.002, ...more }));
+    expect(started.status).toBe(201);
+    return reference;
+  };
+  const ended = async (reference: string) =>
+    (await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=30`)).body;
+  const settled = async () =>
+    until('every inbox row to be settled', async () => (await reconcile(stack, [])).unsettledRows === 0);
+
+  test.each([
+    ['completed', 'completed', {}],
+    ['statuses-by-callback-only', 'completed', {}],
+    ['failed-then-refunded', 'refunded', {}],
+    ['failed-no-refund', 'refunded', { refund: { auto: true } }],
+    ['failed-early', 'failed', {}],
+    ['rejected', 'failed', {}],
+    ['rate-expired', 'completed', {}],
+    ['no-settlement-ever', 'parked', {}],
+    ['mismatching-amount', 'parked', {}],
+  ])('a transfer that is "%s" at the service ends as %s', async (ending, state, more) => {
+    const reference = await run(ending, more);
+    expect((await ended(reference)).state).toBe(state);
+    const summary = await reconcile(stack, [reference]);
+    expect(summary).toMatchObject({ notExactlyOne: [], settledAndRefunded: [], contradictions: [] });
+    expect(summary.mostExecutions).toBeLessThanOrEqual(1);
+  });
+
+  test('80 mixed transfers under duplicated, early and tampered webhooks and lost answers: every invariant holds', async () => {
+    await settled();
+    await stack.control('POST', '/adversary', { duplicate: 0.3, tampered: 0.3, early: 0.3 });
+    await stack.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'answer-lost', rate: 0.15 });
+    await stack.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'error-after', rate: 0.1 });
+    await stack.control('POST', '/faults', {
+      operation: '*',
+      kind: 'rate-limited',
+      rate: 0.05,
+      hint: 'retry_after',
+      retryAfterSeconds: 1,
+    });
+    const endings = [
+      'completed',
+      'completed',
+      'completed',
+      'statuses-by-callback-only',
+      'failed-then-refunded',
+      'failed-early',
+    ];
+    const expected: Record<string, string> = { 'failed-then-refunded': 'refunded', 'failed-early': 'failed' };
+    const words = Array.from({ length: 80 }, (_, turn) => endings[turn % endings.length] ?? 'completed');
+    const ends = await inTurns(words, 10, async (ending) => {
+      const reference = await run(ending, { timeScale: 0.02 });
+      return { reference, ending, state: (await ended(reference)).state as string };
+    });
+    await stack.control('POST', '/adversary', {});
+    const injected = (await stack.control('GET', '/faults/log'))['count'] as number;
+    await stack.control('DELETE', '/faults');
+    const wrong = ends.filter(({ ending, state }) => state !== (expected[ending] ?? 'completed') && state !== 'parked');
+    expect(wrong).toEqual([]);
+    await settled();
+    const references = ends.map(({ reference }) => reference);
+    const summary = await reconcile(stack, references);
+    expect(injected).toBeGreaterThan(20);
+    expect(summary).toMatchObject({
+      mostExecutions: 1,
+      notExactlyOne: [],
+      settledAndRefunded: [],
+      contradictions: [],
+      unsettledRows: 0,
+    });
+    const { byState } = summary;
+    expect(Object.values(byState).reduce((sum, count) => sum + count, 0)).toBe(80);
+    expect(byState['running'] ?? 0).toBe(0);
+  }, 120_000);
+
+  test('fault 38: 500 forged settlements with every fact right, on 20 flows: wrongly settled, refunded or passed on: 0', async () => {
+    const references = await inTurns(numbers(20), 10, () => run('silent', { timeScale: 1 }));
+    await inTurns(references, 5, (reference) =>
+      until(
+        'the deposit',
+        async () => (await stack.get(`/flows/bridge-transfer/${reference}`)).body['stage'] === 'tracking',
+      ),
+    );
+    const statuses = ['COMPLETED', 'FAILED', 'REFUNDED', 'SETTLING', 'COMPLETED'];
+    const forgeries = numbers(500);
+    const answers = await inTurns(forgeries, 10, async (turn) => {
+      const reference = references[turn % references.length] ?? '';
+      const forged = await stack.control('POST', '/forge', {
+        reference,
+        status: statuses[turn % statuses.length],
+        members: { metadata: { notes: `forged ${turn}` } },
+      });
+      return forged['answer'].status as number;
+    });
+    expect(new Set(answers)).toEqual(new Set([200]));
+    await settled();
+    const summary = await reconcile(stack, references);
+    expect(summary.byState).toEqual({ running: 20 });
+    for (const reference of references) {
+      expect((await stack.control('GET', `/deposits/${reference}`))['deposits'][0].status).toBe('PAYMENT_CONFIRMED');
+      expect(
+        (await stack.control('GET', `/executions?operation=sendCrypto&reference=${reference}.refund`))['count'],
+      ).toBe(0);
+      await stack.client.workflow.getHandle(`bridge-transfer/${reference}`).terminate('end of the test');
+    }
+  }, 120_000);
+
+  test('fault 24: the same callback 1,000 times: one row, one effect, at most one signal for it', async () => {
+    const reference = await run('silent', { timeScale: 1 });
+    await until(
+      'the deposit',
+      async () => (await stack.get(`/flows/bridge-transfer/${reference}`)).body['stage'] === 'tracking',
+    );
+    const path = stack.callbackPath(reference);
+    const body = { provider_reference_id: reference, status: 'COMPLETED', amount: 1000.5, currency: 'KES' };
+    const answers = await inTurns(numbers(1_000), 20, async () => (await stack.post(path, body)).status);
+    expect(answers.every((status) => status === 200)).toBe(true);
+    expect((await ended(reference)).state).toBe('completed');
+    const { body: listed } = await stack.get(`/flows/bridge-transfer/${reference}/events`);
+    expect(listed['events']).toHaveLength(1);
+    expect(listed['events'][0].repeats).toBe(999);
+    const history = await stack.client.workflow.getHandle(`bridge-transfer/${reference}`).fetchHistory();
+    const signals = history.events?.filter((event) => event.workflowExecutionSignaledEventAttributes) ?? [];
+    expect(signals).toHaveLength(1);
+  }, 60_000);
+
+  test('I11: no token, secret, name, phone number or address of a person in the clear in histories, store or logs', async () => {
+    const reference = await run('failed-then-refunded');
+    await ended(reference);
+    const history = await stack.client.workflow.getHandle(`bridge-transfer/${reference}`).fetchHistory();
+    const files = (await readdir(stack.folder)).filter((name) => name.startsWith('store.db'));
+    const stores = await Promise.all(
+      files.map(async (name) => (await readFile(join(stack.folder, name))).toString('latin1')),
+    );
+    const witnesses = {
+      history: Buffer.from(JSON.stringify(history)).toString() + decodedPayloads(history),
+      store: stores.join(''),
+      logs: [...stack.workerLog, ...stack.log.map((line) => JSON.stringify(line))].join('\n'),
+    };
+    const canaries = [
+      SERVICE_TOKEN,
+      '+27821234567',
+      'Canary Recipient',
+      '0x1111111111111111111111111111111111111111',
+      'dev-token',
+    ];
+    const found = Object.entries(witnesses).flatMap(([where, text]) =>
+      canaries.filter((canary) => text.includes(canary)).map((canary) => `${canary} in ${where}`),
+    );
+    expect(found).toEqual([]);
+    expect(stores.join('').length).toBeGreaterThan(10_000);
+    expect(witnesses.history).toContain('bridge-transfer');
+  });
+});
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, number) => number);
+
+/** Payload bytes as text, so that base64 hides nothing. */
+function decodedPayloads(value: unknown): string {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  if (Array.isArray(value)) return value.map(decodedPayloads).join('\n');
+  if (typeof value === 'object' && value !== null) return Object.values(value).map(decodedPayloads).join('\n');
+  return '';
+}
