@@ -1,0 +1,57 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { newReference, openBench, transferInput, until } from '../workflows/bench.js';
+import { inTurns } from './in-turns.js';
+
+const MINUTE_MS = 60_000;
+const realNow = Date.now.bind(Date);
+
+describe('fault 21: a worker whose clock is wrong', () => {
+  afterEach(() => void jest.restoreAllMocks());
+
+  test.each([
+    ['five minutes ahead', 5 * MINUTE_MS],
+    ['five minutes behind', -5 * MINUTE_MS],
+  ])(
+    '%s, n = 30: no valid quote is refused, and none is quoted again, since a quote lives a local duration',
+    async (_, offMs) => {
+      const bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000, wallNow: realNow } });
+      jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
+      const references = Array.from({ length: 30 }, () => newReference('clock'));
+      const quotes = await inTurns(references, 6, async (reference) => {
+        const handle = await bench.start(transferInput(reference));
+        const { view } = await until(handle, (report) => report.view.stage === 'tracking');
+        await handle.terminate();
+        return view.timeline.filter((entry) => entry.detail.startsWith('quoted again')).length;
+      });
+      expect(quotes).toEqual(references.map(() => 0));
+      for (const reference of references) expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
+      jest.restoreAllMocks();
+      await bench.close();
+    },
+    60_000,
+  );
+
+  test.each([
+    ['ahead', 5 * MINUTE_MS],
+    ['behind', -5 * MINUTE_MS],
+  ])(
+    '%s, n = 5: a quote that is too old is never sent',
+    async (_, offMs) => {
+      const bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000, wallNow: realNow } });
+      jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
+      for (let round = 0; round < 5; round += 1) {
+        const reference = newReference('old');
+        const handle = await bench.start(transferInput(reference, { approval: 'required' }));
+        await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+        await bench.pass(2 * MINUTE_MS);
+        await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
+        const { view } = await until(handle, (report) => report.view.stage === 'tracking');
+        expect(view.timeline.filter((entry) => entry.detail.startsWith('quoted again'))).toHaveLength(1);
+        await handle.terminate();
+      }
+      jest.restoreAllMocks();
+      await bench.close();
+    },
+    60_000,
+  );
+});
