@@ -57,7 +57,7 @@ function judged(status: number, url: string): Finding {
 
 /** Codes only: messages of network errors may hold addresses with credentials. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
+  const { name, cause } = error as { readonly name?: string; readonly cause?: { readonly code?: unknown } };
   if (typeof cause?.code === 'string') return cause.code;
-  return error instanceof Error && error.name === 'TimeoutError' ? 'no answer in time' : 'no connection';
+  return name === 'TimeoutError' ? 'no answer in time' : 'no connection';
 }

@@ -6,17 +6,25 @@ export interface Interrupts {
   readonly second: Promise<void>;
   /** Aborted at the first. */
   readonly signal: AbortSignal;
+  /** Everything has ended: signals do again what they always do. */
+  stopListening(): void;
 }
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export function listenForInterrupts(): Interrupts {
   let count = 0;
   const asked = new AbortController();
   let first: (signal: NodeJS.Signals) => void = () => undefined;
   let second: () => void = () => undefined;
-  const interrupts = {
+  const interrupts: Interrupts = {
     first: new Promise<NodeJS.Signals>((resolve) => (first = resolve)),
     second: new Promise<void>((resolve) => (second = resolve)),
     signal: asked.signal,
+    stopListening() {
+      for (const signal of SIGNALS) process.off(signal, hear);
+      process.stdout.off('error', outputIsGone);
+    },
   };
   const hear = (signal: NodeJS.Signals) => {
     count += 1;
@@ -26,8 +34,9 @@ export function listenForInterrupts(): Interrupts {
     } else if (count === 2) second();
     else process.exit(130);
   };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, hear);
+  for (const signal of SIGNALS) process.on(signal, hear);
   // Who read our output is gone (`npm start | head`): nobody sees us any more.
-  process.stdout.on('error', () => hear('SIGHUP'));
+  const outputIsGone = () => hear('SIGHUP');
+  process.stdout.on('error', outputIsGone);
   return interrupts;
 }

@@ -41,6 +41,7 @@ export async function up(context: CliContext, options: UpOptions): Promise<ExitC
     if (interrupts.signal.aborted) context.err('ending: what is in flight is finished first (Ctrl-C again: at once)');
     const atOnce = interrupts.second.then(() => endings.stopAllNow());
     await Promise.race([endings.stopAll(), atOnce]);
+    interrupts.stopListening();
   }
 }
 

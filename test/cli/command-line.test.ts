@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals';
+import { createProgram } from '../../src/cli/program.js';
+import { run } from './run.js';
+
+const COMMANDS = 'up gateway worker sandbox doctor start list show watch wait approve cancel resolve events'.split(' ');
+const NESTED = ['events list', 'events show', 'events replay'];
+
+test('the commands are those of the design', async () => {
+  const names: string[] = [];
+  const program = createProgram({} as never, async () => undefined);
+  for (const command of program.commands) names.push(command.name());
+  expect(names).toEqual(COMMANDS);
+});
+
+test.each([...COMMANDS, ...NESTED])('--help of %s has an example', async (command) => {
+  const { code, out } = await run([...command.split(' '), '--help']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^Usage: towline /);
+  expect(out).toContain('Example');
+});
+
+test('--help tells what the exit codes mean and where flows are asked for', async () => {
+  const { out } = await run(['--help']);
+  for (const line of ['0  completed or refunded', '2  the flow failed', '3  the flow is parked', '4  gateway']) {
+    expect(out).toContain(line);
+  }
+  expect(out).toContain('GATEWAY_URL');
+  expect(out).toContain('TOWLINE_TOKEN');
+});
+
+describe('wrong usage is one line and the exit code 1:', () => {
+  test.each([
+    ['an unknown command', ['frob'], "error: unknown command 'frob'"],
+    ['an unknown option', ['up', '--twice'], "error: unknown option '--twice'"],
+    ['no flow', ['show'], "error: missing required argument 'flow'"],
+    ['a word that names no flow', ['show', 'order-1'], '"order-1" names no flow: write kind/reference, such as'],
+    ['a flow off the path', ['show', 'bridge-transfer/../x'], '"bridge-transfer/../x" names no flow'],
+    ['an unknown state', ['list', '--state', 'lost'], "'lost' is invalid. Use one of running, parked,"],
+    ['a limit out of range', ['list', '--limit', '0'], "'0' is invalid. Use a number from 1 to 500."],
+    ['a decision without a reason', ['resolve', 'bridge-transfer/x', 'refund-now'], "required option '--note <text>'"],
+    ['a kind that does not exist', ['start', 'teleport', 'x.json'], "'teleport' is invalid"],
+    [
+      'a file that does not exist',
+      ['start', 'bridge-transfer', '/nowhere.json'],
+      '/nowhere.json cannot be read (ENOENT)',
+    ],
+    ['a token on the command line', ['list', '--token', 'secret-token'], "error: unknown option '--token'"],
+  ])('%s', async (_, args, line) => {
+    const { code, out, err } = await run(args);
+    expect(code).toBe(1);
+    expect(err).toContain(line);
+    expect(err.split('\n')).toHaveLength(1);
+    expect(out).toBe('');
+  });
+
+  test('stdin that is not JSON', async () => {
+    const { code, err } = await run(['start', 'bridge-transfer', '-'], {}, '{"amount":');
+    expect(code).toBe(1);
+    expect(err).toBe('What came on stdin is not JSON.');
+  });
+});

@@ -1,0 +1,174 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { closedPort, run, scratchFolder } from './run.js';
+import { startScriptedGateway } from './scripted-gateway.js';
+
+const scratch = await scratchFolder();
+const gateway = await startScriptedGateway();
+const env = { GATEWAY_URL: gateway.url, TOWLINE_TOKEN: 'a-token-of-ours' };
+const FLOW = 'bridge-transfer/order-1';
+
+const view = (state: string, more: object = {}) => ({
+  kind: 'bridge-transfer',
+  reference: 'order-1',
+  flowId: FLOW,
+  state,
+  stage: 'done',
+  serviceReference: 'KOT-1',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:01.000Z',
+  deadlineAt: null,
+  parked: null,
+  outcome: null,
+  timeline: [{ at: '2026-01-01T00:00:00.500Z', stage: 'tracking', by: 'service', detail: 'COMPLETED (signature)' }],
+  ...more,
+});
+const parked = view('parked', {
+  parked: {
+    reason: 'refund_needed',
+    since: '2026-01-01T00:00:01.000Z',
+    actions: ['refund-now', 'mark-refunded'],
+    evidence: { why: 'the input does not say refund.auto' },
+  },
+});
+
+describe('the exit code tells how a flow ended:', () => {
+  test.each([
+    ['completed', 0],
+    ['refunded', 0],
+    ['failed', 2],
+    ['expired', 2],
+    ['cancelled', 2],
+    ['parked', 3],
+  ])('%s is %d, by wait and by watch', async (state, code) => {
+    gateway.answer(200, state === 'parked' ? parked : view(state));
+    expect((await run(['wait', FLOW], env)).code).toBe(code);
+    const watched = await run(['watch', FLOW], env);
+    expect(watched.code).toBe(code);
+    expect(watched.out).toContain('COMPLETED (signature)');
+  });
+
+  test('5 where the time was up before the end', async () => {
+    gateway.answer(200, view('running'));
+    const { code } = await run(['wait', FLOW, '--timeout', '0'], env);
+    expect(code).toBe(5);
+    expect(gateway.asked.at(-1)?.url).toBe(`/flows/${FLOW}/wait?timeoutSeconds=0`);
+  });
+
+  test('0 by show, whatever the state: it did what it was asked', async () => {
+    gateway.answer(200, view('failed'));
+    expect((await run(['show', FLOW], env)).code).toBe(0);
+  });
+});
+
+describe('what the gateway refuses is told in its own words:', () => {
+  test('409 exits with 1', async () => {
+    gateway.answer(409, { success: false, message: 'The flow refused it: money may have moved.', data: {} });
+    expect(await run(['cancel', FLOW], env)).toEqual({
+      code: 1,
+      out: '',
+      err: 'The flow refused it: money may have moved.',
+    });
+  });
+
+  test('400 names each member', async () => {
+    const errors = [{ path: 'amount', message: 'must be above zero' }];
+    gateway.answer(400, { success: false, message: 'The input is not what is expected here.', data: { errors } });
+    const { code, err } = await run(['start', 'bridge-transfer', '-'], env, '{}');
+    expect(code).toBe(1);
+    expect(err).toBe('The input is not what is expected here.\n  amount: must be above zero');
+  });
+
+  test('401 says which variable to set', async () => {
+    gateway.answer(401, { success: false, message: 'no', data: {} });
+    const { code, err } = await run(['list'], env);
+    expect(code).toBe(1);
+    expect(err).toContain('set TOWLINE_TOKEN');
+    expect(err).not.toContain('a-token-of-ours');
+  });
+
+  test('503 exits with 4', async () => {
+    gateway.answer(503, { success: false, message: 'No worker took the order yet.', data: {} });
+    expect(await run(['approve', FLOW], env)).toMatchObject({
+      code: 4,
+      err: 'The gateway answers 503: No worker took the order yet.',
+    });
+  });
+});
+
+test('an input is passed on as it was written, to the last digit', async () => {
+  const text = '{"provider_reference_id":"order-1","amount":9007199254740993.10}';
+  const file = join(scratch, 'transfer.json');
+  await writeFile(file, text);
+  gateway.answer(201, view('running'));
+  expect((await run(['start', 'bridge-transfer', file], env)).code).toBe(0);
+  expect(gateway.asked.at(-1)).toEqual({
+    method: 'POST',
+    url: '/flows/bridge-transfer',
+    authorization: 'Bearer a-token-of-ours',
+    body: text,
+  });
+});
+
+test('start --wait exits as wait does', async () => {
+  gateway.answer(200, parked);
+  const { code, out } = await run(['start', 'bridge-transfer', '-', '--wait'], env, '{}');
+  expect(code).toBe(3);
+  expect(out).toContain('refund_needed, since');
+  expect(out).toContain('refund-now, mark-refunded');
+});
+
+test('a decision carries its action, reason and event', async () => {
+  gateway.answer(200, view('running'));
+  const { code } = await run(['resolve', FLOW, 'trust-settlement', '--note', 'seen', '--event', 'evt_1'], env);
+  expect(code).toBe(0);
+  expect(gateway.asked.at(-1)).toMatchObject({ method: 'POST', url: `/flows/${FLOW}/resolve` });
+  expect(JSON.parse(gateway.asked.at(-1)?.body ?? '')).toEqual({
+    action: 'trust-settlement',
+    note: 'seen',
+    eventId: 'evt_1',
+  });
+});
+
+test('--json prints what the gateway answered', async () => {
+  const flows = [{ kind: 'bridge-transfer', flowId: FLOW, state: 'completed', startedAt: 'x', closedAt: null }];
+  gateway.answer(200, { flows });
+  const { out } = await run(['list', '--state', 'completed', '--json'], env);
+  expect(JSON.parse(out)).toEqual({ flows });
+  expect(gateway.asked.at(-1)?.url).toBe('/flows?limit=50&state=completed');
+});
+
+test('an event that is to be replayed says first what that would do', async () => {
+  gateway.answer(200, { dryRun: true, would: 'Be delivered as trusted.', flowState: 'parked' });
+  const { out } = await run(['events', 'replay', 'evt_1', '--trust', '--dry-run'], env);
+  expect(out).toBe('It would: Be delivered as trusted.');
+  expect(JSON.parse(gateway.asked.at(-1)?.body ?? '')).toEqual({ trust: true, dryRun: true });
+});
+
+describe('how to get in:', () => {
+  test('nobody at the address exits with 4 and says what to do', async () => {
+    const url = `http://127.0.0.1:${await closedPort()}`;
+    const { code, err } = await run(['list'], { GATEWAY_URL: url });
+    expect(code).toBe(4);
+    expect(err).toBe(`The gateway at ${url} cannot be reached: start it (towline up), or set GATEWAY_URL.`);
+  });
+
+  test('on this machine the token of development is the default', async () => {
+    gateway.answer(200, { flows: [] });
+    expect((await run(['list'], { GATEWAY_URL: gateway.url })).out).toBe('No flows.');
+    expect(gateway.asked.at(-1)?.authorization).toBe('Bearer dev-token');
+  });
+
+  test('a token goes over no plain network', async () => {
+    const { code, err } = await run(['list'], { GATEWAY_URL: 'http://gateway.example', TOWLINE_TOKEN: 'secret-token' });
+    expect(code).toBe(1);
+    expect(err).toBe('GATEWAY_URL must begin with https, since the gateway is not on this machine.');
+  });
+
+  test('where tokens are set, one of them is needed', async () => {
+    const { code, err } = await run(['list'], { GATEWAY_URL: gateway.url, GATEWAY_TOKENS: 'ada:admin:some-secret' });
+    expect(code).toBe(1);
+    expect(err).toContain('TOWLINE_TOKEN is missing');
+  });
+});

@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { lockHome } from '../../src/cli/up/home-lock.js';
+import { ensureHome } from '../../src/cli/wiring/home.js';
+import { loadSettings } from '../../src/cli/wiring/load-settings.js';
+import { SettingsError } from '../../src/config/index.js';
+import { scratchFolder } from './run.js';
+
+const scratch = await scratchFolder();
+let homes = 0;
+const newHome = () => join(scratch, `home-${(homes += 1)}`);
+
+describe('the lock of a home', () => {
+  test('is taken over from a process that is gone', async () => {
+    const home = await ensureHome(newHome());
+    const { pid } = spawnSync(process.execPath, ['--eval', '']);
+    await writeFile(home.lock, JSON.stringify({ pid, since: new Date().toISOString() }));
+    lockHome(home)();
+  });
+
+  test('is taken over from before the restart of the machine, whoever has that process id now', async () => {
+    const home = await ensureHome(newHome());
+    await writeFile(home.lock, JSON.stringify({ pid: process.ppid, since: '2001-01-01T00:00:00.000Z' }));
+    lockHome(home)();
+  });
+
+  test('is taken over where it was cut off', async () => {
+    const home = await ensureHome(newHome());
+    await writeFile(home.lock, '{"pid":');
+    lockHome(home)();
+  });
+
+  test('is held until it is released', async () => {
+    const home = await ensureHome(newHome());
+    await writeFile(home.lock, JSON.stringify({ pid: process.ppid, since: new Date().toISOString() }));
+    expect(() => lockHome(home)).toThrow(`${home.folder} is in use by process ${process.ppid}`);
+  });
+});
+
+describe('the secrets of development', () => {
+  test('are made once, for the owner alone, and every process reads the same', async () => {
+    const env = { TOWLINE_HOME: newHome() };
+    const [one, other] = await Promise.all([loadSettings(env), loadSettings(env)]);
+    const third = await loadSettings(env);
+    expect(one.settings.serviceToken).toMatch(/^sandbox-[\w-]{32}$/);
+    expect(one.settings.settlementSecrets).toEqual([expect.stringMatching(/^whsec_/)]);
+    for (const { settings } of [other, third]) {
+      expect(settings.serviceToken).toBe(one.settings.serviceToken);
+      expect(settings.settlementSecrets).toEqual(one.settings.settlementSecrets);
+    }
+    expect((await stat(one.home.secrets)).mode & 0o777).toBe(0o600);
+    expect((await stat(one.home.folder)).mode & 0o777).toBe(0o700);
+  });
+
+  test('differ from home to home', async () => {
+    const [one, other] = await Promise.all([
+      loadSettings({ TOWLINE_HOME: newHome() }),
+      loadSettings({ TOWLINE_HOME: newHome() }),
+    ]);
+    expect(one.settings.serviceToken).not.toBe(other.settings.serviceToken);
+  });
+
+  test('yield to settings', async () => {
+    const { settings } = await loadSettings({ TOWLINE_HOME: newHome(), SERVICE_TOKEN: 'given-token' });
+    expect(settings.serviceToken).toBe('given-token');
+  });
+
+  test('make SETTLEMENT_TRUST=signed possible without a secret of its own', async () => {
+    const { settings } = await loadSettings({ TOWLINE_HOME: newHome(), SETTLEMENT_TRUST: 'signed' });
+    expect(settings.settlementSecrets).toHaveLength(1);
+  });
+
+  test('are refused where others can read them', async () => {
+    const env = { TOWLINE_HOME: newHome() };
+    const { home } = await loadSettings(env);
+    await chmod(home.secrets, 0o644);
+    await expect(loadSettings(env)).rejects.toThrow(`Others can read ${home.secrets}: run "chmod 600 ${home.secrets}"`);
+  });
+
+  test('are not made where the service is beyond this machine: there every problem is told', async () => {
+    const folder = newHome();
+    const error = await loadSettings({ TOWLINE_HOME: folder, SERVICE_BASE_URL: 'https://service.example' }).catch(
+      (error: unknown) => error,
+    );
+    expect(error).toBeInstanceOf(SettingsError);
+    expect((error as SettingsError).message).toContain('SERVICE_TOKEN (or SERVICE_TOKEN_FILE) is missing');
+    await expect(readFile(join(folder, 'secrets'))).rejects.toThrow('ENOENT');
+  });
+});

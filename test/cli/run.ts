@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from '@jest/globals';
+import pc from 'picocolors';
+import { runCli } from '../../src/cli/run-cli.js';
+export { anyFreePort as closedPort } from '../../src/temporal/free-port.js';
+import { packageRoot } from '../../src/temporal/package-root.js';
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command line in this process, as a program whose output a machine reads. */
+export async function run(args: readonly string[], env: Record<string, string> = {}, stdin = ''): Promise<Ran> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runCli(args, {
+    env,
+    out: (line) => void out.push(line),
+    err: (line) => void err.push(line),
+    isTerminal: false,
+    colors: pc.createColors(false),
+    stdin: () => Promise.resolve(stdin),
+  });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+/** Runs a command line in a process of its own, straight from the sources. */
+export function runProcess(args: readonly string[], env: Record<string, string>): Promise<Ran> {
+  const root = packageRoot();
+  const main = join(root, 'src', 'cli', 'main.ts');
+  const child = spawn(process.execPath, ['--import', join(root, 'tools', 'typescript.mjs'), main, ...args], {
+    cwd: tmpdir(),
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  return new Promise((resolve, reject) => {
+    let out = '';
+    let err = '';
+    child.stdout.on('data', (text: Buffer) => (out += text.toString()));
+    child.stderr.on('data', (text: Buffer) => (err += text.toString()));
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code: code ?? -1, out: out.trimEnd(), err: err.trimEnd() }));
+  });
+}
+
+/** A folder for the tests of one file, removed after them. */
+export async function scratchFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'towline-cli-'));
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

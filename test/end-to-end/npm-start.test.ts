@@ -1,0 +1,205 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { isAlive } from '../../src/temporal/file-lock.js';
+import { anyFreePort } from '../../src/temporal/free-port.js';
+import { packageRoot } from '../../src/temporal/package-root.js';
+
+jest.setTimeout(240_000);
+
+const SCENES = ['completed', 'refunded', 'answer-lost', 'forged', 'own-refund', 'worker-killed'];
+const PATIENCE_MS = 60_000;
+const scratch = await mkdtemp(join(tmpdir(), 'towline-start-'));
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+/** `npm start` in a home of its own. */
+interface Start {
+  readonly process: ChildProcess;
+  output(): string;
+  /** Resolves when the output holds this. */
+  until(text: string | RegExp): Promise<void>;
+  readonly ended: Promise<number>;
+}
+
+const started: Start[] = [];
+afterEach(() => {
+  // A test that failed halfway must not keep its processes: they end when their parent does.
+  for (const { process } of started.splice(0)) process.kill('SIGKILL');
+});
+
+async function newEnvironment(): Promise<Record<string, string>> {
+  const [gatewayPort, sandboxPort] = await Promise.all([anyFreePort(), anyFreePort()]);
+  return {
+    PATH: process.env['PATH'] ?? '',
+    HOME: process.env['HOME'] ?? '',
+    TOWLINE_HOME: await mkdtemp(join(scratch, 'home-')),
+    TEMPORAL_CLI_PATH: process.env['TEST_TEMPORAL_CLI'] ?? '',
+    GATEWAY_PORT: String(gatewayPort),
+    SANDBOX_PORT: String(sandboxPort),
+  };
+}
+
+function start(env: Record<string, string>, ...args: string[]): Start {
+  const child = spawn(process.execPath, [join(packageRoot(), 'tools', 'start.mjs'), ...args], {
+    cwd: scratch,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (output += text.toString()));
+  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
+  const run: Start = {
+    process: child,
+    output: () => output,
+    ended,
+    until: (text) =>
+      eventually(
+        () => `"${text}" in:\n${output}`,
+        () => output.match(text) !== null,
+      ),
+  };
+  started.push(run);
+  return run;
+}
+
+async function eventually(what: () => string, holds: () => boolean): Promise<void> {
+  const endsAtMs = performance.now() + PATIENCE_MS;
+  while (!holds()) {
+    if (performance.now() > endsAtMs) throw new Error(`not in time: ${what()}`);
+    await sleep(25);
+  }
+}
+
+/** Every process id that `npm start` told of, those of restarted processes included. */
+function pidsIn(output: string): number[] {
+  const told = /processes +(.*)/.exec(output)?.[1] ?? '';
+  const again = [...output.matchAll(/runs again, as process (\d+)/g)].map(([, pid]) => Number(pid));
+  return [...[...told.matchAll(/\w+ (\d+)/g)].map(([, pid]) => Number(pid)), ...again];
+}
+
+/** Processes of this home by what the system knows of them, whoever started them and whatever they are. */
+function processesOf(home: string): number[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => readOr(`/proc/${pid}/environ`).split('\0').includes(`TOWLINE_HOME=${home}`))
+    .map(Number);
+}
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+async function nothingIsLeft(run: Start, home: string): Promise<void> {
+  const told = pidsIn(run.output());
+  expect(told.length).toBeGreaterThanOrEqual(4);
+  await eventually(
+    () => `the end of ${told.filter(isAlive).join(', ')}`,
+    () => !told.some(isAlive) && processesOf(home).length === 0,
+  );
+}
+
+/** The command line beside a running `npm start`. */
+async function towline(env: Record<string, string>, ...args: string[]): Promise<{ code: number; out: string }> {
+  const main = join(packageRoot(), 'dist', 'src', 'cli', 'main.js');
+  const child = spawn(process.execPath, [main, ...args], { cwd: scratch, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  child.stdout.on('data', (text: Buffer) => (out += text.toString()));
+  const code = await new Promise<number>((resolve) => child.once('close', (exit) => resolve(exit ?? -1)));
+  return { code, out };
+}
+
+describe('npm start', () => {
+  test('plays every scene to its expected end, executes each deposit once, and leaves nothing behind', async () => {
+    const env = await newEnvironment();
+    const run = start(env, '--once');
+    expect([await run.ended, run.output()]).toEqual([0, expect.stringContaining('6 of 6 ended as expected')]);
+    const rows = run
+      .output()
+      .split('\n')
+      .flatMap((line) => /^(\S+) +demo-\w+-(\S+) +(\w+), as expected +(\S+) +(\S+)$/.exec(line)?.slice(1) ?? []);
+    const refunds = (scene: string) => (scene === 'own-refund' ? 'once' : '–');
+    const ending = (scene: string) => (/refund/.test(scene) ? 'refunded' : 'completed');
+    expect(rows).toEqual(SCENES.flatMap((scene) => [scene, scene, ending(scene), 'once', refunds(scene)]));
+    expect(run.output()).toContain('on its flow as unverified; the flow runs on');
+    expect(run.output()).toMatch(/the worker \(process \d+\) ended unexpectedly \(SIGKILL\): starting it again/);
+    expect(run.output()).toMatch(/http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/bridge-transfer%2Fdemo-/);
+    await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');
+  });
+
+  test('goes on where it stopped, restarts what dies, and ends at Ctrl-C, also twice', async () => {
+    const env = await newEnvironment();
+    const home = env['TOWLINE_HOME'] ?? '';
+    const first = start(env, '--no-demo');
+    await first.until('Ctrl-C ends it');
+    await fetch(`http://127.0.0.1:${env['SANDBOX_PORT']}/_sandbox/scenarios`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ reference: 'kept', ending: 'silent' }),
+    });
+    expect((await startTransfer(env, { deadlineSeconds: 1 })).status).toBe(201);
+    expect((await towline(env, 'wait', 'bridge-transfer/kept')).code).toBe(3);
+
+    const other = start({ ...env, GATEWAY_PORT: '0', SANDBOX_PORT: '0' }, '--no-demo');
+    expect(await other.ended).toBe(1);
+    expect(other.output()).toContain(`${home} is in use by process ${first.process.pid}: stop that one`);
+
+    const [gateway] = /gateway (\d+)/.exec(first.output())?.slice(1).map(Number) ?? [];
+    process.kill(gateway ?? 0, 'SIGKILL');
+    await first.until(/the gateway runs again, as process \d+/);
+
+    first.process.kill('SIGINT');
+    expect(await first.ended).toBe(0);
+    await nothingIsLeft(first, home);
+
+    const second = start(env, '--no-demo');
+    await second.until('Ctrl-C ends it');
+    expect(second.output()).toContain('Flows of earlier starts: 1 parked');
+    const decided = await towline(env, 'resolve', 'bridge-transfer/kept', 'mark-failed', '--note', 'never settled');
+    expect(decided.code).toBe(0);
+    expect((await towline(env, 'wait', 'bridge-transfer/kept')).code).toBe(2);
+
+    second.process.kill('SIGINT');
+    second.process.kill('SIGINT');
+    await second.ended;
+    await nothingIsLeft(second, home);
+  });
+
+  test('leaves nothing behind even where it is killed', async () => {
+    const env = await newEnvironment();
+    const run = start(env);
+    await run.until('Playing');
+    run.process.kill('SIGKILL');
+    await run.ended;
+    await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');
+  });
+});
+
+function startTransfer(env: Record<string, string>, more: object): Promise<Response> {
+  return fetch(`http://127.0.0.1:${env['GATEWAY_PORT']}/flows/bridge-transfer`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer dev-token' },
+    body: JSON.stringify({
+      customer_key: 'customer-1',
+      provider_reference_id: 'kept',
+      amount: '1000',
+      source_currency: 'KES',
+      wallet_id: 'wallet-1',
+      transaction_type: 'cross_border',
+      chain: 'POLYGON',
+      token: 'USDC',
+      crypto_payment: { address: '0x52908400098527886E0F7030069857D2E4169EE7', crypto_amount: '7.5' },
+      settlement: { amount: '100', currency: 'ZAR', country: 'ZA', recipient: { phone_number: '+27820000000' } },
+      ...more,
+    }),
+  });
+}
