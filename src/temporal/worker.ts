@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createActivities, type ActivityDeps } from '../../activities/index.js';
 import { TASK_QUEUE } from '../flows/vocabulary.js';
-import { failureConverterPath } from './payload-data-converter.js';
 import { safeFailures } from './safe-failure-interceptor.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
+import { bundledCode } from './workflow-bundle.js';
 
 export interface WorkerOptions {
   /** The `TEMPORAL_*` variables. */
@@ -77,5 +77,5 @@ async function workflowBundle(path: string | undefined): Promise<{ codePath: str
   const prebuilt = path ?? fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
   if (existsSync(prebuilt)) return { codePath: prebuilt };
   const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
-  return bundleWorkflowCode({ workflowsPath, failureConverterPath });
+  return { code: await bundledCode(workflowsPath) };
 }

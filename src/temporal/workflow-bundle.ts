@@ -1,5 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, type BundleOptions } from '@temporalio/worker';
 import { failureConverterPath } from './payload-data-converter.js';
 
 export interface WorkflowBundleFile {
@@ -14,9 +14,42 @@ export interface WorkflowBundleFile {
  * The source map stays inlined, three quarters of the file: the SDK refuses bundles without it.
  */
 export async function bundleWorkflows(workflowsPath: string, codePath: string): Promise<WorkflowBundleFile> {
-  const { code } = await bundleWorkflowCode({ workflowsPath, failureConverterPath, logger: new DefaultLogger('WARN') });
+  const code = await bundledCode(workflowsPath);
   const unfinished = `${codePath}.${process.pid}`;
   await writeFile(unfinished, code);
   await rename(unfinished, codePath);
   return { codePath, bytesWithoutMap: code.lastIndexOf('//# sourceMappingURL=data:') };
 }
+
+/** The bundle's text: what each workflow context evaluates, with its source map. */
+export async function bundledCode(workflowsPath: string): Promise<string> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath,
+    failureConverterPath,
+    logger: new DefaultLogger('WARN'),
+    webpackConfigHook: withoutComments,
+  });
+  return code;
+}
+
+interface SwcRule {
+  readonly test: RegExp;
+  use: { readonly loader: string; readonly options: { readonly jsc: object } };
+}
+
+/** Comments are a third of the bundle, and each workflow context would read them. Names are kept, for stack traces. */
+const withoutComments: NonNullable<BundleOptions['webpackConfigHook']> = (config) => {
+  const rules = config.module?.rules ?? [];
+  const rule = rules.find((candidate) => String((candidate as SwcRule).test) === String(/\.ts$/)) as
+    SwcRule | undefined;
+  if (rule === undefined) return config;
+  const minify = { compress: false, mangle: false, format: { comments: false, beautify: true } };
+  const { loader, options } = rule.use;
+  rule.use = { loader, options: { ...options, minify: true, jsc: { ...options.jsc, minify } } } as SwcRule['use'];
+  const libraries = { sourceMaps: true, minify: true, jsc: { target: 'es2022', minify } };
+  return {
+    ...config,
+    output: { ...config.output, pathinfo: false },
+    module: { ...config.module, rules: [...rules, { test: /\.m?js$/, use: { loader, options: libraries } }] },
+  };
+};

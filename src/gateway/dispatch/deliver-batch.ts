@@ -3,14 +3,15 @@ import type { FlowEvent } from '../../flows/messages.js';
 import type { InboxBatch, InboxRow, InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { SignalOutcome } from '../../temporal/signal-flow.js';
-import { untilFlowExists, untilSignalSeen } from './delays.js';
+import { untilFlowExists, untilFlowHeals, untilSignalSeen } from './delays.js';
 import { eventOfRow } from './event-of-row.js';
+import { fatesOf } from './fates-of-report.js';
 import { lateVerdict } from './late-verdict.js';
 import type { OpenSignals } from './open-signals.js';
 
 export interface DeliverDeps {
   readonly inbox: InboxStore;
-  readonly reader: Pick<FlowReader, 'facts'>;
+  readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
   readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
   readonly logger: Logger;
@@ -48,7 +49,15 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   }
   // It continued as new between our two questions.
   if (facts.isOpen) return putOff(inbox, flowId, untilSignalSeen(deferrals));
-  await markLate(deps, rows, facts);
+  const report = await deps.reader.report(flowId);
+  // No worker answers: whether the flow took them is not known yet.
+  if (report === undefined && facts.status !== 'TERMINATED') return putOff(inbox, flowId, untilFlowHeals(deferrals));
+  // It may have taken them from a signal whose answer was lost, and ended by them.
+  const fates = report === undefined ? [] : fatesOf(report, new Set(rows.map(({ id }) => id)));
+  await inbox.settle(fates);
+  const taken = new Set(fates.map(({ id }) => id));
+  const late = rows.filter(({ id }) => !taken.has(id));
+  if (late.length > 0) await markLate(deps, late, facts);
   return putOff(inbox, flowId, AT_ONCE);
 }
 

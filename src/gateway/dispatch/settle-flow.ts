@@ -1,8 +1,7 @@
-import type { FlowReport } from '../../flows/messages.js';
-import type { Fate, InboxStore } from '../../store/inbox.js';
+import type { InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { markLate, type DeliverDeps } from './deliver-batch.js';
-import { rowIdOf } from './event-of-row.js';
+import { fatesOf } from './fates-of-report.js';
 import type { OpenSignals } from './open-signals.js';
 
 export interface SettleDeps {
@@ -16,17 +15,6 @@ export interface SettleDeps {
 /** A flow that is closed and did not name an event by then never will. */
 const UNKNOWN_FOR_MS = 60_000;
 const RISEN_AT_ONCE = 100;
-
-const DETAILS: Readonly<Record<Fate['state'], string>> = {
-  applied: 'The flow applied it.',
-  duplicate: 'The flow knew this already.',
-  unverified: 'The flow keeps it as unverified: nobody has proven where it comes from.',
-  conflicting: 'It contradicts what the flow knows.',
-  waiting: '',
-  delivered: '',
-  late: '',
-  unmatched: '',
-};
 
 /**
  * Settles the rows of one flow by what the flow says became of its events. Returns whether all of `ids` are settled.
@@ -43,16 +31,6 @@ export async function settleFlow(deps: SettleDeps, flowId: string, ids: readonly
   if (unknown.length < ids.length) deps.openSignals.taken(flowId);
   if (unknown.length === 0) return true;
   return settleUnknown(deps, flowId, unknown);
-}
-
-function fatesOf(report: FlowReport, wanted: ReadonlySet<string>): Fate[] {
-  const byRow = new Map<string, Fate['state']>();
-  for (const [eventId, fate] of Object.entries(report.events)) {
-    const id = rowIdOf(eventId);
-    // A row that a person vouched for was delivered twice: the second fate counts, unless the first says more.
-    if (wanted.has(id) && (!byRow.has(id) || byRow.get(id) === 'unverified')) byRow.set(id, fate);
-  }
-  return [...byRow].map(([id, state]) => ({ id, state, detail: DETAILS[state] }));
 }
 
 async function settleUnknown(deps: SettleDeps, flowId: string, ids: readonly string[]): Promise<boolean> {
