@@ -2,6 +2,7 @@ import { createBridgeActivities } from './bridge-transfer.js';
 import { createClaimActivities } from './claims.js';
 import { createCryptoSendActivities } from './await-crypto-send.js';
 import type { ActivityDeps } from './deps.js';
+import { createFlowStepActivities } from './flow-steps.js';
 import { createUpkeepActivities } from './flow-upkeep.js';
 import { createRefundActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
@@ -15,6 +16,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createSettleActivities(deps),
     ...createClaimActivities(deps),
     ...createUpkeepActivities(deps),
+    ...createFlowStepActivities(deps),
   };
 }
 

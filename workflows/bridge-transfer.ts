@@ -3,7 +3,7 @@ import { makeDeposit } from './bridge/deposit.js';
 import { prepareTransfer, quoteApproved } from './bridge/prepare.js';
 import { settleFailure } from './bridge/refund.js';
 import { trackSettlement } from './bridge/track.js';
-import { hearEvents, type TransferCarried } from './bridge/transfer.js';
+import { hearTransferEvents, type TransferCarried } from './bridge/transfer.js';
 import { runFlow } from './steps/run-flow.js';
 
 /**
@@ -16,7 +16,7 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
     if (carried === undefined) {
       await quoteApproved(flow, transfer);
       await makeDeposit(flow, transfer);
-    } else hearEvents(flow, transfer);
+    } else hearTransferEvents(flow, transfer);
 
     const ending = await trackSettlement(flow, transfer);
     if (ending === 'FAILED') return settleFailure(flow, transfer);

@@ -1,1 +1,2 @@
 export { bridgeTransfer } from './bridge-transfer.js';
+export { cryptoSend } from './crypto-send.js';

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { OperationName } from '../contract/index.js';
 import type { FlowKind } from './vocabulary.js';
 
 /** What an event says, read tolerantly from a webhook's body. */
@@ -19,8 +20,35 @@ export interface FlowDefinition<Input = unknown> {
   decidedBy(input: Input): unknown;
   /** One line for the Temporal UI: kind, amount, currency; no personal data. */
   summaryOf(input: Input): string;
+  /** The flow's POSTs, by the name of their step. */
+  readonly submissions?: Readonly<Record<string, Submission<Input>>>;
+  /** The status lookup, where the contract has one. */
+  readonly status?: StatusSource<Input>;
   /** Undefined where the body is not an object that could be an event of this kind. */
   readEvent(body: unknown): EventReading | undefined;
+}
+
+/** One money-moving POST of a flow. */
+export interface Submission<Input> {
+  readonly operation: OperationName;
+  /** The reference that is sent: claims, lookups and the service know it by this. */
+  referenceOf(input: Input): string;
+  /** What the caller decided of this POST, for its claim's fingerprint. */
+  decidedBy(input: Input): unknown;
+  /** False where its part of the input comes after the start (by an update). @default always true */
+  isGiven?(input: Input): boolean;
+  /** The body, by the operation's strict schema. `callbackUrl` is ours. */
+  request(input: Input, ours: { readonly callbackUrl: string }): unknown;
+  /** Facts that events and looked-up records must agree with to be taken for this POST's. */
+  factsOf(input: Input): Readonly<Record<string, string>>;
+}
+
+/** How the service tells where a flow stands. */
+export interface StatusSource<Input> {
+  readonly operation: OperationName;
+  referenceOf(input: Input): string;
+  /** One word for where it stands, and what can be compared. */
+  read(record: unknown): { readonly status: string | null; readonly facts: Readonly<Record<string, string>> };
 }
 
 /** Keeps the input's type within a definition and hides it in the table. */

@@ -1,10 +1,12 @@
 import { bridgeTransferFlow } from './bridge-transfer.js';
+import { cryptoSendFlow } from './crypto-send.js';
 import type { FlowDefinition } from './flow.js';
 import type { FlowKind } from './vocabulary.js';
 
 /** The flow kinds that this version can run. A new kind is one line here. */
 export const flows: Readonly<Partial<Record<FlowKind, FlowDefinition<never>>>> = {
   'bridge-transfer': bridgeTransferFlow as FlowDefinition<never>,
+  'crypto-send': cryptoSendFlow as FlowDefinition<never>,
 };
 
 /** The definition of a kind, with its input's type hidden: parse with `input` first. */

@@ -59,6 +59,8 @@ export const PARK_ACTIONS = {
   refund_unknown: ['send-again', 'close-not-executed', 'mark-refunded'],
   /** The refund was accepted, and never confirmed. */
   refund_unconfirmed: ['keep-waiting', 'mark-refunded', 'mark-failed'],
+  /** The deadline came while the service owed a refund. */
+  refund_pending: ['keep-waiting', 'mark-refunded', 'close-without-refund', 'mark-completed'],
   /** The service refused or failed the refund. */
   refund_failed: ['mark-refunded', 'close-without-refund'],
   /** The flow was terminated in the Temporal UI; the gateway resolves it on its claim. */

@@ -8,7 +8,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ActivityDeps } from '../../activities/index.js';
 import { createServiceClient } from '../../src/client/index.js';
 import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
-import { STATE_ATTRIBUTE } from '../../src/flows/vocabulary.js';
+import { flowIdOf, STATE_ATTRIBUTE, workflowTypeOf, type FlowKind } from '../../src/flows/vocabulary.js';
 import { createKeyring } from '../../src/keys/index.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { openStore } from '../../src/store/open-store.js';
@@ -38,6 +38,8 @@ export interface Bench {
   control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<any>;
   executions(operation: string, reference: string): Promise<number>;
   start(input: Record<string, unknown>, id?: string): Promise<WorkflowHandle>;
+  /** Starts a flow of any kind under its own id. */
+  startFlow(kind: FlowKind, reference: string, input: Record<string, unknown>): Promise<WorkflowHandle>;
   worker(deps?: Partial<ActivityDeps>): Promise<RunningWorker>;
   /** Lets so much of the flows' time pass: at once where time can be skipped, else scaled. */
   pass(ms: number): Promise<void>;
@@ -114,6 +116,15 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
   await worker();
   const timeScale = skipping ? 1 : options.time === 'skipping' ? 0.001 : 1;
 
+  const start = (type: string, workflowId: string, input: Record<string, unknown>) =>
+    client.workflow.start(type, {
+      taskQueue,
+      workflowId,
+      args: [timeScale === 1 ? input : { timeScale, ...input }],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    });
+
   const control: Bench['control'] = async (method, path, body) => {
     const answer = await fetch(`${sandbox.url}/_sandbox${path}`, {
       method,
@@ -137,15 +148,9 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       const found = await control('GET', `/executions?operation=${operation}&reference=${reference}`);
       return found.count as number;
     },
-    start(input, id = `bridge-transfer/${String(input['provider_reference_id'])}`) {
-      return client.workflow.start('bridgeTransfer', {
-        taskQueue,
-        workflowId: id,
-        args: [timeScale === 1 ? input : { timeScale, ...input }],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      });
-    },
+    start: (input, id = `bridge-transfer/${String(input['provider_reference_id'])}`) =>
+      start('bridgeTransfer', id, input),
+    startFlow: (kind, reference, input) => start(workflowTypeOf(kind), flowIdOf(kind, reference), input),
     pass: (ms) => (skipping ? skipping.sleep(ms) : new Promise((resolve) => setTimeout(resolve, ms * timeScale))),
     async close() {
       await Promise.all(workers.map((running) => running.shutdown().catch(() => undefined)));

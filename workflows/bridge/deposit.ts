@@ -10,7 +10,7 @@ import { submitUnlessStopped, type GuardedClaim } from '../steps/stop.js';
 import { askBeforeAnotherSend, settleUnknown } from '../steps/settle-unknown.js';
 import { depositAnswerOf } from './deposit-answer.js';
 import { quoteInWords } from './prepare.js';
-import { hearEvents, type Transfer } from './transfer.js';
+import { hearTransferEvents, type Transfer } from './transfer.js';
 
 const OPERATION = 'createBridgeDeposit';
 
@@ -103,7 +103,7 @@ async function accepted(
   transfer.proven = true;
   flow.answer = { kind: 'accepted', answer };
   flow.enter('tracking', `deposit accepted (${answer.status})`, 'service');
-  hearEvents(flow, transfer);
+  hearTransferEvents(flow, transfer);
   if (!recorded) await act(STORE, 'Write the answer to its claim', flow.timeScale).recordAnswer({ ...claim, answer });
 }
 
@@ -166,14 +166,14 @@ async function cannotQuote(flow: Flow, transfer: Transfer, claim: GuardedClaim, 
     flow.money = { at: 'sent' };
   }
   flow.enter('outcome-unknown', why);
-  hearEvents(flow, transfer);
+  hearTransferEvents(flow, transfer);
   await askBeforeAnotherSend(flow, { claim, why, proven: () => transfer.proven });
 }
 
 /** A trusted event knew of this deposit before we sent it: so it is not sent. */
 async function provenByEvent(flow: Flow, transfer: Transfer): Promise<void> {
   flow.money = { at: 'sent' };
-  hearEvents(flow, transfer);
+  hearTransferEvents(flow, transfer);
   await condition(() => transfer.proven);
   flow.answer = { kind: 'none', reason: 'proven by an event, the answer itself was lost' };
   flow.enter('tracking', 'a trusted event proves that the service has the deposit', 'service');
@@ -188,7 +188,7 @@ async function settleUnknownDeposit(
   flow.money = { at: 'sent' };
   const why = outcome.kind === 'duplicate' ? 'the service knows this reference already' : outcome.reason;
   flow.enter('outcome-unknown', `the deposit was sent, and its outcome is unknown (${why})`);
-  hearEvents(flow, transfer);
+  hearTransferEvents(flow, transfer);
   const settled = await settleUnknown(flow, {
     claim,
     windowMs: transfer.windows.settleMs,

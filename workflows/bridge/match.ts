@@ -1,7 +1,5 @@
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
-import { sameAmount } from '../../src/money.js';
-
-export type Facts = Readonly<Record<string, string>>;
+import { equalAmounts, type Facts } from '../steps/facts.js';
 
 /** What we know of a transfer, in the words of an event's facts. */
 export function knownFacts(
@@ -22,19 +20,6 @@ export function knownFacts(
   return facts;
 }
 
-const AMOUNTS: readonly string[] = ['settlementAmount', 'cryptoAmount', 'amountMsat'];
-
-/** The facts in which an event differs from what we know; what either side does not say cannot differ. */
-export function differences(known: Facts, told: Facts): readonly string[] {
-  return Object.entries(known)
-    .filter(([name, ours]) => {
-      const theirs = told[name];
-      if (theirs === undefined) return false;
-      return AMOUNTS.includes(name) ? !equalAmounts(ours, theirs) : ours !== theirs;
-    })
-    .map(([name]) => name);
-}
-
 /**
  * An event's bare `amount` and `currency` may mean the fiat that the customer pays or the fiat that the recipient gets:
  * they are compared with the side whose currency they name, and with neither where both sides have that currency.
@@ -47,13 +32,4 @@ export function amountDiffers(input: BridgeTransferInput, told: Facts): boolean 
     ...(currency === input.settlement.currency ? [input.settlement.amount] : []),
   ];
   return candidates.length > 0 && candidates.every((candidate) => !equalAmounts(candidate, amount));
-}
-
-/** Runs inside signal handlers, which must not throw: what cannot be read as an amount is not equal to one. */
-function equalAmounts(ours: string, theirs: string): boolean {
-  try {
-    return sameAmount(ours, theirs);
-  } catch {
-    return false;
-  }
 }

@@ -5,6 +5,7 @@ import { approveQuoteUpdate } from '../steps/messages.js';
 import { READ } from '../steps/policies.js';
 import { checkOrder } from '../steps/run-flow.js';
 import { unlessStopped } from '../steps/stop.js';
+import { NO_EVIDENCE } from '../steps/evidence.js';
 import { NOTHING_SEEN } from './statuses.js';
 import type { TimedQuote, Transfer } from './transfer.js';
 
@@ -33,12 +34,10 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
     quote,
     agreed: prepared.quote,
     deposit: null,
-    proven: false,
+    ...NO_EVIDENCE,
     statuses: NOTHING_SEEN,
     failure: null,
     failedAtMs: null,
-    unverified: [],
-    mismatches: [],
     toReport: null,
     serviceKnows: NOTHING_SEEN,
   };

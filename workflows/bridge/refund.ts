@@ -2,6 +2,7 @@ import { condition } from '@temporalio/workflow';
 import type { RefundOrder } from '../../activities/bridge-terms.js';
 import type { Outcome } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
+import { endAsOrdered } from '../steps/end-as-ordered.js';
 import { endFlow } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
 import { park } from '../steps/park.js';
@@ -10,7 +11,7 @@ import { settleUnknown } from '../steps/settle-unknown.js';
 import { observed, type GuardedClaim } from '../steps/stop.js';
 import { cryptoWasPaid } from './statuses.js';
 import { standing, type Transfer } from './transfer.js';
-import { endAsOrdered, reportPending } from './track.js';
+import { reportPending } from './track.js';
 
 const OPERATION = 'sendCrypto';
 const REFUND_SUFFIX = '.refund';

@@ -1,11 +1,14 @@
-import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import { act } from '../steps/activities.js';
-import { FlowEnd, endFlow } from '../steps/flow-end.js';
+import { decideMismatch, vouchFor } from '../steps/evidence.js';
+import { endAsOrdered } from '../steps/end-as-ordered.js';
 import type { Flow } from '../steps/flow.js';
-import { park, type Resolution } from '../steps/park.js';
-import { MAX_SIGNALS_PER_RUN, READ, STORE } from '../steps/policies.js';
+import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
+import { lookAtInbox } from '../steps/look-at-inbox.js';
+import { park } from '../steps/park.js';
+import { READ } from '../steps/policies.js';
 import { asBridgeStatus, foldStatus, rises, type Ending } from './statuses.js';
-import { apply, standing, type Transfer, type TransferCarried } from './transfer.js';
+import { rulesOf, standing, type Transfer, type TransferCarried } from './transfer.js';
 
 /**
  * Follows an accepted deposit to a proven ending. Trusted events decide; the provider's settlements are reported on to
@@ -15,13 +18,14 @@ export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<E
   let lookedOnceMore = false;
   for (;;) {
     await condition(() => news(transfer) || flow.deadlinePassed || tooLong(flow));
-    if (transfer.mismatches.length > 0) await decideMismatch(flow, transfer);
+    if (transfer.mismatches.length > 0) await decideMismatch(flow, transfer, rulesOf(flow, transfer));
     else if (standing(transfer).kind === 'conflict') await decideConflict(flow, transfer);
     else if (transfer.toReport !== null) await reportPending(flow, transfer);
     else if (standing(transfer).kind === 'ended') return endingOf(transfer);
-    else if (tooLong(flow)) await goOnAsNew(flow, transfer);
+    else if (tooLong(flow)) await goOnAsNew(transfer.input, (): TransferCarried => ({ flow: flow.carry(), transfer }));
     else if (!lookedOnceMore) {
-      await lookOnceMore(flow);
+      // The bridge has no status lookup: what can be looked up is the inbox.
+      await lookAtInbox(flow);
       lookedOnceMore = true;
     } else {
       await decideOverdue(flow, transfer);
@@ -64,33 +68,9 @@ export async function reportPending(flow: Flow, transfer: Transfer): Promise<voi
   } else endAsOrdered(decision);
 }
 
-async function decideMismatch(flow: Flow, transfer: Transfer): Promise<void> {
-  const [first] = transfer.mismatches;
-  if (first === undefined) return;
-  const decision = await park(flow, 'event_mismatch', {
-    event: { id: first.event.id, source: first.event.source, status: first.event.status, proof: first.event.proof },
-    differs: first.differs,
-    theirs: pick(first.event.facts, first.differs),
-    ours: oursOf(transfer, first.differs),
-  });
-  transfer.mismatches = transfer.mismatches.filter((mismatch) => mismatch !== first);
-  if (decision !== 'decided' && decision.action === 'accept-event') {
-    flow.book.settle(first.event.id, apply(flow, transfer, { ...first.event, trusted: true, proof: 'person' }));
-  } else flow.book.settle(first.event.id, 'conflicting');
-}
-
 async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
   const evidence = { proven: transfer.statuses.seen, why: 'trusted events prove endings that exclude one another' };
   return endAsOrdered(await park(flow, 'conflict', evidence));
-}
-
-/** The bridge has no status lookup: what can be looked up is the inbox, where events may lie that never got here. */
-async function lookOnceMore(flow: Flow): Promise<void> {
-  flow.note('the deadline passed; looking at the inbox once more');
-  const events = await act(STORE, 'Deadline: look at the inbox once more', flow.timeScale).readInbox({
-    flowId: flow.flowId,
-  });
-  for (const event of events) flow.book.take(event);
 }
 
 async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
@@ -106,38 +86,10 @@ async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
   if (decision.action === 'keep-waiting') return flow.extendDeadline();
   if (decision.action === 'trust-settlement') {
     const meant = claimed.find((event) => event.id === decision.eventId) ?? claimed.at(-1);
-    if (meant !== undefined) {
-      const fate = apply(flow, transfer, { ...meant, trusted: true, proof: 'person' });
-      transfer.unverified = transfer.unverified.filter((event) => event !== meant);
-      flow.book.settle(meant.id, fate);
-    }
+    if (meant !== undefined) vouchFor(flow, transfer, rulesOf(flow, transfer), meant);
     return;
   }
   endAsOrdered(decision);
-}
-
-/** A person's word on how it ended. */
-export function endAsOrdered(decision: Resolution | 'decided'): never {
-  if (decision === 'decided') throw new TypeError('nothing was ordered');
-  const by = `by ${decision.actor}: ${decision.note}`;
-  if (decision.action === 'mark-completed') {
-    throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed ${by}` });
-  }
-  if (decision.action === 'mark-refunded') {
-    throw new FlowEnd({ state: 'refunded', reason: null, detail: `Marked as refunded ${by}` });
-  }
-  return endFlow('failed', 'closed_by_person', `Closed as failed ${by}`);
-}
-
-function tooLong(flow: Flow): boolean {
-  return flow.signals() >= MAX_SIGNALS_PER_RUN || workflowInfo().continueAsNewSuggested;
-}
-
-/** Between steps only: no POST is in flight here, ids and the absolute deadline travel along. */
-async function goOnAsNew(flow: Flow, transfer: Transfer): Promise<never> {
-  await condition(allHandlersFinished);
-  const carried: TransferCarried = { flow: flow.carry(), transfer };
-  return continueAsNew<(input: unknown, carried: TransferCarried) => Promise<unknown>>(transfer.input, carried);
 }
 
 const briefly = (event: { id: string; status: string | null; receivedAt: string }) => ({
@@ -145,25 +97,3 @@ const briefly = (event: { id: string; status: string | null; receivedAt: string 
   status: event.status,
   receivedAt: event.receivedAt,
 });
-
-function pick(facts: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]]])));
-}
-
-function oursOf(transfer: Transfer, names: readonly string[]): Record<string, string> {
-  const { input } = transfer;
-  return pick(
-    {
-      amount: `${input.amount} ${input.source_currency}, ${input.settlement.amount} ${input.settlement.currency}`,
-      settlementAmount: input.settlement.amount,
-      settlementCurrency: input.settlement.currency,
-      chain: input.chain,
-      token: input.token,
-      serviceReference: transfer.deposit?.serviceReference ?? '',
-      paymentHash: input.crypto_payment.payment_hash ?? transfer.deposit?.paymentHash ?? '',
-      cryptoAmount: input.crypto_payment.crypto_amount ?? '',
-      amountMsat: input.crypto_payment.amount_msat ?? '',
-    },
-    names,
-  );
-}

@@ -62,3 +62,13 @@ export const MAX_SIGNALS_PER_RUN = 180;
 
 /** Timeline entries that are kept; the oldest between the first and the last ones are dropped. */
 export const MAX_TIMELINE = 120;
+
+/** The look at a deadline: bounded, so that a service that is down does not hide that a person is needed. */
+export const LAST_LOOK: ActivityOptions = { ...READ, retry: { ...READ.retry, maximumAttempts: 5 } };
+
+/*
+ * How long each kind waits for events before its first look; after it the cadence of polling (2 s, 5 s, 15 s, 1 min,
+ * 5 min) applies, so that a flow hardly polls where webhooks arrive.
+ */
+/** No events come for a crypto send: look soon. */
+export const CRYPTO_SEND_FIRST_LOOK_MS = 2 * SECOND;

@@ -1,0 +1,40 @@
+import type { ClaimRef, Facts, Windows } from './outcomes.js';
+
+/** What the first activity of a flow returns. */
+export interface FlowPreparation {
+  /** Checked and normalised by the kind's definition. */
+  readonly input: unknown;
+  readonly fingerprint: string;
+  readonly windows: Windows;
+  readonly allowPlaintext: boolean;
+  /** The flow's POSTs by the name of their step; without those whose input is given later. */
+  readonly steps: Readonly<Record<string, StepTerms>>;
+}
+
+/** One POST of a flow: its claim, and what events and looked-up records must agree with. */
+export interface StepTerms {
+  readonly claim: ClaimRef;
+  readonly facts: Facts;
+}
+
+export interface StepOrder {
+  readonly flowId: string;
+  /** Name of the submission in the kind's definition. */
+  readonly step: string;
+  readonly input: unknown;
+}
+
+export interface StatusOrder {
+  readonly flowId: string;
+  readonly input: unknown;
+  /** Words that the flow has seen: they are no news. */
+  readonly known: readonly string[];
+  /** Delay before the first look, ms, already scaled; 0 looks at once. */
+  readonly firstLookMs: number;
+  readonly timeScale: number;
+}
+
+export interface StatusReading {
+  readonly status: string | null;
+  readonly facts: Facts;
+}

@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import { CryptoSendRequest, type CryptoSend } from '../contract/onramp.js';
+import { toWireNumber } from '../money.js';
+import { callbackEvent } from './callback-event.js';
+import { defineFlow } from './flow.js';
+import { callerReference, commonInput, decimalAmount } from './input.js';
+
+/** Input of a `crypto-send`: the body of the operation, the amount as a decimal string or number. */
+export const CryptoSendInput = CryptoSendRequest.extend({
+  referenceId: callerReference(),
+  cryptoAmount: decimalAmount(),
+  ...commonInput,
+});
+export type CryptoSendInput = z.infer<typeof CryptoSendInput>;
+
+export const cryptoSendFlow = defineFlow<CryptoSendInput>({
+  kind: 'crypto-send',
+  input: CryptoSendInput,
+  referenceOf: (input) => input.referenceId,
+  decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
+  summaryOf: (input) => `Crypto send: ${input.cryptoAmount} ${input.token} on ${input.chain}`,
+  submissions: {
+    send: {
+      operation: 'sendCrypto',
+      referenceOf: (input) => input.referenceId,
+      decidedBy: ({ receiverAddress, chain, token, cryptoAmount }) => ({ receiverAddress, chain, token, cryptoAmount }),
+      request: ({ receiverAddress, chain, token, cryptoAmount, referenceId }) => ({
+        receiverAddress,
+        chain,
+        token,
+        cryptoAmount: toWireNumber(cryptoAmount),
+        referenceId,
+      }),
+      factsOf: (input) => ({ cryptoAmount: input.cryptoAmount, receiverAddress: input.receiverAddress }),
+    },
+  },
+  status: {
+    operation: 'getCryptoSend',
+    referenceOf: (input) => input.referenceId,
+    read: (record) => ({ status: (record as CryptoSend).status ?? null, facts: {} }),
+  },
+  readEvent: (body) => callbackEvent(body),
+});

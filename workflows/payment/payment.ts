@@ -1,0 +1,109 @@
+import type { FlowPreparation, StepTerms } from '../../activities/flow-step-terms.js';
+import type { Windows } from '../../activities/outcomes.js';
+import { isFinal, meaningOf, type Meaning, type Words } from '../../src/flows/meanings.js';
+import type { FlowEvent } from '../../src/flows/messages.js';
+import { act } from '../steps/activities.js';
+import { hearEvents, NO_EVIDENCE, whoSays, type EventRules, type Evidence } from '../steps/evidence.js';
+import { differences, type Facts } from '../steps/facts.js';
+import type { Flow, FlowCarried } from '../steps/flow.js';
+import { READ } from '../steps/policies.js';
+import { unlessStopped } from '../steps/stop.js';
+import { paymentStanding, type PaymentStanding } from './standing.js';
+
+/** How one kind's payment is submitted and followed. */
+export interface PaymentPlan {
+  /** Name of its submission in the kind's definition. */
+  readonly step: string;
+  /** For people: "the crypto send". */
+  readonly noun: string;
+  readonly words: Words;
+  /** Whether the contract has a status lookup: then events are hints, and it has the last word. */
+  readonly hasLookup: boolean;
+  /** How long events are awaited before the first look, ms. */
+  readonly firstLookMs: number;
+}
+
+/** One payment in the making, of any kind that is told by its definition. Travels through continue-as-new. */
+export interface Payment extends Evidence {
+  readonly input: unknown;
+  readonly windows: Windows;
+  readonly steps: Readonly<Record<string, StepTerms>>;
+  facts: Facts;
+  /** The service's answer; null until it is known, and where only an event proved it. */
+  answer: unknown;
+  /** Every word that was proven or told, in the order of arrival. */
+  words: readonly string[];
+  /** By the lookup, or by trusted events where there is none. */
+  provenMeanings: readonly Meaning[];
+  /** By trusted events, where there is a lookup to confirm them. */
+  toldMeanings: readonly Meaning[];
+  /** A trusted event said something final: look now. */
+  lookNow: boolean;
+}
+
+export interface PaymentCarried {
+  readonly flow: FlowCarried;
+  readonly payment: Payment;
+}
+
+/** Checks the input: one activity, since nothing has moved yet. */
+export async function preparePayment(flow: Flow, rawInput: unknown): Promise<Payment> {
+  const prepared: FlowPreparation = await unlessStopped(flow, () =>
+    act(READ, 'Check the input', flow.timeScale).prepareFlow({ flowId: flow.flowId, input: rawInput }),
+  );
+  flow.hearPlaintext(prepared.allowPlaintext);
+  return {
+    ...NO_EVIDENCE,
+    input: prepared.input,
+    windows: prepared.windows,
+    steps: prepared.steps,
+    facts: {},
+    answer: null,
+    words: [],
+    provenMeanings: [],
+    toldMeanings: [],
+    lookNow: false,
+  };
+}
+
+export function standing(payment: Payment): PaymentStanding {
+  return paymentStanding(payment.provenMeanings, payment.toldMeanings);
+}
+
+export function hearPaymentEvents(flow: Flow, payment: Payment, plan: PaymentPlan): void {
+  hearEvents(flow, payment, rulesOf(flow, payment, plan));
+}
+
+/** How events act on a payment. Pure of commands: it runs inside signal handlers. */
+export function rulesOf(flow: Flow, payment: Payment, plan: PaymentPlan): EventRules {
+  return {
+    known: () => payment.facts,
+    differs: (event) => differences(payment.facts, event.facts),
+    seen: (event) => event.status !== null && payment.words.includes(event.status),
+    apply: (event) => apply(flow, payment, plan, event),
+  };
+}
+
+function apply(flow: Flow, payment: Payment, plan: PaymentPlan, event: FlowEvent): boolean {
+  const word = event.status;
+  if (word === null || payment.words.includes(word)) return false;
+  const meaning = meaningOf(plan.words, word);
+  payment.words = [...payment.words, word];
+  if (plan.hasLookup) {
+    payment.toldMeanings = [...payment.toldMeanings, meaning];
+    payment.lookNow ||= isFinal(meaning) || meaning === 'refund-pending';
+  } else payment.provenMeanings = [...payment.provenMeanings, meaning];
+  const unknown = word.toUpperCase() in plan.words ? '' : ': an unknown word, kept; it is not final';
+  flow.note(`${word} (${event.proof ?? 'trusted'})${unknown}`, whoSays(event));
+  return true;
+}
+
+/** Takes what the lookup said: the truth. */
+export function takeReading(flow: Flow, payment: Payment, plan: PaymentPlan, status: string | null): void {
+  if (status === null) return;
+  const meaning = meaningOf(plan.words, status);
+  if (!payment.provenMeanings.includes(meaning)) payment.provenMeanings = [...payment.provenMeanings, meaning];
+  if (!payment.words.includes(status)) payment.words = [...payment.words, status];
+  payment.proven = true;
+  flow.note(`${status} (looked up)`, 'service');
+}

@@ -1,0 +1,133 @@
+import { condition } from '@temporalio/workflow';
+import { isFinal, meaningOf } from '../../src/flows/meanings.js';
+import type { Outcome } from '../../src/flows/messages.js';
+import { act } from '../steps/activities.js';
+import { endAsOrdered } from '../steps/end-as-ordered.js';
+import { decideMismatch, vouchFor } from '../steps/evidence.js';
+import { endFlow } from '../steps/flow-end.js';
+import type { Flow } from '../steps/flow.js';
+import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
+import { lookAtInbox } from '../steps/look-at-inbox.js';
+import { park } from '../steps/park.js';
+import { LAST_LOOK, POLL } from '../steps/policies.js';
+import { observed } from '../steps/stop.js';
+import { rulesOf, standing, takeReading, type Payment, type PaymentCarried, type PaymentPlan } from './payment.js';
+
+/**
+ * Follows an accepted payment to its end. Events and polling race: an event is a hint that cuts the polling short, and
+ * the lookup has the last word where there is one; else trusted events that match decide. At the deadline it looks once
+ * more, and then a person decides, or a late event after all.
+ */
+export async function trackPayment(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<Outcome> {
+  let lookedOnceMore = false;
+  for (;;) {
+    const now = standing(payment);
+    if (payment.mismatches.length > 0) await decideMismatch(flow, payment, rulesOf(flow, payment, plan));
+    else if (now.kind === 'conflict') return decideConflict(flow, payment);
+    else if (now.kind === 'ended') return endOf(flow, payment, plan, now.meaning);
+    else if (tooLong(flow)) await goOnAsNew(payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
+    else if (!flow.deadlinePassed) await waitForNews(flow, payment, plan);
+    else if (!lookedOnceMore) {
+      lookedOnceMore = true;
+      await lookOnceMore(flow, payment, plan);
+    } else {
+      lookedOnceMore = false;
+      await decideOverdue(flow, payment, plan);
+    }
+  }
+}
+
+async function waitForNews(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+  const news = () =>
+    payment.lookNow ||
+    payment.mismatches.length > 0 ||
+    standing(payment).kind !== 'open' ||
+    flow.deadlinePassed ||
+    tooLong(flow);
+  if (!plan.hasLookup) return condition(news);
+  const firstLookMs = payment.lookNow || payment.words.length > 0 ? 0 : flow.scaled(plan.firstLookMs);
+  payment.lookNow = false;
+  const known = payment.words.filter((word) => !told(payment, plan, word));
+  const polling = observed(() =>
+    act(POLL, `Look up ${plan.noun}`, flow.timeScale).awaitStatus({
+      flowId: flow.flowId,
+      input: payment.input,
+      known,
+      firstLookMs,
+      timeScale: flow.timeScale,
+    }),
+  );
+  await condition(() => polling.settled() || news());
+  if (polling.settled()) takeReading(flow, payment, plan, (await polling.promise).status);
+  else polling.cancel();
+}
+
+/** A final word that only an event said so far: the lookup saying it, too, is news. */
+function told(payment: Payment, plan: PaymentPlan, word: string): boolean {
+  const meaning = meaningOf(plan.words, word);
+  return meaning !== 'pending' && !payment.provenMeanings.includes(meaning);
+}
+
+async function lookOnceMore(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+  await lookAtInbox(flow);
+  if (!plan.hasLookup) return;
+  try {
+    const order = { flowId: flow.flowId, input: payment.input };
+    const found = await act(LAST_LOOK, 'Deadline: look once more', flow.timeScale).lookAtStatus(order);
+    if (found !== null) takeReading(flow, payment, plan, found.status);
+  } catch {
+    flow.note('the service could not be asked at the deadline');
+  }
+}
+
+async function decideOverdue(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+  const claimed = payment.unverified.filter((event) => isFinal(meaningOf(plan.words, event.status)));
+  const evidence = {
+    words: payment.words,
+    claimed: claimed.map(({ id, status, receivedAt }) => ({ id, status, receivedAt })),
+  };
+  const reason = payment.provenMeanings.includes('refund-pending')
+    ? 'refund_pending'
+    : claimed.length > 0 && !plan.hasLookup
+      ? 'unverified_settlement'
+      : 'no_settlement';
+  const decision = await park(flow, reason, evidence, () => payment.lookNow || standing(payment).kind !== 'open');
+  if (decision === 'decided') return payment.lookNow ? lookOnceMore(flow, payment, plan) : undefined;
+  if (decision.action === 'keep-waiting') return flow.extendDeadline();
+  if (decision.action !== 'trust-settlement') return endAsOrdered(decision);
+  const meant = claimed.find((event) => event.id === decision.eventId) ?? claimed.at(-1);
+  if (meant !== undefined) vouchFor(flow, payment, rulesOf(flow, payment, plan), meant);
+}
+
+async function decideConflict(flow: Flow, payment: Payment): Promise<never> {
+  const evidence = { words: payment.words, why: 'what is proven excludes one another' };
+  return endAsOrdered(await park(flow, 'conflict', evidence));
+}
+
+async function endOf(
+  flow: Flow,
+  payment: Payment,
+  plan: PaymentPlan,
+  meaning: 'succeeded' | 'failed' | 'refunded' | 'refund-failed',
+): Promise<Outcome> {
+  const word = payment.words.at(-1) ?? meaning;
+  switch (meaning) {
+    case 'succeeded':
+      return { state: 'completed', reason: null, detail: `${capitalised(plan.noun)} succeeded (${word}).` };
+    case 'refunded':
+      return { state: 'refunded', reason: null, detail: `${capitalised(plan.noun)} was refunded (${word}).` };
+    case 'failed':
+      return endFlow('failed', 'failed_at_service', `${capitalised(plan.noun)} failed at the service (${word}).`);
+    case 'refund-failed': {
+      const decision = await park(flow, 'refund_failed', { words: payment.words }, () =>
+        payment.toldMeanings.includes('refunded'),
+      );
+      if (decision !== 'decided') return endAsOrdered(decision);
+      return { state: 'refunded', reason: null, detail: `${capitalised(plan.noun)} was refunded after all.` };
+    }
+    default:
+      return meaning satisfies never;
+  }
+}
+
+const capitalised = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);

@@ -1,0 +1,14 @@
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import type { Flow } from './flow.js';
+import { MAX_SIGNALS_PER_RUN } from './policies.js';
+
+/** True where the run has grown so long that the flow should continue in a new one. */
+export function tooLong(flow: Flow): boolean {
+  return flow.signals() >= MAX_SIGNALS_PER_RUN || workflowInfo().continueAsNewSuggested;
+}
+
+/** Between steps only: no POST is in flight, and what is carried holds event ids and the absolute deadline. */
+export async function goOnAsNew(input: unknown, carried: () => unknown): Promise<never> {
+  await condition(allHandlersFinished);
+  return continueAsNew<(input: unknown, carried: unknown) => Promise<unknown>>(input, carried());
+}
