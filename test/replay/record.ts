@@ -2,7 +2,8 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { format } from 'prettier';
 import { HISTORIES, historyToJson } from './histories.js';
-import { endingOf, scenes } from './scenes.js';
+import { endingOf } from './scene.js';
+import { scenes } from './scenes.js';
 import { openStage, type Stage } from './stage.js';
 
 const AT_ONCE = 4;

@@ -1,0 +1,74 @@
+import type { WorkflowHandle, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import type { FlowReport } from '../../src/flows/messages.js';
+import type { FlowState, ParkReason } from '../../src/flows/vocabulary.js';
+import { trusted, until } from '../workflows/bench.js';
+import type { Stage } from './stage.js';
+
+/** One flow as it is recorded. */
+export interface Scene {
+  readonly ends: FlowState;
+  /** Where it ended otherwise than by completion or refund: the reason. */
+  readonly reason?: string;
+  play(stage: Stage, reference: string): Promise<Flow>;
+}
+
+/** By name, which is the reference of the flow and the name of its file. */
+export type Scenes = Readonly<Record<string, Scene>>;
+
+type Flow = WorkflowHandleWithFirstExecutionRunId;
+
+/** Waits of our own in a hundredth, or a thousandth, of their time. */
+export const HUNDREDTH = { timeScale: 0.01 };
+const THOUSANDTH = { timeScale: 0.001 };
+
+export const HAPPY = ['DEPOSIT_CONFIRMED', 'PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING', 'COMPLETED'];
+export const REFUND_DUE = { facts: { refundAnnounced: 'true', failureStage: 'SETTLEMENT' } };
+export const completed = () => trusted('COMPLETED');
+export const UNPROVEN = { trusted: false, proof: null, source: 'settlement' } as const;
+
+export const stage = (flow: WorkflowHandle, name: string) => until(flow, ({ view }) => view.stage === name);
+export const parked = (flow: WorkflowHandle, reason: ParkReason) =>
+  until(flow, ({ view }) => view.parked?.reason === reason && view.state === 'parked');
+export const noted = (flow: WorkflowHandle, text: string) =>
+  until(flow, ({ view }) => view.timeline.some(({ detail }) => detail.includes(text)));
+export const send = (flow: WorkflowHandle, ...events: ReturnType<typeof trusted>[]) => flow.signal('events', events);
+export const resolve = (flow: WorkflowHandle, action: string) =>
+  flow.executeUpdate('resolve', { args: [{ action, note: 'as recorded', actor: 'ada' }] });
+
+export async function tracked(on: Stage, reference: string, more: Record<string, unknown> = {}): Promise<Flow> {
+  const flow = await on.start(reference, more);
+  await stage(flow, 'tracking');
+  return flow;
+}
+
+/** Failed after the crypto was paid, and nobody refunds it within the wait. */
+export async function overdueRefund(on: Stage, reference: string, more: Record<string, unknown>): Promise<Flow> {
+  await on.sandbox('/scenarios', { reference, ending: 'silent' });
+  const flow = await tracked(on, reference, { ...THOUSANDTH, ...more });
+  await send(flow, trusted('FAILED', REFUND_DUE));
+  return flow;
+}
+
+/** A settlement in the inbox, whose body the report to the service is made of. */
+export async function received(on: Stage, reference: string, status: string): Promise<string> {
+  const id = `recorded-${reference}`;
+  const flowId = `bridge-transfer/${reference}`;
+  const body = { status, crypto_payment: {}, timestamp: new Date().toISOString() };
+  const row = { id, source: 'settlement', flowId, reference, status, proof: 'signature', contentHash: id } as const;
+  await on.store.inbox.receive({ ...row, body });
+  return id;
+}
+
+export async function untilContinued(flow: WorkflowHandle, firstRunId: string): Promise<void> {
+  for (;;) {
+    if ((await flow.describe()).runId !== firstRunId) return;
+    await new Promise((passed) => setTimeout(passed, 50));
+  }
+}
+
+/** How it ended, once it has. */
+export async function endingOf(on: Stage, flow: Flow): Promise<FlowReport['view']> {
+  const latest = on.client.workflow.getHandle(flow.workflowId);
+  await latest.result().catch(() => undefined);
+  return (await latest.query<FlowReport>('flow')).view;
+}

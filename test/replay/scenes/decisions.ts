@@ -1,0 +1,87 @@
+import { trusted, until } from '../../workflows/bench.js';
+import {
+  completed,
+  HUNDREDTH,
+  noted,
+  parked,
+  received,
+  resolve,
+  send,
+  tracked,
+  UNPROVEN,
+  type Scenes,
+} from '../scene.js';
+
+/** Where events contradict what is known, are not proven, or do not come: mostly a person decides. */
+export const decisions: Scenes = {
+  mismatch: {
+    ends: 'completed',
+    async play(on, reference) {
+      // A day without an answer takes a second here, and so the flow reminds.
+      const flow = await tracked(on, reference, { timeScale: 0.000_01, deadlineSeconds: 2_592_000 });
+      await send(flow, trusted('COMPLETED', { facts: { settlementAmount: '999', settlementCurrency: 'ZAR' } }));
+      await parked(flow, 'event_mismatch');
+      await new Promise((passed) => setTimeout(passed, 1_500));
+      await resolve(flow, 'dismiss-event');
+      await send(flow, completed());
+      return flow;
+    },
+  },
+
+  conflict: {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference);
+      await send(flow, trusted('REFUNDED'), completed());
+      await parked(flow, 'conflict');
+      await resolve(flow, 'mark-completed');
+      return flow;
+    },
+  },
+
+  forged: {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference);
+      await send(flow, trusted('COMPLETED', UNPROVEN), trusted('REQUIRE_REVIEW'));
+      await noted(flow, 'unverified COMPLETED');
+      await send(flow, completed());
+      return flow;
+    },
+  },
+
+  'unverified-trusted-by-person': {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference, { ...HUNDREDTH, deadlineSeconds: 100 });
+      await send(flow, trusted('COMPLETED', { ...UNPROVEN, id: await received(on, reference, 'COMPLETED') }));
+      await parked(flow, 'unverified_settlement');
+      await resolve(flow, 'trust-settlement');
+      return flow;
+    },
+  },
+
+  'no-settlement': {
+    ends: 'failed',
+    reason: 'closed_by_person',
+    async play(on, reference) {
+      const flow = await tracked(on, reference, { ...HUNDREDTH, deadlineSeconds: 50 });
+      await parked(flow, 'no_settlement');
+      await resolve(flow, 'keep-waiting');
+      await until(flow, ({ view }) => view.state === 'running');
+      await parked(flow, 'no_settlement');
+      await resolve(flow, 'mark-failed');
+      return flow;
+    },
+  },
+
+  'late-event-decides': {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference, { ...HUNDREDTH, deadlineSeconds: 50 });
+      await parked(flow, 'no_settlement');
+      await send(flow, completed());
+      return flow;
+    },
+  },
+};

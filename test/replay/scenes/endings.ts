@@ -1,0 +1,122 @@
+import { trusted } from '../../workflows/bench.js';
+import {
+  completed,
+  HAPPY,
+  received,
+  REFUND_DUE,
+  send,
+  stage,
+  tracked,
+  UNPROVEN,
+  untilContinued,
+  type Scenes,
+} from '../scene.js';
+
+/** What the service and its events decide. */
+export const endings: Scenes = {
+  completed: {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference);
+      for (const status of HAPPY) await send(flow, trusted(status));
+      return flow;
+    },
+  },
+
+  refunded: {
+    ends: 'refunded',
+    async play(on, reference) {
+      const flow = await tracked(on, reference);
+      await send(flow, trusted('FAILED', REFUND_DUE));
+      await stage(flow, 'refunding');
+      await send(flow, trusted('REFUNDED'));
+      return flow;
+    },
+  },
+
+  'failed-early': {
+    ends: 'failed',
+    reason: 'failed_at_service',
+    async play(on, reference) {
+      const flow = await tracked(on, reference);
+      await send(flow, trusted('FAILED', { facts: { failureStage: 'FIAT_COLLECTION' } }));
+      return flow;
+    },
+  },
+
+  'invalid-input': {
+    ends: 'failed',
+    reason: 'invalid_input',
+    play: (on, reference) => on.start(reference, { chain: 'MOON' }),
+  },
+
+  rejected: {
+    ends: 'failed',
+    reason: 'rejected_by_service',
+    async play(on, reference) {
+      await on.sandbox('/scenarios', { reference, ending: 'rejected' });
+      return on.start(reference);
+    },
+  },
+
+  'forgetful-store': {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference);
+      await send(flow, completed());
+      return flow;
+    },
+  },
+
+  'forgetful-store-rejected': {
+    ends: 'failed',
+    reason: 'rejected_by_service',
+    async play(on, reference) {
+      await on.sandbox('/scenarios', { reference, ending: 'rejected' });
+      return on.start(reference);
+    },
+  },
+
+  requoted: {
+    ends: 'completed',
+    async play(on, reference) {
+      await on.sandbox('/scenarios', { reference, ending: 'rate-expired', times: 2 });
+      const flow = await tracked(on, reference);
+      await send(flow, completed());
+      return flow;
+    },
+  },
+
+  'quote-rejected': {
+    ends: 'failed',
+    reason: 'quote_rejected',
+    async play(on, reference) {
+      await on.sandbox('/scenarios', { reference, ending: 'rate-expired', times: 50 });
+      return on.start(reference);
+    },
+  },
+
+  'settlement-reported': {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference);
+      const id = await received(on, reference, 'COMPLETED');
+      await send(flow, trusted('COMPLETED', { id, source: 'settlement', proof: 'signature' }));
+      return flow;
+    },
+  },
+
+  'continued-as-new': {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference);
+      const latest = on.client.workflow.getHandle(flow.workflowId);
+      await latest.signal('events', [trusted('DEPOSIT_CONFIRMED'), trusted('COMPLETED', UNPROVEN)]);
+      // Empty ones count, too, and make a small file.
+      for (let signals = 1; signals < 180; signals += 1) await latest.signal('events', []);
+      await untilContinued(latest, flow.firstExecutionRunId);
+      await send(latest, completed());
+      return flow;
+    },
+  },
+};

@@ -1,0 +1,43 @@
+import { trusted } from '../../workflows/bench.js';
+import { completed, HUNDREDTH, parked, resolve, send, stage, type Scenes } from '../scene.js';
+
+/** A deposit that was sent, and whose answer was lost. */
+export const unknownOutcomes: Scenes = {
+  'unknown-proven-by-event': {
+    ends: 'completed',
+    async play(on, reference) {
+      await on.sandbox('/faults', { operation: 'createBridgeDeposit', kind: 'answer-lost', first: 1, reference });
+      const flow = await on.start(reference);
+      await stage(flow, 'outcome-unknown');
+      await send(flow, trusted('DEPOSIT_CONFIRMED'));
+      await stage(flow, 'tracking');
+      await send(flow, completed());
+      return flow;
+    },
+  },
+
+  'unknown-sent-again': {
+    ends: 'completed',
+    async play(on, reference) {
+      await on.sandbox('/faults', { operation: 'createBridgeDeposit', kind: 'reset-before', first: 1, reference });
+      const flow = await on.start(reference, HUNDREDTH);
+      await parked(flow, 'unknown_outcome');
+      await resolve(flow, 'send-again');
+      await stage(flow, 'tracking');
+      await send(flow, completed());
+      return flow;
+    },
+  },
+
+  'unknown-closed': {
+    ends: 'failed',
+    reason: 'not_executed',
+    async play(on, reference) {
+      await on.sandbox('/faults', { operation: 'createBridgeDeposit', kind: 'reset-before', first: 1, reference });
+      const flow = await on.start(reference, HUNDREDTH);
+      await parked(flow, 'unknown_outcome');
+      await resolve(flow, 'close-not-executed');
+      return flow;
+    },
+  },
+};
