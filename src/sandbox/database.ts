@@ -1,5 +1,5 @@
 import Libsql from 'libsql';
-import { SCHEMA } from './schema.js';
+import { LATER_COLUMNS, SCHEMA } from './schema.js';
 
 type Value = string | number | null;
 /** Values always go as one array: a single null argument would be taken for an object of named ones. */
@@ -35,6 +35,7 @@ export function openDatabase(deps: { path: string; durable: boolean }): Database
   libsql.pragma('journal_mode=WAL');
   libsql.pragma(`synchronous=${deps.durable ? 'FULL' : 'NORMAL'}`);
   libsql.exec(SCHEMA);
+  addLaterColumns(libsql);
 
   const statements = new Map<string, Statement>();
   const prepared = (sql: string): Statement => {
@@ -99,4 +100,12 @@ export function openDatabase(deps: { path: string; durable: boolean }): Database
       libsql.close();
     },
   };
+}
+
+function addLaterColumns(libsql: Libsql.Database): void {
+  for (const { table, column, definition } of LATER_COLUMNS) {
+    const columns = libsql.prepare(`SELECT name FROM pragma_table_info('${table}')`).all([]) as { name: string }[];
+    if (!columns.some(({ name }) => name === column))
+      libsql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`);
+  }
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Operation } from '../contract/operation.js';
+import type { Answers } from './answers.js';
 import type { Answer } from './ledger/executions.js';
 import { Refusal } from './refusal.js';
 
@@ -15,6 +16,8 @@ export interface Exchange {
    */
   commit(note?: (committed: Committed) => void): Promise<Committed>;
   answer(outcome: Answer | Refusal): void;
+  /** The body that `answer` would send. */
+  bodyOf(outcome: Answer | Refusal): object;
   /** Any status and text, for answers that are broken on purpose. */
   answerRaw(status: number, contentType: string, text: string): void;
   /** The connection breaks without an answer. */
@@ -29,8 +32,6 @@ export interface Committed {
   readonly executed: boolean;
 }
 
-export const successBody = (answer: Answer) => ({ success: true, message: answer.message, data: answer.data });
-
 export function createExchange(deps: {
   operation: Operation;
   reference: string;
@@ -38,8 +39,9 @@ export function createExchange(deps: {
   request: FastifyRequest;
   reply: FastifyReply;
   commit: Exchange['commit'];
+  answers: Answers;
 }): Exchange {
-  const { operation, reference, call, request, reply, commit } = deps;
+  const { operation, reference, call, request, reply, commit, answers } = deps;
   return {
     operation: operation.name,
     reference,
@@ -50,11 +52,12 @@ export function createExchange(deps: {
         void reply
           .code(outcome.status)
           .headers(outcome.details.headers ?? {})
-          .send(outcome.body());
+          .send(answers.bodyOf(outcome));
       } else {
-        void reply.code(operation.success ?? 200).send(successBody(outcome));
+        void reply.code(operation.success ?? 200).send(answers.bodyOf(outcome));
       }
     },
+    bodyOf: (outcome) => answers.bodyOf(outcome),
     answerRaw: (status, contentType, text) => void reply.code(status).type(contentType).send(text),
     destroy() {
       reply.hijack();

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.js';
 import type { Database } from './database.js';
 
-/** Who moved a record: a request, its own time, a settlement report. */
-export type Mover = 'request' | 'time' | 'report';
+/** Who moved a record: a request, its own time, a settlement report, a hand at the control interface. */
+export type Mover = 'request' | 'time' | 'report' | 'control';
 
 export interface History {
   /** Inside `database.write`. */

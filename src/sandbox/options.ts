@@ -1,4 +1,4 @@
-import type { RepeatMode } from './settings.js';
+import type { Settings } from './settings.js';
 
 /** Where the sandbox says what it does. A pino logger fits. */
 export interface SandboxLogger {
@@ -7,7 +7,26 @@ export interface SandboxLogger {
   error(details: object, message: string): void;
 }
 
-export interface SandboxOptions {
+/** Settings that an option may begin with; `settings.ts` says what they are, and their defaults. */
+type FirstSettings = Partial<
+  Pick<
+    Settings,
+    | 'repeatMode'
+    | 'stepMs'
+    | 'lateMs'
+    | 'vocabulary'
+    | 'errorBody'
+    | 'numbersAsStrings'
+    | 'webhookUrl'
+    | 'webhookSecret'
+    | 'webhookEvents'
+    | 'webhookProfile'
+    | 'callbackProfile'
+    | 'liveOperations'
+  >
+>;
+
+export interface SandboxOptions extends FirstSettings {
   /** Address to listen on. Anything but loopback is warned about: the control interface has no password. @default '127.0.0.1' */
   readonly host?: string;
   /** 0 takes any free port. @default 0 */
@@ -16,16 +35,12 @@ export interface SandboxOptions {
   readonly dbPath: string;
   /** Bearer token that is accepted. @default 'sandbox-token' */
   readonly token?: string;
-  /** Duration of one lifecycle step. @default 300 */
-  readonly stepMs?: number;
   /** Where the simulated settlement provider posts. Absent: to the sandbox itself, as if the integrator reported at once. */
   readonly settlementUrl?: string;
   /** Standard Webhooks secret (`whsec_…` or plain base64) of the settlement provider; absent: unsigned. */
   readonly settlementSecret?: string;
-  /** Standard Webhooks secret that signs callbacks to `callback_url`; absent: bare fields, unsigned. */
+  /** Signs callbacks to callback URLs (`whsec_…`, plain base64 or any text); absent: bare fields, unsigned. */
   readonly callbackSecret?: string;
-  /** What a repeated reference gets ("Behaviour on a repeated referenceId: not shown"). @default 'same-result' */
-  readonly repeatMode?: RepeatMode;
   /** Decides every random choice of faults and adversary. @default 1 */
   readonly seed?: number;
   /** True: a commit is on disk before its answer. False: it survives a killed process, not a power cut. @default true */

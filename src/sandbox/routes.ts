@@ -2,7 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operationNames, operations, type OperationName } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
 import type { Database } from './database.js';
+import type { Answers } from './answers.js';
 import { createExchange, type Committed, type Exchange } from './exchange.js';
+import { keepable } from './keepable.js';
 import type { Executions } from './ledger/executions.js';
 import type { Handler, Handlers } from './operations/handler.js';
 import { Refusal } from './refusal.js';
@@ -11,6 +13,9 @@ import { validate } from './validate.js';
 
 type AnyHandler = Handler<OperationName>;
 type AnyCall = Parameters<AnyHandler>[0];
+
+/** The first look at a KYC record begins its story. */
+const WRITING_READS: ReadonlySet<string> = new Set<OperationName>(['getKycStatus']);
 
 /** Makes a route of every operation of the contract: authenticate, validate, handle, answer. */
 export function addOperationRoutes(
@@ -21,11 +26,12 @@ export function addOperationRoutes(
     database: Database;
     executions: Pick<Executions, 'count'>;
     scheduler: Pick<Scheduler, 'runNow'>;
+    answers: Answers;
     /** Answers a request, honestly or not. */
     respond: (exchange: Exchange) => Promise<void>;
   },
 ): void {
-  const { handlers, authenticate, database, executions, scheduler, respond } = deps;
+  const { handlers, authenticate, database, executions, scheduler, answers, respond } = deps;
 
   function commitOf(operation: Operation, handler: AnyHandler, call: AnyCall): Exchange['commit'] {
     return async (note) => {
@@ -37,7 +43,7 @@ export function addOperationRoutes(
         return committed;
       };
       try {
-        const readOnly = operation.effect === 'read' && note === undefined;
+        const readOnly = operation.effect === 'read' && note === undefined && !WRITING_READS.has(operation.name);
         const committed = readOnly ? work() : await database.write(work);
         if (!(committed.outcome instanceof Refusal)) {
           await Promise.all((committed.outcome.early ?? []).map((job) => scheduler.runNow(job)));
@@ -61,8 +67,7 @@ export function addOperationRoutes(
       async handler(request: FastifyRequest, reply: FastifyReply) {
         if (operation.auth === 'bearer') authenticate(request.headers.authorization);
         const param = operation.param ? ((request.params as Record<string, string>)[operation.param] ?? '') : '';
-        const body = operation.body && validate(operation.body, request.body);
-        if (handler === undefined) throw new Refusal(501, 'NOT_IMPLEMENTED', `${name} is not in the sandbox yet`);
+        const body = operation.body && keepable(name, validate(operation.body, request.body));
         const call = { body, param } as AnyCall;
         await respond(
           createExchange({
@@ -71,6 +76,7 @@ export function addOperationRoutes(
             request,
             reply,
             call,
+            answers,
             commit: commitOf(operation, handler, call),
           }),
         );

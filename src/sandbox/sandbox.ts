@@ -1,35 +1,44 @@
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { operations } from '../contract/index.js';
+import { createIntegratorAccount } from './account/integrator.js';
+import { createTokens } from './account/tokens.js';
+import { createAnswers } from './answers.js';
 import { createAuthenticate } from './authenticate.js';
+import { addCheckoutPage, CHECKOUT_PATH } from './checkout.js';
 import { createClock } from './clock.js';
 import { createAdversaryEndpoints } from './control/adversary-endpoints.js';
+import { createDeliveryEndpoints } from './control/delivery-endpoints.js';
 import { createFaultEndpoints } from './control/fault-endpoints.js';
 import { createInspectEndpoints } from './control/inspect.js';
 import { createResetEndpoint } from './control/reset.js';
-import { addControlRoutes } from './control/routes.js';
+import { addControlRoutes, CONTROL_PREFIX } from './control/routes.js';
 import { createSteerEndpoints } from './control/steer.js';
+import { createTransactionEndpoints } from './control/transaction-endpoints.js';
 import { openDatabase } from './database.js';
 import { createAdversary } from './deliveries/adversary.js';
+import { createAnnounce } from './deliveries/announce.js';
 import { createDeliverJob } from './deliveries/deliver.js';
 import { createDeliveries, DELIVERY_JOB } from './deliveries/deliveries.js';
 import { createTransport } from './deliveries/post.js';
-import { createSigner } from './deliveries/sign.js';
+import { createSign } from './deliveries/signing.js';
 import { createFaultLog } from './faults/fault-log.js';
 import { createFaultRules } from './faults/fault-rules.js';
 import { createFaults, LATE_COMMIT_JOB } from './faults/faults.js';
 import { createHistory } from './history.js';
+import { kindOf } from './kinds.js';
 import { createExecutions } from './ledger/executions.js';
 import { createLedger } from './ledger/ledger.js';
 import { createNotes } from './notes.js';
 import { type SandboxOptions, silentLogger } from './options.js';
 import { createChance } from './random.js';
 import { addOperationRoutes } from './routes.js';
+import type { Refusal } from './refusal.js';
 import { createScenarios } from './scenarios.js';
 import { createScheduler, type JobKind } from './scheduler.js';
 import { createServer } from './server.js';
 import { createService } from './service.js';
-import { createSettings, type Settings } from './settings.js';
+import { createSettings, defaultSettings, type Settings } from './settings.js';
 
 export type { SandboxLogger, SandboxOptions } from './options.js';
 
@@ -63,21 +72,26 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const ledger = createLedger({ database, clock });
   const executions = createExecutions({ database, clock, settings });
   const scenarios = createScenarios({ database });
-  const adversary = createAdversary({ notes, chance });
-  const deliveries = createDeliveries({ database, clock, scheduler, adversary, createId });
+  const adversary = createAdversary({ notes, chance, settings });
+  const deliveries = createDeliveries({ database, clock, scheduler, adversary, settings, createId });
+  const announce = createAnnounce({ deliveries, settings });
+  const answers = createAnswers({ settings, clock });
+  const tokens = createTokens({ database, clock });
+  const integrator = createIntegratorAccount({ notes, settings, clock, createId });
   const transport = createTransport();
-  const server = createServer({ logger });
+  const bodyOf = (refusal: Refusal, path: string) =>
+    path.startsWith(CONTROL_PREFIX) ? refusal.body() : answers.bodyOf(refusal);
+  const server = createServer({ logger, bodyOf });
+  const { settlementSecret } = options;
+  const integratorId = () => integrator.id();
+  const sign = createSign({ settings, notes, clock, wallNow, settlementSecret, integratorId });
 
-  const secretSigner = (secret: string | undefined) => secret && createSigner(secret, wallNow);
-  const signers = {
-    callback: secretSigner(options.callbackSecret) || undefined,
-    settlement: secretSigner(options.settlementSecret) || undefined,
-  };
   let url = '';
   const settlementUrl = () => options.settlementUrl ?? url + operations.reportSettlement.path;
-  const core = { database, clock, settings, scheduler, history, ledger, executions, scenarios, deliveries, adversary };
-  const signedCallbacks = signers.callback !== undefined;
-  const service = createService({ ...core, createId, settlementUrl, signedCallbacks });
+  const checkoutUrl = (id: string) => `${url}${CHECKOUT_PATH}/${id}`;
+  const books = { history, ledger, executions, scenarios, deliveries, announce, adversary };
+  const core = { database, notes, clock, settings, scheduler, createId, ...books };
+  const service = createService({ ...core, settlementUrl, checkoutUrl, tokens, integrator });
   const log = createFaultLog({ database, clock, logger });
   const rules = createFaultRules({ database, log, chance });
   const faults = createFaults({
@@ -93,21 +107,25 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     [DELIVERY_JOB]: createDeliverJob({
       ...core,
       transport,
-      signers,
+      sign,
       // The service takes whatever status a settlement carries: a late SETTLING would undo a COMPLETED.
       isOrdered: ({ stream }) => stream === 'settlement' && options.settlementUrl === undefined,
     }),
   });
   addOperationRoutes(server, {
     handlers: service.handlers,
-    authenticate: createAuthenticate(token),
+    authenticate: createAuthenticate(token, tokens),
     database,
     executions,
     scheduler,
+    answers,
     respond: (exchange) => faults.respond(exchange),
   });
+  addCheckoutPage(server, service);
   addControlRoutes(server, [
-    ...createInspectEndpoints({ ...core, deposits: service.deposits }),
+    ...createInspectEndpoints({ ...core, ...service }),
+    ...createTransactionEndpoints({ ...core, ...service, kindOf }),
+    ...createDeliveryEndpoints(core),
     ...createSteerEndpoints(core),
     ...createFaultEndpoints({ database, rules, log }),
     ...createAdversaryEndpoints({ ...core, deposits: service.deposits, transport, settlementUrl }),
@@ -134,8 +152,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-function settingsOf({ stepMs, repeatMode }: SandboxOptions): Partial<Settings> {
-  return { ...(stepMs === undefined ? {} : { stepMs }), ...(repeatMode === undefined ? {} : { repeatMode }) };
+function settingsOf(options: SandboxOptions): Partial<Settings> {
+  const known = Object.entries(options).filter(([name, value]) => name in defaultSettings && value !== undefined);
+  return Object.fromEntries(known);
 }
 
 /** Names other than `localhost` may resolve to anything, so they count as open. */

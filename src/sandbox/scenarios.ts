@@ -8,24 +8,26 @@ export interface Scenario {
 }
 
 export interface Scenarios {
-  get(reference: string): Scenario | undefined;
+  /** One that was set for this operation comes before one for whatever carries the reference. */
+  get(reference: string, operation?: string): Scenario | undefined;
   /** Inside `database.write`. */
-  set(reference: string, scenario: Scenario): void;
+  set(reference: string, scenario: Scenario, operation?: string): void;
   list(): readonly (Scenario & { readonly reference: string })[];
 }
 
 export function createScenarios(deps: { database: Database }): Scenarios {
   const { database } = deps;
+  const read = (key: string): Scenario | undefined => {
+    const row = database.get<{ scenario: string }>('SELECT scenario FROM scenarios WHERE reference = ?', key);
+    return row && (JSON.parse(row.scenario) as Scenario);
+  };
   return {
-    get(reference) {
-      const row = database.get<{ scenario: string }>('SELECT scenario FROM scenarios WHERE reference = ?', reference);
-      return row && (JSON.parse(row.scenario) as Scenario);
-    },
-    set(reference, scenario) {
+    get: (reference, operation) => (operation && read(keyOf(reference, operation))) || read(reference),
+    set(reference, scenario, operation) {
       database.run(
         `INSERT INTO scenarios (reference, scenario) VALUES (?, ?)
          ON CONFLICT (reference) DO UPDATE SET scenario = excluded.scenario`,
-        reference,
+        keyOf(reference, operation),
         JSON.stringify(scenario),
       );
     },
@@ -35,3 +37,7 @@ export function createScenarios(deps: { database: Database }): Scenarios {
         .map((row) => ({ reference: row.reference, ...(JSON.parse(row.scenario) as Scenario) })),
   };
 }
+
+/** No reference has a space in it. */
+const keyOf = (reference: string, operation: string | undefined) =>
+  operation === undefined ? reference : `${reference} ${operation}`;

@@ -23,10 +23,13 @@ CREATE TABLE IF NOT EXISTS deposits (
 CREATE INDEX IF NOT EXISTS deposits_by_reference ON deposits (reference);
 CREATE INDEX IF NOT EXISTS deposits_by_fallback_address ON deposits (fallback_address);
 
-CREATE TABLE IF NOT EXISTS sends (
-  id TEXT PRIMARY KEY, reference TEXT NOT NULL, status TEXT NOT NULL, ending TEXT NOT NULL, request TEXT NOT NULL,
-  execution_id INTEGER NOT NULL, created_at INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS sends_by_reference ON sends (reference);
+CREATE TABLE IF NOT EXISTS transactions (
+  number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, operation TEXT NOT NULL, reference TEXT NOT NULL,
+  status TEXT NOT NULL, ending TEXT NOT NULL, body TEXT NOT NULL, figures TEXT NOT NULL, execution_id INTEGER NOT NULL,
+  created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS transactions_by_reference ON transactions (reference, operation);
+
+CREATE TABLE IF NOT EXISTS tokens (digest TEXT PRIMARY KEY, kind TEXT NOT NULL, expires_at INTEGER);
 
 CREATE TABLE IF NOT EXISTS history (
   id INTEGER PRIMARY KEY AUTOINCREMENT, record_id TEXT NOT NULL, status TEXT NOT NULL, at INTEGER NOT NULL,
@@ -43,7 +46,8 @@ CREATE INDEX IF NOT EXISTS jobs_by_time ON jobs (lane, due_at, id);
 CREATE TABLE IF NOT EXISTS deliveries (
   id INTEGER PRIMARY KEY AUTOINCREMENT, stream TEXT NOT NULL, note TEXT NOT NULL, reference TEXT NOT NULL,
   status TEXT NOT NULL, url TEXT NOT NULL, webhook_id TEXT NOT NULL, body TEXT NOT NULL, signed_body TEXT,
-  state TEXT NOT NULL, tries INTEGER NOT NULL, max_tries INTEGER, created_at INTEGER NOT NULL);
+  state TEXT NOT NULL, tries INTEGER NOT NULL, max_tries INTEGER, created_at INTEGER NOT NULL,
+  event TEXT NOT NULL DEFAULT '', manner TEXT NOT NULL DEFAULT 'plain');
 CREATE INDEX IF NOT EXISTS deliveries_by_reference ON deliveries (reference);
 CREATE TABLE IF NOT EXISTS attempts (
   delivery_id INTEGER NOT NULL, try INTEGER NOT NULL, at INTEGER NOT NULL, status INTEGER, answer TEXT NOT NULL);
@@ -54,5 +58,11 @@ CREATE TABLE IF NOT EXISTS fault_log (
   id INTEGER PRIMARY KEY AUTOINCREMENT, rule_id INTEGER NOT NULL, at INTEGER NOT NULL, operation TEXT NOT NULL,
   reference TEXT NOT NULL, kind TEXT NOT NULL, committed INTEGER NOT NULL, detail TEXT NOT NULL);
 `;
+
+/** Columns that came later: a file that was made before gets them at its next start. */
+export const LATER_COLUMNS = [
+  { table: 'deliveries', column: 'event', definition: "TEXT NOT NULL DEFAULT ''" },
+  { table: 'deliveries', column: 'manner', definition: "TEXT NOT NULL DEFAULT 'plain'" },
+] as const;
 
 export const TABLES = [...SCHEMA.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map((match) => match[1] as string);

@@ -5,7 +5,11 @@ import { badMembers, Refusal } from './refusal.js';
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** An HTTP server whose every error has the body of the service's errors. */
-export function createServer(deps: { logger: SandboxLogger }): FastifyInstance {
+export function createServer(deps: {
+  logger: SandboxLogger;
+  /** The body of a refusal at this path. */
+  bodyOf: (refusal: Refusal, path: string) => object;
+}): FastifyInstance {
   const server = Fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
 
   // A POST that needs no body may say that it is JSON and send nothing.
@@ -15,7 +19,7 @@ export function createServer(deps: { logger: SandboxLogger }): FastifyInstance {
     else void parse(request, text as string, done);
   });
 
-  server.setErrorHandler((error: Error & { statusCode?: number; code?: string }, _request, reply) => {
+  server.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
     const refusal = asRefusal(error);
     if (refusal.status >= 500 && !(error instanceof Refusal)) {
       deps.logger.error({ error: error.stack ?? error.message }, 'a request failed');
@@ -23,7 +27,7 @@ export function createServer(deps: { logger: SandboxLogger }): FastifyInstance {
     return reply
       .code(refusal.status)
       .headers(refusal.details.headers ?? {})
-      .send(refusal.body());
+      .send(deps.bodyOf(refusal, request.url));
   });
   server.setNotFoundHandler((request) => {
     throw new Refusal(404, 'NOT_FOUND', `${request.method} ${request.url} does not exist`);

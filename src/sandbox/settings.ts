@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { WEBHOOK_EVENTS } from '../contract/vocabulary.js';
 import type { Notes } from './notes.js';
 
 /**
@@ -7,6 +8,18 @@ import type { Notes } from './notes.js';
  */
 export const REPEAT_MODES = ['same-result', 'conflict', 'rejected', 'execute-again'] as const;
 export type RepeatMode = (typeof REPEAT_MODES)[number];
+
+/** Status words: those of the interface, or those that the live service has (service-notes.md, "Statuses"). */
+export const VOCABULARIES = ['interface', 'live'] as const;
+export type Vocabulary = (typeof VOCABULARIES)[number];
+
+/** "Shape of an error response body: not shown": the four of service-notes.md; `mixed` is A with a word for its code. */
+export const ERROR_BODIES = ['mixed', 'A', 'B', 'C', 'D'] as const;
+export type ErrorBodyForm = (typeof ERROR_BODIES)[number];
+
+/** "Signature algorithm and signature header of signed callbacks: not shown". See `deliveries/profiles.ts`. */
+export const WEBHOOK_PROFILES = ['standard-webhooks', 'kotani', 'raw-hmac', 'unsigned'] as const;
+export type WebhookProfile = (typeof WEBHOOK_PROFILES)[number];
 
 /** What may be changed while the sandbox runs (`POST /_sandbox/settings`). */
 export const Settings = z.strictObject({
@@ -22,6 +35,26 @@ export const Settings = z.strictObject({
   /** A delivery is given up this long after it was made. */
   retryForMs: z.number().int().min(0),
   deliveryTimeoutMs: z.number().int().min(1),
+  /** How late the last step of the ending `success-after-timeout` is. */
+  lateMs: z.number().int().min(0),
+  vocabulary: z.enum(VOCABULARIES),
+  errorBody: z.enum(ERROR_BODIES),
+  /** Every number of an answer, a callback or a webhook as text. */
+  numbersAsStrings: z.boolean(),
+  /** Where the account's webhooks go; null for nowhere. `createIntegrator` and `updateWebhook` set it, too. */
+  webhookUrl: z.url({ protocol: /^https?$/ }).nullable(),
+  webhookSecret: z.string().min(1).nullable(),
+  /** Empty means all. */
+  webhookEvents: z.array(z.enum(WEBHOOK_EVENTS)),
+  webhookProfile: z.enum(WEBHOOK_PROFILES),
+  /** Signs callbacks; null for bare fields. */
+  callbackSecret: z.string().min(1).nullable(),
+  /** Null: as `webhookProfile`. */
+  callbackProfile: z.enum(WEBHOOK_PROFILES).nullable(),
+  /** A new webhook secret signs only so long after `updateWebhook` set it; until then the old one does. */
+  secretSwitchMs: z.number().int().min(0),
+  /** Also serves operations that the interface lacks and the live service has. */
+  liveOperations: z.boolean(),
 });
 export type Settings = z.infer<typeof Settings>;
 
@@ -33,7 +66,26 @@ export const defaultSettings: Settings = {
   retryScheduleMs: [500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000],
   retryForMs: 24 * 3_600_000,
   deliveryTimeoutMs: 10_000,
+  lateMs: 2 * 3_600_000,
+  vocabulary: 'interface',
+  errorBody: 'mixed',
+  numbersAsStrings: false,
+  webhookUrl: null,
+  webhookSecret: null,
+  webhookEvents: [],
+  webhookProfile: 'standard-webhooks',
+  callbackSecret: null,
+  callbackProfile: null,
+  secretSwitchMs: 0,
+  liveOperations: false,
 };
+
+/** For people: without the secrets. */
+export function shownSettings(settings: Settings): object {
+  const shown = (secret: string | null) => (secret === null ? null : '(set)');
+  const { webhookSecret, callbackSecret } = settings;
+  return { ...settings, webhookSecret: shown(webhookSecret), callbackSecret: shown(callbackSecret) };
+}
 
 export interface LiveSettings {
   current(): Settings;

@@ -37,12 +37,6 @@ describe('who is let in', () => {
     const nowhere = await rig.call('GET', '/api/v3/nowhere');
     expect([nowhere.status, nowhere.body.error_code]).toEqual([404, 'NOT_FOUND']);
   });
-
-  it('answers 501 in the envelope where an operation is not built yet', async () => {
-    const answer = await rig.call('GET', '/api/v3/kyc/status/k1');
-    expect(answer.status).toBe(501);
-    expect(answer.body).toMatchObject({ success: false, message: 'getKycStatus is not in the sandbox yet' });
-  });
 });
 
 describe('quotes', () => {

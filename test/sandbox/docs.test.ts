@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { bridgeEndings } from '../../src/sandbox/bridge/endings.js';
 import { BRIDGE_MAGIC_AMOUNTS } from '../../src/sandbox/bridge/magic-amounts.js';
-import { SEND_MAGIC_AMOUNTS, sendEndings } from '../../src/sandbox/crypto-send/endings.js';
+import { SEND_ENDINGS, SEND_LIFECYCLE } from '../../src/sandbox/crypto-send/lifecycle.js';
 import { FAULT_KINDS, GARBAGE_VARIANTS, HINTS } from '../../src/sandbox/faults/rule.js';
 import { REPEAT_MODES } from '../../src/sandbox/settings.js';
 import { startRig } from './start.js';
@@ -13,7 +13,14 @@ const DOCS = fileURLToPath(new URL('../../docs/sandbox.md', import.meta.url));
 describe('docs/sandbox.md', () => {
   it('names every ending, fault, variant, hint and repeat mode', async () => {
     const text = await readFile(DOCS, 'utf8');
-    const words = [...bridgeEndings, ...sendEndings, ...FAULT_KINDS, ...GARBAGE_VARIANTS, ...HINTS, ...REPEAT_MODES];
+    const words = [
+      ...bridgeEndings,
+      ...Object.keys(SEND_ENDINGS),
+      ...FAULT_KINDS,
+      ...GARBAGE_VARIANTS,
+      ...HINTS,
+      ...REPEAT_MODES,
+    ];
     expect(words.filter((word) => !text.includes(`\`${word}\``))).toEqual([]);
   });
 
@@ -22,7 +29,7 @@ describe('docs/sandbox.md', () => {
     const text = (await readFile(DOCS, 'utf8')).replaceAll(/ +/g, ' ');
     for (const [amount, ending] of Object.entries(BRIDGE_MAGIC_AMOUNTS))
       expect(text).toContain(`| \`${ending}\` | ${amount} |`);
-    for (const [amount, ending] of Object.entries(SEND_MAGIC_AMOUNTS))
+    for (const [amount, ending] of Object.entries(SEND_LIFECYCLE.magic))
       expect(text).toMatch(new RegExp(`\`${ending}\`\\s+\\(\\${amount}\\)`));
   });
 

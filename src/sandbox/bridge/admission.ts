@@ -40,7 +40,7 @@ export function createAdmission(deps: { scenarios: Scenarios; quotes: Quotes }):
 
   return {
     endingFor(request) {
-      const scenario = scenarios.get(request.provider_reference_id)?.ending;
+      const scenario = scenarios.get(request.provider_reference_id, 'createBridgeDeposit')?.ending;
       if (scenario !== undefined && isEnding(scenario)) return scenario;
       return BRIDGE_MAGIC_AMOUNTS[magicDecimals(request.amount) ?? ''] ?? 'completed';
     },

@@ -1,11 +1,11 @@
 import type { BridgeStatus } from '../../contract/vocabulary.js';
 import type { Clock } from '../clock.js';
-import type { Deliveries } from '../deliveries/deliveries.js';
+import type { Announce } from '../deliveries/announce.js';
 import type { History, Mover } from '../history.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { JobKind, Scheduler } from '../scheduler.js';
 import type { LiveSettings } from '../settings.js';
-import { bridgeCallback } from './callback.js';
+import { BRIDGE_EVENT, bridgeData } from './callback.js';
 import { type Deposit, type Deposits, positionOf } from './deposits.js';
 import { scriptOf } from './endings.js';
 import { advance, type BridgeInput } from './lifecycle.js';
@@ -28,16 +28,14 @@ export function createBridge(deps: {
   deposits: Deposits;
   history: History;
   ledger: Ledger;
-  deliveries: Deliveries;
+  announce: Announce;
   scheduler: Pick<Scheduler, 'schedule'>;
   clock: Clock;
   settings: LiveSettings;
-  /** Whether callbacks are signed, which decides their shape. */
-  signedCallbacks: boolean;
   /** The crypto has arrived at the settlement provider. */
   onPaid: (deposit: Deposit) => void;
 }): Bridge {
-  const { deposits, history, ledger, deliveries, scheduler, clock, settings, signedCallbacks, onPaid } = deps;
+  const { deposits, history, ledger, announce, scheduler, clock, settings, onPaid } = deps;
 
   function planNext(deposit: Deposit, status: BridgeStatus): void {
     const script = scriptOf(deposit.ending);
@@ -65,7 +63,9 @@ export function createBridge(deps: {
     if (paid) onPaid(deposit);
     planNext(deposit, status);
     if (!scriptOf(deposit.ending).callbacks) return [];
-    return deliveries.send(bridgeCallback(deposit, status, signedCallbacks, clock));
+    const { reference, request } = deposit;
+    const news = { event: BRIDGE_EVENT, reference, status, data: bridgeData(deposit, status, clock) };
+    return [...announce.callback({ ...news, url: request.callback_url }), ...announce.webhook(news)];
   }
 
   function apply(id: string, input: BridgeInput): readonly number[] {

@@ -1,19 +1,15 @@
 import type { BridgeStatus } from '../../contract/vocabulary.js';
 import type { Clock } from '../clock.js';
-import type { Message } from '../deliveries/message.js';
 import type { Deposit } from './deposits.js';
 import { failureDetails, refundDetails } from './details.js';
 import { scriptOf } from './endings.js';
 
 export const BRIDGE_EVENT = 'transaction.status.updated';
 
-/**
- * What `callback_url` is told of a new status. "Payload shapes … of callbacks: not shown": with a secret it is an
- * envelope of event and data, without one the bare fields (service-notes.md).
- */
-export function bridgeCallback(deposit: Deposit, status: BridgeStatus, signed: boolean, clock: Clock): Message {
+/** What is told of a new status. "Payload shapes … of callbacks: not shown". */
+export function bridgeData(deposit: Deposit, status: BridgeStatus, clock: Clock) {
   const { request } = deposit;
-  const data = {
+  return {
     provider_reference_id: deposit.reference,
     kotani_reference_id: deposit.id,
     status,
@@ -26,13 +22,6 @@ export function bridgeCallback(deposit: Deposit, status: BridgeStatus, signed: b
     failure_details:
       status === 'FAILED' ? failureDetails(deposit.paidOut ? 'settlement' : 'deposit', clock) : undefined,
     refund_details: announcedRefund(deposit, status, clock),
-  };
-  return {
-    stream: 'callback',
-    reference: deposit.reference,
-    status,
-    url: request.callback_url,
-    body: JSON.stringify(signed ? { event: BRIDGE_EVENT, data } : data),
   };
 }
 

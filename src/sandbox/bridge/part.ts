@@ -1,5 +1,7 @@
 import { Big } from 'big.js';
-import type { Core, Part } from '../core.js';
+import type { Core } from '../core.js';
+import type { Handlers } from '../operations/handler.js';
+import type { JobKind } from '../scheduler.js';
 import { createCreateBridgeDeposit } from '../operations/create-bridge-deposit.js';
 import { createQuoteBridge } from '../operations/quote-bridge.js';
 import { createReportSettlement } from '../operations/report-settlement.js';
@@ -10,16 +12,16 @@ import { createDeposits, type Deposits, positionOf } from './deposits.js';
 import { giveBack } from './money.js';
 import { createQuotes } from './quotes.js';
 
-export interface BridgePart extends Part {
+export interface BridgePart {
+  readonly handlers: Pick<Handlers, 'quoteBridge' | 'createBridgeDeposit' | 'reportSettlement'>;
+  readonly jobs: Readonly<Record<string, JobKind>>;
   readonly deposits: Deposits;
   /** Crypto arrived at an address: if a failed deposit waited for it, its customer gets the fiat back. */
   cryptoArrived(address: string, token: string, amount: number): void;
 }
 
 /** The bridge, put together: its operations, its jobs, and the settlement provider. */
-export function createBridgePart(
-  core: Core & { readonly settlementUrl: () => string; readonly signedCallbacks: boolean },
-): BridgePart {
+export function createBridgePart(core: Core & { readonly settlementUrl: () => string }): BridgePart {
   const deposits = createDeposits(core);
   const quotes = createQuotes(core);
   const provider = createProvider({ ...core, deposits });

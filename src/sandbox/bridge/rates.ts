@@ -41,12 +41,32 @@ const TOKENS_PER_DOLLAR: Readonly<Record<string, string>> = {
   HBAR: '9',
   CKES: '129.5',
   CGHS: '15.2',
+  USDT0: '1',
+  SAT: '1000',
+  BTC: '0.00001',
+  FUSE: '40',
+  XLM: '4',
+  ADA: '2',
   MSAT: new Big(MSAT_PER_BTC).div(DOLLARS_PER_BTC).toFixed(),
 };
 
 const FEE_PERCENT = '1';
 const FIAT_DECIMALS = 2;
 const TOKEN_DECIMALS = 6;
+
+/** Whole sats and msats; of any other token no more than six. */
+const decimalsOfToken = (token: string) =>
+  token === 'MSAT' || token === 'SAT' ? 0 : token === 'BTC' ? 8 : TOKEN_DECIMALS;
+
+/** What an amount of a token is worth in fiat, rounded down to the decimals given. */
+export const fiatFor = (amount: string, token: string, currency: string, driftBps: number, decimals: number): string =>
+  new Big(amount)
+    .div(TOKENS_PER_DOLLAR[token] ?? '1')
+    .times(PER_DOLLAR[currency] ?? '1')
+    .times(10_000 - driftBps)
+    .div(10_000)
+    .round(decimals, Big.roundDown)
+    .toFixed();
 
 export interface Figures {
   readonly cryptoAmount: string;
@@ -69,7 +89,7 @@ export function figures(amount: string, currency: string, token: string, driftBp
   const perDollar = new Big(PER_DOLLAR[currency] ?? '1');
   const dollars = new Big(amount).div(perDollar);
   const isMsat = token === 'MSAT';
-  const decimals = isMsat ? 0 : TOKEN_DECIMALS;
+  const decimals = decimalsOfToken(token);
   const gross = dollars
     .times(TOKENS_PER_DOLLAR[token] ?? '1')
     .times(10_000 - driftBps)

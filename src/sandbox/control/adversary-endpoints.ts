@@ -3,14 +3,14 @@ import type { Deposits } from '../bridge/deposits.js';
 import type { Clock } from '../clock.js';
 import { BRIDGE_STATUSES } from '../../contract/vocabulary.js';
 import type { Database } from '../database.js';
-import { type Adversary, Mischief } from '../deliveries/adversary.js';
+import type { Adversary } from '../deliveries/adversary.js';
+import { STREAMS } from '../deliveries/message.js';
+import { Mischief } from '../deliveries/mischief.js';
 import type { Transport } from '../deliveries/post.js';
 import { settlementBody } from '../provider/settlement-body.js';
 import { Refusal, unknownReference } from '../refusal.js';
 import type { LiveSettings } from '../settings.js';
 import { type Endpoint, endpoint } from './endpoint.js';
-
-const STREAMS = ['callback', 'settlement'] as const;
 
 /** What is done to webhooks on their way, and a forger. */
 export function createAdversaryEndpoints(deps: {
@@ -27,7 +27,7 @@ export function createAdversaryEndpoints(deps: {
     endpoint({
       method: 'POST',
       path: '/adversary',
-      summary: 'What is done to webhooks from now on: {stream?, duplicate?, tampered?, early?}; {} for nothing',
+      summary: 'What is done to webhooks from now on: {stream?, duplicate?, drop?, reorder?, …}; {} for nothing',
       input: Mischief.extend({ stream: z.enum(STREAMS).optional() }),
       async handle({ input: { stream, ...mischief } }) {
         await database.write(() => adversary.set(stream === undefined ? STREAMS : [stream], mischief));

@@ -7,7 +7,8 @@ import type { Executions } from '../ledger/executions.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { unknownReference } from '../refusal.js';
 import type { Scheduler } from '../scheduler.js';
-import type { LiveSettings } from '../settings.js';
+import { type LiveSettings, shownSettings } from '../settings.js';
+import type { Transactions } from '../transactions/transactions.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 
 const ByReference = z.strictObject({ reference: z.string().optional() });
@@ -15,6 +16,7 @@ const ByReference = z.strictObject({ reference: z.string().optional() });
 /** What the service holds, for people and for reconcilers. */
 export function createInspectEndpoints(deps: {
   deposits: Deposits;
+  transactions: Transactions;
   history: History;
   executions: Executions;
   ledger: Ledger;
@@ -23,7 +25,7 @@ export function createInspectEndpoints(deps: {
   clock: Clock;
   settings: LiveSettings;
 }): Endpoint[] {
-  const { deposits, history, executions, ledger, deliveries, scheduler, clock, settings } = deps;
+  const { deposits, transactions, history, executions, ledger, deliveries, scheduler, clock, settings } = deps;
   return [
     endpoint({
       method: 'GET',
@@ -31,8 +33,9 @@ export function createInspectEndpoints(deps: {
       summary: 'Counts of what there is, the clock and the settings',
       handle: () => ({
         clock: { now: clock.iso(), frozen: clock.frozen },
-        settings: settings.current(),
+        settings: shownSettings(settings.current()),
         deposits: deposits.countByStatus(),
+        transactions: transactions.count(),
         executions: executions.list({}).length,
         deliveries: deliveries.countByState(),
         waitingJobs: scheduler.waiting(),
@@ -72,13 +75,6 @@ export function createInspectEndpoints(deps: {
       summary: 'Entries with their postings, and the balance of every account: ?reference=',
       input: ByReference,
       handle: ({ input }) => ({ entries: ledger.entries(input.reference), balances: ledger.balances() }),
-    }),
-    endpoint({
-      method: 'GET',
-      path: '/deliveries',
-      summary: 'Callbacks and settlements that were sent, with every attempt and its answer: ?reference=',
-      input: ByReference,
-      handle: ({ input }) => ({ deliveries: deliveries.list(input.reference) }),
     }),
   ];
 }

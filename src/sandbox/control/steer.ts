@@ -1,16 +1,11 @@
 import { z } from 'zod';
-import { BRIDGE_ENDINGS, bridgeEndings } from '../bridge/endings.js';
-import { BRIDGE_MAGIC_AMOUNTS } from '../bridge/magic-amounts.js';
+import { ALL_ENDINGS, CATALOGUE } from '../catalogue.js';
 import type { Clock } from '../clock.js';
-import { SEND_ENDINGS, SEND_MAGIC_AMOUNTS, sendEndings } from '../crypto-send/endings.js';
 import type { Database } from '../database.js';
 import type { Scenarios } from '../scenarios.js';
 import type { Scheduler } from '../scheduler.js';
-import { type LiveSettings, Settings } from '../settings.js';
+import { type LiveSettings, Settings, shownSettings } from '../settings.js';
 import { type Endpoint, endpoint } from './endpoint.js';
-
-/** A scenario is set before anybody knows which operation will carry its reference. */
-const ENDINGS = [...new Set([...bridgeEndings, ...sendEndings])] as const;
 
 /** How things are to go from here on: scenarios, settings, time. */
 export function createSteerEndpoints(deps: {
@@ -27,15 +22,19 @@ export function createSteerEndpoints(deps: {
     endpoint({
       method: 'POST',
       path: '/scenarios',
-      summary: 'Chooses the ending of the operation that will carry this reference: {reference, ending, times?}',
+      summary:
+        'Chooses the ending of the operation that will carry this reference: {reference, ending, operation?, times?}',
       input: z.strictObject({
         reference: z.string().min(1),
-        ending: z.enum(ENDINGS),
+        /** It may be set before anybody knows which operation will carry its reference. */
+        ending: z.enum(ALL_ENDINGS),
+        /** For this operation only, where several carry one reference. */
+        operation: z.enum(CATALOGUE.map(({ operation }) => operation)).optional(),
         times: z.number().int().min(0).optional(),
       }),
-      async handle({ input: { reference, ending, times } }) {
-        await database.write(() => scenarios.set(reference, { ending, times }));
-        return { reference, ending, times };
+      async handle({ input: { reference, ending, operation, times } }) {
+        await database.write(() => scenarios.set(reference, { ending, times }, operation));
+        return { reference, ending, operation, times };
       },
     }),
     endpoint({
@@ -44,16 +43,16 @@ export function createSteerEndpoints(deps: {
       summary: 'Scenarios that were set, all endings, and the magic amounts',
       handle: () => ({
         scenarios: scenarios.list(),
-        endings: { createBridgeDeposit: stories(BRIDGE_ENDINGS), sendCrypto: stories(SEND_ENDINGS) },
-        magicAmounts: { createBridgeDeposit: BRIDGE_MAGIC_AMOUNTS, sendCrypto: SEND_MAGIC_AMOUNTS },
+        endings: Object.fromEntries(CATALOGUE.map(({ operation, endings }) => [operation, stories(endings)])),
+        magicAmounts: Object.fromEntries(CATALOGUE.map(({ operation, magic }) => [operation, magic])),
       }),
     }),
     endpoint({
       method: 'POST',
       path: '/settings',
-      summary: 'Changes settings: {repeatMode?, stepMs?, slowFactor?, rateDriftBps?, retryScheduleMs?, …}',
+      summary: 'Changes settings: {repeatMode?, stepMs?, vocabulary?, errorBody?, webhookUrl?, webhookProfile?, …}',
       input: Settings.partial(),
-      handle: ({ input }) => database.write(() => settings.change(defined(input))),
+      handle: ({ input }) => database.write(() => shownSettings(settings.change(defined(input)))),
     }),
     endpoint({
       method: 'POST',

@@ -1,34 +1,26 @@
-import { z } from 'zod';
 import type { Notes } from '../notes.js';
 import type { Chance } from '../random.js';
+import type { LiveSettings } from '../settings.js';
 import type { Message, Stream } from './message.js';
-import { tamper } from './tamper.js';
+import type { Mischief } from './mischief.js';
+import type { Manner } from './signing.js';
+import { guessedUrl, lie, tamper } from './tamper.js';
 
 /** One copy of a message that is to be delivered. */
 export interface Copy {
   /** `genuine`, or what the adversary made of it. */
   readonly note: string;
   readonly body: string;
+  readonly url: string;
+  readonly manner: Manner;
   readonly delayMs: number;
   /** True: under an id of its own, as from a sender that forgot what it had sent. */
   readonly newId: boolean;
   /** Null: tries go on until the settings say to give up. */
   readonly maxTries: number | null;
+  /** What gets lost on the way. */
+  readonly lost: 'nothing' | 'first-attempt' | 'everything';
 }
-
-/** Below 1 a probability, from 1 on a number of copies for each message. */
-const HowMany = z.number().min(0).max(1_000);
-
-/** What is done to one stream. */
-export const Mischief = z.strictObject({
-  /** The same content once more, half of the time under the same webhook id, else under a new one. */
-  duplicate: HowMany.optional(),
-  /** Another amount or status under the genuine signature, besides the genuine message; tried once. */
-  tampered: HowMany.optional(),
-  /** Callbacks only: the first one arrives before the POST is answered. True, or a probability. */
-  early: z.union([z.boolean(), z.number().min(0).max(1)]).optional(),
-});
-export type Mischief = z.infer<typeof Mischief>;
 
 export interface Adversary {
   /** What becomes of a message: the genuine copy first, then what is added to it. */
@@ -40,21 +32,40 @@ export interface Adversary {
   set(streams: readonly Stream[], mischief: Mischief): void;
 }
 
-/** Kinds of additional copies. What else an adversary does (drop, reorder, delay) would be one more line here. */
-const ADDITIONS: Readonly<Record<'duplicate' | 'tampered', (message: Message, chance: number) => Copy>> = {
-  duplicate: ({ body }, chance) => ({ note: 'duplicate', body, delayMs: 0, newId: chance >= 0.5, maxTries: null }),
-  tampered: ({ body }, chance) => ({
-    note: 'tampered',
-    body: tamper(body, chance),
-    delayMs: 0,
-    newId: false,
+type Addition = (message: Message, chance: number, mischief: Mischief) => Partial<Copy>;
+
+/** Kinds of additional copies, and how they differ from the genuine one. */
+const ADDITIONS: Readonly<Record<'duplicate' | 'tampered' | 'forged', Addition>> = {
+  duplicate: (_, chance) => ({ newId: chance >= 0.5 }),
+  tampered: ({ body }, chance) => ({ body: tamper(body, chance), maxTries: 1 }),
+  forged: ({ stream, body, url }, chance, { forgerKnowsUrl = false }) => ({
+    body: lie(body),
+    // The settlement path is public; a callback's is known to the service alone.
+    url: stream === 'settlement' || forgerKnowsUrl ? url : guessedUrl(url),
+    manner: chance < 0.5 ? 'forged' : 'bare',
+    newId: true,
     maxTries: 1,
   }),
 };
 
-export function createAdversary(deps: { notes: Notes; chance: Chance }): Adversary {
-  const { notes, chance } = deps;
+const KINDS = ['duplicate', 'tampered', 'forged'] as const;
+const DEFAULT_DELAY_MS = 5_000;
+
+export function createAdversary(deps: { notes: Notes; chance: Chance; settings: LiveSettings }): Adversary {
+  const { notes, chance, settings } = deps;
   const current: Adversary['current'] = () => notes.read('adversary', {});
+
+  /** What happens to the genuine copy on its way. Each kind of trouble is drawn on its own. */
+  function trouble({ stream, reference, status, event }: Message, mischief: Mischief): Pick<Copy, 'delayMs' | 'lost'> {
+    const words = event === '' ? [stream, reference, status] : [stream, reference, status, event];
+    const hits = (kind: 'reorder' | 'delay' | 'dropFirst' | 'drop') => chance(kind, ...words) < (mischief[kind] ?? 0);
+    const isMuted = chance('mute', stream, reference) < (mischief.mute ?? 0);
+    const { stepMs } = settings.current();
+    const overtaken = hits('reorder') ? Math.ceil(stepMs * (1.5 + 2 * chance('reorder by', ...words))) : 0;
+    const delayed = hits('delay') ? (mischief.delayMs ?? DEFAULT_DELAY_MS) : 0;
+    const lost = isMuted || hits('drop') ? 'everything' : hits('dropFirst') ? 'first-attempt' : 'nothing';
+    return { delayMs: overtaken + delayed, lost };
+  }
 
   return {
     current,
@@ -62,15 +73,26 @@ export function createAdversary(deps: { notes: Notes; chance: Chance }): Adversa
       notes.write('adversary', { ...current(), ...Object.fromEntries(streams.map((stream) => [stream, mischief])) });
     },
     copies(message) {
-      const { stream, reference, status, body } = message;
-      const copies: Copy[] = [{ note: 'genuine', body, delayMs: 0, newId: false, maxTries: null }];
+      const { stream, reference, status, body, url } = message;
+      const genuine: Copy = {
+        note: 'genuine',
+        body,
+        url,
+        manner: 'plain',
+        delayMs: 0,
+        newId: false,
+        maxTries: null,
+        lost: 'nothing',
+      };
       const mischief = current()[stream];
-      if (mischief === undefined) return copies;
-      for (const kind of ['duplicate', 'tampered'] as const) {
+      if (mischief === undefined) return [genuine];
+      const copies = [{ ...genuine, ...trouble(message, mischief) }];
+      for (const kind of KINDS) {
         const wanted = mischief[kind] ?? 0;
         const count = wanted < 1 ? Number(chance(kind, stream, reference, status) < wanted) : Math.floor(wanted);
         for (let nth = 0; nth < count; nth += 1) {
-          copies.push(ADDITIONS[kind](message, chance(`${kind} copy`, stream, reference, status, nth)));
+          const drawn = chance(`${kind} copy`, stream, reference, status, nth);
+          copies.push({ ...genuine, note: kind, ...ADDITIONS[kind](message, drawn, mischief) });
         }
       }
       return copies;

@@ -2,45 +2,54 @@ import type { Clock } from '../clock.js';
 import type { JobKind, Scheduler } from '../scheduler.js';
 import type { LiveSettings } from '../settings.js';
 import { type Deliveries, type Delivery, DELIVERY_JOB } from './deliveries.js';
-import type { Stream } from './message.js';
 import type { PostAnswer, Transport } from './post.js';
 import { waitBeforeRetry } from './retry-schedule.js';
-import type { Signer } from './sign.js';
+import type { Sign } from './signing.js';
 
 const WAIT_FOR_TURN_MS = 50;
+
+export interface DeliverOrder {
+  readonly id: number;
+  /** Sent once more by hand: now, whatever became of it, and without further tries of its own. */
+  readonly resent?: boolean;
+}
 
 /** The job that makes one attempt of a delivery, notes what came back, and plans the next attempt where one is due. */
 export function createDeliverJob(deps: {
   deliveries: Deliveries;
   transport: Transport;
-  signers: Readonly<Record<Stream, Signer | undefined>>;
+  sign: Sign;
   settings: LiveSettings;
   clock: Clock;
   scheduler: Pick<Scheduler, 'schedule'>;
   /** Whether a delivery waits for those before it. Webhooks are unordered as a rule. */
   isOrdered: (delivery: Delivery) => boolean;
 }): JobKind {
-  const { deliveries, transport, signers, settings, clock, scheduler, isOrdered } = deps;
+  const { deliveries, transport, sign, settings, clock, scheduler, isOrdered } = deps;
   return {
     lane: 'send',
-    async run({ id }: { id: number }) {
+    async run({ id, resent = false }: DeliverOrder) {
       const delivery = deliveries.get(id);
-      if (delivery === undefined) return () => undefined;
-      if (isOrdered(delivery) && deliveries.isBehindAnother(delivery)) {
+      // One that was resent by hand meanwhile is done.
+      if (delivery === undefined || (!resent && delivery.state === 'delivered')) return () => undefined;
+      if (!resent && isOrdered(delivery) && deliveries.isBehindAnother(delivery)) {
         return () => void scheduler.schedule(DELIVERY_JOB, WAIT_FOR_TURN_MS, { id });
       }
-      const headers = signers[delivery.stream]?.headers(delivery.webhookId, delivery.signedBody ?? delivery.body);
+      const { headers, body } = sign(delivery);
       const { status, text } = await transport
-        .post(delivery.url, delivery.body, headers ?? {}, settings.current().deliveryTimeoutMs)
+        .post(delivery.url, body, headers, settings.current().deliveryTimeoutMs)
         .catch((error: Error): { status: null; text: string } => ({ status: null, text: error.message }));
       return () => {
         const accepted = status !== null && isAccepted(status);
         const tries = delivery.tries + 1;
         const ageMs = clock.now() - delivery.createdAt;
-        const wait = accepted
-          ? undefined
-          : waitBeforeRetry(settings.current(), { tries, maxTries: delivery.maxTries, ageMs });
-        const state = accepted ? 'delivered' : wait === undefined ? 'given-up' : 'pending';
+        // A person asked for this one; whether it is tried again is decided already.
+        const wait =
+          accepted || resent
+            ? undefined
+            : waitBeforeRetry(settings.current(), { tries, maxTries: delivery.maxTries, ageMs });
+        const left = resent ? delivery.state : wait === undefined ? 'given-up' : 'pending';
+        const state = accepted ? 'delivered' : left;
         deliveries.attempted(id, state, { status, answer: text });
         if (wait !== undefined) scheduler.schedule(DELIVERY_JOB, wait, { id });
       };

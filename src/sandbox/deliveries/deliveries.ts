@@ -1,16 +1,21 @@
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import type { Scheduler } from '../scheduler.js';
-import type { Adversary } from './adversary.js';
+import type { LiveSettings } from '../settings.js';
+import type { Adversary, Copy } from './adversary.js';
 import type { Message } from './message.js';
+import { waitBeforeRetry } from './retry-schedule.js';
+import type { Manner } from './signing.js';
 
-export type DeliveryState = 'pending' | 'delivered' | 'given-up';
+/** `dropped`: the adversary let none of it through. */
+export type DeliveryState = 'pending' | 'delivered' | 'given-up' | 'dropped';
 
 export interface Delivery extends Message {
   readonly id: number;
   /** `genuine`, or what the adversary made of it. */
   readonly note: string;
   readonly webhookId: string;
+  readonly manner: Manner;
   /** What the signature covers, where that is not the body. */
   readonly signedBody: string | null;
   readonly state: DeliveryState;
@@ -35,23 +40,27 @@ export interface Deliveries {
   isBehindAnother(delivery: Delivery): boolean;
   /** Inside `database.write`. */
   attempted(id: number, state: DeliveryState, attempt: { status: number | null; answer: string }): void;
-  list(reference?: string): readonly (Delivery & { readonly attempts: readonly Attempt[] })[];
+  list(filter: {
+    reference?: string | undefined;
+    state?: string | undefined;
+  }): readonly (Delivery & { readonly attempts: readonly Attempt[] })[];
   countByState(): Record<string, number>;
 }
 
 export const DELIVERY_JOB = 'delivery';
 
-const COLUMNS = `id, stream, note, reference, status, url, webhook_id AS webhookId, body, signed_body AS signedBody, state,
-  tries, max_tries AS maxTries, created_at AS createdAt`;
+const COLUMNS = `id, stream, note, reference, status, event, url, webhook_id AS webhookId, manner, body,
+  signed_body AS signedBody, state, tries, max_tries AS maxTries, created_at AS createdAt`;
 
 export function createDeliveries(deps: {
   database: Database;
   clock: Clock;
   scheduler: Pick<Scheduler, 'schedule'>;
   adversary: Adversary;
+  settings: LiveSettings;
   createId: () => string;
 }): Deliveries {
-  const { database, clock, scheduler, adversary, createId } = deps;
+  const { database, clock, scheduler, adversary, settings, createId } = deps;
 
   const plain = (row: Delivery): Delivery => ({
     id: row.id,
@@ -59,8 +68,10 @@ export function createDeliveries(deps: {
     note: row.note,
     reference: row.reference,
     status: row.status,
+    event: row.event,
     url: row.url,
     webhookId: row.webhookId,
+    manner: row.manner,
     body: row.body,
     signedBody: row.signedBody,
     state: row.state,
@@ -69,25 +80,51 @@ export function createDeliveries(deps: {
     createdAt: row.createdAt,
   });
 
+  const insert = (message: Message, copy: Copy, webhookId: string): number =>
+    database.run(
+      `INSERT INTO deliveries (stream, note, reference, status, event, url, webhook_id, manner, body, signed_body, state,
+         tries, max_tries, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
+      message.stream,
+      copy.note,
+      message.reference,
+      message.status,
+      message.event,
+      copy.url,
+      webhookId,
+      copy.manner,
+      copy.body,
+      // A forger has no signature to lend.
+      copy.body === message.body || copy.manner !== 'plain' ? null : message.body,
+      copy.lost === 'everything' ? 'dropped' : 'pending',
+      copy.maxTries,
+      clock.now(),
+    ).id;
+
+  const attempted: Deliveries['attempted'] = (id, state, { status, answer }) => {
+    database.run('UPDATE deliveries SET state = ?, tries = tries + 1 WHERE id = ?', state, id);
+    database.run(
+      'INSERT INTO attempts SELECT id, tries, ?, ?, ? FROM deliveries WHERE id = ?',
+      clock.now(),
+      status,
+      answer,
+      id,
+    );
+  };
+
+  /** Gives the wait until the attempt after it. */
+  function loseOne(id: number, { maxTries }: Copy): number {
+    attempted(id, 'pending', { status: null, answer: 'lost on the way, by the adversary' });
+    return waitBeforeRetry(settings.current(), { tries: 1, maxTries, ageMs: 0 }) ?? 0;
+  }
+
   return {
     send(message, { delayMs = 0 } = {}) {
       const webhookId = `msg_${createId()}`;
-      return adversary.copies(message).map((copy) => {
-        const { id } = database.run(
-          `INSERT INTO deliveries (stream, note, reference, status, url, webhook_id, body, signed_body, state, tries,
-             max_tries, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', 0, ?, ?)`,
-          message.stream,
-          copy.note,
-          message.reference,
-          message.status,
-          message.url,
-          copy.newId ? `msg_${createId()}` : webhookId,
-          copy.body,
-          copy.body === message.body ? null : message.body,
-          copy.maxTries,
-          clock.now(),
-        );
-        return scheduler.schedule(DELIVERY_JOB, delayMs + copy.delayMs, { id });
+      return adversary.copies(message).flatMap((copy) => {
+        const id = insert(message, copy, copy.newId ? `msg_${createId()}` : webhookId);
+        if (copy.lost === 'everything') return [];
+        const waitMs = copy.lost === 'nothing' ? 0 : loseOne(id, copy);
+        return [scheduler.schedule(DELIVERY_JOB, delayMs + copy.delayMs + waitMs, { id })];
       });
     },
     get(id) {
@@ -101,21 +138,14 @@ export function createDeliveries(deps: {
         stream,
         id,
       ) !== undefined,
-    attempted(id, state, { status, answer }) {
-      database.run('UPDATE deliveries SET state = ?, tries = tries + 1 WHERE id = ?', state, id);
-      database.run(
-        'INSERT INTO attempts SELECT id, tries, ?, ?, ? FROM deliveries WHERE id = ?',
-        clock.now(),
-        status,
-        answer,
-        id,
-      );
-    },
-    list(reference) {
+    attempted,
+    list({ reference, state }) {
       return database
         .all<Delivery>(
-          `SELECT ${COLUMNS} FROM deliveries WHERE ?1 IS NULL OR reference = ?1 ORDER BY id`,
+          `SELECT ${COLUMNS} FROM deliveries
+           WHERE (?1 IS NULL OR reference = ?1) AND (?2 IS NULL OR state = ?2) ORDER BY id`,
           reference ?? null,
+          state ?? null,
         )
         .map((row) => ({
           ...plain(row),

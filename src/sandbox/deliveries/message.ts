@@ -1,11 +1,14 @@
-/** The two streams that leave the sandbox: the service's callbacks, and the settlement provider's posts. */
-export type Stream = 'callback' | 'settlement';
+/** The streams that leave the sandbox: callbacks and account webhooks of the service, posts of the settlement provider. */
+export const STREAMS = ['callback', 'webhook', 'settlement'] as const;
+export type Stream = (typeof STREAMS)[number];
 
 export interface Message {
   readonly stream: Stream;
   readonly reference: string;
   /** The status that the body tells, for people who look at deliveries. */
   readonly status: string;
+  /** Name of the event; empty for a settlement. */
+  readonly event: string;
   readonly url: string;
   readonly body: string;
 }

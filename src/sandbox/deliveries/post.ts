@@ -8,7 +8,7 @@ export interface PostAnswer {
 
 export interface Transport {
   /** Resolves with whatever is answered, redirects included (they are not followed); rejects without an answer. */
-  post(url: string, body: string, headers: Record<string, string>, timeoutMs: number): Promise<PostAnswer>;
+  post(url: string, body: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<PostAnswer>;
   /** Ends open connections; what is under way rejects. */
   close(): void;
 }

@@ -1,7 +1,7 @@
-import { type Exchange, successBody } from '../exchange.js';
+import type { Exchange } from '../exchange.js';
 import type { Answer } from '../ledger/executions.js';
 import { pick } from '../random.js';
-import { Refusal } from '../refusal.js';
+import type { Refusal } from '../refusal.js';
 import type { Hit } from './fault-rules.js';
 import { GARBAGE_VARIANTS, type GarbageVariant } from './rule.js';
 
@@ -12,7 +12,7 @@ export const garbageOf = ({ rule, chance }: Hit): GarbageVariant | 'given' =>
   rule.body === undefined ? (rule.variant ?? pick(GARBAGE_VARIANTS, chance)) : 'given';
 
 export function answerGarbage(exchange: Exchange, outcome: Answer | Refusal, hit: Hit): void {
-  const honest = JSON.stringify(outcome instanceof Refusal ? outcome.body() : successBody(outcome));
+  const honest = JSON.stringify(exchange.bodyOf(outcome));
   const variant = garbageOf(hit);
   switch (variant) {
     case 'html':

@@ -4,7 +4,16 @@ import type { Database } from '../database.js';
 
 /** Why money moved. */
 export type EntryKind =
-  'deposit' | 'crypto-payment' | 'settlement' | 'release' | 'refund' | 'payout' | 'crypto-send' | 'reversal';
+  | 'deposit'
+  | 'crypto-payment'
+  | 'crypto-received'
+  | 'settlement'
+  | 'release'
+  | 'refund'
+  | 'withdrawal'
+  | 'payout'
+  | 'crypto-send'
+  | 'reversal';
 
 export interface Posting {
   readonly account: string;

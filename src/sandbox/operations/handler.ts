@@ -19,5 +19,5 @@ export interface Call<N extends OperationName> {
  */
 export type Handler<N extends OperationName> = (call: Call<N>) => Answer | Refusal;
 
-/** An operation without a handler answers 501. */
-export type Handlers = { readonly [N in OperationName]?: Handler<N> };
+/** Completeness is the compiler's: every operation of the contract has a handler. */
+export type Handlers = { readonly [N in OperationName]: Handler<N> };

@@ -47,6 +47,7 @@ export function createProvider(deps: {
       stream: 'settlement',
       reference: deposit.reference,
       status,
+      event: '',
       url: settlementUrl(),
       body: JSON.stringify(settlementBody(deposit, status, clock)),
     });

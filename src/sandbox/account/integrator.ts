@@ -1,0 +1,80 @@
+import type { IntegratorRequest, WebhookUpdateRequest } from '../../contract/account.js';
+import type { Clock } from '../clock.js';
+import type { PreviousSecret } from '../deliveries/signing.js';
+import type { Notes } from '../notes.js';
+import type { LiveSettings, Settings } from '../settings.js';
+
+/** Who the integrator is; where its webhooks go stands in the settings, which control may change as well. */
+interface Profile {
+  readonly id: string;
+  readonly organization: string;
+  readonly first_name: string;
+  readonly last_name: string;
+  readonly email: string;
+  readonly phone: string;
+}
+
+/**
+ * The sandbox's one account. No operation of the interface ties a token to an integrator, so the newest one that was
+ * created is whom all tokens belong to.
+ */
+export interface Integrator {
+  id(): string;
+  email(): string;
+  /** The "Integrator" of the interface: without its secret. */
+  shown(): object;
+  /** Inside `database.write`, as `updateWebhook`. */
+  create(request: IntegratorRequest): void;
+  updateWebhook(request: WebhookUpdateRequest): void;
+}
+
+const NOBODY: Profile = {
+  id: 'INT-sandbox',
+  organization: 'Sandbox',
+  first_name: 'Sandbox',
+  last_name: 'Integrator',
+  email: 'integrator@sandbox.invalid',
+  phone: '+10000000000',
+};
+
+export function createIntegratorAccount(deps: {
+  notes: Notes;
+  settings: LiveSettings;
+  clock: Clock;
+  createId: () => string;
+}): Integrator {
+  const { notes, settings, clock, createId } = deps;
+  const profile = () => notes.read<Profile>('integrator', NOBODY);
+
+  /** The old secret goes on signing for `secretSwitchMs`, as a service may that does not switch at once. */
+  function keepOldSecret(next: string): void {
+    const { webhookSecret: secret, secretSwitchMs } = settings.current();
+    if (secret === null || secret === next) return;
+    notes.write('previousWebhookSecret', { secret, until: clock.now() + secretSwitchMs } satisfies PreviousSecret);
+  }
+
+  function updateWebhook({ webhook_url, webhook_secret, webhook_events }: WebhookUpdateRequest): void {
+    if (webhook_secret !== undefined) keepOldSecret(webhook_secret);
+    const changed: Partial<Settings> = {
+      ...(webhook_url === undefined ? {} : { webhookUrl: webhook_url }),
+      ...(webhook_secret === undefined ? {} : { webhookSecret: webhook_secret }),
+      ...(webhook_events === undefined ? {} : { webhookEvents: webhook_events }),
+    };
+    settings.change(changed);
+  }
+
+  return {
+    id: () => profile().id,
+    email: () => profile().email,
+    shown() {
+      const { webhookUrl, webhookEvents } = settings.current();
+      return { ...profile(), webhook_url: webhookUrl ?? undefined, webhook_events: webhookEvents };
+    },
+    create(request) {
+      const { organization, first_name, last_name, email, phone } = request;
+      notes.write('integrator', { id: `INT-${createId()}`, organization, first_name, last_name, email, phone });
+      updateWebhook(request);
+    },
+    updateWebhook,
+  };
+}

@@ -1,0 +1,77 @@
+import type { Kind } from '../transactions/kind.js';
+import type { Lifecycle, Script } from '../transactions/lifecycle.js';
+import type { Transaction } from '../transactions/transaction.js';
+
+export type KycRecordStatus = 'PENDING' | 'IN_REVIEW' | 'APPROVED' | 'REJECTED';
+
+const completed = {
+  story: 'PENDING, and one step later APPROVED',
+  path: ['APPROVED'],
+} as const satisfies Script<KycRecordStatus>;
+const rejected = {
+  story: 'PENDING, and one step later REJECTED',
+  path: ['REJECTED'],
+} as const satisfies Script<KycRecordStatus>;
+
+export const KYC_ENDINGS = {
+  completed,
+  'kyc-rejected': rejected,
+  'kyc-pending': { story: 'PENDING for ever', path: [] },
+  'kyc-review': { story: 'in review for ever', path: ['IN_REVIEW'] },
+  'kyc-slow': { ...completed, story: 'as completed, `slowFactor` times as slow', pace: 'slow' },
+  'kyc-already-approved': { ...completed, story: 'decided before the first look', callbacks: false },
+  'kyc-already-rejected': { ...rejected, story: 'decided before the first look', callbacks: false },
+} as const satisfies Record<string, Script<KycRecordStatus>>;
+
+/** "Status values of … KYC records: not shown". `kycStatus` is true where it is APPROVED. */
+export const KYC_LIFECYCLE: Lifecycle<KycRecordStatus> = {
+  initial: 'PENDING',
+  moves: {
+    PENDING: ['IN_REVIEW', 'APPROVED', 'REJECTED'],
+    IN_REVIEW: ['APPROVED', 'REJECTED'],
+    APPROVED: [],
+    REJECTED: [],
+  },
+  endings: KYC_ENDINGS,
+  magic: {},
+  words: { interface: {}, live: {} },
+};
+
+export const KYC_EVENT = 'kyc.status.changed';
+
+/** No money moves; the rest of its life is that of a transaction. */
+export const KYC: Kind<{ readonly kycId: string }> = {
+  operation: 'getKycStatus',
+  title: 'KYC record',
+  idPrefix: 'KYC',
+  lifecycle: KYC_LIFECYCLE,
+  amount: () => ({ amount: 0, currency: 'KES' }),
+  parties: () => [],
+  callbackUrl: () => undefined,
+  figures: () => ({}),
+  move: () => undefined,
+  data: (kyc, word, at) => ({ ...kycRecord(kyc, word), updatedAt: at }),
+  event: KYC_EVENT,
+  alsoTells: () => [],
+};
+
+/** The "KYC status" of the interface. */
+export const kycRecord = ({ reference, status }: Transaction, word: string) => ({
+  status: word,
+  kycId: reference,
+  kycStatus: status === 'APPROVED',
+});
+
+/** An id with one of these words in it has that ending; the first one that fits. */
+export const KYC_IDS: readonly (readonly [word: string, ending: keyof typeof KYC_ENDINGS])[] = [
+  ['already-approved', 'kyc-already-approved'],
+  ['already-rejected', 'kyc-already-rejected'],
+  ['rejected', 'kyc-rejected'],
+  ['pending', 'kyc-pending'],
+  ['review', 'kyc-review'],
+  ['slow', 'kyc-slow'],
+  ['approved', 'completed'],
+];
+
+/** An id with this word does not exist. */
+export const UNKNOWN_KYC_WORD = 'unknown';

@@ -1,0 +1,55 @@
+import type { LiveSettings } from '../settings.js';
+import type { Deliveries } from './deliveries.js';
+import { withNumbersAsText } from './numbers-as-text.js';
+import type { Stream } from './message.js';
+
+/** What is told of one transaction or account. */
+export interface News {
+  readonly event: string;
+  readonly reference: string;
+  /** The status that the data tells, for people who look at deliveries. */
+  readonly status: string;
+  readonly data: object;
+}
+
+/** Both inside `database.write`; they give the ids of the jobs that deliver. */
+export interface Announce {
+  /** To the callback URL of one operation. */
+  callback(news: News & { readonly url: string }): readonly number[];
+  /** To the account's webhook URL, if it has one and wants this event. */
+  webhook(news: News): readonly number[];
+}
+
+/** "Whether deposit.onchain.successful can be subscribed to: not shown": it comes with the events of its onramp. */
+const COMES_WITH: Readonly<Record<string, string>> = {
+  'deposit.onchain.successful': 'transaction.onramp.status.updated',
+  'refund.completed': 'transaction.offramp.status.updated',
+  'refund.failed': 'transaction.offramp.status.updated',
+};
+
+/** Puts news into the form that its stream has: an envelope where it is signed, else the bare fields. */
+export function createAnnounce(deps: { deliveries: Deliveries; settings: LiveSettings }): Announce {
+  const { deliveries, settings } = deps;
+
+  function send(stream: Stream, url: string, enveloped: boolean, news: News): readonly number[] {
+    const { event, reference, status } = news;
+    const data = settings.current().numbersAsStrings ? withNumbersAsText(news.data) : news.data;
+    const body = JSON.stringify(enveloped ? { event, data } : data);
+    return deliveries.send({ stream, reference, status, event, url, body });
+  }
+
+  return {
+    callback({ url, ...news }) {
+      const { callbackSecret, callbackProfile, webhookProfile } = settings.current();
+      const signed = callbackSecret !== null && (callbackProfile ?? webhookProfile) !== 'unsigned';
+      return send('callback', url, signed, news);
+    },
+    webhook(news) {
+      const { webhookUrl, webhookEvents, webhookProfile } = settings.current();
+      const wanted = COMES_WITH[news.event] ?? news.event;
+      // "An empty `webhook_events` means all" (service-notes.md).
+      if (webhookUrl === null || (webhookEvents.length > 0 && !(webhookEvents as string[]).includes(wanted))) return [];
+      return send('webhook', webhookUrl, webhookProfile !== 'unsigned', news);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { operations } from '../../src/contract/index.js';
+import { KINDS } from '../../src/sandbox/kinds.js';
+import { create, historyOf, isCalledBack, SAMPLES, sampled, type Sampled } from './samples.js';
+import { type Rig, startRig, STEP_MS } from './start.js';
+
+const ACCOUNT_HOOK = '/account';
+let rig: Rig;
+beforeEach(async () => {
+  rig = await startRig();
+  await rig.control('POST', '/settings', { webhookUrl: rig.receiver.url + ACCOUNT_HOOK, webhookSecret: 'a secret' });
+});
+afterEach(() => rig.close());
+
+const kindOf = (name: Sampled) => KINDS.find(({ operation }) => operation === name) as (typeof KINDS)[number];
+const callbacks = (reference: string) =>
+  rig.receiver.received.filter(({ path }) => path === `/callbacks/${reference}`).map(({ body }) => body);
+const webhooks = () =>
+  rig.receiver.received.filter(({ path }) => path === ACCOUNT_HOOK).map(({ body }) => body as { event: string });
+
+/** Every ending of every sampled kind. */
+const cases = sampled.flatMap((name) =>
+  Object.entries(kindOf(name).lifecycle.endings).map(([ending, script]) => ({ name, ending, script })),
+);
+
+describe.each(sampled)('%s', (name) => {
+  it('answers what the contract reads, with the reference', async () => {
+    const answer = await create(rig, name, 'r1');
+    expect(answer.status).toBe(200);
+    const data = operations[name].data.parse(answer.body.data) as Record<string, unknown>;
+    expect([data['referenceId'], data['reference_id']]).toContain('r1');
+    expect(await rig.executions('r1', name)).toBe(1);
+  });
+
+  it('is called back, and tells the account, in the words of the interface', async () => {
+    await create(rig, name, 'r1');
+    await rig.advance(20 * STEP_MS);
+    const last = kindOf(name).lifecycle.words.interface;
+    const statuses = callbacks('r1').map(({ status }) => status as string);
+    if (isCalledBack(name)) expect(statuses.at(-1)).toBe(name === 'createOfframp' ? 'SUCCESS' : 'SUCCESSFUL');
+    expect(new Set(statuses).size).toBe(statuses.length);
+    expect(webhooks().map(({ event }) => event)).toContain(kindOf(name).event);
+    expect(last).toBeDefined();
+  });
+
+  it('moves no money and executes nothing where it is refused', async () => {
+    const { amount } = SAMPLES[name];
+    const rejected = await create(rig, name, 'r1', { [amount]: 10.41 });
+    expect([rejected.status, rejected.body.error_code]).toEqual([400, 'TRANSACTION_FAILED']);
+    const poor = await create(rig, name, 'r2', { [amount]: 10.42 });
+    expect([poor.status, poor.body.message]).toEqual([400, 'Insufficient Funds']);
+    expect(await rig.executions('r1', name)).toBe(0);
+    expect((await rig.control('GET', '/ledger')).body.entries).toEqual([]);
+  });
+
+  it.each(['same-result', 'conflict', 'rejected', 'execute-again'])('is repeated in mode %s', async (repeatMode) => {
+    await rig.control('POST', '/settings', { repeatMode });
+    const first = await create(rig, name, 'r1');
+    const again = await create(rig, name, 'r1');
+    expect(await rig.executions('r1', name)).toBe(repeatMode === 'execute-again' ? 2 : 1);
+    if (repeatMode === 'same-result') expect(again.body).toEqual(first.body);
+    if (repeatMode === 'conflict') expect(again.status).toBe(409);
+    if (repeatMode === 'rejected') expect([again.status, again.body.error_code]).toEqual([400, 'DUPLICATE_REFERENCE']);
+  });
+});
+
+describe('an ending', () => {
+  const accepted = cases.filter(({ script }) => script.refuses === undefined);
+
+  it.each(accepted)('of $name, $ending, goes its way by a scenario', async ({ name, ending, script }) => {
+    await rig.control('POST', '/settings', { lateMs: 7_200_000 });
+    await rig.control('POST', '/scenarios', { reference: 'r1', ending });
+    await create(rig, name, 'r1');
+    if (script.pace === 'late') {
+      await rig.advance(7_199_999);
+      expect(await historyOf(rig, 'r1')).toEqual([kindOf(name).lifecycle.initial, ...script.path.slice(0, -1)]);
+    }
+    await rig.advance(10_000_000);
+    expect(await historyOf(rig, 'r1')).toEqual([kindOf(name).lifecycle.initial, ...script.path]);
+    if (script.callbacks === false) expect(rig.receiver.received).toEqual([]);
+  });
+
+  it.each(accepted.filter(({ ending }) => ending !== 'completed'))(
+    'of $name, $ending, is chosen by its amount, and by a phone or account where there is one',
+    async ({ name, ending }) => {
+      const [decimals] = Object.entries(kindOf(name).lifecycle.magic).find(([, one]) => one === ending) ?? [];
+      expect(decimals).toBeDefined();
+      const amount = Number(`10${decimals}`);
+      await create(rig, name, 'r1', { [SAMPLES[name].amount]: amount });
+      const chosen = async (reference: string) =>
+        (await rig.control('GET', `/transactions/${reference}`)).body.transactions[0].ending as string;
+      expect(await chosen('r1')).toBe(ending);
+      if (name === 'sendCrypto') return;
+      await create(rig, name, 'r2', partyOf(name, `90000${decimals?.replace('.', '00')}`));
+      expect(await chosen('r2')).toBe(ending);
+    },
+  );
+});
+
+function partyOf(name: Sampled, digits: string): Record<string, unknown> {
+  if (name === 'createOnramp') return { mobileMoney: { phoneNumber: `+254${digits}` } };
+  if (name === 'createOfframp') return { mobileMoneyReceiver: { phoneNumber: `+254${digits}` } };
+  if (name === 'createBankWithdrawal') return { bankDetails: { bankCode: 1, accountNumber: digits } };
+  return { phoneNumber: `+27${digits}` };
+}
