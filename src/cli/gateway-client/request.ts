@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GatewayRefusedError, GatewayUnavailableError, GatewayUnreachableError } from './errors.js';
+import { httpRequest } from './http-request.js';
 
 export interface GatewayAccess {
   /** Without a slash at its end. */
@@ -35,23 +36,29 @@ export async function requestGateway(access: GatewayAccess, request: GatewayRequ
   const inTime = AbortSignal.timeout(withinMs + ON_THE_WAY_MS);
   const target = new URL(url + path);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) target.searchParams.set(name, `${value}`);
-  const response = await fetch(target, {
+  const { status, text } = await httpRequest({
+    url: target,
     method,
     headers: {
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body }),
-    redirect: 'error',
     signal: access.signal === undefined ? inTime : AbortSignal.any([access.signal, inTime]),
   }).catch(() => {
     throw new GatewayUnreachableError(url);
   });
-  const answer: unknown = await response.json().catch(() => {
-    throw new GatewayUnreachableError(url);
-  });
-  if (!response.ok) throw refusal(response.status, answer);
+  const answer = parsed(text, url);
+  if (status < 200 || status >= 300) throw refusal(status, answer);
   return answer;
+}
+
+function parsed(text: string, url: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new GatewayUnreachableError(url);
+  }
 }
 
 function refusal(status: number, answer: unknown): Error {

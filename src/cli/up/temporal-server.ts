@@ -1,7 +1,10 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../../config/index.js';
 import { STATE_ATTRIBUTE } from '../../flows/vocabulary.js';
+import { ensureCacheFolder } from '../../temporal/cache.js';
 import { startDevServer, type DevServer } from '../../temporal/dev-server.js';
+import { withFileLock } from '../../temporal/file-lock.js';
 import { findServer } from '../../temporal/find-server.js';
 import type { SearchAttributes } from '../../temporal/search-attributes.js';
 import type { Home } from '../wiring/home.js';
@@ -45,7 +48,9 @@ export async function provideTemporalServer(options: TemporalServerOptions): Pro
     codecEndpoint,
     log: say,
   };
-  let server = await startDevServer(fixed);
+  // One at a time on this machine: two that look for a free port at once find the same one.
+  const turn = join(await ensureCacheFolder(env), 'dev-server.lock');
+  let server = await withFileLock(turn, () => startDevServer(fixed));
   const stopping = new AbortController();
   const { address, uiUrl } = server;
   const same = { port: portIn(address), ...(uiUrl === undefined ? {} : { uiPort: portIn(uiUrl) }) };
@@ -59,6 +64,7 @@ export async function provideTemporalServer(options: TemporalServerOptions): Pro
       const again = await startAgain();
       if (again === undefined) return;
       server = again;
+      say(`the Temporal server runs again, as process ${server.pid}`);
     }
   }
 
