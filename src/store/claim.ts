@@ -105,6 +105,12 @@ export interface ClaimStore {
     reason: string,
   ): Promise<ClaimPhase>;
 
+  /**
+   * A person's word on how a flow ended that can no longer be told so itself (it was terminated): kept with the claim,
+   * whose phase stays. False where there is no claim.
+   */
+  recordDecision(key: ClaimKey, action: string, order: ClaimOrder): Promise<boolean>;
+
   get(key: ClaimKey): Promise<Claim | undefined>;
 
   /** Every claim of one flow, oldest first. */

@@ -119,6 +119,8 @@ export function createLibsqlClaims(deps: {
         },
       ]),
 
+    recordDecision: (key, action, { actor, note }) => changed([order(key, action, actor, note, '1', [])]),
+
     async voidUnsent(key, { flowId, fingerprint }, reason): Promise<ClaimPhase> {
       const at = now();
       const [, after] = await db.write([

@@ -178,7 +178,7 @@ describe('the flow operations', () => {
     expect((await tested.store.claims.reserve(claim, late)).kind).not.toBe('reserved');
   });
 
-  it('do not close a terminated flow that the service executed', async () => {
+  it('do not close a terminated flow that the service executed; a person says how it ended', async () => {
     const reference = newReference();
     const flowId = `bridge-transfer/${reference}`;
     const claim = { account: 'default', operation: 'createBridgeDeposit', reference };
@@ -188,11 +188,26 @@ describe('the flow operations', () => {
     await tested.store.claims.recordAnswer(claim, { status: 'DEPOSIT_INITIATED' });
     await tested.client.workflow.getHandle(flowId).terminate('by hand');
     expect(await show(`/flows/${flowId}`)).toMatchObject({
-      body: { state: 'parked', parked: { actions: [], evidence: { claims: { createBridgeDeposit: 'answered' } } } },
+      body: {
+        state: 'parked',
+        parked: {
+          actions: ['mark-completed', 'mark-failed', 'mark-refunded'],
+          evidence: { claims: { createBridgeDeposit: 'answered' } },
+        },
+      },
     });
     const answer = await tested.post(`/flows/${flowId}/resolve`, { action: 'close-not-executed', note: 'x' }, ANN);
     expect(answer.status).toBe(409);
     expect(await tested.store.claims.get(claim)).toMatchObject({ phase: 'answered' });
+    const marked = await tested.post(
+      `/flows/${flowId}/resolve`,
+      { action: 'mark-completed', note: 'the recipient has it' },
+      ANN,
+    );
+    const outcome = { state: 'completed', reason: null, detail: 'Marked as completed by ann: the recipient has it' };
+    expect(marked).toMatchObject({ status: 200, body: { state: 'completed', parked: null, outcome } });
+    expect(await show(`/flows/${flowId}`)).toMatchObject({ body: { state: 'completed', outcome } });
+    expect(await tested.store.claims.orders(claim)).toMatchObject([{ action: 'mark-completed', actor: 'ann' }]);
   });
 
   it('say that Temporal is away, and when to come again', async () => {

@@ -1,19 +1,37 @@
-import type { FlowView, ResolveOrder } from '../../flows/messages.js';
-import type { FlowKind } from '../../flows/vocabulary.js';
-import type { Claim, ClaimKey } from '../../store/claim.js';
+import type { FlowView, Outcome, ResolveOrder } from '../../flows/messages.js';
+import { flowOf } from '../../flows/index.js';
+import { PARK_ACTIONS, type FlowKind, type ParkAction } from '../../flows/vocabulary.js';
+import type { Claim, ClaimKey, ClaimPhase } from '../../store/claim.js';
+import type { Store } from '../../store/store.js';
 import type { FlowFacts } from '../../temporal/flow-handle.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 
-/** The first money operation of a kind: its claim is voided where the flow never came to ask for one. */
-const MAIN_OPERATION: Readonly<Partial<Record<FlowKind, string>>> = { 'bridge-transfer': 'createBridgeDeposit' };
-
-/**
- * A flow that was terminated in the UI hears nothing any more; what can still be decided is decided on its claims.
- * `close-not-executed`: nothing of this flow was executed, and nothing ever will be sent for it.
+/*
+ * A flow that was terminated in the UI hears nothing any more; what can still be decided is decided on its claims, and
+ * kept with them.
  */
+
+/** How a person's word ends a terminated flow. */
+const ENDINGS: Readonly<Partial<Record<string, Outcome['state']>>> = {
+  'mark-completed': 'completed',
+  'mark-refunded': 'refunded',
+  'mark-failed': 'failed',
+};
+
+/** What can be said of a flow whose claim is in that phase. Nothing can be marked of what was never sent. */
+const LEGAL: Readonly<Record<ClaimPhase | 'absent', readonly ParkAction[]>> = {
+  absent: ['close-not-executed'],
+  reserved: ['close-not-executed'],
+  sending: PARK_ACTIONS.terminated,
+  answered: PARK_ACTIONS.terminated.filter((action) => action !== 'close-not-executed'),
+  rejected: [],
+  void: [],
+};
+
+/** Carries out a person's order about a terminated flow. */
 export async function resolveTerminated(
   deps: FlowOperationDeps,
   address: FlowAddress,
@@ -23,45 +41,68 @@ export async function resolveTerminated(
   const { reference, flowId } = address;
   const { claims } = deps.store;
   const found = await claims.ofFlow(flowId);
-  const executed = found.find(({ phase }) => phase === 'answered');
-  if (executed !== undefined) {
-    const message = `The service executed ${executed.operation} before the flow was terminated: settle it with the service.`;
-    throw new Refusal(409, message, { reference, actions: [] });
+  const actions = legalFor(found);
+  if (!actions.some((legal) => legal === action)) {
+    const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
+    throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
   }
-  if (action !== 'close-not-executed') {
-    const message = 'A terminated flow can only be closed as not executed. Legal now: close-not-executed.';
-    throw new Refusal(409, message, { reference, actions: ['close-not-executed'] });
-  }
-  const main: ClaimKey = {
-    account: deps.settings.serviceAccount,
-    operation: MAIN_OPERATION[address.kind] ?? '',
-    reference,
-  };
+  const main: ClaimKey = { account: deps.settings.serviceAccount, operation: mainOperation(address.kind), reference };
   const keys: readonly (ClaimKey | Claim)[] = found.length > 0 ? found : [main];
   for (const key of keys) {
-    if (await claims.closeNotExecuted(key, { actor, note })) continue;
-    const phase = await claims.voidUnsent(key, { flowId, fingerprint: facts.fingerprint ?? '' }, `${note} (${actor})`);
-    if (phase === 'void' || phase === 'rejected') continue;
-    throw new Refusal(409, `Its claim is ${phase} now. Look at the flow again.`, { reference });
+    if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
+    else if (!(await claims.closeNotExecuted(key, { actor, note }))) {
+      const phase = await claims.voidUnsent(
+        key,
+        { flowId, fingerprint: facts.fingerprint ?? '' },
+        `${note} (${actor})`,
+      );
+      if (phase === 'void' || phase === 'rejected') continue;
+      throw new Refusal(409, `Its claim is ${phase} now. Look at the flow again.`, { reference });
+    }
   }
   deps.logger.info({ flowId, order: action, actor }, 'a person resolved a terminated flow');
-  return resolvedView(await shownFlow(deps.reader, address), await claims.ofFlow(flowId));
+  return resolvedView(await shownFlow(deps.reader, address), deps.store);
 }
 
-/** A terminated flow whose claims are all void was resolved: nothing was executed. */
-export function resolvedView(view: FlowView, claims: readonly Claim[]): FlowView {
+/** A terminated flow with what its claims, and persons, said since. Other views pass as they are. */
+export async function resolvedView(view: FlowView, store: Store): Promise<FlowView> {
   if (view.parked?.reason !== 'terminated') return view;
-  const isClosed = claims.length > 0 && claims.every(({ phase }) => phase === 'void' || phase === 'rejected');
-  if (isClosed) {
-    const why = claims.find(({ reason }) => reason !== undefined)?.reason ?? 'Nothing was executed.';
-    return {
-      ...view,
-      state: 'failed',
-      parked: null,
-      outcome: { state: 'failed', reason: 'not_executed', detail: why },
-    };
-  }
+  const claims = await store.claims.ofFlow(view.flowId);
+  const outcome = (await decidedOutcome(store, claims)) ?? notExecuted(claims);
+  if (outcome !== undefined) return { ...view, state: outcome.state, parked: null, outcome };
   const phases = Object.fromEntries(claims.map(({ operation, phase }) => [operation, phase]));
-  const actions = claims.some(({ phase }) => phase === 'answered') ? [] : view.parked.actions;
-  return { ...view, parked: { ...view.parked, actions, evidence: { ...view.parked.evidence, claims: phases } } };
+  return {
+    ...view,
+    parked: { ...view.parked, actions: legalFor(claims), evidence: { ...view.parked.evidence, claims: phases } },
+  };
+}
+
+async function decidedOutcome(store: Store, claims: readonly Claim[]): Promise<Outcome | undefined> {
+  const orders = (await Promise.all(claims.map((claim) => store.claims.orders(claim)))).flat();
+  const last = orders.findLast(({ action }) => action in ENDINGS);
+  const state = last === undefined ? undefined : ENDINGS[last.action];
+  if (last === undefined || state === undefined) return undefined;
+  const reason = state === 'failed' ? 'closed_by_person' : null;
+  return { state, reason, detail: `Marked as ${state} by ${last.actor}: ${last.note}` };
+}
+
+/** Claims that are all void or rejected: nothing was executed, and nothing ever will be. */
+function notExecuted(claims: readonly Claim[]): Outcome | undefined {
+  if (claims.length === 0 || !claims.every(({ phase }) => phase === 'void' || phase === 'rejected')) return undefined;
+  const why = claims.find(({ reason }) => reason !== undefined)?.reason ?? 'Nothing was executed.';
+  return { state: 'failed', reason: 'not_executed', detail: why };
+}
+
+function legalFor(claims: readonly Claim[]): readonly ParkAction[] {
+  // The one that went furthest decides: what was executed cannot be closed as not executed.
+  for (const phase of ['answered', 'sending', 'reserved'] as const) {
+    if (claims.some((claim) => claim.phase === phase)) return LEGAL[phase];
+  }
+  return claims.length === 0 ? LEGAL.absent : [];
+}
+
+/** The first money operation of a kind: its claim is voided where the flow never came to ask for one. */
+function mainOperation(kind: FlowKind): string {
+  const [first] = Object.values(flowOf(kind)?.submissions ?? {});
+  return first?.operation ?? 'createBridgeDeposit';
 }

@@ -14,8 +14,7 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
   const needs = (role: TokenRole) => ({
     onRequest: async (request: FastifyRequest) => void deps.tokens.require(request, role),
   });
-  const resolved = async (view: FlowView): Promise<FlowView> =>
-    view.parked?.reason === 'terminated' ? resolvedView(view, await deps.store.claims.ofFlow(view.flowId)) : view;
+  const resolved = (view: FlowView): Promise<FlowView> => resolvedView(view, deps.store);
 
   server.get('/flows', needs('flows'), (request) => listFlows(deps, request));
   server.post('/flows/:kind', needs('flows'), (request, reply) => startFlowByHttp(deps, request, reply));
