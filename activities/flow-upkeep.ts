@@ -9,14 +9,17 @@ import { readFailure } from './failures.js';
 /** What every kind of flow needs now and then. */
 export function createUpkeepActivities(deps: ActivityDeps) {
   return {
-    /** Every event of this flow that the inbox holds, oldest first: for a last look at a deadline. */
+    /** The trusted events of this flow that the inbox holds, and the latest untrusted ones: for a last look at a deadline. */
     async readInbox(order: { flowId: string }): Promise<readonly FlowEvent[]> {
       const kind = parseFlowId(order.flowId)?.kind;
       const definition = kind === undefined ? undefined : flowOf(kind);
       if (definition === undefined) return [];
       try {
-        const rows = await deps.store.inbox.list({ flowId: order.flowId, limit: 200 });
-        return rows.map((row) => toFlowEvent(row, definition)).toReversed();
+        const { flowId } = order;
+        // Asked for by themselves: whoever floods the inbox with forgeries must not hide the genuine ones.
+        const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
+        const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: 20 });
+        return [...untrusted, ...trusted].toReversed().map((row) => toFlowEvent(row, definition));
       } catch (error) {
         throw readFailure(error);
       }

@@ -53,6 +53,8 @@ export interface Fate {
 export interface InboxQuery {
   readonly flowId?: string;
   readonly state?: InboxState;
+  /** Only events that are trusted (true) or not (false). */
+  readonly trusted?: boolean;
   readonly limit?: number;
   /** Continue after this row id (rows are listed newest first). */
   readonly after?: string;
@@ -73,6 +75,9 @@ export interface InboxStore {
    * this caller for `leaseMs`, so that two gateways do not deliver the same rows at once.
    */
   lease(options: { flows: number; perFlow: number; leaseMs: number }): Promise<readonly InboxBatch[]>;
+
+  /** How many untrusted events of this flow are past `waiting`, counted up to `most`. */
+  untrustedTaken(flowId: string, most: number): Promise<number>;
 
   /** `waiting → delivered`; the lease ends. */
   markDelivered(ids: readonly string[]): Promise<void>;

@@ -113,7 +113,7 @@ export function createLibsqlInbox(deps: {
       return rows(found).map(toRow)[0];
     },
 
-    async list({ flowId, state, limit, after }) {
+    async list({ flowId, state, trusted, limit, after }) {
       const where: string[] = [];
       const params: SqlValue[] = [];
       const narrow = (condition: string, value: string | undefined): void => {
@@ -123,11 +123,19 @@ export function createLibsqlInbox(deps: {
       };
       narrow('flow_id = ?', flowId);
       narrow('state = ?', state);
+      if (trusted !== undefined) where.push(trusted ? 'proof IS NOT NULL' : 'proof IS NULL');
       narrow('seq < (SELECT seq FROM inbox WHERE id = ?)', after);
       const sql = `SELECT * FROM inbox ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
                    ORDER BY seq DESC LIMIT ?`;
       const [found] = await db.read([{ sql, params: [...params, limit ?? DEFAULT_LIMIT] }]);
       return rows(found).map(toRow);
+    },
+
+    async untrustedTaken(flowId, most) {
+      const sql = `SELECT COUNT(*) AS taken FROM
+                   (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NULL AND state <> 'waiting' LIMIT ?)`;
+      const [found] = await db.read([{ sql, params: [flowId, most] }]);
+      return rows(found).map((row) => integer(row, 'taken'))[0] ?? 0;
     },
 
     async counts() {

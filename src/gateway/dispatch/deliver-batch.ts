@@ -17,6 +17,9 @@ export interface DeliverDeps {
   readonly logger: Logger;
 }
 
+/** Untrusted events that a flow is shown; as many as it keeps. */
+const MOST_UNTRUSTED = 20;
+
 /** Settling leaves the lease to rows that came meanwhile: they are due now. */
 const AT_ONCE = 0;
 
@@ -30,7 +33,7 @@ export type NextTry = number | undefined;
 export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<NextTry> {
   const { inbox } = deps;
   const { flowId, deferrals } = batch;
-  const readable = await setConflictsAside(deps, batch);
+  const readable = await setFloodAside(deps, batch.flowId, await setConflictsAside(deps, batch));
   if (readable.length === 0) return putOff(inbox, flowId, AT_ONCE);
   const { rows, events } = split(readable);
 
@@ -81,6 +84,21 @@ async function setConflictsAside({ inbox, logger }: DeliverDeps, batch: InboxBat
     logger.warn({ flowId: batch.flowId, events: conflicts.map(({ id }) => id) }, 'events name another flow');
   }
   return readable;
+}
+
+/** Anyone can post untrusted events: past the first few they stay in the inbox, and cannot fill a flow's history. */
+async function setFloodAside(
+  { inbox }: DeliverDeps,
+  flowId: string,
+  readable: readonly Readable[],
+): Promise<readonly Readable[]> {
+  const untrusted = readable.filter(({ row }) => row.proof === null);
+  if (untrusted.length === 0) return readable;
+  const taken = await inbox.untrustedTaken(flowId, MOST_UNTRUSTED);
+  const flood = new Set(untrusted.slice(Math.max(0, MOST_UNTRUSTED - taken)).map(({ row }) => row.id));
+  const detail = `Not shown to the flow: it has ${MOST_UNTRUSTED} untrusted events already. Replay it if it is genuine.`;
+  await inbox.settle([...flood].map((id) => ({ id, state: 'unverified' as const, detail })));
+  return readable.filter(({ row }) => !flood.has(row.id));
 }
 
 function split(readable: readonly Readable[]) {
