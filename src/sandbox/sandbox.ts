@@ -27,6 +27,8 @@ import { createFaultRules } from './faults/fault-rules.js';
 import { createFaults, LATE_COMMIT_JOB } from './faults/faults.js';
 import { createHistory } from './history.js';
 import { kindOf } from './kinds.js';
+import { createLiveOperations } from './live/live-operations.js';
+import { addLiveRoutes } from './live/routes.js';
 import { createExecutions } from './ledger/executions.js';
 import { createLedger } from './ledger/ledger.js';
 import { createNotes } from './notes.js';
@@ -74,7 +76,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const scenarios = createScenarios({ database });
   const adversary = createAdversary({ notes, chance, settings });
   const deliveries = createDeliveries({ database, clock, scheduler, adversary, settings, createId });
-  const announce = createAnnounce({ deliveries, settings });
+  const announce = createAnnounce({ deliveries, settings, chance });
   const answers = createAnswers({ settings, clock });
   const tokens = createTokens({ database, clock });
   const integrator = createIntegratorAccount({ notes, settings, clock, createId });
@@ -112,15 +114,18 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       isOrdered: ({ stream }) => stream === 'settlement' && options.settlementUrl === undefined,
     }),
   });
+  const authenticate = createAuthenticate(token, tokens);
   addOperationRoutes(server, {
     handlers: service.handlers,
-    authenticate: createAuthenticate(token, tokens),
+    authenticate,
     database,
     executions,
     scheduler,
     answers,
     respond: (exchange) => faults.respond(exchange),
   });
+  const liveOperations = createLiveOperations({ ...core, ...service, tokens });
+  addLiveRoutes(server, { operations: liveOperations, authenticate, database, settings, answers });
   addCheckoutPage(server, service);
   addControlRoutes(server, [
     ...createInspectEndpoints({ ...core, ...service }),
@@ -128,7 +133,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     ...createDeliveryEndpoints(core),
     ...createSteerEndpoints(core),
     ...createFaultEndpoints({ database, rules, log }),
-    ...createAdversaryEndpoints({ ...core, deposits: service.deposits, transport, settlementUrl }),
+    ...createAdversaryEndpoints({ ...core, ...service, kindOf, transport, settlementUrl }),
     createResetEndpoint({ database, notes, clock, forget: () => rules.forget() }),
   ]);
 

@@ -107,8 +107,7 @@ export const PAYMENT_BODY = {
 export async function transactionOf(rig: Rig, reference: string, operation?: string) {
   const query = operation === undefined ? '' : `?operation=${operation}`;
   const { body } = await rig.control('GET', `/transactions/${reference}${query}`);
-  // oxlint-disable-next-line typescript/no-explicit-any -- a body of control, looked into by tests
-  return body.transactions[0] as any;
+  return body.transactions[0];
 }
 
 export async function historyOf(rig: Rig, reference: string, operation?: string): Promise<string[]> {

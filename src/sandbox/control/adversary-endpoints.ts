@@ -1,15 +1,18 @@
 import { z } from 'zod';
 import type { Deposits } from '../bridge/deposits.js';
 import type { Clock } from '../clock.js';
-import { BRIDGE_STATUSES } from '../../contract/vocabulary.js';
+import type { BridgeStatus } from '../../contract/vocabulary.js';
 import type { Database } from '../database.js';
 import type { Adversary } from '../deliveries/adversary.js';
 import { STREAMS } from '../deliveries/message.js';
 import { Mischief } from '../deliveries/mischief.js';
 import type { Transport } from '../deliveries/post.js';
 import { settlementBody } from '../provider/settlement-body.js';
-import { Refusal, unknownReference } from '../refusal.js';
+import { badMembers, Refusal, unknownReference } from '../refusal.js';
 import type { LiveSettings } from '../settings.js';
+import type { Kind } from '../transactions/kind.js';
+import type { Transaction } from '../transactions/transaction.js';
+import type { Transactions } from '../transactions/transactions.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 
 /** What is done to webhooks on their way, and a forger. */
@@ -17,12 +20,28 @@ export function createAdversaryEndpoints(deps: {
   database: Database;
   adversary: Adversary;
   deposits: Deposits;
+  transactions: Transactions;
+  kindOf: (operation: string) => Kind;
   transport: Transport;
   settings: LiveSettings;
   clock: Clock;
   settlementUrl: () => string;
 }): Endpoint[] {
-  const { database, adversary, deposits, transport, settings, clock, settlementUrl } = deps;
+  const { database, adversary, deposits, transactions, kindOf, transport, settings, clock, settlementUrl } = deps;
+
+  function lieAbout(reference: string, status: string | undefined): { url: string | undefined; body: object } {
+    const [deposit] = deposits.ofReference(reference);
+    if (deposit !== undefined) {
+      const body = settlementBody(deposit, (status ?? 'COMPLETED') as BridgeStatus, clock);
+      return { url: settlementUrl(), body };
+    }
+    const [transaction] = transactions.ofReference(reference) as readonly Transaction<never>[];
+    if (transaction === undefined) throw unknownReference('Bridge deposit or transaction', reference);
+    const kind = kindOf(transaction.operation);
+    const body = kind.data(transaction, status ?? 'SUCCESSFUL', clock.iso());
+    return { url: kind.callbackUrl(transaction.body), body };
+  }
+
   return [
     endpoint({
       method: 'POST',
@@ -43,24 +62,26 @@ export function createAdversaryEndpoints(deps: {
     endpoint({
       method: 'POST',
       path: '/forge',
-      summary: 'Posts an unsigned settlement with every fact right: {reference, status?, url?, members?}',
+      summary: 'Posts an unsigned settlement, or callback, with every fact right: {reference, status?, url?, members?}',
       input: z.strictObject({
         reference: z.string().min(1),
-        status: z.enum(BRIDGE_STATUSES).default('COMPLETED'),
-        /** Where to; else where the provider posts. */
+        /** @default COMPLETED for a bridge deposit, else SUCCESSFUL */
+        status: z.string().min(1).optional(),
+        /** Where to; else where the provider posts, or the callback URL. */
         url: z.url().optional(),
         /** Members of the body to replace. */
         members: z.record(z.string(), z.unknown()).optional(),
       }),
-      async handle({ input: { reference, status, url = settlementUrl(), members } }) {
-        const [deposit] = deposits.ofReference(reference);
-        if (deposit === undefined) throw unknownReference('Bridge deposit', reference);
-        const body = JSON.stringify({ ...settlementBody(deposit, status, clock), ...members });
+      async handle({ input: { reference, status, url, members } }) {
+        const lie = lieAbout(reference, status);
+        const target = url ?? lie.url;
+        if (target === undefined) throw badMembers([{ path: 'url', message: 'it has no callback URL: say where to' }]);
+        const body = JSON.stringify({ ...lie.body, ...members });
         try {
-          const answer = await transport.post(url, body, {}, settings.current().deliveryTimeoutMs);
-          return { url, sent: JSON.parse(body) as unknown, answer };
+          const answer = await transport.post(target, body, {}, settings.current().deliveryTimeoutMs);
+          return { url: target, sent: JSON.parse(body) as unknown, answer };
         } catch (error) {
-          throw new Refusal(502, 'NO_ANSWER', `${url} did not answer: ${(error as Error).message}`);
+          throw new Refusal(502, 'NO_ANSWER', `${target} did not answer: ${(error as Error).message}`);
         }
       },
     }),

@@ -1,7 +1,9 @@
 import type { LiveSettings } from '../settings.js';
 import type { Deliveries } from './deliveries.js';
-import { withNumbersAsText } from './numbers-as-text.js';
+import type { Chance } from '../random.js';
+import { asLiveSpells } from './live-spelling.js';
 import type { Stream } from './message.js';
+import { withNumbersAsText } from './numbers-as-text.js';
 
 /** What is told of one transaction or account. */
 export interface News {
@@ -28,12 +30,15 @@ const COMES_WITH: Readonly<Record<string, string>> = {
 };
 
 /** Puts news into the form that its stream has: an envelope where it is signed, else the bare fields. */
-export function createAnnounce(deps: { deliveries: Deliveries; settings: LiveSettings }): Announce {
-  const { deliveries, settings } = deps;
+export function createAnnounce(deps: { deliveries: Deliveries; settings: LiveSettings; chance: Chance }): Announce {
+  const { deliveries, settings, chance } = deps;
 
   function send(stream: Stream, url: string, enveloped: boolean, news: News): readonly number[] {
     const { event, reference, status } = news;
-    const data = settings.current().numbersAsStrings ? withNumbersAsText(news.data) : news.data;
+    const { vocabulary, numbersAsStrings } = settings.current();
+    const spelt =
+      vocabulary === 'live' ? asLiveSpells(news.data, chance('spelling', stream, event, reference, status)) : news.data;
+    const data = numbersAsStrings ? withNumbersAsText(spelt) : spelt;
     const body = JSON.stringify(enveloped ? { event, data } : data);
     return deliveries.send({ stream, reference, status, event, url, body });
   }
@@ -45,11 +50,11 @@ export function createAnnounce(deps: { deliveries: Deliveries; settings: LiveSet
       return send('callback', url, signed, news);
     },
     webhook(news) {
-      const { webhookUrl, webhookEvents, webhookProfile } = settings.current();
+      const { webhookUrl, webhookEvents, webhookProfile, webhookSecret } = settings.current();
       const wanted = COMES_WITH[news.event] ?? news.event;
       // "An empty `webhook_events` means all" (service-notes.md).
       if (webhookUrl === null || (webhookEvents.length > 0 && !(webhookEvents as string[]).includes(wanted))) return [];
-      return send('webhook', webhookUrl, webhookProfile !== 'unsigned', news);
+      return send('webhook', webhookUrl, webhookSecret !== null && webhookProfile !== 'unsigned', news);
     },
   };
 }

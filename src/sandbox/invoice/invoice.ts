@@ -8,6 +8,8 @@ export type InvoiceStatus = 'OPEN' | 'PAID';
 const completed = {
   story: 'generated; its payment has endings of its own',
   path: [],
+  // Its payment tells.
+  callbacks: false,
 } as const satisfies Script<InvoiceStatus>;
 
 /** `payInvoice` of the same amount or reference is to meet its own endings, so these have others. */

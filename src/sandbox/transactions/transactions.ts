@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
+import { NUMBERS_FROM } from './reference-numbers.js';
 import type { Transaction } from './transaction.js';
 
 export interface Transactions {
@@ -33,7 +34,7 @@ export function createTransactions(deps: { database: Database; clock: Clock }): 
 
   const read = (row: Row): Transaction => ({
     id: row.id,
-    number: row.number,
+    number: NUMBERS_FROM + row.number,
     operation: row.operation,
     reference: row.reference,
     status: row.status,
