@@ -31,7 +31,7 @@ export const RULES: readonly Rule[] = [
   { of: CONTRACT, may: [CONTRACT, ZOD], because: 'the contract is plain data that everybody derives from' },
   {
     of: FLOWS,
-    may: [FLOWS, CONTRACT, MONEY, ZOD],
+    may: [FLOWS, CONTRACT, MONEY, ZOD, /^(i18n-iso-countries|libphonenumber-js|light-bolt11-decoder)(\/|$)/],
     because: 'a flow kind is described by the contract, not by who runs it',
   },
   { of: KEYS, may: [KEYS, NODE], because: 'crypto is pure and alone' },
