@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ afterAll(() => rm(scratch, { recursive: true, force: true }));
 /** `npm start` in a home of its own. */
 interface Start {
   readonly process: ChildProcess;
-  output(): string;
+  readonly output: () => string;
   /** Resolves when the output holds this. */
   until(text: string | RegExp): Promise<void>;
   readonly ended: Promise<number>;
@@ -181,6 +181,22 @@ describe('npm start', () => {
     run.process.kill('SIGKILL');
     await run.ended;
     await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');
+  });
+
+  test('nor where it is killed while its processes are still loading', async () => {
+    const env = await newEnvironment();
+    const home = env['TOWLINE_HOME'] ?? '';
+    const run = start(env);
+    await eventually(
+      () => run.output(),
+      () => existsSync(join(home, 'logs', 'worker.log')),
+    );
+    run.process.kill('SIGKILL');
+    await run.ended;
+    await eventually(
+      () => `the end of ${processesOf(home).join(', ')}`,
+      () => processesOf(home).length === 0,
+    );
   });
 });
 

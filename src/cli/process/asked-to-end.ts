@@ -1,4 +1,4 @@
-import { hasParent } from './parent.js';
+import { isChild } from './parent.js';
 
 /**
  * Resolves, with why, when this process is to end: by a signal, or because its parent is gone, in whichever way it went
@@ -12,12 +12,14 @@ export function askedToEnd(): Promise<string> {
       asked = true;
       resolve(why);
     };
-    if (!hasParent()) {
+    if (!isChild()) {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask);
       return;
     }
     process.on('SIGTERM', () => resolve('SIGTERM'));
     process.on('disconnect', () => resolve('its parent is gone'));
+    // It may have gone before anybody listened: our modules take a while to load.
+    if (!process.connected) resolve('its parent is gone');
     // A terminal sends these to all of its processes, but our parent ends us in its own order.
     for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
   });

@@ -9,6 +9,7 @@ export function tellParent(message: ChildMessage): void {
   if (process.connected) process.send?.(message);
 }
 
-export function hasParent(): boolean {
-  return process.connected;
+/** Whether `towline up` started this process, which it may have survived since. */
+export function isChild(): boolean {
+  return process.send !== undefined;
 }
