@@ -1,46 +1,55 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
-import { bridgeEndings } from '../../src/sandbox/bridge/endings.js';
+import { KYC_IDS, UNKNOWN_KYC_WORD } from '../../src/sandbox/account/kyc.js';
 import { BRIDGE_MAGIC_AMOUNTS } from '../../src/sandbox/bridge/magic-amounts.js';
-import { SEND_ENDINGS, SEND_LIFECYCLE } from '../../src/sandbox/crypto-send/lifecycle.js';
+import { ALL_ENDINGS, CATALOGUE } from '../../src/sandbox/catalogue.js';
+import { Mischief } from '../../src/sandbox/deliveries/mischief.js';
+import { STREAMS } from '../../src/sandbox/deliveries/message.js';
 import { FAULT_KINDS, GARBAGE_VARIANTS, HINTS } from '../../src/sandbox/faults/rule.js';
-import { REPEAT_MODES } from '../../src/sandbox/settings.js';
+import * as settings from '../../src/sandbox/settings.js';
 import { startRig } from './start.js';
 
-const DOCS = fileURLToPath(new URL('../../docs/sandbox.md', import.meta.url));
+/** However wide the columns of its tables are. */
+const text = (await readFile(fileURLToPath(new URL('../../docs/sandbox.md', import.meta.url)), 'utf8'))
+  .replaceAll(/ +/g, ' ')
+  .replaceAll(/\| ?-+ ?(?=\|)/g, '|---');
+const unnamed = (words: readonly string[]) => words.filter((word) => !text.includes(`\`${word}\``));
 
 describe('docs/sandbox.md', () => {
-  it('names every ending, fault, variant, hint and repeat mode', async () => {
-    const text = await readFile(DOCS, 'utf8');
-    const words = [
-      ...bridgeEndings,
-      ...Object.keys(SEND_ENDINGS),
-      ...FAULT_KINDS,
-      ...GARBAGE_VARIANTS,
-      ...HINTS,
-      ...REPEAT_MODES,
-    ];
-    expect(words.filter((word) => !text.includes(`\`${word}\``))).toEqual([]);
+  it('names every ending, fault, variant, hint, stream, mischief, and word of a setting', () => {
+    const { REPEAT_MODES, VOCABULARIES, ERROR_BODIES, WEBHOOK_PROFILES } = settings;
+    expect(unnamed([...ALL_ENDINGS, ...FAULT_KINDS, ...GARBAGE_VARIANTS, ...HINTS, ...STREAMS])).toEqual([]);
+    expect(unnamed([...REPEAT_MODES, ...VOCABULARIES, ...ERROR_BODIES, ...WEBHOOK_PROFILES])).toEqual([]);
+    expect(unnamed(Object.keys(settings.defaultSettings))).toEqual([]);
+    expect(unnamed(Object.keys(Mischief.shape))).toEqual([]);
+    expect(unnamed([...KYC_IDS.map(([word]) => word).filter((word) => word !== 'approved'), UNKNOWN_KYC_WORD])).toEqual(
+      [],
+    );
   });
 
-  it('has the magic amounts right', async () => {
-    // However wide the table's columns are.
-    const text = (await readFile(DOCS, 'utf8')).replaceAll(/ +/g, ' ');
+  it('has the magic amounts of a bridge transfer right', () => {
     for (const [amount, ending] of Object.entries(BRIDGE_MAGIC_AMOUNTS))
       expect(text).toContain(`| \`${ending}\` | ${amount} |`);
-    for (const [amount, ending] of Object.entries(SEND_LIFECYCLE.magic))
-      expect(text).toMatch(new RegExp(`\`${ending}\`\\s+\\(\\${amount}\\)`));
   });
 
-  it('lists every control endpoint', async () => {
-    const text = await readFile(DOCS, 'utf8');
+  it.each(CATALOGUE.filter(({ operation }) => operation !== 'createBridgeDeposit'))(
+    'tells how $operation ends, word for word',
+    ({ endings, magic }) => {
+      for (const [ending, { story }] of Object.entries(endings)) {
+        const [amount = ''] = Object.entries(magic).find(([, one]) => one === ending) ?? [];
+        expect(text).toContain(`| \`${ending}\` | ${amount}${amount && ' '}| ${story} |`);
+      }
+    },
+  );
+
+  it('lists every control endpoint, and none that there is not', async () => {
     const rig = await startRig({ dbPath: ':memory:' });
     const { endpoints } = (await rig.control('GET', '')).body;
     await rig.close();
-    const missing = (endpoints as { method: string; path: string }[])
-      .map(({ method, path }) => `\`${method} ${path}\``)
-      .filter((line) => !text.includes(line));
-    expect(missing).toEqual([]);
+    const there = (endpoints as { method: string; path: string }[]).map(({ method, path }) => `${method} ${path}`);
+    expect(unnamed(there)).toEqual([]);
+    const told = [...text.matchAll(/^\| `((?:GET|POST|DELETE) \/_sandbox\S*)`/gm)].map((match) => match[1]);
+    expect(told.filter((line) => line !== 'GET /_sandbox' && !there.includes(line as string))).toEqual([]);
   });
 });
