@@ -1,5 +1,5 @@
 import Libsql from 'libsql';
-import { LATER_COLUMNS, SCHEMA } from './schema.js';
+import { LATER_COLUMNS, OBSOLETE, SCHEMA } from './schema.js';
 
 type Value = string | number | null;
 /** Values always go as one array: a single null argument would be taken for an object of named ones. */
@@ -36,6 +36,7 @@ export function openDatabase(deps: { path: string; durable: boolean }): Database
   libsql.pragma(`synchronous=${deps.durable ? 'FULL' : 'NORMAL'}`);
   libsql.exec(SCHEMA);
   addLaterColumns(libsql);
+  libsql.exec(OBSOLETE);
 
   const statements = new Map<string, Statement>();
   const prepared = (sql: string): Statement => {

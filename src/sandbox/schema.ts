@@ -65,4 +65,7 @@ export const LATER_COLUMNS = [
   { table: 'deliveries', column: 'manner', definition: "TEXT NOT NULL DEFAULT 'plain'" },
 ] as const;
 
+/** What files of an earlier sandbox may still have, and nobody reads. Crypto sends are transactions. */
+export const OBSOLETE = `DROP TABLE IF EXISTS sends; DELETE FROM jobs WHERE kind = 'send-step';`;
+
 export const TABLES = [...SCHEMA.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map((match) => match[1] as string);

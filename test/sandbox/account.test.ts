@@ -95,6 +95,16 @@ describe('an integrator', () => {
     expect((await rig.call('PATCH', WEBHOOK, {}, null)).status).toBe(401);
   });
 
+  it('hears of bridge transfers, crypto sends and invoices, too', async () => {
+    await rig.control('POST', '/settings', { webhookUrl: `${rig.receiver.url}/account`, webhookSecret: 's' });
+    await rig.deposit('b1');
+    await create(rig, 'sendCrypto', 's1');
+    await rig.advance(10 * STEP_MS);
+    const told = heard().map(({ body }) => `${body.event} ${body.data.provider_reference_id ?? body.data.referenceId}`);
+    expect(told.filter((one) => one === 'transaction.status.updated b1')).toHaveLength(5);
+    expect(told.filter((one) => one === 'transaction.status.updated s1')).toHaveLength(1);
+  });
+
   it('rotates its secret: the old one signs on for as long as the service takes to switch', async () => {
     await rig.control('POST', '/settings', { webhookProfile: 'kotani', secretSwitchMs: 10_000 });
     await rig.call('PATCH', WEBHOOK, { webhook_url: `${rig.receiver.url}/account`, webhook_secret: 'old secret' });

@@ -191,6 +191,13 @@ describe('a bridge deposit', () => {
     expect(magic.map(({ status }) => status)).toEqual([400, 200]);
   });
 
+  it('ends by the number of its recipient where its amount says nothing', async () => {
+    const settlement = { amount: 100, currency: 'RWF', recipient: { phone_number: '+250780000014' } };
+    await rig.deposit('r1', { settlement });
+    await rig.advance(20 * STEP_MS);
+    expect((await rig.statuses('r1')).at(-1)).toBe('FAILED');
+  });
+
   it('takes its time in scenario slow', async () => {
     await rig.deposit('r1', { amount: 1000.19 });
     await rig.advance(19 * STEP_MS);

@@ -1,16 +1,22 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { operations } from '../../src/contract/index.js';
 import { KINDS } from '../../src/sandbox/kinds.js';
 import { create, historyOf, isCalledBack, SAMPLES, sampled, type Sampled } from './samples.js';
 import { type Rig, startRig, STEP_MS } from './start.js';
 
 const ACCOUNT_HOOK = '/account';
+/** One for all: starting it takes longer than what most of these tests do. */
 let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig({ dbPath: ':memory:' });
+});
 beforeEach(async () => {
-  rig = await startRig();
+  await rig.control('POST', '/reset');
+  await rig.control('POST', '/clock', { freeze: true });
+  rig.receiver.received.length = 0;
   await rig.control('POST', '/settings', { webhookUrl: rig.receiver.url + ACCOUNT_HOOK, webhookSecret: 'a secret' });
 });
-afterEach(() => rig.close());
+afterAll(() => rig.close());
 
 const kindOf = (name: Sampled) => KINDS.find(({ operation }) => operation === name) as (typeof KINDS)[number];
 const callbacks = (reference: string) =>

@@ -1,19 +1,17 @@
 import type { BridgeDepositRequest } from '../../contract/bridge.js';
-import { magicDecimals } from '../magic.js';
 import { insufficientFunds, type Refusal, transactionFailed } from '../refusal.js';
 import type { Scenarios } from '../scenarios.js';
+import { chooseEnding } from '../transactions/choose-ending.js';
 import { BRIDGE_ENDINGS, type BridgeEnding, scriptOf } from './endings.js';
 import { BRIDGE_MAGIC_AMOUNTS } from './magic-amounts.js';
 import { rateExpired, type Quotes } from './quotes.js';
 
 export interface Admission {
-  /** How this deposit will go: by the scenario of its reference, else by its amount, else `completed`. */
+  /** How this deposit will go: by the scenario of its reference, its amount, or its recipient's number, else `completed`. */
   endingFor(request: BridgeDepositRequest): BridgeEnding;
   /** Why it is not accepted, or undefined; inside `database.write`. */
   refusal(request: BridgeDepositRequest, ending: BridgeEnding): Refusal | undefined;
 }
-
-const isEnding = (word: string): word is BridgeEnding => Object.hasOwn(BRIDGE_ENDINGS, word);
 
 export function createAdmission(deps: { scenarios: Scenarios; quotes: Quotes }): Admission {
   const { scenarios, quotes } = deps;
@@ -39,10 +37,11 @@ export function createAdmission(deps: { scenarios: Scenarios; quotes: Quotes }):
   }
 
   return {
-    endingFor(request) {
-      const scenario = scenarios.get(request.provider_reference_id, 'createBridgeDeposit')?.ending;
-      if (scenario !== undefined && isEnding(scenario)) return scenario;
-      return BRIDGE_MAGIC_AMOUNTS[magicDecimals(request.amount) ?? ''] ?? 'completed';
+    endingFor({ provider_reference_id: reference, amount, settlement: { recipient } }) {
+      const choices = { endings: BRIDGE_ENDINGS, magic: BRIDGE_MAGIC_AMOUNTS };
+      const parties = [recipient.phone_number, recipient.bank_account_number];
+      const request = { operation: 'createBridgeDeposit', reference, amount, parties };
+      return chooseEnding({ scenarios, choices }, request) as BridgeEnding;
     },
     refusal(request, ending) {
       const reference = request.provider_reference_id;

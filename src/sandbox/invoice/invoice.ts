@@ -33,7 +33,7 @@ export const INVOICE: Kind<InvoiceRequest> = {
   idPrefix: 'INV',
   lifecycle: INVOICE_LIFECYCLE,
   amount: ({ amount, currency }) => ({ amount, currency }),
-  parties: () => [],
+  parties: ({ bank }) => [bank.phoneNumber, bank.accountNumber],
   callbackUrl: () => undefined,
   figures: () => ({}),
   move: () => undefined,

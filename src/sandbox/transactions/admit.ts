@@ -42,7 +42,7 @@ export function createAdmit(deps: {
 
     const { amount, currency } = kind.amount(body);
     const parties = kind.parties(body);
-    const ending = chooseEnding({ scenarios, lifecycle }, { operation, reference, amount, parties });
+    const ending = chooseEnding({ scenarios, choices: lifecycle }, { operation, reference, amount, parties });
     const { refuses } = scriptOf(lifecycle, ending);
     if (refuses !== undefined) return refuses === 'insufficient-funds' ? insufficientFunds() : transactionFailed();
     const refused = refusal?.();
