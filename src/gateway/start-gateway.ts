@@ -16,7 +16,7 @@ import { GatewayPortTakenError } from './gateway-errors.js';
 import { addHealthRoutes } from './health.js';
 import { createTokenCheck } from './http/bearer-token.js';
 import { closingSignal } from './http/closing.js';
-import { createServer } from './http/server.js';
+import { closeServer, createServer } from './http/server.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { createProfiles } from './inbound/profiles.js';
 import { addInboundRoutes } from './inbound/routes.js';
@@ -119,7 +119,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     url,
     inbound: inboundUrls(settings.publicUrl, capabilities),
     async close() {
-      await server.close();
+      await closeServer(server);
       await Promise.all([dispatcher.stop(), settler.stop()]);
     },
   };

@@ -1,8 +1,10 @@
 import { mkdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { currentOwner, removeOwner, writeOwner } from './database-owner.js';
 import { devServerArguments } from './dev-server-arguments.js';
 import type { Log } from './environment.js';
+import { withFileLock } from './file-lock.js';
 import { anyFreePort, isPortFree, nextFreePort } from './free-port.js';
 import { startGuarded } from './guarded-process.js';
 import { lastLines } from './run-command.js';
@@ -60,10 +62,16 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   await mkdir(options.home, { recursive: true });
   if (options.dbFile) await assertNotInUse(options.dbFile);
   for (let attempt = 1; attempt <= startAttempts; attempt++) {
-    const server = await tryToStart(options);
+    // One at a time on this machine: two that choose the same free port would take each other's server for their own,
+    // and two homes with different keys would share it.
+    const server = await withFileLock(startLock(), () => tryToStart(options));
     if (server !== 'port taken') return server;
   }
   throw new DevServerError('The free ports for the Temporal server were taken again and again. Start it once more.');
+}
+
+function startLock(): string {
+  return join(tmpdir(), `towline-dev-server-${process.getuid?.() ?? 0}.lock`);
 }
 
 async function assertNotInUse(dbFile: string): Promise<void> {
@@ -100,10 +108,11 @@ async function tryToStart(options: DevServerOptions): Promise<DevServer | 'port 
     return { address, uiUrl, pid: server.pid, ended, stop };
   }
   await server.stop();
-  const output = lastLines(await readFile(logFile, 'utf8'));
+  const output = await readFile(logFile, 'utf8');
   const mayChooseAgain = !options.port || options.uiPort === undefined;
+  // Anywhere in it: a stack of many lines follows.
   if (mayChooseAgain && output.includes('address already in use')) return 'port taken';
-  throw new DevServerError(`The Temporal server ${trouble}. The end of its log, ${logFile}:\n${output}`);
+  throw new DevServerError(`The Temporal server ${trouble}. The end of its log, ${logFile}:\n${lastLines(output)}`);
 }
 
 async function troubleAtStart(

@@ -1,7 +1,7 @@
 import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { open, seal, SealBrokenError, UnknownKeyError, type Keyring } from '../keys/index.js';
-import { PLAINTEXT, UNDECODABLE } from './plaintext-marker.js';
+import { PLAINTEXT, UNDECODABLE, UNKNOWN_KEY } from './plaintext-marker.js';
 
 export const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
@@ -62,7 +62,7 @@ export function createPayloadCodec({ keyring, namespace, onUndecodable }: Payloa
 const ProtoPayload = proto.temporal.api.common.v1.Payload;
 
 function reasonOf(error: unknown): string {
-  if (error instanceof UnknownKeyError) return `unknown key id ${error.keyId}`;
+  if (error instanceof UnknownKeyError) return `${UNKNOWN_KEY} ${error.keyId}`;
   return error instanceof SealBrokenError ? 'broken' : 'not a payload';
 }
 

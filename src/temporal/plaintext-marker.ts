@@ -32,3 +32,19 @@ export function requireDecoded<Value>(value: Value): Value {
   if (isPlaintext(value)) throw new Error('A result came in the clear');
   return value;
 }
+
+/**
+ * For inputs and messages. One that was sealed with a key that this worker does not have (yet) must not be taken for
+ * rubbish: a plain Error fails the workflow task, which is retried until a worker that has the key goes on. What is
+ * broken under a known key passes, and is dropped as rubbish by whoever reads it.
+ *
+ * @throws Error where the key is unknown here
+ */
+export function requireKnownKey(value: unknown): void {
+  if (isUndecodable(value) && value[UNDECODABLE].startsWith(UNKNOWN_KEY)) {
+    throw new Error(`A message cannot be decoded here: ${value[UNDECODABLE]}`);
+  }
+}
+
+/** How the reason begins where the key is unknown. */
+export const UNKNOWN_KEY = 'unknown key id';

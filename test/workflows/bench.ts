@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { ActivityDeps } from '../../activities/index.js';
@@ -62,12 +63,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
   const keyring = createKeyring([{ id: 'test', bytes: randomBytes(32) }]);
   const dataConverter = createDataConverter({ keyring, namespace: 'default' });
   const skippingServer = options.time === 'skipping' ? process.env['TEST_TIME_SKIPPING_SERVER'] : '';
-  const skipping = skippingServer
-    ? await TestWorkflowEnvironment.createTimeSkipping({
-        server: { executable: { type: 'existing-path', path: skippingServer } },
-        client: { dataConverter },
-      })
-    : undefined;
+  const skipping = skippingServer ? await startSkipping(skippingServer, dataConverter) : undefined;
   const address = skipping?.address ?? process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
   const connection = skipping?.connection ?? (await Connection.connect({ address }));
   if (skipping) {
@@ -162,6 +158,20 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The SDK gives the server five seconds to start; a busy machine needs more now and then. */
+async function startSkipping(path: string, dataConverter: DataConverter): Promise<TestWorkflowEnvironment> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({
+        server: { executable: { type: 'existing-path', path } },
+        client: { dataConverter },
+      });
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
 }
 
 let counter = 0;

@@ -140,7 +140,7 @@ describe('at its deadline a bridge transfer', () => {
       const reference = newReference('waited');
       const handle = await own.start(transferInput(reference, { approval: 'required' }));
       const { view: waiting } = await until(handle, ({ view }) => view.stage === 'awaiting-approval');
-      const [, firstRate] = /quote (\S+):/.exec(waiting.timeline.at(-1)?.detail ?? '') ?? [];
+      const [, firstRate] = /quote (\S+):/.exec(waiting.timeline.at(-2)?.detail ?? '') ?? [];
       await own.pass(120_000);
       await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
       const { view } = await until(handle, (report) => report.view.stage === 'tracking');

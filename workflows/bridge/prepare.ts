@@ -55,7 +55,7 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
     { validator: (order) => checkOrder(flow, order) },
   );
   if (transfer.input.approval === 'none') return;
-  flow.enter('awaiting-approval', quoteInWords(transfer.quote));
+  flow.enter('awaiting-approval', 'waiting for the approval of the quote (approve-quote)');
   await unlessStopped(flow, () => condition(() => approval.by !== null));
   flow.note('quote approved', approval.by ?? 'flow');
 }

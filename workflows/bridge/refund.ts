@@ -130,6 +130,10 @@ async function sendRefund(flow: Flow, transfer: Transfer, order: RefundOrder): P
           claim,
           windowMs: transfer.windows.settleMs,
           repeat: outcome.repeat,
+          parkReason: 'refund_unknown',
+          // The deposit was executed: whatever becomes of the refund, the flow must not say that nothing was.
+          onNotExecuted: (by) =>
+            endFlow('failed', 'closed_by_person', `The transfer failed, and no refund was sent by us; closed by ${by}`),
           proven: () => isRefunded(transfer),
           expect: { cryptoAmount: order.cryptoAmount, receiverAddress: order.receiverAddress },
         });

@@ -1,20 +1,33 @@
-import type { FlowView } from '../../src/flows/messages.js';
+import type { FlowView, Parked, TimelineEntry } from '../../src/flows/messages.js';
+import { PARK_SENTENCES } from '../../src/flows/park-sentences.js';
+
+/** Latest entries of the timeline that are shown. */
+const SHOWN = 12;
 
 /** What the Temporal UI shows as the workflow's current details: Markdown that a person on call understands. */
 export function currentDetails(view: FlowView): string {
-  const lines = [`**${view.kind} ${view.reference}** is **${view.state}** (${view.stage})`];
-  if (view.serviceReference !== null) lines.push(`Reference at the service: \`${view.serviceReference}\``);
-  if (view.parked !== null) {
-    lines.push(
-      `Waits for a person since ${view.parked.since}: **${view.parked.reason}**`,
-      `What can be ordered: ${view.parked.actions.map((action) => `\`${action}\``).join(', ')}`,
-      `Evidence: \`${JSON.stringify(view.parked.evidence)}\``,
+  const paragraphs = [`**${view.kind} ${view.reference}** is **${view.state}** (${view.stage})`];
+  if (view.outcome !== null) {
+    paragraphs.push(
+      view.outcome.reason === null ? view.outcome.detail : `\`${view.outcome.reason}\`: ${view.outcome.detail}`,
     );
-  } else if (view.outcome === null && view.deadlineAt !== null) {
-    lines.push(`Deadline: ${view.deadlineAt}`);
   }
-  const latest = view.timeline
-    .slice(-12)
-    .map((entry) => `- ${entry.at} · ${entry.stage} · ${entry.by}: ${entry.detail}`);
-  return [...lines, '', ...latest].join('\n\n').replaceAll('\n\n- ', '\n- ');
+  if (view.parked !== null) paragraphs.push(...parkedInWords(view.parked));
+  if (view.serviceReference !== null) paragraphs.push(`Reference at the service: \`${view.serviceReference}\``);
+  if (view.outcome === null && view.parked === null) paragraphs.push(`Deadline: ${view.deadlineAt ?? 'none'}`);
+  paragraphs.push(view.timeline.slice(-SHOWN).map(line).join('\n'));
+  return paragraphs.join('\n\n');
+}
+
+function parkedInWords({ reason, since, actions, evidence }: Parked): string[] {
+  return [
+    `**${PARK_SENTENCES[reason]}** (\`${reason}\`, since ${since})`,
+    `A person decides: ${actions.map((action) => `\`${action}\``).join(', ')}`,
+    ['```json', JSON.stringify(evidence, null, 1), '```'].join('\n'),
+  ];
+}
+
+/** `2026-01-31T12:30:15.123Z` as `01-31 12:30:15`: the year and the milliseconds tell nobody anything. */
+function line({ at, stage, by, detail }: TimelineEntry): string {
+  return `- ${at.slice(5, 10)} ${at.slice(11, 19)} · ${stage} · ${by}: ${detail}`;
 }

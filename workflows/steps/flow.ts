@@ -1,7 +1,7 @@
 import { CancellationScope, condition, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { FlowReport, FlowView, Outcome, Parked, TimelineEntry } from '../../src/flows/messages.js';
 import type { FlowKind, FlowState } from '../../src/flows/vocabulary.js';
-import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
+import { isPlaintext, requireKnownKey } from '../../src/temporal/plaintext-marker.js';
 import { currentDetails } from './current-details.js';
 import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
 import { eventsSignal, flowQuery, type SubmitAnswer } from './messages.js';
@@ -61,6 +61,7 @@ export interface Flow {
 
 /** Opens the flow of this execution: state, `events` signal, `flow` query, and the one deadline timer. */
 export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarried): Flow {
+  requireKnownKey(rawInput);
   const flowId = workflowInfo().workflowId;
   const reference = flowId.startsWith(`${kind}/`) ? flowId.slice(kind.length + 1) : flowId;
   const startedAt = carried?.startedAt ?? new Date().toISOString();
@@ -157,6 +158,8 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
   };
 
   function hear(argument: unknown): void {
+    // A key that this worker lacks: the task fails, and waits for a worker that has it. Dropping it would lose events.
+    requireKnownKey(argument);
     if (!isPlaintext(argument)) return eventsOf(argument).forEach((event) => flow.book.take(event));
     if (allowPlaintext === undefined) heldPlaintext.push(argument);
     else if (allowPlaintext) eventsOf(argument.__plaintext).forEach((event) => flow.book.take(event));
@@ -173,7 +176,9 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
   /** Ends with the workflow; an extension starts another one, and this one then finds that it is no longer meant. */
   async function deadlineReached(atMs: number): Promise<void> {
     // A cancel in the UI must neither end the timer nor break the flow by it.
-    await CancellationScope.nonCancellable(() => sleep(Math.max(1, atMs - Date.now())));
+    await CancellationScope.nonCancellable(() =>
+      sleep(Math.max(1, atMs - Date.now()), { summary: 'Deadline of the flow' }),
+    );
     if (atMs === deadlineAtMs) deadline.passed = true;
   }
 

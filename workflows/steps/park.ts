@@ -25,7 +25,8 @@ export async function park(
   flow.resolution = null;
   showState('parked');
   flow.note(`parked: ${reason}`);
-  while (!(await condition(() => flow.resolution !== null || decided(), flow.scaled(REMINDER_MS)))) {
+  const settled = () => flow.resolution !== null || decided();
+  while (!(await condition(settled, flow.scaled(REMINDER_MS), { summary: 'Remind that it is parked' }))) {
     await act(STORE, `Remind: parked since ${since}`, flow.timeScale).remindParked({
       flowId: flow.flowId,
       reason,

@@ -20,6 +20,8 @@ export interface UnknownPost {
   readonly expect: Facts;
   /** The reason to park with, where another one than the usual two says more. */
   readonly parkReason?: 'refund_unknown';
+  /** What becomes of the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
+  readonly onNotExecuted?: (by: string) => never | Promise<never>;
 }
 
 export type Settled =
@@ -92,12 +94,18 @@ async function askPerson(
   const decision = await park(flow, reason, evidence, post.proven);
   if (decision === 'decided') return { kind: 'proven' };
   if (decision.action === 'send-again') return sendAgain(flow, post, decision.actor, decision.note);
-  await carryOut(flow, post.claim, decision);
+  await carryOut(flow, post.claim, decision, post.onNotExecuted);
   return settleUnknown(flow, post);
 }
 
 /** Ends the flow as a person orders. Returns only where the claim turned out to have an answer after all. */
-async function carryOut(flow: Flow, claim: GuardedClaim, decision: Resolution): Promise<void> {
+async function carryOut(
+  flow: Flow,
+  claim: GuardedClaim,
+  decision: Resolution,
+  onNotExecuted: NonNullable<UnknownPost['onNotExecuted']> = (by) =>
+    endFlow('failed', 'not_executed', `Closed as not executed by ${by}`),
+): Promise<void> {
   const { action, actor, note } = decision;
   const end = (state: 'completed' | 'refunded', word: string) =>
     new FlowEnd({ state, reason: null, detail: `Marked as ${word} by ${actor}: ${note}` });
@@ -108,7 +116,7 @@ async function carryOut(flow: Flow, claim: GuardedClaim, decision: Resolution): 
     ...claim,
     order,
   });
-  if (phase === 'void') endFlow('failed', 'not_executed', `Closed as not executed by ${actor}: ${note}`);
+  if (phase === 'void') await onNotExecuted(`${actor}: ${note}`);
   flow.note(`not closed: the claim is ${phase}`);
 }
 

@@ -10,6 +10,8 @@ const BODY_LIMIT_BYTES = 64 * 1_024;
 const HEADER_LIMIT_BYTES = 8 * 1_024;
 const HEADERS_WITHIN_MS = 5_000;
 const REQUEST_WITHIN_MS = 10_000;
+/** At shutdown. Requests of ours end by then: long polls are let go at once. */
+const CUT_AFTER_MS = 3_000;
 /** Longest reference, and room for a capability. Longer parts of a path are unknown paths. */
 const MAX_PATH_PART = 256;
 
@@ -48,6 +50,19 @@ export function createServer(logger: Logger): FastifyInstance {
   server.setNotFoundHandler(answerNotFound);
   server.setErrorHandler(createErrorHandler(logger));
   return server;
+}
+
+/**
+ * Takes nothing new, and lets requests in flight finish. A connection that never sent a request counts as busy to Node,
+ * which would wait for it as long as its client likes: it is cut after the time that a request may take.
+ */
+export async function closeServer(server: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => server.server.closeAllConnections(), CUT_AFTER_MS);
+  try {
+    await server.close();
+  } finally {
+    clearTimeout(cut);
+  }
 }
 
 /** What Node could not read as HTTP: answered on the bare socket, since there is no request. */

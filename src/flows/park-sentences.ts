@@ -1,0 +1,19 @@
+import type { ParkReason } from './vocabulary.js';
+
+/** Why a flow is parked, as a sentence for the person who is called. Shown in the Temporal UI and by the CLI. */
+export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
+  unknown_outcome: 'A payment request was sent, its answer was lost, and nothing tells whether the service took it.',
+  not_found_at_service: 'A payment request was sent, its answer was lost, and the service does not show it.',
+  duplicate_mismatch: 'The service has something else under this reference: another amount, currency or receiver.',
+  unverified_settlement: 'The deadline passed; a settlement came, and nobody has proven that it is genuine.',
+  no_settlement: 'The deadline passed, and nothing final was heard.',
+  event_mismatch: 'A trusted event says something else about this payment than we know.',
+  report_refused: "The service refused to hear the provider's settlement.",
+  conflict: 'Trusted words contradict one another, for example completed and refunded.',
+  refund_needed: 'The payment failed after money had moved, and nobody is known to have refunded it.',
+  refund_unknown: 'The refund was sent, and nothing tells whether the service took it.',
+  refund_unconfirmed: 'The refund was accepted, and has not been confirmed.',
+  refund_pending: 'The deadline passed while the service still owed a refund.',
+  refund_failed: 'The refund was refused, or it failed.',
+  terminated: 'The flow was terminated in the Temporal UI; what became of its money is not known to it.',
+};
