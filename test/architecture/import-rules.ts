@@ -20,7 +20,7 @@ const STORE = /^src\/store\//;
 const CONFIG = /^src\/config\//;
 const TEMPORAL = /^src\/temporal\//;
 const MONEY = /^src\/money\.ts$/;
-const VOCABULARIES = /^src\/(contract\/vocabulary|flows\/(vocabulary|meanings))\.ts$/;
+const VOCABULARIES = /^src\/(contract\/vocabulary|flows\/(vocabulary|meanings|park-sentences))\.ts$/;
 const MARKER = /^src\/temporal\/plaintext-marker\.ts$/;
 
 /** DESIGN's rules of import. A new folder under `src` needs a line here. */
