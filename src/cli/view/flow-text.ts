@@ -1,4 +1,5 @@
 import type { FlowView, TimelineEntry } from '../../flows/messages.js';
+import { PARK_SENTENCES } from '../../flows/park-sentences.js';
 import type { CliContext } from '../context.js';
 import { paintedState } from './state-color.js';
 
@@ -15,6 +16,7 @@ export function flowText({ colors }: Look, flow: FlowView): string {
     ['updated', flow.updatedAt],
     ['deadline', outcome === null ? flow.deadlineAt : null],
     ['parked', parked === null ? null : `${parked.reason}, since ${parked.since}`],
+    ['why', parked === null ? null : PARK_SENTENCES[parked.reason]],
     ['evidence', parked === null ? null : JSON.stringify(parked.evidence)],
     ['actions', parked === null ? null : parked.actions.join(', ')],
   ];
