@@ -12,7 +12,7 @@ export interface Scenarios {
   get(reference: string, operation?: string): Scenario | undefined;
   /** Inside `database.write`. */
   set(reference: string, scenario: Scenario, operation?: string): void;
-  list(): readonly (Scenario & { readonly reference: string })[];
+  list(): readonly (Scenario & { readonly reference: string; readonly operation: string | undefined })[];
 }
 
 export function createScenarios(deps: { database: Database }): Scenarios {
@@ -32,9 +32,10 @@ export function createScenarios(deps: { database: Database }): Scenarios {
       );
     },
     list: () =>
-      database
-        .all<{ reference: string; scenario: string }>('SELECT reference, scenario FROM scenarios')
-        .map((row) => ({ reference: row.reference, ...(JSON.parse(row.scenario) as Scenario) })),
+      database.all<{ reference: string; scenario: string }>('SELECT reference, scenario FROM scenarios').map((row) => {
+        const [reference = '', operation] = row.reference.split(' ');
+        return { reference, operation, ...(JSON.parse(row.scenario) as Scenario) };
+      }),
   };
 }
 

@@ -21,7 +21,12 @@ export interface Carrier {
   readonly job: JobKind;
 }
 
-const MOVERS = { time: 'time', invoice: 'request', control: 'control' } as const satisfies Record<Input['kind'], Mover>;
+const MOVERS: Readonly<Record<Input['kind'], Mover>> = {
+  time: 'time',
+  invoice: 'request',
+  payment: 'time',
+  control: 'control',
+};
 
 /** Carries transactions of every kind along their lifecycles: status, history, ledger, callbacks, and what comes next. */
 export function createCarrier(deps: {

@@ -30,11 +30,11 @@ export interface Lifecycle<S extends string = string> {
   readonly words: Readonly<Record<Vocabulary, Readonly<Partial<Record<S, string>>>>>;
 }
 
-/** What can happen to a transaction: its time has come, a refund invoice arrived, or somebody moves it by hand. */
+/** What can happen to a transaction: its time has come, a refund invoice arrived, it was paid, a hand moves it. */
 export type Input =
   | { readonly kind: 'time'; readonly from: string }
   | { readonly kind: 'invoice' }
-  | { readonly kind: 'control'; readonly status: string };
+  | { readonly kind: 'payment' | 'control'; readonly status: string };
 
 export const COMPLETED = 'completed';
 
@@ -61,6 +61,7 @@ function wanted(lifecycle: Lifecycle, script: Script, status: string, input: Inp
       return input.from === status ? following(lifecycle, script, status) : undefined;
     case 'invoice':
       return status === script.path.at(-1) ? script.onInvoice : undefined;
+    case 'payment':
     case 'control':
       return input.status;
     default:

@@ -32,7 +32,7 @@ export function createTransactionTools(
     if (operation === CRYPTO_SEND.operation) core.onCryptoArrived(body as CryptoSendRequest);
     if (operation !== INVOICE_PAYMENT.operation) return;
     const [invoice] = transactions.ofReference(reference, INVOICE.operation);
-    if (invoice !== undefined) carrier.apply(invoice.id, { kind: 'control', status: 'PAID' });
+    if (invoice !== undefined) carrier.apply(invoice.id, { kind: 'payment', status: 'PAID' });
   }
 
   const carrier = createCarrier({ ...core, transactions, kindOf, onEntered });
