@@ -68,6 +68,24 @@ describe.each(sampled)('%s', (name) => {
     if (repeatMode === 'conflict') expect(again.status).toBe(409);
     if (repeatMode === 'rejected') expect([again.status, again.body.error_code]).toEqual([400, 'DUPLICATE_REFERENCE']);
   });
+
+  it.each([
+    ['error-before', 0],
+    ['error-after', 1],
+    ['answer-lost', 1],
+    ['garbage', 1],
+    ['late-commit', 1],
+  ])('meets the fault %s, after which there are %i executions in the end', async (kind, executions) => {
+    await rig.control('POST', '/faults', { operation: name, kind, first: 1 });
+    await create(rig, name, 'r1').catch(() => undefined);
+    const committed = async () => (await rig.control('GET', '/faults/log')).body.injections[0].committed as boolean;
+    if (kind === 'late-commit') expect([await rig.executions('r1', name), await committed()]).toEqual([0, false]);
+    await rig.advance(20 * STEP_MS);
+    expect([await rig.executions('r1', name), await committed()]).toEqual([executions, executions === 1]);
+    if (executions === 0) return;
+    const { path } = kindOf(name).lifecycle.endings['completed'] as { path: readonly string[] };
+    expect((await historyOf(rig, 'r1')).at(-1)).toBe(path.at(-1));
+  });
 });
 
 describe('an ending', () => {
