@@ -32,6 +32,8 @@ export interface StatusOrder {
   /** Delay before the first look, ms, already scaled; 0 looks at once. */
   readonly firstLookMs: number;
   readonly timeScale: number;
+  /** Never looks more often than this, ms, already scaled. @default by the cadence alone */
+  readonly atLeastMs?: number;
 }
 
 export interface StatusReading {

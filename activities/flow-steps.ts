@@ -63,10 +63,9 @@ export function createFlowStepActivities(deps: ActivityDeps) {
         throw notYet('waiting for an event first', order.firstLookMs);
       }
       const found = await lookUp(deps, order);
-      if (found === undefined) throw notYet('the service does not show it yet', nextTurnMs(order.timeScale));
-      if (order.known.includes(found.status ?? '')) {
-        throw notYet(`still ${found.status ?? '(no status)'}`, nextTurnMs(order.timeScale));
-      }
+      const nextLookMs = Math.max(nextTurnMs(order.timeScale), order.atLeastMs ?? 0);
+      if (found === undefined) throw notYet('the service does not show it yet', nextLookMs);
+      if (order.known.includes(found.status ?? '')) throw notYet(`still ${found.status ?? '(no status)'}`, nextLookMs);
       return found;
     },
 

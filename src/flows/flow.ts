@@ -20,6 +20,11 @@ export interface FlowDefinition<Input = unknown> {
   decidedBy(input: Input): unknown;
   /** One line for the Temporal UI: kind, amount, currency; no personal data. */
   summaryOf(input: Input): string;
+  /**
+   * Account webhooks that may be about a flow of this kind, by the names of their events. @default any of them, where the
+   * reference is one that the flow has sent
+   */
+  readonly webhooks?: readonly string[];
   /** The flow's POSTs, by the name of their step. */
   readonly submissions?: Readonly<Record<string, Submission<Input>>>;
   /** The status lookup, where the contract has one. */

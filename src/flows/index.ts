@@ -1,12 +1,18 @@
+import { bankCheckoutFlow } from './bank-checkout.js';
+import { bankWithdrawalFlow } from './bank-withdrawal.js';
 import { bridgeTransferFlow } from './bridge-transfer.js';
 import { cryptoSendFlow } from './crypto-send.js';
 import type { FlowDefinition } from './flow.js';
+import { kycCheckFlow } from './kyc-check.js';
 import type { FlowKind } from './vocabulary.js';
 
 /** The flow kinds that this version can run. A new kind is one line here. */
 export const flows: Readonly<Partial<Record<FlowKind, FlowDefinition<never>>>> = {
   'bridge-transfer': bridgeTransferFlow as FlowDefinition<never>,
   'crypto-send': cryptoSendFlow as FlowDefinition<never>,
+  'bank-checkout': bankCheckoutFlow as FlowDefinition<never>,
+  'bank-withdrawal': bankWithdrawalFlow as FlowDefinition<never>,
+  'kyc-check': kycCheckFlow as FlowDefinition<never>,
 };
 
 /** The definition of a kind, with its input's type hidden: parse with `input` first. */

@@ -32,6 +32,12 @@ export const PAYMENT_WORDS: Words = {
   REVERSED: 'refunded',
 };
 
+/** What a customer pays: `payment.confirmed` says its word by its name. */
+export const CHECKOUT_WORDS: Words = { ...PAYMENT_WORDS, CONFIRMED: 'succeeded' };
+
+/** Decisions on a KYC record, as `kycWord` reads them. */
+export const KYC_WORDS: Words = { APPROVED: 'succeeded', REJECTED: 'failed' };
+
 /** FAILED is not the end of an offramp: an automatic refund follows. */
 export const OFFRAMP_WORDS: Words = {
   PENDING: 'pending',

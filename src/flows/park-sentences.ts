@@ -7,6 +7,7 @@ export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   duplicate_mismatch: 'The service has something else under this reference: another amount, currency or receiver.',
   unverified_settlement: 'The deadline passed; a settlement came, and nobody has proven that it is genuine.',
   no_settlement: 'The deadline passed, and nothing final was heard.',
+  no_decision: 'The deadline passed, and nobody has decided on the KYC record.',
   event_mismatch: 'A trusted event says something else about this payment than we know.',
   report_refused: "The service refused to hear the provider's settlement.",
   conflict: 'Trusted words contradict one another, for example completed and refunded.',

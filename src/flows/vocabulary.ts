@@ -16,6 +16,16 @@ export type FlowKind = (typeof FLOW_KINDS)[number];
 export const FLOW_STATES = ['running', 'parked', 'completed', 'refunded', 'failed', 'expired', 'cancelled'] as const;
 export type FlowState = (typeof FLOW_STATES)[number];
 
+/** Seconds from a flow's start to its deadline, where its input names none. */
+export const DEFAULT_DEADLINE_SECONDS = 3_600;
+
+/** People look at a KYC record, and they rest on weekends. */
+export const KYC_DEADLINE_SECONDS = 7 * 86_400;
+
+export function defaultDeadlineSeconds(kind: FlowKind): number {
+  return kind === 'kyc-check' ? KYC_DEADLINE_SECONDS : DEFAULT_DEADLINE_SECONDS;
+}
+
 /** Durable names: a running flow holds on to them. `test/durable-names` keeps a snapshot. */
 export const TASK_QUEUE = 'towline';
 export const EVENTS_SIGNAL = 'events';
@@ -47,6 +57,8 @@ export const PARK_ACTIONS = {
   unverified_settlement: ['trust-settlement', 'mark-completed', 'mark-failed', 'keep-waiting'],
   /** At the deadline no terminal event had come. */
   no_settlement: ['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded'],
+  /** At the deadline nobody had decided. */
+  no_decision: ['keep-waiting', 'mark-completed', 'mark-failed'],
   /** A trusted event says something else about this transfer than we know. Both sides are in the evidence. */
   event_mismatch: ['accept-event', 'dismiss-event'],
   /** The service refused to hear the provider's trusted settlement. */
@@ -78,6 +90,7 @@ export const END_REASONS = [
   'other_request_same_reference',
   'not_executed',
   'failed_at_service',
+  'kyc_rejected',
   'closed_by_person',
   'deadline_passed',
   'approval_expired',

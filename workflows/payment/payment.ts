@@ -21,6 +21,8 @@ export interface PaymentPlan {
   readonly hasLookup: boolean;
   /** How long events are awaited before the first look, ms. */
   readonly firstLookMs: number;
+  /** Where no lookup confirms a failure: how long an event that contradicts it is awaited, ms. @default not at all */
+  readonly failureGraceMs?: number;
 }
 
 /** One payment in the making, of any kind that is told by its definition. Travels through continue-as-new. */

@@ -62,11 +62,18 @@ async function accepted(
 ): Promise<void> {
   flow.money = { at: 'sent' };
   payment.answer = answer;
+  flow.serviceReference ??= idOf(answer);
   payment.proven = true;
   flow.answer = { kind: 'accepted', answer };
   flow.enter('tracking', `${plan.noun} accepted`, 'service');
   hearPaymentEvents(flow, payment, plan);
   if (!recorded) await act(STORE, 'Write the answer to its claim', flow.timeScale).recordAnswer({ ...claim, answer });
+}
+
+/** The service's own id of what it made, where its answer has one. */
+function idOf(answer: unknown): string | null {
+  const { id } = (typeof answer === 'object' && answer !== null ? answer : {}) as { id?: unknown };
+  return typeof id === 'string' && id !== '' ? id : null;
 }
 
 async function rejected(

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { isFinal, meaningOf } from '../../src/flows/meanings.js';
+import { isFinal, meaningOf, type Meaning } from '../../src/flows/meanings.js';
 import type { Outcome } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
 import { endAsOrdered } from '../steps/end-as-ordered.js';
@@ -24,6 +24,7 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: PaymentPl
     const now = standing(payment);
     if (payment.mismatches.length > 0) await decideMismatch(flow, payment, rulesOf(flow, payment, plan));
     else if (now.kind === 'conflict') return decideConflict(flow, payment);
+    else if (now.kind === 'ended' && !(await stands(flow, payment, plan, now.meaning))) continue;
     else if (now.kind === 'ended') return endOf(flow, payment, plan, now.meaning);
     else if (tooLong(flow)) await goOnAsNew(payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
     else if (!flow.deadlinePassed) await waitForNews(flow, payment, plan);
@@ -35,6 +36,21 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: PaymentPl
       await decideOverdue(flow, payment, plan);
     }
   }
+}
+
+/**
+ * Events come in any order, and what had expired may be paid after all. So a failure that nothing but events tells is
+ * believed only after a while in which none says otherwise.
+ */
+async function stands(flow: Flow, payment: Payment, plan: PaymentPlan, meaning: Meaning): Promise<boolean> {
+  if (meaning !== 'failed' || plan.failureGraceMs === undefined) return true;
+  const contradicted = () => {
+    const now = standing(payment);
+    return now.kind !== 'ended' || now.meaning !== meaning || payment.mismatches.length > 0;
+  };
+  return !(await condition(contradicted, flow.scaled(plan.failureGraceMs), {
+    summary: 'Is the failure contradicted?',
+  }));
 }
 
 async function waitForNews(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {

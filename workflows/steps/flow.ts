@@ -1,6 +1,6 @@
 import { CancellationScope, condition, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { FlowReport, FlowView, Outcome, Parked, TimelineEntry } from '../../src/flows/messages.js';
-import type { FlowKind, FlowState } from '../../src/flows/vocabulary.js';
+import { defaultDeadlineSeconds, type FlowKind, type FlowState } from '../../src/flows/vocabulary.js';
 import { isPlaintext, requireKnownKey } from '../../src/temporal/plaintext-marker.js';
 import { currentDetails } from './current-details.js';
 import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
@@ -8,8 +8,6 @@ import { eventsSignal, flowQuery, type SubmitAnswer } from './messages.js';
 import type { Resolution } from './park.js';
 import type { MoneyPhase } from './stop.js';
 import { withEntry } from './timeline.js';
-
-const DEFAULT_DEADLINE_SECONDS = 3_600;
 
 /** What every kind carries through continue-as-new. */
 export interface FlowCarried {
@@ -66,7 +64,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
   const reference = flowId.startsWith(`${kind}/`) ? flowId.slice(kind.length + 1) : flowId;
   const startedAt = carried?.startedAt ?? new Date().toISOString();
   const timeScale = numberIn(rawInput, 'timeScale', 0, 1) ?? 1;
-  const deadlineMs = (numberIn(rawInput, 'deadlineSeconds', 0, 2_592_000) ?? DEFAULT_DEADLINE_SECONDS) * 1_000;
+  const deadlineMs = (numberIn(rawInput, 'deadlineSeconds', 0, 2_592_000) ?? defaultDeadlineSeconds(kind)) * 1_000;
 
   let allowPlaintext: boolean | undefined = carried?.allowPlaintext;
   let heldPlaintext: unknown[] = [];

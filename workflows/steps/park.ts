@@ -36,7 +36,7 @@ export async function park(
   const resolution = takeResolution(flow);
   flow.parked = null;
   showState(null);
-  if (resolution === 'decided') flow.note('a late event decided');
+  if (resolution === 'decided') flow.note(flow.stop === null ? 'a late event decided' : 'stopped while it was parked');
   else flow.note(`${resolution.action}: ${resolution.note}`, resolution.actor);
   return resolution;
 }

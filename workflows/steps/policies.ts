@@ -70,5 +70,14 @@ export const LAST_LOOK: ActivityOptions = { ...READ, retry: { ...READ.retry, max
  * How long each kind waits for events before its first look; after it the cadence of polling (2 s, 5 s, 15 s, 1 min,
  * 5 min) applies, so that a flow hardly polls where webhooks arrive.
  */
+/** Nothing to look up: only events tell. */
+export const NO_LOOK_MS = 0;
+
+/** A failure that only events tell: how long one that contradicts it is awaited, since they come in any order. */
+export const FAILURE_GRACE_MS = MINUTE;
+
+/** A KYC record is looked at once, since it may be decided already; then this seldom, while no event says anything. */
+export const KYC_LOOK_EVERY_MS = 15 * MINUTE;
+
 /** No events come for a crypto send: look soon. */
 export const CRYPTO_SEND_FIRST_LOOK_MS = 2 * SECOND;

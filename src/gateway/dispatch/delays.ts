@@ -4,9 +4,9 @@ const doubled = (firstMs: number, times: number, mostMs: number): number =>
   Math.min(mostMs, firstMs * 2 ** Math.min(times, 20));
 
 /** The flow is not there (yet). One that is started through the gateway hastens its events; others find them in time. */
-export const untilFlowExists = (deferrals: number, hasTrusted: boolean): number =>
+export const untilFlowExists = (deferrals: number, isOurs: boolean): number =>
   // Anybody can post settlements for flows that never will be; those must not cost a call a minute for ever.
-  doubled(1_000, deferrals, hasTrusted ? 60_000 : 600_000);
+  doubled(1_000, deferrals, isOurs ? 60_000 : 600_000);
 
 /** The flow has a signal that it has not seen: what comes meanwhile goes out with the next one. */
 export const untilSignalSeen = (deferrals: number): number => doubled(50, deferrals, 5_000);

@@ -47,8 +47,9 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   }
   const facts = await deps.reader.facts(flowId);
   if (facts === undefined) {
-    const hasTrusted = rows.some(({ proof }) => proof !== null);
-    return putOff(inbox, flowId, untilFlowExists(deferrals, hasTrusted));
+    // An account webhook may be of something that the account's other users did: no flow of ours, ever.
+    const isOurs = rows.some(({ proof, source }) => proof !== null && source !== 'webhook');
+    return putOff(inbox, flowId, untilFlowExists(deferrals, isOurs));
   }
   // It continued as new between our two questions.
   if (facts.isOpen) return putOff(inbox, flowId, untilSignalSeen(deferrals));

@@ -1,3 +1,11 @@
+import {
+  CHECKOUT_WORDS,
+  KYC_WORDS,
+  meaningOf,
+  OFFRAMP_WORDS,
+  PAYMENT_WORDS,
+  type Meaning,
+} from '../../flows/meanings.js';
 import type { FlowState } from '../../flows/vocabulary.js';
 
 /** What a late event says about the ending of its flow. */
@@ -7,21 +15,28 @@ export interface LateVerdict {
   readonly detail: string;
 }
 
-/** Endings of a flow that a terminal status word can stand next to. Words that are not here say nothing final. */
-const AGREES_WITH: Readonly<Record<string, readonly FlowState[]>> = {
-  COMPLETED: ['completed'],
+/** Endings of a flow that a word of this meaning can stand next to. A word that is not final says nothing of them. */
+const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> = {
+  pending: undefined,
+  succeeded: ['completed'],
   // A failure comes before its refund.
-  FAILED: ['failed', 'refunded', 'expired', 'cancelled'],
-  REFUNDED: ['refunded', 'failed'],
+  failed: ['failed', 'refunded', 'expired', 'cancelled'],
+  'refund-pending': ['failed', 'refunded', 'expired', 'cancelled'],
+  'refund-failed': ['failed'],
+  refunded: ['refunded', 'failed'],
 };
 
+/** Of every kind: no word means success to one kind and failure to another. */
+const WORDS = { ...PAYMENT_WORDS, ...OFFRAMP_WORDS, ...CHECKOUT_WORDS, ...KYC_WORDS };
+
 export function lateVerdict(status: string | null, ended: FlowState, trusted: boolean): LateVerdict {
-  const agreeing = status === null ? undefined : AGREES_WITH[status];
+  const meaning = meaningOf(WORDS, status);
+  const agreeing = AGREES_WITH[meaning];
   const said = status ?? 'no status';
   const proof = trusted ? '' : ' Nobody has proven where it comes from.';
   // A flow that was terminated did not end by itself, and whoever did that may not know that money moved.
   if (ended === 'parked') {
-    const moved = status === 'COMPLETED' || status === 'REFUNDED';
+    const moved = meaning === 'succeeded' || meaning === 'refunded';
     return { contradicts: moved, detail: `The flow had been terminated; this says ${said}.${proof}` };
   }
   if (agreeing === undefined)

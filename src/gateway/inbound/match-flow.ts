@@ -25,25 +25,7 @@ export function labelSettlement(body: unknown): EventLabels {
   return { flowId: address?.flowId ?? null, reference: address?.reference ?? null, status: wordOf(reading) };
 }
 
-/**
- * An account webhook may be of any flow. Only the bridge says `provider_reference_id`; the other kinds are told by their
- * events' names, which come with them. Until then they are kept as unmatched.
- */
-export function labelWebhook(body: unknown): EventLabels {
-  const labels = labelSettlement(body);
-  return saysProviderReference(body) ? labels : { ...labels, flowId: null };
-}
-
-function saysProviderReference(body: unknown): boolean {
-  const data = member(body, 'data') ?? body;
-  return typeof member(data, 'provider_reference_id') === 'string';
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-}
-
-function wordOf(reading: EventReading | undefined): string | null {
+export function wordOf(reading: EventReading | undefined): string | null {
   const status = reading?.status;
   return typeof status === 'string' && WORD.test(status) ? status : null;
 }

@@ -25,7 +25,7 @@ export interface Arrival {
   readonly acceptedProofs: readonly Proof[];
   readonly capability: boolean;
   readonly network: boolean;
-  label(body: unknown): EventLabels;
+  label(body: unknown): EventLabels | Promise<EventLabels>;
 }
 
 const RETRY_AFTER_SECONDS = 5;
@@ -41,15 +41,15 @@ export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, a
   if (verdict === 'invalid') throw new Refusal(401, 'The signature is not valid.');
 
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
-  const event = {
-    id: deps.newEventId(),
-    source: arrival.source,
-    ...arrival.label(value),
-    proof: proofOf(evidence, arrival.acceptedProofs),
-    contentHash: deps.store.mac('event', canonicalJson(value)),
-    body: value,
-  };
   try {
+    const event = {
+      id: deps.newEventId(),
+      source: arrival.source,
+      ...(await arrival.label(value)),
+      proof: proofOf(evidence, arrival.acceptedProofs),
+      contentHash: deps.store.mac('event', canonicalJson(value)),
+      body: value,
+    };
     const { kind } = await deps.store.inbox.receive(event);
     if (kind === 'stored') deps.stored();
   } catch (error) {

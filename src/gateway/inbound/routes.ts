@@ -1,15 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../../config/settings-shape.js';
 import { reportSettlement } from '../../contract/bridge.js';
+import type { Store } from '../../store/store.js';
 import { answerNotFound } from '../http/error-answer.js';
 import { flowAddress } from '../http/flow-path.js';
 import type { Capabilities } from './capabilities.js';
-import { labelCallback, labelSettlement, labelWebhook } from './match-flow.js';
+import { labelCallback, labelSettlement } from './match-flow.js';
+import { createWebhookLabels } from './match-webhook.js';
 import type { Profiles } from './profiles.js';
 import { receiveEvent, type Arrival, type ReceiveDeps } from './receive-event.js';
 import { SERVICE_PROOFS, SETTLEMENT_PROOFS } from './trust.js';
 
 export interface InboundDeps extends ReceiveDeps {
+  readonly store: Pick<Store, 'inbox' | 'mac' | 'claims'>;
   readonly settings: Settings;
   readonly capabilities: Capabilities;
   readonly profiles: Profiles;
@@ -24,6 +27,7 @@ const RECEIVED = { success: true, message: 'Event received', data: {} };
 export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): void {
   const { settings, capabilities, profiles } = deps;
   const settlementProofs = SETTLEMENT_PROOFS[settings.settlementTrust];
+  const labelWebhook = createWebhookLabels(deps.store.claims);
   const serviceProofs = SERVICE_PROOFS[settings.webhookProfile];
 
   const door = (

@@ -1,0 +1,65 @@
+import countries from 'i18n-iso-countries';
+import type { z } from 'zod';
+import { BankCheckoutRequest } from '../contract/deposit.js';
+import { toWireNumber } from '../money.js';
+import { callbackEvent } from './callback-event.js';
+import { country } from './country.js';
+import { fitsCurrency } from './decimals.js';
+import { defineFlow } from './flow.js';
+import { callerReference, commonInput, decimalAmount } from './input.js';
+import { isPhoneNumber, LOCAL_PHONE_PROBLEM } from './local-phone-number.js';
+
+export const PAYMENT_CONFIRMED_EVENT = 'payment.confirmed';
+
+/**
+ * Input of a `bank-checkout`: the body of the operation, the amount as a decimal string or number. `referenceId` is
+ * optional on the wire and required here, since nothing else tells a checkout by.
+ */
+export const BankCheckoutInput = BankCheckoutRequest.extend({
+  amount: decimalAmount(),
+  country: country().optional(),
+  referenceId: callerReference(),
+  ...commonInput,
+})
+  .superRefine(fitsCurrency('amount', 'currency'))
+  .refine((input) => isPhoneNumber(input.phoneNumber, alpha2Of(input.country)), {
+    path: ['phoneNumber'],
+    message: LOCAL_PHONE_PROBLEM,
+  });
+export type BankCheckoutInput = z.infer<typeof BankCheckoutInput>;
+
+export const bankCheckoutFlow = defineFlow<BankCheckoutInput>({
+  kind: 'bank-checkout',
+  input: BankCheckoutInput,
+  referenceOf: (input) => input.referenceId,
+  decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
+  summaryOf: (input) => `Bank checkout: ${input.amount} ${input.currency}`,
+  webhooks: ['transaction.deposit.status.updated', PAYMENT_CONFIRMED_EVENT],
+  submissions: {
+    checkout: {
+      operation: 'createBankCheckout',
+      referenceOf: (input) => input.referenceId,
+      decidedBy: (input) => decidedOf(input),
+      request: (input, { callbackUrl }) => {
+        const { customerRedirectUrl, referenceId } = input;
+        const redirect = customerRedirectUrl === undefined ? {} : { customerRedirectUrl };
+        return { ...decidedOf(input), amount: toWireNumber(input.amount), ...redirect, referenceId, callbackUrl };
+      },
+      factsOf: ({ amount, currency }) => ({ amount, currency }),
+    },
+  },
+  readEvent: (body) => callbackEvent(body, (fields, event) => fields.status ?? confirmedBy(event)),
+});
+
+/** The event whose name says it all may come without a status. */
+const confirmedBy = (event: string | null) => (event === PAYMENT_CONFIRMED_EVENT ? 'CONFIRMED' : null);
+
+function decidedOf(input: BankCheckoutInput) {
+  const { fullName, phoneNumber, paymentMethod, currency, amount } = input;
+  const where = input.country === undefined ? {} : { country: input.country };
+  return { fullName, phoneNumber, paymentMethod, currency, amount, ...where };
+}
+
+function alpha2Of(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : countries.toAlpha2(text.toUpperCase());
+}

@@ -1,0 +1,67 @@
+import countries from 'i18n-iso-countries';
+import { z } from 'zod';
+import { BankDetails, BankWithdrawalRequest } from '../contract/withdrawal.js';
+import { toWireNumber } from '../money.js';
+import { callbackEvent } from './callback-event.js';
+import { fitsCurrency } from './decimals.js';
+import { defineFlow } from './flow.js';
+import { callerReference, commonInput, decimalAmount } from './input.js';
+import { isPhoneNumber, LOCAL_PHONE_PROBLEM } from './local-phone-number.js';
+
+const SOUTH_AFRICA = 'ZA';
+
+/** ISO-2, ISO-3, or the English name, since the interface does not show how `country` is spelled here. */
+const isSouthAfrica = (text: string): boolean =>
+  countries.toAlpha2(text.toUpperCase()) === SOUTH_AFRICA || countries.getAlpha2Code(text, 'en') === SOUTH_AFRICA;
+
+/** "Only South African banks are currently supported" ("Limits" of the interface). */
+const SouthAfricanBank = BankDetails.extend({
+  phoneNumber: z
+    .string()
+    .refine((text) => isPhoneNumber(text, SOUTH_AFRICA), { message: LOCAL_PHONE_PROBLEM })
+    .optional(),
+  country: z
+    .string()
+    .refine(isSouthAfrica, { message: 'only South African banks are currently supported: ZA, ZAF, or left out' })
+    .optional(),
+});
+
+/**
+ * Input of a `bank-withdrawal`: the body of the operation, the amount as a decimal string or number.
+ *
+ * Not shown: whether the *currency* is limited, too. The interface limits the banks, and lists the whole of
+ * FiatCurrency. So every one of them is sent: what the service cannot pay out it refuses, and a refusal moves nothing,
+ * while a rule of our own could refuse what it can.
+ */
+export const BankWithdrawalInput = BankWithdrawalRequest.extend({
+  bankDetails: SouthAfricanBank,
+  amount: decimalAmount(),
+  referenceId: callerReference(),
+  ...commonInput,
+}).superRefine(fitsCurrency('amount', 'currency'));
+export type BankWithdrawalInput = z.infer<typeof BankWithdrawalInput>;
+
+export const bankWithdrawalFlow = defineFlow<BankWithdrawalInput>({
+  kind: 'bank-withdrawal',
+  input: BankWithdrawalInput,
+  referenceOf: (input) => input.referenceId,
+  decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
+  summaryOf: (input) => `Bank withdrawal: ${input.amount} ${input.currency}`,
+  webhooks: ['transaction.withdrawal.status.updated'],
+  submissions: {
+    withdraw: {
+      operation: 'createBankWithdrawal',
+      referenceOf: (input) => input.referenceId,
+      decidedBy: ({ bankDetails, currency, amount }) => ({ bankDetails, currency, amount }),
+      request: ({ bankDetails, currency, amount, referenceId }, { callbackUrl }) => ({
+        bankDetails,
+        currency,
+        amount: toWireNumber(amount),
+        referenceId,
+        callbackUrl,
+      }),
+      factsOf: ({ amount, currency }) => ({ amount, currency }),
+    },
+  },
+  readEvent: (body) => callbackEvent(body),
+});

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import type { KycStatus } from '../contract/account.js';
+import { defineFlow, type EventReading } from './flow.js';
+import { callerReference, commonInput } from './input.js';
+import { KYC_DEADLINE_SECONDS } from './vocabulary.js';
+
+/** Input of a `kyc-check`: which record. Its id is the flow's reference, since the caller has no other. */
+export const KycCheckInput = z.strictObject({
+  kycId: callerReference(),
+  ...commonInput,
+  deadlineSeconds: commonInput.deadlineSeconds.default(KYC_DEADLINE_SECONDS),
+});
+export type KycCheckInput = z.infer<typeof KycCheckInput>;
+
+export const kycCheckFlow = defineFlow<KycCheckInput>({
+  kind: 'kyc-check',
+  input: KycCheckInput,
+  referenceOf: (input) => input.kycId,
+  decidedBy: ({ kycId }) => ({ kycId }),
+  summaryOf: () => 'KYC check',
+  webhooks: ['kyc.status.changed'],
+  status: {
+    operation: 'getKycStatus',
+    referenceOf: (input) => input.kycId,
+    read: (record) => {
+      const { status, kycStatus } = record as KycStatus;
+      return { status: kycWord(status, kycStatus ?? undefined), facts: {} };
+    },
+  },
+  readEvent: kycEvent,
+});
+
+const APPROVING = ['APPROVED', 'VERIFIED', 'ACCEPTED', 'PASSED'];
+const REJECTING = ['REJECTED', 'DECLINED', 'DENIED', 'FAILED'];
+/** With `kycStatus: true` an approval; alone they may only say that somebody is done with it. */
+const DONE = ['SUCCESS', 'SUCCESSFUL', 'COMPLETED'];
+const WORD = /^[\w .:-]{1,48}$/;
+
+/**
+ * One word for what the record says: APPROVED, REJECTED, or its own word, which is not final. "Status values of KYC
+ * records: not shown": `true` approves, and so does an approving word; only a word rejects, since `false` is what a
+ * record has that nobody looked at. Where the two contradict one another nobody has decided.
+ */
+export function kycWord(text: string | undefined, approved: boolean | undefined): string | null {
+  const word = text !== undefined && WORD.test(text) ? text.toUpperCase() : null;
+  const approves = word !== null && APPROVING.includes(word);
+  const rejects = word !== null && REJECTING.includes(word);
+  if ((rejects && approved === true) || (approves && approved === false)) return `${word} but kycStatus ${approved}`;
+  if (rejects) return 'REJECTED';
+  if (approves || approved === true) return 'APPROVED';
+  if (word !== null && DONE.includes(word) && approved === false) return `${word} but kycStatus false`;
+  return word ?? (approved === false ? 'PENDING' : null);
+}
+
+const identifier = z.string().max(128).optional().catch(undefined);
+const flag = z
+  .union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')])
+  .optional()
+  .catch(undefined);
+const status = z.string().optional().catch(undefined);
+
+const Fields = z.looseObject({
+  kycId: identifier,
+  kyc_id: identifier,
+  referenceId: identifier,
+  reference_id: identifier,
+  status,
+  kycStatus: flag,
+  kyc_status: flag,
+});
+const Envelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
+
+/** "Payload shapes of all other events: not shown": the record's own members, in either spelling. */
+function kycEvent(body: unknown): EventReading | undefined {
+  const envelope = Envelope.safeParse(body);
+  const parsed = Fields.safeParse(envelope.success ? envelope.data.data : body);
+  if (!parsed.success) return undefined;
+  const { kycId, kyc_id, referenceId, reference_id, kycStatus, kyc_status, ...fields } = parsed.data;
+  return {
+    reference: kycId ?? kyc_id ?? referenceId ?? reference_id ?? null,
+    status: kycWord(fields.status, kycStatus ?? kyc_status),
+    facts: {},
+  };
+}

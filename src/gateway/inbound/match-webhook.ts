@@ -1,0 +1,96 @@
+import { flowOf } from '../../flows/index.js';
+import type { FlowDefinition } from '../../flows/flow.js';
+import { FLOW_KINDS } from '../../flows/vocabulary.js';
+import type { ClaimPhase, ClaimStore } from '../../store/claim.js';
+import { flowAddress, type FlowAddress } from '../http/flow-path.js';
+import { labelSettlement, wordOf, type EventLabels } from './match-flow.js';
+
+/** A flow that an account webhook could be about. */
+interface Candidate {
+  readonly address: FlowAddress;
+  readonly definition: FlowDefinition;
+  readonly status: string | null;
+  /** Its kind has events of this name. */
+  readonly named: boolean;
+}
+
+/** After these the service may know the reference. A flow that is only watched has no claim that could tell. */
+const SENT: readonly ClaimPhase[] = ['sending', 'answered'];
+
+/**
+ * Which flow an account webhook is about: its event's name tells the kinds, its reference the flow. Where several kinds
+ * could own the reference, the claims tell: the service knows a reference only after we sent it, and no byte leaves
+ * before its claim is on disk. So this needs no Temporal. What stays ambiguous is kept as unmatched: the wrong flow must
+ * not have it.
+ */
+export function createWebhookLabels(claims: Pick<ClaimStore, 'ofFlow'>) {
+  return async (body: unknown): Promise<EventLabels> => {
+    // Only the bridge says it, and its flow may be yet to come.
+    if (saysProviderReference(body)) return labelSettlement(body);
+    const candidates = candidatesOf(body);
+    const found = await theOne(claims, candidates);
+    const [shown] = candidates;
+    return {
+      flowId: found?.address.flowId ?? null,
+      reference: (found ?? shown)?.address.reference ?? null,
+      status: (found ?? shown)?.status ?? null,
+    };
+  };
+}
+
+function candidatesOf(body: unknown): readonly Candidate[] {
+  const name = member(body, 'event');
+  const candidates = FLOW_KINDS.flatMap((kind): Candidate[] => {
+    const definition = flowOf(kind);
+    const reading = definition?.readEvent(body);
+    const address = flowAddress(kind, reading?.reference);
+    if (definition === undefined || address === undefined) return [];
+    const named = typeof name === 'string' && definition.webhooks?.includes(name) === true;
+    return [{ address, definition, status: wordOf(reading), named }];
+  });
+  // A kind that names its events is not meant by a name that another kind has; `transaction.status.updated` may be of any.
+  if (!candidates.some(({ named }) => named)) return candidates;
+  return candidates
+    .filter(({ named, definition }) => named || definition.webhooks === undefined)
+    .toSorted((a, b) => Number(b.named) - Number(a.named));
+}
+
+async function theOne(
+  claims: Pick<ClaimStore, 'ofFlow'>,
+  candidates: readonly Candidate[],
+): Promise<Candidate | undefined> {
+  const named = candidates.filter((candidate) => candidate.named);
+  const sent = await sentOf(claims, candidates);
+  const watched = named.filter(({ definition }) => isWatch(definition));
+  const sentByName = sent.filter((candidate) => candidate.named);
+  // The first of these that names any flow decides; where it names several, nobody can tell.
+  const [first] = [sentByName, watched, sent, named, candidates].filter((some) => some.length > 0);
+  return first?.length === 1 ? first[0] : undefined;
+}
+
+async function sentOf(
+  claims: Pick<ClaimStore, 'ofFlow'>,
+  candidates: readonly Candidate[],
+): Promise<readonly Candidate[]> {
+  const isSent = await Promise.all(
+    candidates.map(async ({ address }) => {
+      const ofFlow = await claims.ofFlow(address.flowId);
+      // A refund has a claim of its flow, under a reference of its own: its events are not the flow's.
+      return ofFlow.some(({ reference, phase }) => reference === address.reference && SENT.includes(phase));
+    }),
+  );
+  return candidates.filter((_, index) => isSent[index]);
+}
+
+/** It sends nothing, so it claims nothing. */
+function isWatch(definition: FlowDefinition): boolean {
+  return definition.status !== undefined && definition.submissions === undefined;
+}
+
+function saysProviderReference(body: unknown): boolean {
+  return typeof member(member(body, 'data') ?? body, 'provider_reference_id') === 'string';
+}
+
+function member(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}

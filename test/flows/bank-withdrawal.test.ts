@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { bankWithdrawalFlow } from '../../src/flows/bank-withdrawal.js';
+import { openBench, until, type Bench } from '../workflows/bench.js';
+import { expectRefused, startAs, type ToldByEvents } from './told-by-events-setup.js';
+import { behavesAsToldByEvents } from './told-by-events.js';
+
+const BANK = { name: 'Canary Receiver', bankCode: '0250', accountNumber: '62000000001', country: 'ZA' };
+
+const WITHDRAWAL: ToldByEvents = {
+  kind: 'bank-withdrawal',
+  operation: 'createBankWithdrawal',
+  input: (referenceId) => ({ referenceId, bankDetails: BANK, currency: 'ZAR', amount: '250.50' }),
+  failures: ['FAILED', 'DECLINED'],
+};
+
+describe('a bank withdrawal', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 20 } });
+  });
+  afterAll(() => bench.close());
+  beforeEach(() => bench.control('DELETE', '/faults'));
+
+  behavesAsToldByEvents(WITHDRAWAL, () => bench);
+
+  test('shows the id that the service gave it', async () => {
+    const { handle } = await startAs(bench, WITHDRAWAL, 'id');
+    const { view } = await until(handle, (report) => report.view.stage === 'tracking');
+    expect(view.serviceReference).toMatch(/^WDR-/);
+    await handle.terminate();
+  });
+
+  test.each<[string, Record<string, unknown>, RegExp]>([
+    [
+      'a bank of another country',
+      { bankDetails: { ...BANK, country: 'KE' } },
+      /bankDetails\.country: only South African/,
+    ],
+    ['an account that is missing', { bankDetails: { bankCode: '0250' } }, /bankDetails\.accountNumber/],
+    [
+      'a phone number that is none',
+      { bankDetails: { ...BANK, phoneNumber: '12' } },
+      /bankDetails\.phoneNumber: .*E\.164/,
+    ],
+    ['a currency that is not in the list', { currency: 'EUR' }, /currency/],
+    ['an amount of nothing', { amount: '0' }, /amount: must be above zero/],
+    ['an amount below zero', { amount: '-1' }, /amount/],
+    ['more decimals than the currency has', { amount: '1.234' }, /amount: .*ZAR has at most 2 decimals/],
+    ['decimals of a currency without', { amount: '1.5', currency: 'UGX' }, /amount: .*UGX has no decimals/],
+    ['a member that the operation does not have', { walletId: 'w' }, /walletId/],
+  ])('refuses %s before anything is sent, and says which member', (_what, more, says) =>
+    expectRefused(bench, WITHDRAWAL, more, says),
+  );
+
+  test('refuses nothing that is legal on the wire: bank codes, spellings of the country, phones, currencies', () => {
+    const accepted = (bankDetails: object, more: object = {}) =>
+      bankWithdrawalFlow.input.safeParse({
+        ...WITHDRAWAL.input('r-1'),
+        bankDetails: { ...BANK, ...bankDetails },
+        ...more,
+      });
+    for (const bankCode of ['0250', 123_456, 'ABSA'])
+      expect(accepted({ bankCode }).data?.bankDetails.bankCode).toBe(bankCode);
+    for (const country of ['ZA', 'za', 'ZAF', 'South Africa', undefined])
+      expect(accepted({ country }).success).toBe(true);
+    for (const phoneNumber of ['+27821234567', '0821234567', undefined])
+      expect(accepted({ phoneNumber }).success).toBe(true);
+    expect(accepted({}, { currency: 'USD', amount: 12.5 }).data?.amount).toBe('12.5');
+  });
+
+  test('keeps persons and accounts out of its summary and its facts', () => {
+    const input = bankWithdrawalFlow.input.parse(WITHDRAWAL.input('r-2'));
+    const facts = bankWithdrawalFlow.submissions?.['withdraw']?.factsOf(input);
+    expect(facts).toEqual({ amount: '250.5', currency: 'ZAR' });
+    expect(bankWithdrawalFlow.summaryOf(input)).toBe('Bank withdrawal: 250.5 ZAR');
+  });
+});

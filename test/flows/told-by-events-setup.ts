@@ -1,0 +1,58 @@
+import { expect } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { FlowReport } from '../../src/flows/messages.js';
+import type { FlowKind } from '../../src/flows/vocabulary.js';
+import { newReference, type Bench } from '../workflows/bench.js';
+
+/** A kind whose POST nothing looks up: only trusted events and people tell its end. */
+export interface ToldByEvents {
+  readonly kind: FlowKind;
+  readonly operation: string;
+  /** 250.50 ZAR. */
+  input(reference: string): Record<string, unknown>;
+  /** Words of the service, with how they end the flow. */
+  readonly failures: readonly string[];
+}
+
+export interface Started {
+  readonly reference: string;
+  readonly handle: WorkflowHandle;
+}
+
+export async function startAs(
+  bench: Bench,
+  kind: ToldByEvents,
+  word: string,
+  options: { ending?: string; more?: Record<string, unknown> } = {},
+): Promise<Started> {
+  const reference = newReference(word);
+  // What the bench's sandbox does with it: unless a test says otherwise, accept it and never say anything.
+  const { kind: flowKind, operation } = kind;
+  await bench.control('POST', '/scenarios', { reference, ending: options.ending ?? 'never', operation });
+  const handle = await bench.startFlow(flowKind, reference, { ...kind.input(reference), ...options.more });
+  return { reference, handle };
+}
+
+/** Ended, with time let go by where the flow waits for it. */
+export async function endOf(bench: Bench, handle: WorkflowHandle): Promise<FlowReport['view']> {
+  for (let turn = 0; turn < 40; turn += 1) {
+    const { view } = await handle.query<FlowReport>('flow');
+    if (view.outcome !== null) return view;
+    await bench.pass(5_000);
+  }
+  throw new Error('the flow does not end');
+}
+
+/** Refused by name, with a reason and without the value, and nothing is sent. */
+export async function expectRefused(
+  bench: Bench,
+  kind: ToldByEvents,
+  more: Record<string, unknown>,
+  says: RegExp,
+): Promise<void> {
+  const { reference, handle } = await startAs(bench, kind, 'wrong', { more });
+  const { outcome } = await endOf(bench, handle);
+  expect(outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
+  expect(outcome?.detail).toMatch(says);
+  expect(await bench.executions(kind.operation, reference)).toBe(0);
+}

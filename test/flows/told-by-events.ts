@@ -1,0 +1,205 @@
+import { expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { trusted, until, type Bench } from '../workflows/bench.js';
+import { endOf, startAs, type ToldByEvents } from './told-by-events-setup.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const stage = (handle: WorkflowHandle, name: string) => until(handle, ({ view }) => view.stage === name);
+const parked = (handle: WorkflowHandle) => until(handle, ({ view }) => view.state === 'parked');
+const tell = (handle: WorkflowHandle, ...events: ReturnType<typeof trusted>[]) => handle.signal('events', events);
+const order = (handle: WorkflowHandle, action: string) =>
+  handle.executeUpdate('resolve', { args: [{ action, note: 'asked the bank', actor: 'ada' }] });
+
+/** What holds for every such kind. Call it within the `describe` of the kind. */
+export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench): void {
+  const start = (word: string, options?: Parameters<typeof startAs>[3]) => startAs(benchOf(), kind, word, options);
+  const executions = (reference: string) => benchOf().executions(kind.operation, reference);
+
+  test.each(['SUCCESSFUL', 'SUCCESS', 'COMPLETED'])('completes by a trusted %s, executed once', async (word) => {
+    const { reference, handle } = await start('happy');
+    await stage(handle, 'tracking');
+    await tell(handle, trusted('PENDING'));
+    await tell(handle, trusted(word, { source: 'webhook', facts: { amount: '250.5', currency: 'ZAR' } }));
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await executions(reference)).toBe(1);
+  });
+
+  test.each(kind.failures)('fails by a trusted %s, after a while in which nothing contradicts it', async (word) => {
+    const { handle } = await start('failed');
+    await stage(handle, 'tracking');
+    await tell(handle, trusted(word));
+    const view = await endOf(benchOf(), handle);
+    expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
+    expect(view.outcome?.detail).toContain(word);
+  });
+
+  test('is refunded by a trusted REVERSED', async () => {
+    const { handle } = await start('reversed');
+    await stage(handle, 'tracking');
+    await tell(handle, trusted('REVERSED'));
+    expect((await endOf(benchOf(), handle)).state).toBe('refunded');
+  });
+
+  test('parks where success and failure are both proven, in either order', async () => {
+    for (const words of [
+      ['EXPIRED', 'SUCCESSFUL'],
+      ['SUCCESSFUL', 'FAILED'],
+    ]) {
+      const { handle } = await start('conflict');
+      await stage(handle, 'tracking');
+      await tell(handle, ...words.map((word) => trusted(word)));
+      const { view } = await parked(handle);
+      expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { words } });
+      await handle.terminate();
+    }
+  });
+
+  test('keeps words that it does not know, and takes none of them for an end', async () => {
+    const { handle } = await start('strange');
+    await stage(handle, 'tracking');
+    await tell(handle, trusted('REQUIRE_REVIEW'), trusted('SOMETHING_NEW'), trusted('SUCCESSFUL'));
+    const { view } = (await handle.result()) as FlowReport;
+    expect(view.timeline.map(({ detail }) => detail).join('\n')).toMatch(/SOMETHING_NEW .*not final/);
+  });
+
+  test('an untrusted event moves nothing; at the deadline a person may trust it', async () => {
+    const { handle } = await start('forged', { more: { deadlineSeconds: 600 } });
+    await stage(handle, 'tracking');
+    await tell(handle, trusted('SUCCESSFUL', { trusted: false, proof: null }));
+    await benchOf().pass(5 * MINUTE_MS);
+    expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
+    await benchOf().pass(6 * MINUTE_MS);
+    const { view } = await parked(handle);
+    expect(view.parked?.reason).toBe('unverified_settlement');
+    await order(handle, 'trust-settlement');
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  });
+
+  test('at its deadline it parks, and a late event resolves it; nothing is polled meanwhile', async () => {
+    const { reference, handle } = await start('late');
+    await stage(handle, 'tracking');
+    const before = (await handle.describe()).historyLength;
+    await benchOf().pass(HOUR_MS - MINUTE_MS);
+    expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(1);
+    await benchOf().pass(2 * MINUTE_MS);
+    const { view } = await parked(handle);
+    expect(view.parked).toMatchObject({
+      reason: 'no_settlement',
+      actions: ['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded'],
+    });
+    await tell(handle, trusted('SUCCESSFUL'));
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await executions(reference)).toBe(1);
+  });
+
+  test('amounts in other spellings match; another amount parks with both sides shown', async () => {
+    const { handle } = await start('mismatch');
+    await stage(handle, 'tracking');
+    await tell(handle, trusted('PENDING', { facts: { amount: '250.500' } }));
+    await tell(handle, trusted('SUCCESSFUL', { facts: { amount: '25.05', currency: 'ZAR' } }));
+    const { view } = await parked(handle);
+    expect(view.parked).toMatchObject({
+      reason: 'event_mismatch',
+      evidence: { differs: ['amount'], ours: { amount: '250.5' }, theirs: { amount: '25.05' } },
+    });
+    await order(handle, 'dismiss-event');
+    await until(handle, (report) => report.view.state === 'running');
+    await tell(handle, trusted('SUCCESSFUL', { facts: { amount: '250.50' } }));
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  });
+
+  test.each(['answer-lost', 'error-after', 'garbage'])(
+    'after %s an event proves it: executed once, and completed',
+    async (fault) => {
+      await benchOf().control('POST', '/faults', { operation: kind.operation, kind: fault, first: 1 });
+      const { reference, handle } = await start(fault);
+      await stage(handle, 'outcome-unknown');
+      await tell(handle, trusted('PENDING'));
+      await stage(handle, 'tracking');
+      await tell(handle, trusted('SUCCESSFUL'));
+      expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+      expect(await executions(reference)).toBe(1);
+    },
+  );
+
+  test('what the service commits after we gave up is executed once, and its event resolves the parked flow', async () => {
+    await benchOf().control('POST', '/faults', {
+      operation: kind.operation,
+      kind: 'late-commit',
+      first: 1,
+      delayMs: 300,
+      connection: 'destroy',
+    });
+    const { reference, handle } = await start('late-commit');
+    await stage(handle, 'outcome-unknown');
+    await benchOf().pass(2 * MINUTE_MS);
+    await parked(handle);
+    while ((await executions(reference)) === 0) await new Promise((resolve) => setTimeout(resolve, 25));
+    await tell(handle, trusted('PENDING'), trusted('SUCCESSFUL'));
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await executions(reference)).toBe(1);
+  });
+
+  test('after a lost answer and no event it parks as unknown, never failed; the late event resolves it', async () => {
+    await benchOf().control('POST', '/faults', { operation: kind.operation, kind: 'answer-lost', first: 1 });
+    const { reference, handle } = await start('silent');
+    await stage(handle, 'outcome-unknown');
+    await benchOf().pass(2 * MINUTE_MS);
+    const { view } = await parked(handle);
+    expect(view.parked).toMatchObject({
+      reason: 'unknown_outcome',
+      actions: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
+    });
+    await tell(handle, trusted('SUCCESSFUL'));
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await executions(reference)).toBe(1);
+  });
+
+  test.each([
+    ['send-again', 'completed', 1],
+    ['close-not-executed', 'failed', 0],
+  ])('what the service never had parks; a person orders %s: %s, executed %d times', async (action, state, times) => {
+    await benchOf().control('POST', '/faults', { operation: kind.operation, kind: 'reset-before', first: 1 });
+    const { reference, handle } = await start('never-there');
+    await stage(handle, 'outcome-unknown');
+    await benchOf().pass(2 * MINUTE_MS);
+    await parked(handle);
+    expect(await executions(reference)).toBe(0);
+    await order(handle, action);
+    if (state === 'completed') {
+      await stage(handle, 'tracking');
+      await tell(handle, trusted('SUCCESSFUL'));
+    }
+    expect((await endOf(benchOf(), handle)).state).toBe(state);
+    expect(await executions(reference)).toBe(times);
+  });
+
+  test.each(['rejected', 'insufficient-funds'])(
+    '"%s" ends it as rejected by the service, executed 0 times',
+    async (e) => {
+      const { reference, handle } = await start('refused', { ending: e });
+      const view = await endOf(benchOf(), handle);
+      expect(view.outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
+      expect(await executions(reference)).toBe(0);
+    },
+  );
+
+  test('can be cancelled while nothing was sent, and not after', async () => {
+    await benchOf().control('POST', '/faults', { operation: kind.operation, kind: 'unauthorized' });
+    const early = await start('cancelled');
+    await stage(early.handle, 'submitting');
+    await early.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
+    expect((await endOf(benchOf(), early.handle)).state).toBe('cancelled');
+    expect(await executions(early.reference)).toBe(0);
+
+    await benchOf().control('DELETE', '/faults');
+    const late = await start('not-cancelled');
+    await stage(late.handle, 'tracking');
+    await expect(late.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] })).rejects.toThrow();
+    expect((await late.handle.query<FlowReport>('flow')).view.state).toBe('running');
+    await late.handle.terminate();
+  });
+}

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { openStack, type Stack } from '../end-to-end/stack.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference } from './setup/transfers.js';
+import { until } from './setup/until.js';
+
+const DEPOSIT = 'transaction.deposit.status.updated';
+/** Signed: a tampered copy would otherwise be as good as the capability that it came by. */
+const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+const WITHDRAWAL = 'transaction.withdrawal.status.updated';
+
+describe('an account webhook', () => {
+  let tested: GatewayUnderTest;
+  let door: string;
+  /** Nothing here needs Temporal: the claims tell whose reference it is. */
+  beforeAll(async () => {
+    tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
+    door = new URL(tested.gateway.inbound.webhook).pathname;
+  });
+  afterAll(() => tested.close());
+
+  /** What a flow of this kind leaves in the store once it sent its POST. */
+  const sent = async (kind: string, operation: string, reference: string, claimed = reference) => {
+    const key = { account: 'default', operation, reference: claimed };
+    await tested.store.claims.reserve(key, { owner: 'o', flowId: `${kind}/${reference}`, fingerprint: 'f' });
+    await tested.store.claims.markSending(key, 'o');
+  };
+  const post = (event: string | null, data: Record<string, unknown>) =>
+    tested.post(door, event === null ? data : { event, data });
+  const rowsOf = (flowId: string) => tested.store.inbox.list({ flowId });
+  const unmatched = async (reference: string) =>
+    (await tested.store.inbox.list({ state: 'unmatched', limit: 500 })).filter((row) => row.reference === reference);
+
+  it.each([
+    [WITHDRAWAL, 'bank-withdrawal', 'createBankWithdrawal'],
+    [DEPOSIT, 'bank-checkout', 'createBankCheckout'],
+    ['payment.confirmed', 'bank-checkout', 'createBankCheckout'],
+  ])('%s finds the %s of its reference, in either spelling', async (event, kind, operation) => {
+    const reference = newReference();
+    await sent(kind, operation, reference);
+    expect((await post(event, { referenceId: reference, status: 'PENDING' })).status).toBe(200);
+    await post(event, { reference_id: reference, status: 'SUCCESSFUL', amount: 5 });
+    const rows = await rowsOf(`${kind}/${reference}`);
+    expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(['PENDING', 'SUCCESSFUL']));
+    expect(rows.every((row) => row.source === 'webhook' && row.proof === 'capability')).toBe(true);
+  });
+
+  it('kyc.status.changed finds the check of its record, which claims nothing', async () => {
+    const kycId = newReference();
+    await post('kyc.status.changed', { kycId, status: 'APPROVED', kycStatus: true });
+    expect(await rowsOf(`kyc-check/${kycId}`)).toMatchObject([{ status: 'APPROVED', state: 'waiting' }]);
+  });
+
+  it('of the bridge is told by its own spelling of the reference, as before', async () => {
+    const reference = newReference();
+    await post('transaction.status.updated', { provider_reference_id: reference, status: 'SETTLING' });
+    expect(await rowsOf(`bridge-transfer/${reference}`)).toMatchObject([{ status: 'SETTLING' }]);
+  });
+
+  it('goes to the kind that its name tells, where several kinds have sent the same reference', async () => {
+    const reference = newReference();
+    await sent('bank-checkout', 'createBankCheckout', reference);
+    await sent('bank-withdrawal', 'createBankWithdrawal', reference);
+    await post(WITHDRAWAL, { referenceId: reference, status: 'SUCCESSFUL' });
+    await post(DEPOSIT, { referenceId: reference, status: 'FAILED' });
+    expect(await rowsOf(`bank-withdrawal/${reference}`)).toMatchObject([{ status: 'SUCCESSFUL' }]);
+    expect(await rowsOf(`bank-checkout/${reference}`)).toMatchObject([{ status: 'FAILED' }]);
+  });
+
+  it('without a name that tells goes to the one flow that has sent the reference', async () => {
+    const reference = newReference();
+    await sent('bank-checkout', 'createBankCheckout', reference);
+    await post('transaction.status.updated', { referenceId: reference, status: 'PENDING' });
+    await post(null, { reference_id: reference, status: 'SUCCESSFUL' });
+    await post('a.name.of.tomorrow', { reference_id: reference, status: 'REVERSED' });
+    expect(await rowsOf(`bank-checkout/${reference}`)).toHaveLength(3);
+  });
+
+  it('is kept as unmatched where nobody can tell: no such flow, or two of them', async () => {
+    const [nobodys, two] = [newReference(), newReference()];
+    await sent('bank-checkout', 'createBankCheckout', two);
+    await sent('bank-withdrawal', 'createBankWithdrawal', two);
+    for (const reference of [nobodys, two]) {
+      expect((await post(null, { referenceId: reference, status: 'SUCCESSFUL' })).status).toBe(200);
+      expect(await unmatched(reference)).toMatchObject([{ flowId: null, state: 'unmatched', status: 'SUCCESSFUL' }]);
+    }
+  });
+
+  it('waits for its flow where only one kind can be meant, and comes to it however early', async () => {
+    const reference = newReference();
+    await post(WITHDRAWAL, { referenceId: reference, status: 'PENDING' });
+    expect(await rowsOf(`bank-withdrawal/${reference}`)).toMatchObject([{ state: 'waiting' }]);
+  });
+
+  it('of a refund that a flow sent is not taken for the flow itself', async () => {
+    const reference = newReference();
+    await sent('bridge-transfer', 'sendCrypto', reference, `${reference}.refund`);
+    await post('transaction.onramp.status.updated', { referenceId: `${reference}.refund`, status: 'COMPLETED' });
+    expect(await rowsOf(`bridge-transfer/${reference}`)).toEqual([]);
+    expect(await unmatched(`${reference}.refund`)).toHaveLength(1);
+  });
+
+  it('a claim that was never sent, or given up, is no flow that the service could know', async () => {
+    const reference = newReference();
+    const attempt = { owner: 'o', flowId: `bank-checkout/${reference}`, fingerprint: 'f' };
+    const key = { account: 'default', operation: 'createBankCheckout', reference };
+    await tested.store.claims.reserve(key, attempt);
+    await post(null, { referenceId: reference, status: 'SUCCESSFUL' });
+    expect(await rowsOf(attempt.flowId)).toEqual([]);
+    expect(await unmatched(reference)).toHaveLength(1);
+  });
+
+  it('whatever it holds is kept and answered alike', async () => {
+    const before = (await tested.store.inbox.counts()).byState.unmatched;
+    const strange = [
+      [],
+      'text',
+      7,
+      { event: 7 },
+      { event: WITHDRAWAL },
+      { event: '__proto__', data: { referenceId: '..' } },
+    ];
+    for (const body of strange) expect((await tested.post(door, JSON.stringify(body))).status).toBe(200);
+    expect((await tested.store.inbox.counts()).byState.unmatched - before).toBe(strange.length);
+  });
+
+  it('is asked to come again where the claims cannot be read', async () => {
+    const failing = await gatewayUnderTest({
+      temporalAddress: '127.0.0.1:1',
+      wrapStore: (store) => ({
+        ...store,
+        claims: { ...store.claims, ofFlow: () => Promise.reject(new StoreUnavailableError('SQLITE_BUSY')) },
+      }),
+    });
+    const path = new URL(failing.gateway.inbound.webhook).pathname;
+    const answer = await failing.post(path, { event: DEPOSIT, data: { referenceId: 'r', status: 'SUCCESSFUL' } });
+    expect(answer.status).toBe(503);
+    expect(await failing.store.inbox.list({})).toEqual([]);
+    await failing.close();
+  });
+});
+
+describe('flows that the service tells about', () => {
+  let stack: Stack;
+  let webhookUrl: string;
+  beforeAll(async () => {
+    stack = await openStack({
+      sandbox: { stepMs: 100, callbackSecret: SECRET, webhookSecret: SECRET },
+      env: { WEBHOOK_SECRETS: SECRET },
+    });
+    webhookUrl = stack.url + new URL(stack.gateway.inbound.webhook).pathname;
+  });
+  afterAll(() => stack.close());
+  beforeEach(() => stack.control('POST', '/settings', { webhookUrl }));
+
+  const bankDetails = { bankCode: '0250', accountNumber: '62000000001' };
+  const withdrawal = (referenceId: string) => ({ referenceId, bankDetails, currency: 'ZAR', amount: '250.5' });
+  const checkout = (referenceId: string) => ({
+    referenceId,
+    fullName: 'Canary Customer',
+    phoneNumber: '+27821234567',
+    paymentMethod: 'CARD',
+    currency: 'ZAR',
+    amount: '250.50',
+  });
+  const run = async (kind: string, input: Record<string, unknown>, reference: string, ending?: string) => {
+    if (ending !== undefined) await stack.control('POST', '/scenarios', { reference, ending });
+    expect((await stack.post(`/flows/${kind}`, input)).status).toBe(201);
+    return (await stack.get(`/flows/${kind}/${reference}/wait?timeoutSeconds=25`)).body;
+  };
+  const settled = (kind: string, reference: string) =>
+    until('every row to be settled', async () => {
+      const rows = await stack.store.inbox.list({ flowId: `${kind}/${reference}` });
+      return rows.length > 0 && rows.every(({ state }) => !['waiting', 'delivered'].includes(state)) && rows;
+    });
+
+  it.each(['callback and webhook', 'callback alone'])('a withdrawal and a checkout complete by %s', async (by) => {
+    if (by === 'callback alone') await stack.control('POST', '/settings', { webhookUrl: null });
+    const [out, paid] = [newReference(), newReference()];
+    const [ofWithdrawal, ofCheckout] = await Promise.all([
+      run('bank-withdrawal', withdrawal(out), out),
+      run('bank-checkout', checkout(paid), paid),
+    ]);
+    expect([ofWithdrawal['state'], ofCheckout['state']]).toEqual(['completed', 'completed']);
+    const sources = new Set((await settled('bank-withdrawal', out)).map(({ source }) => source));
+    expect(sources).toEqual(new Set(by === 'callback alone' ? ['callback'] : ['callback', 'webhook']));
+  });
+
+  it('a check completes by its webhook within its first quarter of an hour, in which it does not look twice', async () => {
+    const kycId = newReference();
+    expect((await run('kyc-check', { kycId }, kycId))['state']).toBe('completed');
+    expect(await settled('kyc-check', kycId)).toMatchObject([{ source: 'webhook', state: 'applied' }]);
+  });
+
+  it('the early, the repeated and the tampered-with change nothing, and every event is accounted for', async () => {
+    await stack.control('POST', '/adversary', { duplicate: 1, early: 1, tampered: 1 });
+    await stack.control('POST', '/settings', { vocabulary: 'live', numbersAsStrings: true });
+    const references = Array.from({ length: 10 }, newReference);
+    const ends = await Promise.all(references.map((each) => run('bank-withdrawal', withdrawal(each), each)));
+    expect(ends.map(({ state }) => state)).toEqual(references.map(() => 'completed'));
+    for (const reference of references) {
+      const rows = await settled('bank-withdrawal', reference);
+      expect(rows.filter(({ state }) => !['applied', 'duplicate', 'late'].includes(state))).toEqual([]);
+    }
+    await stack.control('POST', '/adversary', {});
+    await stack.control('POST', '/settings', { vocabulary: 'interface', numbersAsStrings: false });
+  });
+
+  it('what is reversed after its end is listed as late, and raises an alarm', async () => {
+    await stack.control('POST', '/settings', { vocabulary: 'live' });
+    const reference = newReference();
+    expect((await run('bank-withdrawal', withdrawal(reference), reference, 'reversed'))['state']).toBe('completed');
+    await until('the alarm', () =>
+      stack.log.some((line) => line['alarm'] !== undefined && line['flowId'] === `bank-withdrawal/${reference}`),
+    );
+    await stack.control('POST', '/settings', { vocabulary: 'interface' });
+  });
+
+  it('what expires and is paid after all parks as a conflict, and was never called failed', async () => {
+    await stack.control('POST', '/settings', { vocabulary: 'live' });
+    const reference = newReference();
+    const view = await run('bank-checkout', checkout(reference), reference, 'expired-then-paid');
+    expect(view).toMatchObject({ state: 'parked', parked: { reason: 'conflict' } });
+    await stack.control('POST', '/settings', { vocabulary: 'interface' });
+  });
+});
