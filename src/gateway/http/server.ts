@@ -10,8 +10,8 @@ const BODY_LIMIT_BYTES = 64 * 1_024;
 const HEADER_LIMIT_BYTES = 8 * 1_024;
 const HEADERS_WITHIN_MS = 5_000;
 const REQUEST_WITHIN_MS = 10_000;
-/** At shutdown. Requests of ours end by then: long polls are let go at once. */
-const CUT_AFTER_MS = 3_000;
+/** At shutdown. Requests of ours end by then, long polls are let go at once. */
+const CUT_AFTER_MS = REQUEST_WITHIN_MS + 2_000;
 /** Longest reference, and room for a capability. Longer parts of a path are unknown paths. */
 const MAX_PATH_PART = 256;
 
