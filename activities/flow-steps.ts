@@ -76,13 +76,18 @@ export function createFlowStepActivities(deps: ActivityDeps) {
   };
 }
 
-function submissionOf({ flowId, step }: StepOrder): Submission<unknown> {
+export function submissionOf({ flowId, step }: StepOrder): Submission<unknown> {
   const submission = definitionOf(flowId).submissions?.[step];
   if (submission === undefined) throw endsFlow('invalid_input', `there is no step "${step}" in ${flowId}`);
   return submission;
 }
 
-function termsOf(deps: ActivityDeps, flowId: string, input: unknown, submission: Submission<unknown>): StepTerms {
+export function termsOf(
+  deps: ActivityDeps,
+  flowId: string,
+  input: unknown,
+  submission: Submission<unknown>,
+): StepTerms {
   const { operation } = submission;
   const fingerprint = deps.store.mac(`submit ${operation}`, canonicalJson(submission.decidedBy(input)));
   const claim = { operation, reference: submission.referenceOf(input), flowId, fingerprint };

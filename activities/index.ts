@@ -1,4 +1,5 @@
 import { createBridgeActivities } from './bridge-transfer.js';
+import { createCardActivities } from './card-deposit.js';
 import { createClaimActivities } from './claims.js';
 import { createCryptoSendActivities } from './await-crypto-send.js';
 import type { ActivityDeps } from './deps.js';
@@ -7,7 +8,7 @@ import { createUpkeepActivities } from './flow-upkeep.js';
 import { createRefundActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
 
-/** Every activity of the worker. Their names are durable: running flows hold on to them. */
+/** Every activity of a worker of all flows. Their names are durable: running flows hold on to them. */
 export function createActivities(deps: ActivityDeps) {
   return {
     ...createBridgeActivities(deps),
@@ -20,5 +21,8 @@ export function createActivities(deps: ActivityDeps) {
   };
 }
 
-export type Activities = ReturnType<typeof createActivities>;
+/** What a flow may call: those, and the ones of the worker inside a gateway, on its own task queue. */
+export type Activities = ReturnType<typeof createActivities> & ReturnType<typeof createCardActivities>;
+export { createCardActivities };
+export type { CardSource } from './card-deposit.js';
 export type { ActivityDeps, ActivityLog } from './deps.js';

@@ -1,5 +1,6 @@
 export { bankCheckout } from './bank-checkout.js';
 export { bankWithdrawal } from './bank-withdrawal.js';
 export { bridgeTransfer } from './bridge-transfer.js';
+export { cardDeposit } from './card-deposit.js';
 export { cryptoSend } from './crypto-send.js';
 export { kycCheck } from './kyc-check.js';

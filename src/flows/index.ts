@@ -1,6 +1,7 @@
 import { bankCheckoutFlow } from './bank-checkout.js';
 import { bankWithdrawalFlow } from './bank-withdrawal.js';
 import { bridgeTransferFlow } from './bridge-transfer.js';
+import { cardDepositFlow } from './card-deposit.js';
 import { cryptoSendFlow } from './crypto-send.js';
 import type { FlowDefinition } from './flow.js';
 import { kycCheckFlow } from './kyc-check.js';
@@ -13,6 +14,7 @@ export const flows: Readonly<Partial<Record<FlowKind, FlowDefinition<never>>>> =
   'bank-checkout': bankCheckoutFlow as FlowDefinition<never>,
   'bank-withdrawal': bankWithdrawalFlow as FlowDefinition<never>,
   'kyc-check': kycCheckFlow as FlowDefinition<never>,
+  'card-deposit': cardDepositFlow as FlowDefinition<never>,
 };
 
 /** The definition of a kind, with its input's type hidden: parse with `input` first. */

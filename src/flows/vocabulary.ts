@@ -95,6 +95,7 @@ export const END_REASONS = [
   'deadline_passed',
   'approval_expired',
   'cancelled_before_sending',
+  'card_details_expired',
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 

@@ -5,6 +5,8 @@ import type { Settings } from '../config/settings-shape.js';
 import type { Store } from '../store/store.js';
 import { createFlowReader } from '../temporal/flow-handle.js';
 import { signalFlow } from '../temporal/signal-flow.js';
+import { createCardDesk, type ServeCards } from './cards/card-desk.js';
+import { addCardRoutes } from './cards/routes.js';
 import { addCodecRoutes, type PeopleCodec } from './codec/routes.js';
 import { createDispatcher } from './dispatch/dispatcher.js';
 import { createDrain } from './dispatch/drain.js';
@@ -37,6 +39,10 @@ export interface GatewayOptions {
   readonly newEventId?: () => string;
   /** Flows are started on it. @default that of all flows */
   readonly taskQueue?: string;
+  /** Starts the worker that sends cards from this process's memory. Undefined: no cards are taken. */
+  readonly serveCards?: ServeCards;
+  /** For tests: how long a card is kept. @default 60,000 */
+  readonly cardLifeMs?: number;
   /** For tests: how often the dispatcher and the settler look by themselves, and how old a row is when it is asked about. */
   readonly pace?: { readonly dispatchEveryMs?: number; readonly settleEveryMs?: number; readonly settleAgeMs?: number };
 }
@@ -83,6 +89,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const tokens = createTokenCheck(settings.gatewayTokens);
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
+  const cards = createCardDesk({
+    serve: options.serveCards,
+    logger,
+    nowMs,
+    ...(options.cardLifeMs === undefined ? {} : { lifeMs: options.cardLifeMs }),
+  });
 
   const server = createServer(logger);
   const closing = closingSignal(server);
@@ -103,11 +115,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     tokens,
     dispatcher,
     settler,
+    cards,
     logger,
     nowMs,
     closing,
     ...(taskQueue === undefined ? {} : { taskQueue }),
   });
+  addCardRoutes(server, { cards, tokens });
   addEventRoutes(server, { store, tokens, reader, dispatcher, logger });
   addCodecRoutes(server, { codec: options.codec, tokens, settings, uiOrigin: options.uiOrigin });
   addHealthRoutes(server, { store, client });
@@ -120,7 +134,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     inbound: inboundUrls(settings.publicUrl, capabilities),
     async close() {
       await closeServer(server);
-      await Promise.all([dispatcher.stop(), settler.stop()]);
+      await Promise.all([dispatcher.stop(), settler.stop(), cards.close()]);
     },
   };
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { createActivities, type ActivityDeps } from '../../activities/index.js';
@@ -35,6 +35,15 @@ const GRACE_BEYOND_POST_MS = 15_000;
 
 /** A worker for all flow kinds and their activities. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const activities = createActivities(options.activities);
+  return runningWorker(options, { activities, workflowBundle: await workflowBundle(options.bundlePath) });
+}
+
+/** A worker with these activities, and with workflows only where there is a bundle of them. */
+export async function runningWorker(
+  options: Omit<WorkerOptions, 'bundlePath'>,
+  work: Pick<SdkWorkerOptions, 'activities' | 'workflowBundle'>,
+): Promise<RunningWorker> {
   installRuntime(options.log);
   const config = loadClientConnectConfig({ overrideEnvVars: { ...options.variables } });
   const connection = await NativeConnection.connect(config.connectionOptions);
@@ -43,7 +52,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     namespace: options.namespace,
     taskQueue: options.taskQueue ?? TASK_QUEUE,
     dataConverter: options.dataConverter,
-    activities: createActivities(options.activities),
     interceptors: { activity: [safeFailures] },
     // Fixed pollers stalled now and then.
     workflowTaskPollerBehavior: { type: 'autoscaling' },
@@ -51,7 +59,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     // A POST that was begun is finished: cut off, it would be unknown.
     shutdownGraceTime: options.activities.serviceTimeoutMs + GRACE_BEYOND_POST_MS,
     ...(options.identity === undefined ? {} : { identity: options.identity }),
-    workflowBundle: await workflowBundle(options.bundlePath),
+    ...work,
   });
   const ended = run(worker, connection);
   // Whoever waits for `ended` hears of it; nobody waiting is no crash.

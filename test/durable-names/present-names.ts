@@ -1,4 +1,4 @@
-import { createActivities, type ActivityDeps } from '../../activities/index.js';
+import { createActivities, createCardActivities, type ActivityDeps } from '../../activities/index.js';
 import { operations } from '../../src/contract/index.js';
 import { refundReferenceOf } from '../../src/flows/input.js';
 import {
@@ -51,7 +51,7 @@ export function presentNames(): Names {
   return {
     'workflow types': Object.keys(workflows),
     // None is called here: their names need nothing of what they do their work with.
-    'activity names': Object.keys(createActivities(nothing)),
+    'activity names': Object.keys({ ...createActivities(nothing), ...createCardActivities(nothing, nothing as never) }),
     signals: [...new Set([EVENTS_SIGNAL, ...defined('signal')])],
     queries: [...new Set([FLOW_QUERY, ...defined('query')])],
     updates: [...new Set([...Object.values(UPDATES), ...defined('update')])],

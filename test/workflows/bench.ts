@@ -35,6 +35,9 @@ export interface Bench {
   readonly sandbox: Sandbox;
   readonly deps: ActivityDeps;
   readonly address: string;
+  readonly dataConverter: DataConverter;
+  /** Where its store and its sandbox keep their files. */
+  readonly folder: string;
   readonly timeScale: number;
   control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<any>;
   executions(operation: string, reference: string): Promise<number>;
@@ -137,6 +140,8 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     sandbox,
     deps,
     address,
+    dataConverter,
+    folder,
     timeScale,
     control,
     worker,

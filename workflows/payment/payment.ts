@@ -1,5 +1,5 @@
 import type { FlowPreparation, StepTerms } from '../../activities/flow-step-terms.js';
-import type { Windows } from '../../activities/outcomes.js';
+import type { SubmitOutcome, Windows } from '../../activities/outcomes.js';
 import { isFinal, meaningOf, type Meaning, type Words } from '../../src/flows/meanings.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
@@ -23,6 +23,10 @@ export interface PaymentPlan {
   readonly firstLookMs: number;
   /** Where no lookup confirms a failure: how long an event that contradicts it is awaited, ms. @default not at all */
   readonly failureGraceMs?: number;
+  /** Its POST, where another worker than the flow's own must send it. */
+  readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
+  /** False: what a send needs is gone after the first one, so that not even a person can order another. @default true */
+  readonly sendAgain?: boolean;
 }
 
 /** One payment in the making, of any kind that is told by its definition. Travels through continue-as-new. */

@@ -20,11 +20,13 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
   flow.enter('submitting', `sending ${plan.noun}`);
   for (;;) {
     const outcome = await submitUnlessStopped(flow, claim, () =>
-      act(SUBMIT, `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
-        flowId: flow.flowId,
-        step: plan.step,
-        input: payment.input,
-      }),
+      plan.send === undefined
+        ? act(SUBMIT, `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
+            flowId: flow.flowId,
+            step: plan.step,
+            input: payment.input,
+          })
+        : plan.send(flow, payment, terms),
     );
     switch (outcome.kind) {
       case 'accepted':
@@ -105,7 +107,8 @@ async function settle(
     claim,
     windowMs: payment.windows.settleMs,
     // A repeat that the service answers with DUPLICATE proves that it has the first one.
-    repeat: outcome.kind === 'duplicate' ? 'unknown' : outcome.repeat,
+    repeat: outcome.kind === 'duplicate' || plan.sendAgain === false ? 'unknown' : outcome.repeat,
+    ...(plan.sendAgain === undefined ? {} : { sendAgain: plan.sendAgain }),
     proven: () => payment.proven,
     expect: facts,
   });

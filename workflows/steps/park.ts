@@ -19,9 +19,13 @@ export async function park(
   reason: ParkReason,
   evidence: Readonly<Record<string, unknown>>,
   decided: () => boolean = () => false,
+  /** Actions of the reason that this flow cannot carry out. */
+  without: readonly ParkAction[] = [],
 ): Promise<Resolution | 'decided'> {
   const since = new Date().toISOString();
-  flow.parked = { reason, since, actions: PARK_ACTIONS[reason], evidence };
+  const legal: readonly ParkAction[] = PARK_ACTIONS[reason];
+  const actions = legal.filter((action) => !without.includes(action));
+  flow.parked = { reason, since, actions, evidence };
   flow.resolution = null;
   showState('parked');
   flow.note(`parked: ${reason}`);

@@ -24,6 +24,21 @@ export const SUBMIT: ActivityOptions = {
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 30 * SECOND },
 };
 
+/** How long a gateway keeps a card, and how long an attempt to send it may wait for that gateway. */
+export const CARD_LIFE_MS = MINUTE;
+
+/** One attempt: a card is there once. What was proven not sent is tried again by the flow, while the card lives. */
+export const CARD_SUBMIT: ActivityOptions = {
+  ...SUBMIT,
+  retry: { ...SUBMIT.retry, maximumAttempts: 1 },
+};
+
+/** However small `timeScale` is: a gateway's worker may only start with its first card. */
+export const CARD_WORKER_START_MS = 5 * SECOND;
+
+/** The first pause after an attempt that was proven not sent; each further one is twice as long. */
+export const CARD_PAUSE_MS = SECOND;
+
 /** A quoted deposit that waits longer than this for a worker is not started: its quote would be too old. */
 export const QUOTED_SUBMIT: ActivityOptions = { ...SUBMIT, scheduleToStartTimeout: 5 * SECOND };
 

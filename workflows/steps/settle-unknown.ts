@@ -22,6 +22,8 @@ export interface UnknownPost {
   readonly parkReason?: 'refund_unknown';
   /** What becomes of the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
   readonly onNotExecuted?: (by: string) => never | Promise<never>;
+  /** False: a person cannot order another send, either. @default true */
+  readonly sendAgain?: boolean;
 }
 
 export type Settled =
@@ -91,7 +93,8 @@ async function askPerson(
   reason: 'duplicate_mismatch' | 'not_found_at_service' | 'unknown_outcome' | 'refund_unknown',
   evidence: Readonly<Record<string, unknown>>,
 ): Promise<Settled> {
-  const decision = await park(flow, reason, evidence, post.proven);
+  const without = post.sendAgain === false ? (['send-again'] as const) : [];
+  const decision = await park(flow, reason, evidence, post.proven, without);
   if (decision === 'decided') return { kind: 'proven' };
   if (decision.action === 'send-again') return sendAgain(flow, post, decision.actor, decision.note);
   await carryOut(flow, post.claim, decision, post.onNotExecuted);

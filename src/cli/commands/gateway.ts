@@ -8,6 +8,7 @@ import { runProcess } from '../process/run-process.js';
 import { loadKeyring } from '../wiring/keyring.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { createProcessLogger } from '../wiring/logger.js';
+import { serveCardsBy } from '../wiring/serve-cards.js';
 import { uiUrlOf } from '../wiring/temporal-ui.js';
 import { identityOf, openTemporal } from '../wiring/temporal.js';
 import type { RunCommand } from '../run-command.js';
@@ -29,10 +30,12 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const store = await openStore({ path: home.store, keyring });
     const onUndecodable = (reason: string) => logger.warn({ reason }, 'a payload cannot be decrypted');
     const identity = identityOf('gateway', process.pid);
-    const { client, codec, close } = openTemporal({ settings, keyring, identity, onUndecodable });
+    const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
+    const { client, codec, close } = temporal;
+    const serveCards = serveCardsBy({ settings, store, temporal, identity, logger });
     const ui = uiUrlOf(settings);
     const uiOrigin = ui === undefined ? {} : { uiOrigin: new URL(ui).origin };
-    const gateway = await startGateway({ settings, store, client, codec, logger, ...uiOrigin });
+    const gateway = await startGateway({ settings, store, client, codec, logger, serveCards, ...uiOrigin });
     return {
       url: gateway.url,
       graceMs: graceMsOf('gateway', settings),

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings-shape.js';
 import type { Store } from '../../store/store.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
+import type { CardDesk } from '../cards/card-desk.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Settler } from '../dispatch/settler.js';
 import type { TokenCheck } from '../http/bearer-token.js';
@@ -16,6 +17,7 @@ export interface FlowOperationDeps {
   readonly tokens: TokenCheck;
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
   readonly settler: Pick<Settler, 'lookAt'>;
+  readonly cards: CardDesk;
   readonly logger: Logger;
   readonly nowMs: () => number;
   /** Aborted when the gateway closes: who waits for a flow then hears how it is now. */

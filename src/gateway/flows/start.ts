@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { flowOf } from '../../flows/index.js';
-import { FLOW_KINDS } from '../../flows/vocabulary.js';
+import type { FlowDefinition } from '../../flows/flow.js';
+import { FLOW_KINDS, type FlowKind } from '../../flows/vocabulary.js';
 import { viewOfNewFlow } from '../../temporal/flow-handle-view.js';
 import { OtherRequestError } from '../../temporal/start-flow-errors.js';
 import { startFlow } from '../../temporal/start-flow.js';
 import { isLoopback } from '../../config/loopback.js';
+import { withCardTaken } from '../cards/take-card.js';
 import { bodyOf } from '../http/json-body.js';
 import { flowAddress } from '../http/flow-path.js';
 import { parseBody } from '../http/members.js';
@@ -21,7 +23,19 @@ export async function startFlowByHttp(deps: FlowOperationDeps, request: FastifyR
     const known = FLOW_KINDS.filter((candidate) => flowOf(candidate) !== undefined);
     throw new Refusal(404, `There is no flow of this kind. This version has: ${known.join(', ')}.`);
   }
-  const input = parseBody(definition.input, withTimeScale(deps, bodyOf(request).value), `The input of ${kind}`);
+  const body = withTimeScale(deps, bodyOf(request).value);
+  const start = (taken: unknown) => startAndAnswer(deps, { kind, definition, body: taken }, reply);
+  if (kind === 'card-deposit') await withCardTaken(deps.cards, body, start);
+  else await start(body);
+  return reply;
+}
+
+async function startAndAnswer(
+  deps: FlowOperationDeps,
+  { kind, definition, body }: { kind: FlowKind; definition: FlowDefinition; body: unknown },
+  reply: FastifyReply,
+): Promise<{ started: boolean }> {
+  const input = parseBody(definition.input, body, `The input of ${kind}`);
   const address = flowAddress(kind, definition.referenceOf(input));
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
   const { reference, flowId } = address;
@@ -29,9 +43,12 @@ export async function startFlowByHttp(deps: FlowOperationDeps, request: FastifyR
   try {
     const { started } = await startFlow(deps, kind, input);
     void reply.header('location', location);
-    if (!started) return await reply.code(200).send(await shownFlow(deps.reader, address));
-    await hastenEvents(deps, flowId);
-    return await reply.code(201).send(viewOfNewFlow(flowId, new Date(deps.nowMs())));
+    if (!started) void reply.code(200).send(await shownFlow(deps.reader, address));
+    else {
+      await hastenEvents(deps, flowId);
+      void reply.code(201).send(viewOfNewFlow(flowId, new Date(deps.nowMs())));
+    }
+    return { started };
   } catch (error) {
     if (error instanceof OtherRequestError) throw new Refusal(409, error.message, { reference });
     throw error;

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { CardDepositRequest } from '../contract/deposit.js';
+import { toWireNumber } from '../money.js';
+import { PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
+import { callbackEvent } from './callback-event.js';
+import { cardToken, maskedCard } from './card-token.js';
+import { country } from './country.js';
+import { fitsCurrency } from './decimals.js';
+import { defineFlow } from './flow.js';
+import { callerReference, commonInput, decimalAmount } from './input.js';
+import { phoneNumber } from './phone-number.js';
+
+/**
+ * Input of a `card-deposit`: the body of the operation, with the token of a card in the card's place. Input is part of
+ * the history, where card data must never be, encrypted or not.
+ */
+export const CardDepositInput = CardDepositRequest.omit({ card: true })
+  .extend({
+    referenceId: callerReference(),
+    amount: decimalAmount(),
+    phoneNumber: phoneNumber(),
+    country: country().optional(),
+    cardToken: cardToken(),
+    masked: maskedCard().optional(),
+    card: z.never('must never be in the input of a flow: give it to POST /card-tokens, and its token here').optional(),
+    ...commonInput,
+  })
+  .superRefine(fitsCurrency('amount', 'currency'));
+export type CardDepositInput = z.infer<typeof CardDepositInput>;
+
+export const cardDepositFlow = defineFlow<CardDepositInput>({
+  kind: 'card-deposit',
+  input: CardDepositInput,
+  referenceOf: (input) => input.referenceId,
+  // A caller who repeats a request has a new token for the same card.
+  decidedBy: ({ cardToken: _token, masked: _masked, callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
+  summaryOf: (input) => `Card deposit: ${input.amount} ${input.currency}`,
+  webhooks: ['transaction.deposit.status.updated', PAYMENT_CONFIRMED_EVENT],
+  submissions: {
+    deposit: {
+      operation: 'createCardDeposit',
+      referenceOf: (input) => input.referenceId,
+      decidedBy: ({ fullName, phoneNumber: phone, currency, amount, country: where }) => ({
+        fullName,
+        phoneNumber: phone,
+        currency,
+        amount,
+        country: where,
+      }),
+      /** Without the card, which the gateway that keeps it adds: sent as it is, the client would refuse it. */
+      request: ({ fullName, phoneNumber: phone, currency, amount, country: where, ...input }, { callbackUrl }) => ({
+        fullName,
+        phoneNumber: phone,
+        currency,
+        amount: toWireNumber(amount),
+        ...(where === undefined ? {} : { country: where }),
+        referenceId: input.referenceId,
+        callbackUrl,
+        ...(input.customerRedirectUrl === undefined ? {} : { customerRedirectUrl: input.customerRedirectUrl }),
+      }),
+      factsOf: ({ amount, currency }) => ({ amount, currency }),
+    },
+  },
+  readEvent: (body) =>
+    callbackEvent(body, ({ status }, event) => status ?? (event === PAYMENT_CONFIRMED_EVENT ? 'CONFIRMED' : null)),
+});

@@ -1,0 +1,338 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RejectedError, type ServiceClient } from '../../src/client/index.js';
+import { createCardVault } from '../../src/gateway/cards/card-vault.js';
+import { ACCOUNT, newReference, until, type Bench } from '../workflows/bench.js';
+import {
+  cardDepositInput,
+  ended,
+  openCardBench,
+  order,
+  parked,
+  say,
+  tracked,
+  type CardBench,
+} from './cards/card-bench.js';
+import { CANARY_CARD, type CardGateway } from './cards/card-gateway.js';
+import { canariesIn, decryptedHistory, filesOf } from './cards/find-canaries.js';
+
+const HOUR_MS = 3_600_000;
+/** Time cannot be skipped while an activity waits for its worker: so its wait is short. */
+const QUICK = { timeScale: 0.001, deadlineSeconds: 86_400 };
+
+describe('a card deposit', () => {
+  let cards: CardBench;
+  let bench: Bench;
+  let gateway: CardGateway;
+  beforeAll(async () => {
+    cards = await openCardBench();
+    ({ bench, gateway } = cards);
+  });
+  afterAll(() => cards.close());
+  beforeEach(() => bench.control('DELETE', '/faults'));
+
+  const deposit: CardBench['deposit'] = (...more) => cards.deposit(...more);
+  const fault = (kind: string, more: Record<string, unknown> = {}) =>
+    bench.control('POST', '/faults', { operation: 'createCardDeposit', kind, first: 1, ...more });
+  const executions = (reference: string) => bench.executions('createCardDeposit', reference);
+  const claimOf = (reference: string) =>
+    bench.store.claims.get({ account: ACCOUNT, operation: 'createCardDeposit', reference });
+
+  describe('with a card that its gateway keeps', () => {
+    test('hands out the redirect URL, and completes by trusted events', async () => {
+      const { reference, handle } = await deposit('happy');
+      const answer = await handle.executeUpdate<{ answer: { redirect_url: string } }, []>('answer');
+      expect(answer.answer.redirect_url).toMatch(/^http.*\/checkout\//);
+      await say(handle, 'PENDING');
+      await say(handle, 'SUCCESSFUL');
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'completed' });
+      expect(await executions(reference)).toBe(1);
+    });
+
+    test.each([
+      ['SUCCESS', 'completed', null],
+      ['COMPLETED', 'completed', null],
+      ['FAILED', 'failed', 'failed_at_service'],
+      ['CANCELLED', 'failed', 'failed_at_service'],
+      ['DECLINED', 'failed', 'failed_at_service'],
+      ['EXPIRED', 'failed', 'failed_at_service'],
+      ['PERMANENTLY_FAILED', 'failed', 'failed_at_service'],
+      ['REVERSED', 'refunded', null],
+    ])('ends by %s as %s', async (word, state, reason) => {
+      const { reference, handle } = await deposit(word);
+      await tracked(handle);
+      await say(handle, word);
+      // A failure that only events tell may be contradicted for a minute.
+      if (state === 'failed') await bench.pass(61_000);
+      expect((await ended(handle)).view.outcome).toMatchObject({ state, reason });
+      expect(await executions(reference)).toBe(1);
+    });
+
+    test.each(['REQUIRE_REVIEW', 'RETRY', 'SOMETHING_NEW'])('does not end by %s', async (word) => {
+      const { handle } = await deposit(word);
+      await tracked(handle);
+      await say(handle, word);
+      const { view } = await until(handle, (report) =>
+        report.view.timeline.some(({ detail }) => detail.includes(word)),
+      );
+      expect(view.state).toBe('running');
+      await handle.terminate();
+    });
+
+    test('takes the same amount in other spellings, and asks a person about another amount', async () => {
+      const { handle } = await deposit('spelled');
+      await tracked(handle);
+      await say(handle, 'PENDING', { facts: { amount: '1250.5', currency: 'ZAR' } });
+      await say(handle, 'SUCCESSFUL', { facts: { amount: '1250.51', currency: 'ZAR' } });
+      expect((await parked(handle)).view.parked).toMatchObject({
+        reason: 'event_mismatch',
+        evidence: { differs: ['amount'] },
+      });
+      await order(handle, 'dismiss-event');
+      await say(handle, 'SUCCESSFUL', { facts: { amount: '1250.500', currency: 'ZAR' } });
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'completed' });
+    });
+
+    test('is moved by nothing that nobody proved', async () => {
+      const { handle } = await deposit('forged');
+      await tracked(handle);
+      await say(handle, 'SUCCESSFUL', { trusted: false, proof: null });
+      const { view } = await until(handle, (report) =>
+        report.view.timeline.some(({ detail }) => /unverif/.test(detail)),
+      );
+      expect(view.state).toBe('running');
+      await bench.pass(HOUR_MS + 60_000);
+      expect((await parked(handle)).view.parked?.reason).toBe('unverified_settlement');
+      await handle.terminate();
+    });
+
+    test('waits for an hour without adding history, parks at its deadline, and a late event ends it after all', async () => {
+      const { reference, handle } = await deposit('late');
+      await tracked(handle);
+      const before = (await handle.describe()).historyLength;
+      await bench.pass(HOUR_MS - 60_000);
+      expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(2);
+      await bench.pass(120_000);
+      expect((await parked(handle)).view.parked?.reason).toBe('no_settlement');
+      await say(handle, 'SUCCESSFUL');
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'completed' });
+      expect(await executions(reference)).toBe(1);
+    });
+
+    test('ends with the reason where the service refuses it', async () => {
+      const { reference, handle } = await deposit('refused', { amount: '1250.42' });
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
+      expect(await executions(reference)).toBe(0);
+    });
+
+    test.each(['rate-limited', 'unauthorized'])('after %s tries again while the card is kept', async (kind) => {
+      await fault(kind, kind === 'rate-limited' ? { retryAfterSeconds: 1 } : {});
+      const { reference, handle } = await deposit(kind);
+      await until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('tried again')));
+      await bench.pass(5_000);
+      await tracked(handle);
+      await say(handle, 'SUCCESSFUL');
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'completed' });
+      expect(await executions(reference)).toBe(1);
+    });
+  });
+
+  describe('whose outcome is unknown', () => {
+    test.each(['answer-lost', 'error-after', 'garbage', 'late-commit', 'duplicate-answer'])(
+      'after %s parks without an order to send again, and a trusted event ends it',
+      async (kind) => {
+        await fault(kind, kind === 'late-commit' ? { delayMs: 20_000 } : {});
+        const { reference, handle } = await deposit(kind);
+        await until(handle, ({ view }) => view.stage === 'outcome-unknown');
+        await bench.pass(120_000);
+        expect((await parked(handle)).view.parked).toMatchObject({
+          reason: 'unknown_outcome',
+          actions: ['close-not-executed', 'mark-completed', 'mark-refunded'],
+        });
+        await expect(order(handle, 'send-again')).rejects.toThrow();
+        if (kind === 'late-commit') await bench.control('POST', '/clock', { advanceMs: 20_000 });
+        await say(handle, 'SUCCESSFUL');
+        expect((await ended(handle)).view.outcome).toMatchObject({ state: 'completed' });
+        expect(await executions(reference)).toBe(1);
+      },
+    );
+
+    test('is adopted at once where a trusted event comes first', async () => {
+      await fault('answer-lost');
+      const { handle } = await deposit('early');
+      await say(handle, 'SUCCESSFUL');
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'completed' });
+    });
+
+    test('parks where the service never had it, until a person closes it', async () => {
+      await fault('reset-before');
+      const { reference, handle } = await deposit('never-there');
+      await until(handle, ({ view }) => view.stage === 'outcome-unknown');
+      await bench.pass(120_000);
+      await parked(handle);
+      await order(handle, 'close-not-executed');
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
+      expect(await executions(reference)).toBe(0);
+    });
+  });
+
+  describe('whose card is gone', () => {
+    const elsewhere = () => createCardVault({ nowMs: Date.now });
+    const tokenOf = (vault = elsewhere()) => {
+      const { cardToken, masked } = vault.keep(CANARY_CARD) ?? { cardToken: '', masked: '' };
+      return { cardToken, masked };
+    };
+
+    test('with its gateway, before anything was sent: says so, and its claim is void', async () => {
+      const { reference, handle } = await deposit('gateway-gone', { ...tokenOf(), ...QUICK });
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'card_details_expired' });
+      expect((await claimOf(reference))?.phase).toBe('void');
+      expect(await executions(reference)).toBe(0);
+    });
+
+    test('with its gateway, while it was sending: unknown, and never said to be uncharged', async () => {
+      const reference = newReference('gateway-lost');
+      const flowId = `card-deposit/${reference}`;
+      const key = { account: ACCOUNT, operation: 'createCardDeposit', reference };
+      await bench.store.claims.reserve(key, { owner: 'lost', flowId, fingerprint: 'theirs' });
+      await bench.store.claims.markSending(key, 'lost');
+      const handle = await bench.startFlow(
+        'card-deposit',
+        reference,
+        cardDepositInput(reference, { ...tokenOf(), ...QUICK }),
+      );
+      expect((await parked(handle)).view.parked?.reason).toBe('unknown_outcome');
+      await handle.terminate();
+    });
+
+    test('because its minute was over: nothing was charged', async () => {
+      const vaultToken = gateway.keep();
+      gateway.vault.forget(vaultToken.cardToken);
+      const { reference, handle } = await deposit('too-late', vaultToken);
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'card_details_expired' });
+      expect(await executions(reference)).toBe(0);
+    });
+
+    test('because the service took nothing for a minute: nothing was charged', async () => {
+      await fault('unauthorized', { first: 50 });
+      const busy = await cards.anotherGateway();
+      const { reference, handle } = await deposit('refusing', {}, busy);
+      await until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('tried again')));
+      await bench.pass(90_000);
+      expect((await ended(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'card_details_expired' });
+      expect((await claimOf(reference))?.phase).toBe('void');
+      expect(await executions(reference)).toBe(0);
+      await busy.close();
+    });
+
+    test('because another flow used its token: charged once', async () => {
+      const token = gateway.keep();
+      const flows = [await deposit('token-a', token), await deposit('token-b', token)];
+      const states = await Promise.all(
+        flows.map(async ({ handle }) => {
+          const report = await until(handle, ({ view }) => view.stage === 'tracking' || view.outcome !== null);
+          return report.view.outcome?.reason ?? report.view.stage;
+        }),
+      );
+      expect(states.toSorted()).toEqual(['card_details_expired', 'tracking']);
+      const counts = await Promise.all(flows.map(({ reference }) => executions(reference)));
+      expect(counts.reduce((sum, count) => sum + count)).toBe(1);
+      await Promise.all(flows.map(({ handle }) => handle.terminate().catch(() => undefined)));
+    });
+  });
+
+  test('of two gateways, each sends the cards that it keeps itself', async () => {
+    const sentBy: string[] = [];
+    const counting = (name: string) => {
+      const { service } = bench.deps;
+      const createCardDeposit: ServiceClient['createCardDeposit'] = (body, options) => {
+        sentBy.push(`${name} ${body.referenceId ?? ''}`);
+        return service.createCardDeposit(body, options);
+      };
+      return cards.anotherGateway({ service: { ...service, createCardDeposit } });
+    };
+    const [east, west] = [await counting('east'), await counting('west')];
+    const a = await deposit('at-east', {}, east);
+    const b = await deposit('at-west', {}, west);
+    await Promise.all([tracked(a.handle), tracked(b.handle)]);
+    expect(sentBy.toSorted()).toEqual([`east ${a.reference}`, `west ${b.reference}`]);
+    for (const { handle } of [a, b]) {
+      await say(handle, 'SUCCESSFUL');
+      expect((await ended(handle)).view.outcome?.state).toBe('completed');
+    }
+    await Promise.all([east.close(), west.close()]);
+  });
+
+  test('can be cancelled before its card was sent, and not after', async () => {
+    const vault = createCardVault({ nowMs: Date.now });
+    const unsent = await deposit('cancelled', { cardToken: vault.keep(CANARY_CARD)?.cardToken });
+    await until(unsent.handle, ({ view }) => view.stage === 'submitting');
+    await unsent.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
+    expect((await ended(unsent.handle)).view.outcome).toMatchObject({ reason: 'cancelled_before_sending' });
+    expect((await claimOf(unsent.reference))?.phase).toBe('void');
+
+    const sent = await deposit('not-cancelled');
+    await tracked(sent.handle);
+    await expect(sent.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] })).rejects.toThrow();
+    await say(sent.handle, 'SUCCESSFUL');
+    expect((await ended(sent.handle)).view.outcome?.state).toBe('completed');
+  });
+
+  test.each([
+    ['currency', { currency: 'KES' }, /currency: only ZAR/],
+    ['amount, below zero', { amount: '-1' }, /amount/],
+    ['amount, with more decimals than the rand has', { amount: '10.005' }, /amount: .*at most 2 decimals/],
+    ['phoneNumber', { phoneNumber: '0821234567' }, /phoneNumber: must be a phone number in E\.164/],
+    ['country', { country: 'XX' }, /country/],
+    ['cardToken', { cardToken: 'towline' }, /cardToken: must be a card token/],
+    ['cardToken, on a queue of others', { cardToken: `towline.${'a'.repeat(43)}` }, /cardToken/],
+    ['masked, where it shows too much', { masked: '3782822*6310005' }, /masked/],
+    ['card', { card: { number: 'x' } }, /card: must never be in the input/],
+  ])('is refused before anything is sent for its %s, by name', async (_, more, problem) => {
+    const { reference, handle } = await deposit('wrong', more);
+    const { view } = await ended(handle);
+    expect(view.outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
+    expect(view.outcome?.detail).toMatch(problem);
+    expect(await executions(reference)).toBe(0);
+  });
+
+  test('whose service repeats the card in its answers lets nothing of it through', async () => {
+    const { number, cvv, holder } = CANARY_CARD;
+    const echo = `Card ${number} (3782 822463 10005), 11/2047, 11/47, 1147, cvv ${cvv}, of ${holder}: seen`;
+    const answering = async (createCardDeposit: ServiceClient['createCardDeposit']) => {
+      const speaking = await cards.anotherGateway({ service: { ...bench.deps.service, createCardDeposit } });
+      const flow = await deposit('echo', {}, speaking);
+      await until(flow.handle, ({ view }) => view.stage !== 'submitting' && view.stage !== 'preparing');
+      await speaking.close();
+      return flow;
+    };
+    const accepted = await answering(({ referenceId = '' }) =>
+      Promise.resolve({ reference_id: referenceId, message: echo, redirect_url: 'https://3ds.example/1', card: echo }),
+    );
+    const { answer } = await accepted.handle.executeUpdate<{ answer: Record<string, string> }, []>('answer');
+    expect(Object.keys(answer)).toEqual(['message', 'reference_id', 'redirect_url']);
+    const refused = await answering(() =>
+      Promise.reject(
+        new RejectedError('createCardDeposit', { httpStatus: 400, message: echo, fields: [], isRateExpired: false }),
+      ),
+    );
+    const { view } = await ended(refused.handle);
+    expect(view.outcome?.detail).toMatch(/refused the card deposit \(400\): Card \[redacted\]/);
+    const broken = await answering(() => Promise.reject(new TypeError(echo)));
+    expect((await until(broken.handle, () => true)).view.stage).toBe('outcome-unknown');
+  });
+
+  test('leaves nothing of a card in any history (decrypted, too), in the store, in the sandbox, or in a log', async () => {
+    const seen: string[] = [];
+    for (const handle of cards.started) {
+      seen.push(await decryptedHistory(handle, bench.dataConverter));
+      seen.push(JSON.stringify(await handle.query('flow').catch(() => null)));
+    }
+    expect(cards.started.length).toBeGreaterThan(30);
+    expect(canariesIn(JSON.stringify(CANARY_CARD)).length).toBeGreaterThan(4);
+    expect(seen.join('\n')).toContain('Thandi Payer');
+    expect(canariesIn(seen.join('\n'))).toEqual([]);
+    expect(canariesIn(await filesOf(bench.folder))).toEqual([]);
+    expect(cards.logged.length).toBeGreaterThan(0);
+    expect(canariesIn(JSON.stringify(cards.logged))).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+import type { ActivityDeps } from '../../../activities/index.js';
+import type { Card } from '../../../src/contract/deposit.js';
+import { createCardVault, type CardVault } from '../../../src/gateway/cards/card-vault.js';
+import { startCardWorker } from '../../../src/temporal/card-worker.js';
+import type { LogSink } from '../../../src/temporal/sdk-logger.js';
+import type { Bench } from '../../workflows/bench.js';
+
+/** Nothing of it may be found anywhere; long enough to be found by nothing else. */
+export const CANARY_CARD: Card = {
+  number: '378282246310005',
+  holder: 'Zyxwina Canaryholder',
+  expiryMonth: '11',
+  expiryYear: '2047',
+  cvv: '7391',
+  paymentBrand: 'AMEX',
+};
+
+export interface CardGateway {
+  readonly vault: CardVault;
+  /** Keeps a card; gives what a flow's input has in its place. */
+  keep(card?: Card): { cardToken: string; masked: string };
+  close(): Promise<void>;
+}
+
+/** The part of a gateway that keeps cards and sends them. */
+export async function startCardGateway(
+  bench: Bench,
+  log: LogSink,
+  deps: Partial<ActivityDeps> = {},
+): Promise<CardGateway> {
+  const vault = createCardVault({ nowMs: Date.now });
+  const worker = await startCardWorker({
+    variables: { TEMPORAL_ADDRESS: bench.address },
+    namespace: 'default',
+    dataConverter: bench.dataConverter,
+    activities: { ...bench.deps, log, ...deps },
+    log,
+    cards: vault,
+  });
+  return {
+    vault,
+    keep(card = CANARY_CARD) {
+      const kept = vault.keep(card);
+      if (kept === undefined) throw new Error('the vault is full');
+      return { cardToken: kept.cardToken, masked: kept.masked };
+    },
+    close: () => worker.shutdown(),
+  };
+}

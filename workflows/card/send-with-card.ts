@@ -1,0 +1,60 @@
+import { ActivityFailure, ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
+import type { CardAttempt } from '../../activities/card-deposit.js';
+import type { StepTerms } from '../../activities/flow-step-terms.js';
+import type { SubmitOutcome } from '../../activities/outcomes.js';
+import type { Payment } from '../payment/payment.js';
+import { act } from '../steps/activities.js';
+import { endFlow } from '../steps/flow-end.js';
+import type { Flow } from '../steps/flow.js';
+import { CARD_LIFE_MS, CARD_PAUSE_MS, CARD_SUBMIT, CARD_WORKER_START_MS, STORE } from '../steps/policies.js';
+
+/**
+ * Has the deposit sent by the gateway that keeps its card, on that gateway's own task queue. What was proven not sent is
+ * tried again while the card lives. Where the card is gone, the claim decides what that means.
+ */
+export async function sendWithCard(flow: Flow, payment: Payment, terms: StepTerms): Promise<SubmitOutcome> {
+  const startedAtMs = Date.now();
+  let pauseMs = CARD_PAUSE_MS;
+  for (;;) {
+    const attempt = await attemptOnce(flow, payment);
+    if (attempt.kind === 'card-gone') return voidOrUnknown(flow, terms, attempt.why);
+    if (attempt.kind !== 'not-sent') return attempt;
+    const delayMs = flow.scaled(Math.max(attempt.afterMs ?? 0, pauseMs));
+    if (Date.now() - startedAtMs + delayMs >= CARD_LIFE_MS) return voidOrUnknown(flow, terms, attempt.why);
+    flow.note(`not sent (${attempt.why}); tried again while the card is kept`);
+    await sleep(delayMs);
+    pauseMs *= 2;
+  }
+}
+
+async function attemptOnce(flow: Flow, payment: Payment): Promise<CardAttempt> {
+  const { cardToken } = payment.input as { readonly cardToken: string };
+  const taskQueue = cardToken.slice(0, cardToken.indexOf('.'));
+  const summary = 'Send the card deposit, under its claim, by the gateway that keeps the card';
+  const scheduleToStartTimeout = Math.max(CARD_WORKER_START_MS, flow.scaled(CARD_LIFE_MS));
+  try {
+    return await act({ ...CARD_SUBMIT, scheduleToStartTimeout, taskQueue }, summary, flow.timeScale).submitCardDeposit({
+      flowId: flow.flowId,
+      input: payment.input,
+    });
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    // Refused before anything was sent, for a reason that ends the flow.
+    if (error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true) throw error;
+    return { kind: 'card-gone', why: 'the gateway that kept the card did not answer' };
+  }
+}
+
+/** Nothing charged is said only after the claim was voided, so that no attempt, however late, can send. */
+async function voidOrUnknown(flow: Flow, { claim }: StepTerms, why: string): Promise<SubmitOutcome> {
+  const phase = await act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim({
+    ...claim,
+    reason: 'card_details_expired',
+  });
+  if (phase !== 'void') return { kind: 'unknown', reason: why, repeat: 'unknown' };
+  return endFlow(
+    'failed',
+    'card_details_expired',
+    `The card was not sent in the minute that it is kept (${why}). Nothing was charged; begin again with a new reference.`,
+  );
+}
