@@ -39,7 +39,7 @@ export interface Bench {
   /** Where its store and its sandbox keep their files. */
   readonly folder: string;
   readonly timeScale: number;
-  control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<any>;
+  control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
   executions(operation: string, reference: string): Promise<number>;
   start(input: Record<string, unknown>, id?: string): Promise<WorkflowHandle>;
   /** Starts a flow of any kind under its own id. */
@@ -49,6 +49,10 @@ export interface Bench {
   pass(ms: number): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A JSON answer of the sandbox, read by tests that compare it with what they expect. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Answer = Record<string, any>;
 
 /** `BENCH_LOG=1` shows what the worker logs. */
 const quiet = { info() {}, warn() {}, error() {}, debug() {} };
@@ -74,7 +78,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     const { INDEXED_VALUE_TYPE_KEYWORD: keyword } = proto.temporal.api.enums.v1.IndexedValueType;
     const searchAttributes = { [STATE_ATTRIBUTE]: keyword };
     await skipping.connection.operatorService.addSearchAttributes({ namespace: 'default', searchAttributes });
-  } else await ensureSearchAttributes(connection as Connection, 'default', { [STATE_ATTRIBUTE]: 'Keyword' });
+  } else await ensureSearchAttributes(connection, 'default', { [STATE_ATTRIBUTE]: 'Keyword' });
   const client = skipping?.client ?? new Client({ connection, dataConverter });
   const store = await openStore({ path: join(folder, 'store.db'), keyring });
   const sandbox = await startSandbox({ dbPath: join(folder, 'sandbox.db'), token: TOKEN, ...options.sandbox });
@@ -131,7 +135,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-    return JSON.parse(text);
+    return JSON.parse(text) as Answer;
   };
 
   return {
@@ -147,7 +151,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     worker,
     async executions(operation, reference) {
       const found = await control('GET', `/executions?operation=${operation}&reference=${reference}`);
-      return found.count as number;
+      return found['count'] as number;
     },
     start: (input, id = `bridge-transfer/${String(input['provider_reference_id'])}`) =>
       start('bridgeTransfer', id, input),
