@@ -1,0 +1,112 @@
+import type { ServiceClient } from '../../src/client/index.js';
+import type { ClaimKey } from '../../src/store/claim.js';
+import type { Store } from '../../src/store/store.js';
+
+/** Steps around which a process can be held, so that it dies or sleeps exactly there. */
+export type Step = 'reserve' | 'markSending' | 'post' | 'recordAnswer' | 'receive' | 'lease' | 'markDelivered';
+
+/** `{moment: 'before', step: 'post', word: 'lost'}` holds POSTs of references that begin with `lost`, before they leave. */
+export interface Hold {
+  readonly moment: 'before' | 'after';
+  readonly step: Step;
+  readonly word: string;
+  /** Default: whatever the step is for. */
+  readonly operation?: string;
+}
+
+/** What a process says on its way; the test counts it. */
+export type Said =
+  | { readonly kind: 'ready'; readonly url?: string }
+  | { readonly kind: 'held'; readonly hold: Hold; readonly reference: string }
+  | { readonly kind: 'claim'; readonly step: Step; readonly as: string; readonly reference: string };
+
+export interface CrashPoints {
+  /** Lets everything go on, what is held now and what would be held later. */
+  release(): void;
+  /** The store, with the steps of claims and inbox to be held at. */
+  store(store: Store): Store;
+  /** The service, with its two money POSTs of a bridge transfer to be held at. */
+  service(service: ServiceClient): ServiceClient;
+}
+
+/**
+ * Holds a process at chosen steps, by wrapping what it works with: the product has no hooks. A held step says so and
+ * waits, until the test has killed the process, or released it.
+ */
+export function createCrashPoints(holds: readonly Hold[], say: (said: Said) => void): CrashPoints {
+  let release: () => void = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const state = { released: false };
+  /** Of the inbox rows that this process received. */
+  const referenceOf = new Map<string, string>();
+
+  const at = async (moment: Hold['moment'], step: Step, reference: string, operation?: string): Promise<void> => {
+    const hold = holds.find(
+      (candidate) =>
+        candidate.moment === moment &&
+        candidate.step === step &&
+        reference.startsWith(candidate.word) &&
+        (candidate.operation === undefined || candidate.operation === operation),
+    );
+    if (hold === undefined || state.released) return;
+    say({ kind: 'held', hold, reference });
+    await released;
+  };
+  const around = async <T>(step: Step, reference: string, work: () => Promise<T>, operation?: string): Promise<T> => {
+    await at('before', step, reference, operation);
+    const result = await work();
+    await at('after', step, reference, operation);
+    return result;
+  };
+  const ofClaim = <T>(step: Step, { reference, operation }: ClaimKey, work: () => Promise<T>): Promise<T> =>
+    around(step, reference, work, operation);
+
+  return {
+    release() {
+      state.released = true;
+      release();
+    },
+    store: (store) => ({
+      ...store,
+      claims: {
+        ...store.claims,
+        async reserve(key, attempt) {
+          const found = await ofClaim('reserve', key, () => store.claims.reserve(key, attempt));
+          say({ kind: 'claim', step: 'reserve', as: found.kind, reference: key.reference });
+          return found;
+        },
+        async markSending(key, owner, unless) {
+          const as = await ofClaim('markSending', key, () => store.claims.markSending(key, owner, unless));
+          say({ kind: 'claim', step: 'markSending', as, reference: key.reference });
+          return as;
+        },
+        recordAnswer: (key, answer) => ofClaim('recordAnswer', key, () => store.claims.recordAnswer(key, answer)),
+      },
+      inbox: {
+        ...store.inbox,
+        receive(event) {
+          const reference = event.reference ?? '';
+          referenceOf.set(event.id, reference);
+          return around('receive', reference, () => store.inbox.receive(event));
+        },
+        lease: (options) => around('lease', '', () => store.inbox.lease(options)),
+        markDelivered: (ids) =>
+          around('markDelivered', referenceOf.get(ids[0] ?? '') ?? '', () => store.inbox.markDelivered(ids)),
+      },
+    }),
+    service: (service) => ({
+      ...service,
+      createBridgeDeposit: (body, options) =>
+        around(
+          'post',
+          body.provider_reference_id,
+          () => service.createBridgeDeposit(body, options),
+          'createBridgeDeposit',
+        ),
+      sendCrypto: (body, options) =>
+        around('post', body.referenceId, () => service.sendCrypto(body, options), 'sendCrypto'),
+    }),
+  };
+}

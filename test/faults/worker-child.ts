@@ -1,0 +1,64 @@
+/*
+ * A worker in a process of its own, which a test may kill, stop or shut down: the real one, but for the crash points.
+ * `node --import ./tools/typescript.mjs test/faults/worker-child.ts CONFIG`, with an IPC channel to the test.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServiceClient } from '../../src/client/index.js';
+import { openStore } from '../../src/store/open-store.js';
+import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { startWorker } from '../../src/temporal/worker.js';
+import { config as given, onOrders, say } from './child.js';
+import { createCrashPoints, type Hold } from './crash-points.js';
+import { ACCOUNT, keyring, NAMESPACE, SERVICE_TOKEN } from './fixed.js';
+
+export interface WorkerConfig {
+  readonly temporalAddress: string;
+  readonly taskQueue: string;
+  readonly storePath: string;
+  readonly serviceUrl: string;
+  readonly publicUrl: string;
+  readonly serviceTimeoutMs: number;
+  readonly bundlePath: string;
+  readonly holds: readonly Hold[];
+}
+
+const config = given() as WorkerConfig;
+const crashPoints = createCrashPoints(config.holds, say);
+const store = await openStore({ path: config.storePath, keyring });
+const service = createServiceClient({
+  baseUrl: config.serviceUrl,
+  token: () => Promise.resolve(SERVICE_TOKEN),
+  timeoutMs: config.serviceTimeoutMs,
+});
+const quiet = { info() {}, warn() {}, error() {}, debug() {} };
+const worker = await startWorker({
+  variables: { TEMPORAL_ADDRESS: config.temporalAddress },
+  namespace: NAMESPACE,
+  dataConverter: createDataConverter({ keyring, namespace: NAMESPACE }),
+  activities: {
+    service: crashPoints.service(service),
+    store: crashPoints.store(store),
+    account: ACCOUNT,
+    publicUrl: config.publicUrl,
+    serviceTimeoutMs: config.serviceTimeoutMs,
+    serviceIsOnLoopback: true,
+    allowPlaintext: false,
+    repeatSettingOf: () => 'unknown',
+    newOwner: () => randomUUID(),
+    monotonicMs: () => performance.now(),
+    log: quiet,
+  },
+  log: quiet,
+  bundlePath: config.bundlePath,
+  taskQueue: config.taskQueue,
+});
+
+onOrders({
+  release: () => crashPoints.release(),
+  async shutdown() {
+    await worker.shutdown();
+    await store.close();
+    service.close();
+  },
+});
+say({ kind: 'ready' });
