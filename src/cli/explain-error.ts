@@ -1,5 +1,5 @@
 import { BaseUrlError, TokenFileError } from '../client/index.js';
-import { SettingsError } from '../config/index.js';
+import { KeptSecretsError, SettingsError } from '../config/index.js';
 import { GatewayPortTakenError } from '../gateway/gateway-errors.js';
 import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError } from '../keys/index.js';
 import { StoreTooNewError, StoreUnavailableError } from '../store/store-errors.js';
@@ -20,6 +20,7 @@ const SPOKEN = [
   ExposedKeyFileError,
   GatewayPortTakenError,
   InvalidKeysError,
+  KeptSecretsError,
   NoTemporalServerError,
   SettingsError,
   StoreTooNewError,

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { addAccountCommand } from './commands/account.js';
 import { addApproveCommand } from './commands/approve.js';
 import { addCancelCommand } from './commands/cancel.js';
 import { addDoctorCommand } from './commands/doctor.js';
@@ -22,6 +23,7 @@ const COMMANDS = {
   'Run it:': [addUpCommand, addGatewayCommand, addWorkerCommand, addSandboxCommand, addDoctorCommand],
   'Flows:': [addStartCommand, addListCommand, addShowCommand, addWatchCommand, addWaitCommand],
   'Decisions:': [addApproveCommand, addCancelCommand, addResolveCommand, addEventsCommand],
+  'The account at the service:': [addAccountCommand],
 } as const;
 
 const ENVIRONMENT_HELP = `

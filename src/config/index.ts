@@ -4,5 +4,7 @@ export { DEVELOPMENT_TOKEN, type GatewayToken, type TokenRole } from './gateway-
 export { isLoopback } from './loopback.js';
 export { createNetworkList, type NetworkList } from './networks.js';
 export { SettingsError } from './settings-error.js';
+export { keptSecretsPath, KeptSecretsError, readKeptSecrets, writeKeptSecrets } from './kept-webhook-secrets.js';
+export type { KeptSecret } from './kept-webhook-secrets.js';
 export type { LogLevel, Settings, SettlementTrust, WebhookProfile } from './settings-shape.js';
 export { DEVELOPMENT_SERVICE_TOKEN, readSettings } from './settings.js';

@@ -20,6 +20,7 @@ import { createTokenCheck } from './http/bearer-token.js';
 import { closingSignal } from './http/closing.js';
 import { closeServer, createServer } from './http/server.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
+import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createProfiles } from './inbound/profiles.js';
 import { addInboundRoutes } from './inbound/routes.js';
 
@@ -102,7 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settings,
     store,
     capabilities,
-    profiles: createProfiles(settings, nowMs),
+    profiles: createProfiles(settings, followWebhookSecrets({ settings, nowMs, logger }), nowMs),
     newEventId: options.newEventId ?? (() => `evt_${randomUUID()}`),
     stored: () => dispatcher.nudge(),
     logger,

@@ -2,8 +2,11 @@ import { describe, expect, test } from '@jest/globals';
 import { createProgram } from '../../src/cli/program.js';
 import { run } from './run.js';
 
-const COMMANDS = 'up gateway worker sandbox doctor start list show watch wait approve cancel resolve events'.split(' ');
-const NESTED = ['events list', 'events show', 'events replay'];
+const COMMANDS =
+  'up gateway worker sandbox doctor start list show watch wait approve cancel resolve events account'.split(' ');
+const NESTED = ['events list', 'events show', 'events replay'].concat(
+  ['create', 'verify', 'api-key', 'webhook'].map((name) => `account ${name}`),
+);
 
 test('the commands are those of the design', async () => {
   const names: string[] = [];

@@ -1,0 +1,66 @@
+import { mkdir, open, unlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { CliError } from '../cli-error.js';
+import type { CliContext } from '../context.js';
+import { EXIT } from '../exit-codes.js';
+
+export interface AnswerOptions {
+  /** A file that does not exist yet. */
+  readonly out?: string;
+  readonly stdout?: boolean;
+}
+
+/** Where a secret answer goes. */
+export interface AnswerPlace {
+  write(text: string): Promise<void>;
+  /** There is no answer. */
+  drop(): Promise<void>;
+}
+
+/**
+ * Makes the place before the service is asked, so that no answer is lost for want of one: a new file that only its owner
+ * can read, or stdout, where that was asked for.
+ *
+ * `what`, for people: "The API key"; `check`: what to look at where the answer is lost after all.
+ */
+export async function answerPlace(
+  context: CliContext,
+  { out, stdout = false }: AnswerOptions,
+  { home, name, what, check }: Record<'home' | 'name' | 'what' | 'check', string>,
+): Promise<AnswerPlace> {
+  if (stdout && out !== undefined) throw new CliError('Use --out or --stdout, not both: nothing was sent.');
+  if (stdout) return { write: async (text) => context.out(text.trimEnd()), drop: async () => undefined };
+
+  const path = resolve(out ?? join(home, 'account', `${name}-${timeForName()}`));
+  if (out === undefined) await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(cannotBeMade(path));
+  const file = await open(path, 'wx', 0o600).catch(cannotBeMade(path));
+  return {
+    async write(text) {
+      try {
+        await file.writeFile(text);
+        await file.sync();
+      } catch (error) {
+        const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+        throw new CliError(
+          `The service did it, and its answer could not be written to ${path} (${code}). ${check}`,
+          EXIT.parked,
+        );
+      } finally {
+        await file.close();
+      }
+      context.out(`${what} is in ${path}, which only you can read.`);
+    },
+    async drop() {
+      await file.close();
+      await unlink(path).catch(() => undefined);
+    },
+  };
+}
+
+const cannotBeMade = (path: string) => (error: NodeJS.ErrnoException) => {
+  const why = error.code === 'EEXIST' ? 'exists already' : `cannot be made (${error.code ?? 'unknown error'})`;
+  throw new CliError(`${path} ${why}: name another file with --out. Nothing was sent.`);
+};
+
+/** 20261121T134037Z and milliseconds, so that files of one folder stand in their order. */
+const timeForName = () => new Date().toISOString().replaceAll(/[-:.]/g, '');

@@ -1,0 +1,47 @@
+import { statSync } from 'node:fs';
+import type { Logger } from 'pino';
+import {
+  keptSecretsPath,
+  readKeptSecrets,
+  secretsInForce,
+  type KeptSecret,
+} from '../../config/kept-webhook-secrets.js';
+import type { Settings } from '../../config/settings-shape.js';
+import { errorForLog } from '../http/error-for-log.js';
+
+/**
+ * The service's webhook secrets of this very moment: `WEBHOOK_SECRETS`, and what `towline account webhook --rotate` wrote
+ * since. The file is looked at with every signed event, which costs microseconds: a rotation needs no restart, and the
+ * first event under the new secret is not refused.
+ *
+ * @throws KeptSecretsError where the file cannot be used at the start; later the last good one counts
+ */
+export function followWebhookSecrets(deps: {
+  readonly settings: Pick<Settings, 'webhookSecrets' | 'towlineHome'>;
+  readonly nowMs: () => number;
+  readonly logger: Logger;
+}): () => readonly string[] {
+  const { settings, nowMs, logger } = deps;
+  const path = keptSecretsPath(settings.towlineHome);
+  let seen = versionOf(path);
+  let kept: readonly KeptSecret[] = readKeptSecrets(path);
+
+  return () => {
+    const version = versionOf(path);
+    if (version !== seen) {
+      seen = version;
+      try {
+        kept = readKeptSecrets(path);
+      } catch (error) {
+        logger.error({ error: errorForLog(error) }, 'the kept webhook secrets cannot be read: those of before count');
+      }
+    }
+    return secretsInForce(settings.webhookSecrets, kept, nowMs());
+  };
+}
+
+/** Each version is a file of its own, renamed into place. */
+function versionOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 'none' : `${stat.ino} ${stat.mtimeMs} ${stat.size} ${stat.mode}`;
+}

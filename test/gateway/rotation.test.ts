@@ -1,0 +1,65 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { keptSecretsPath, writeKeptSecrets } from '../../src/config/index.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { signed } from './setup/sign.js';
+
+const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+const [OLD, NEW, OTHER] = [secretOf(1), secretOf(2), secretOf(3)];
+const HOUR_MS = 3_600_000;
+
+describe('a running gateway, while the webhook secret is rotated', () => {
+  let gateway: GatewayUnderTest;
+  let path: string;
+  let nowMs: number;
+  let sent = 0;
+  beforeEach(async () => {
+    nowMs = Date.now();
+    gateway = await gatewayUnderTest({ env: { WEBHOOK_SECRETS: OLD }, gateway: { nowMs: () => nowMs } });
+    path = keptSecretsPath(gateway.settings.towlineHome);
+  });
+  afterEach(() => gateway.close());
+
+  /** What the gateway answers to an account webhook that is signed with this secret now. */
+  const deliver = async (secret: string) => {
+    sent += 1;
+    const body = JSON.stringify({ event: 'system.event', data: { number: sent } });
+    const to = new URL(gateway.gateway.inbound.webhook).pathname;
+    return (await gateway.post(to, body, signed(secret, body, { atMs: nowMs }))).status;
+  };
+  const answers = () => Promise.all([OLD, NEW, OTHER].map(deliver));
+  const inHours = (hours: number) => new Date(nowMs + hours * HOUR_MS).toISOString();
+
+  it('takes the new secret with the very next event, the old one until its end, and no other', async () => {
+    expect(await answers()).toEqual([200, 401, 401]);
+    writeKeptSecrets(path, [{ secret: NEW, until: null }]);
+    expect(await answers()).toEqual([200, 200, 401]);
+    writeKeptSecrets(path, [
+      { secret: NEW, until: null },
+      { secret: OLD, until: inHours(2) },
+    ]);
+    expect(await answers()).toEqual([200, 200, 401]);
+    nowMs += 2 * HOUR_MS;
+    // It still stands in WEBHOOK_SECRETS.
+    expect(await answers()).toEqual([401, 200, 401]);
+  });
+
+  it('goes on with the last good secrets where the file cannot be used, and says so without them', async () => {
+    writeKeptSecrets(path, [{ secret: NEW, until: null }]);
+    expect(await deliver(NEW)).toBe(200);
+    await writeFile(path, `{"secrets": [{"secret": "${OTHER}"`);
+    expect(await answers()).toEqual([200, 200, 401]);
+    writeKeptSecrets(path, [{ secret: OTHER, until: null }]);
+    await chmod(path, 0o644);
+    expect(await answers()).toEqual([200, 200, 401]);
+    expect(JSON.stringify(gateway.log)).toContain('the kept webhook secrets cannot be read');
+    for (const secret of [OLD, NEW, OTHER]) expect(JSON.stringify(gateway.log)).not.toContain(secret);
+  });
+
+  it('does not start on a file that others can read', async () => {
+    writeKeptSecrets(path, [{ secret: NEW, until: null }]);
+    await chmod(path, 0o644);
+    const start = gatewayUnderTest({ gateway: { settings: gateway.settings } });
+    await expect(start).rejects.toThrow(/Others can read/);
+  });
+});
