@@ -52,12 +52,16 @@ export async function createLibsqlStore(db: SqlConnection, keyring: Keyring, now
   };
 }
 
-/** SQLite gives its other files the mode of this one. */
+/**
+ * SQLite gives its other files the mode of this one. Only where the file is new: closing any handle of it drops all
+ * POSIX locks that this process holds on it, and with them those of a store that it has open already.
+ */
 async function makeFile(path: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await (await open(path, 'a', 0o600)).close();
+    await (await open(path, 'wx', 0o600)).close();
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
     throw new StoreUnavailableError((error as NodeJS.ErrnoException).code ?? 'OPEN');
   }
 }
