@@ -100,8 +100,13 @@ async function lookUp(
 ): Promise<StatusReading | undefined> {
   const source = definitionOf(order.flowId).status;
   if (source === undefined) return undefined;
-  const record = await reading(() => call(deps.service, source.operation, source.referenceOf(order.input)));
-  return record instanceof RejectedError ? undefined : source.read(record);
+  const ask = async (operation: OperationName) => {
+    const record = await reading(() => call(deps.service, operation, source.referenceOf(order.input)));
+    return record instanceof RejectedError ? undefined : record;
+  };
+  const record = await ask(source.operation);
+  const besides = source.besides?.isNeeded(record) ? await ask(source.besides.operation) : undefined;
+  return record === undefined && besides === undefined ? undefined : source.read(record, besides);
 }
 
 /** The table of operations is typed one by one; the definitions hold names, and the client checks every body by schema. */

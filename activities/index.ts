@@ -6,6 +6,7 @@ import type { ActivityDeps } from './deps.js';
 import { createFlowStepActivities } from './flow-steps.js';
 import { createUpkeepActivities } from './flow-upkeep.js';
 import { createRefundActivities } from './refund.js';
+import { createRefundInvoiceActivities } from './refund-invoice.js';
 import { createSettleActivities } from './settle-unknown.js';
 
 /** Every activity of a worker of all flows. Their names are durable: running flows hold on to them. */
@@ -13,6 +14,7 @@ export function createActivities(deps: ActivityDeps) {
   return {
     ...createBridgeActivities(deps),
     ...createRefundActivities(deps),
+    ...createRefundInvoiceActivities(deps),
     ...createCryptoSendActivities(deps),
     ...createSettleActivities(deps),
     ...createClaimActivities(deps),

@@ -1,4 +1,7 @@
 import type { ServiceClient } from '../src/client/index.js';
+import { RejectedError } from '../src/client/index.js';
+import { offrampFacts } from '../src/flows/offramp-record.js';
+import { onrampFacts } from '../src/flows/onramp-legs.js';
 import type { Facts } from './outcomes.js';
 
 /** How one money operation is looked up, and which facts of the record can be compared with ours. */
@@ -13,6 +16,8 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
     read: (service, reference) => service.getCryptoSend(reference),
     facts: (record) => textMembers(record, { cryptoAmount: 'cryptoAmount', receiverAddress: 'cryptoWallet' }),
   },
+  createOnramp: { read: readOnramp, facts: onrampFacts },
+  createOfframp: { read: (service, reference) => service.getOfframp(reference), facts: offrampFacts },
 };
 
 function textMembers(record: unknown, members: Readonly<Record<string, string>>): Facts {
@@ -23,4 +28,17 @@ function textMembers(record: unknown, members: Readonly<Record<string, string>>)
       return typeof value === 'string' && value !== '' ? [[fact, value]] : [];
     }),
   );
+}
+
+/**
+ * The two legs in the shape of the lost answer (`OnrampCreation`): what can be known of it. The redirect URL cannot. The
+ * service may know the payment before it knows of anything on a chain, and what it knows was executed.
+ */
+async function readOnramp(service: ServiceClient, referenceId: string): Promise<unknown> {
+  try {
+    return { referenceId, ...(await service.getOnChainDeposit(referenceId)) };
+  } catch (error) {
+    if (!(error instanceof RejectedError && error.isNotFound)) throw error;
+    return { referenceId, mobile_money: await service.getMobileMoneyDeposit(referenceId) };
+  }
 }

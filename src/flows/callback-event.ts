@@ -38,15 +38,28 @@ const Envelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
 
 export type CallbackFields = z.infer<typeof Fields>;
 
-/** Reads an event; `statusOf` where a kind says its status in other members. */
+/**
+ * Reads an event; `statusOf` where a kind says its status in other members, `factsOf` where only some members are sure
+ * to mean what the flow knows.
+ */
 export function callbackEvent(
   body: unknown,
   statusOf: (fields: CallbackFields, event: string | null) => string | null = (fields) => fields.status ?? null,
+  factsOf: (fields: CallbackFields, event: string | null) => EventReading['facts'] = commonFacts,
 ): EventReading | undefined {
   const envelope = Envelope.safeParse(body);
   const parsed = Fields.safeParse(envelope.success ? envelope.data.data : body);
   if (!parsed.success) return undefined;
   const fields = parsed.data;
+  const event = envelope.success ? envelope.data.event : null;
+  return {
+    reference: fields.referenceId ?? fields.reference_id ?? fields.provider_reference_id ?? null,
+    status: statusOf(fields, event),
+    facts: factsOf(fields, event),
+  };
+}
+
+function commonFacts(fields: CallbackFields): EventReading['facts'] {
   const facts: Record<string, string> = {};
   const add = (name: string, value: string | undefined) => {
     if (value !== undefined) facts[name] = value;
@@ -55,9 +68,5 @@ export function callbackEvent(
   add('fiatAmount', fields.fiatAmount);
   add('cryptoAmount', fields.cryptoAmount ?? fields.crypto_amount);
   add('currency', fields.currency ?? fields.fiatCurrency);
-  return {
-    reference: fields.referenceId ?? fields.reference_id ?? fields.provider_reference_id ?? null,
-    status: statusOf(fields, envelope.success ? envelope.data.event : null),
-    facts,
-  };
+  return facts;
 }

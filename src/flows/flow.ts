@@ -52,8 +52,13 @@ export interface Submission<Input> {
 export interface StatusSource<Input> {
   readonly operation: OperationName;
   referenceOf(input: Input): string;
-  /** One word for where it stands, and what can be compared. */
-  read(record: unknown): { readonly status: string | null; readonly facts: Readonly<Record<string, string>> };
+  /** Asked besides, where the first one does not know the reference or does not say enough. */
+  readonly besides?: { readonly operation: OperationName; isNeeded(record: unknown): boolean };
+  /** One word for where it stands, and what can be compared. Undefined: this one does not know it, or was not asked. */
+  read(
+    record: unknown,
+    besides?: unknown,
+  ): { readonly status: string | null; readonly facts: Readonly<Record<string, string>> };
 }
 
 /** Keeps the input's type within a definition and hides it in the table. */

@@ -3,6 +3,8 @@ import { bankWithdrawalFlow } from './bank-withdrawal.js';
 import { bridgeTransferFlow } from './bridge-transfer.js';
 import { cardDepositFlow } from './card-deposit.js';
 import { cryptoSendFlow } from './crypto-send.js';
+import { offrampFlow } from './offramp.js';
+import { onrampFlow } from './onramp.js';
 import type { FlowDefinition } from './flow.js';
 import { kycCheckFlow } from './kyc-check.js';
 import type { FlowKind } from './vocabulary.js';
@@ -11,6 +13,8 @@ import type { FlowKind } from './vocabulary.js';
 export const flows: Readonly<Partial<Record<FlowKind, FlowDefinition<never>>>> = {
   'bridge-transfer': bridgeTransferFlow as FlowDefinition<never>,
   'crypto-send': cryptoSendFlow as FlowDefinition<never>,
+  onramp: onrampFlow as FlowDefinition<never>,
+  offramp: offrampFlow as FlowDefinition<never>,
   'bank-checkout': bankCheckoutFlow as FlowDefinition<never>,
   'bank-withdrawal': bankWithdrawalFlow as FlowDefinition<never>,
   'kyc-check': kycCheckFlow as FlowDefinition<never>,

@@ -27,9 +27,12 @@ export const callerReference = () =>
     .string()
     .regex(REFERENCE_PATTERN, 'must be A-Z a-z 0-9 . _ : -, begin with a letter or digit, and have no ".."')
     .max(MAX_CALLER_REFERENCE_LENGTH, `must have at most ${MAX_CALLER_REFERENCE_LENGTH} characters`)
-    .refine((text) => !text.endsWith(OWN_SUFFIX), {
+    .refine((text) => !isRefundReference(text), {
       message: `must not end in "${OWN_SUFFIX}", which our refunds use`,
     });
+
+/** Under such a reference we refund: it is no flow's own. */
+export const isRefundReference = (reference: string): boolean => reference.endsWith(OWN_SUFFIX);
 
 export const refundReferenceOf = (reference: string): string => reference + OWN_SUFFIX;
 

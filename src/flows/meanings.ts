@@ -2,9 +2,20 @@
 
 /**
  * `pending`: not final, and so is every word that is not listed: it is kept and shown. `failed` means that nothing was
- * paid out and nothing is kept; where a failure is followed by a refund, that is `refund-pending`.
+ * paid out and nothing is kept; where a failure is followed by a refund, that is `refund-pending`. `collected`: not
+ * final, and money was taken, so that a failure would contradict it. `owed`: money was taken, what it was for failed,
+ * and no refund is announced: never a failure, a person decides.
  */
-export const MEANINGS = ['pending', 'succeeded', 'failed', 'refund-pending', 'refunded', 'refund-failed'] as const;
+export const MEANINGS = [
+  'pending',
+  'collected',
+  'succeeded',
+  'failed',
+  'owed',
+  'refund-pending',
+  'refunded',
+  'refund-failed',
+] as const;
 export type Meaning = (typeof MEANINGS)[number];
 
 export type Words = Readonly<Record<string, Meaning>>;
@@ -38,18 +49,41 @@ export const CHECKOUT_WORDS: Words = { ...PAYMENT_WORDS, CONFIRMED: 'succeeded' 
 /** Decisions on a KYC record, as `kycWord` reads them. */
 export const KYC_WORDS: Words = { APPROVED: 'succeeded', REJECTED: 'failed' };
 
+/** Ours, for an offramp whose FAILED comes without a trace of the crypto: there is nothing to refund. */
+export const CRYPTO_NOT_RECEIVED = 'CRYPTO_NOT_RECEIVED';
+/** Ours, for the event `refund.lightning.invoice_needed`. */
+export const REFUND_INVOICE_NEEDED = 'REFUND_INVOICE_NEEDED';
+
 /** FAILED is not the end of an offramp: an automatic refund follows. */
 export const OFFRAMP_WORDS: Words = {
   PENDING: 'pending',
-  CRYPTO_RECEIVED: 'pending',
+  CRYPTO_RECEIVED: 'collected',
   PROCESSING: 'pending',
   SUCCESS: 'succeeded',
   SUCCESSFUL: 'succeeded',
   COMPLETED: 'succeeded',
   FAILED: 'refund-pending',
+  [CRYPTO_NOT_RECEIVED]: 'failed',
   REFUND_PENDING: 'refund-pending',
+  [REFUND_INVOICE_NEEDED]: 'refund-pending',
   REFUNDED: 'refunded',
   REFUND_FAILED: 'refund-failed',
+};
+
+/** Words of one leg of an onramp, told apart by a prefix: the fiat comes in first, then the crypto goes out. */
+const legWords = (prefix: string, meant: (meaning: Meaning) => Meaning): Words =>
+  Object.fromEntries(Object.entries(PAYMENT_WORDS).map(([word, meaning]) => [prefix + word, meant(meaning)]));
+
+const CRYPTO_LEG: Partial<Record<Meaning, Meaning>> = { succeeded: 'succeeded', failed: 'owed', refunded: 'owed' };
+
+/**
+ * An onramp stands where its two legs stand (`onramp-legs.ts`): the crypto leg is only spoken of once the fiat is
+ * collected, or delivered. Without a prefix: words for the whole, which only events say.
+ */
+export const ONRAMP_WORDS: Words = {
+  ...PAYMENT_WORDS,
+  ...legWords('FIAT_', (meaning) => (meaning === 'succeeded' ? 'collected' : meaning)),
+  ...legWords('CRYPTO_', (meaning) => CRYPTO_LEG[meaning] ?? 'collected'),
 };
 
 export function meaningOf(words: Words, word: string | null): Meaning {
@@ -58,5 +92,5 @@ export function meaningOf(words: Words, word: string | null): Meaning {
 
 /** Meanings that end a flow. */
 export function isFinal(meaning: Meaning): boolean {
-  return meaning === 'succeeded' || meaning === 'failed' || meaning === 'refunded' || meaning === 'refund-failed';
+  return meaning !== 'pending' && meaning !== 'collected' && meaning !== 'refund-pending';
 }

@@ -79,3 +79,10 @@ export interface PersonOrder {
   readonly actor: string;
   readonly note?: string;
 }
+
+/** Argument of the update `provideRefundInvoice`. */
+export interface RefundInvoiceOrder {
+  readonly actor: string;
+  /** A Lightning invoice (BOLT 11) of whoever is to get the refund. */
+  readonly invoice: string;
+}

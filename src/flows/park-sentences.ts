@@ -16,5 +16,8 @@ export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   refund_unconfirmed: 'The refund was accepted, and has not been confirmed.',
   refund_pending: 'The deadline passed while the service still owed a refund.',
   refund_failed: 'The refund was refused, or it failed.',
+  crypto_leg_failed: "The customer's fiat was collected, and the crypto that it was for failed.",
+  refund_invoice_needed: 'The service asks for a Lightning invoice to refund to.',
+  refund_invoice_ready: 'A checked refund invoice waits to be handed to the service, before it expires.',
   terminated: 'The flow was terminated in the Temporal UI; what became of its money is not known to it.',
 };

@@ -75,6 +75,12 @@ export const PARK_ACTIONS = {
   refund_pending: ['keep-waiting', 'mark-refunded', 'close-without-refund', 'mark-completed'],
   /** The service refused or failed the refund. */
   refund_failed: ['mark-refunded', 'close-without-refund'],
+  /** The customer's fiat was collected, and the crypto that it was for failed on the chain. */
+  crypto_leg_failed: ['mark-completed', 'mark-refunded', 'close-without-refund'],
+  /** The service asks for a Lightning invoice to refund to: the update `provideRefundInvoice` takes it. */
+  refund_invoice_needed: ['keep-waiting', 'mark-refunded', 'close-without-refund', 'mark-completed'],
+  /** A checked refund invoice is on show: it must be handed to the service, by a person. */
+  refund_invoice_ready: ['confirm-handed-over', 'mark-refunded', 'close-without-refund', 'mark-completed'],
   /** The flow was terminated in the Temporal UI; the gateway resolves it on its claim. */
   terminated: ['close-not-executed', 'mark-completed', 'mark-failed', 'mark-refunded'],
 } as const;

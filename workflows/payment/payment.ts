@@ -8,6 +8,7 @@ import { differences, type Facts } from '../steps/facts.js';
 import type { Flow, FlowCarried } from '../steps/flow.js';
 import { READ } from '../steps/policies.js';
 import { unlessStopped } from '../steps/stop.js';
+import type { RefundInvoice } from '../ramp/refund-invoice.js';
 import { paymentStanding, type PaymentStanding } from './standing.js';
 
 /** How one kind's payment is submitted and followed. */
@@ -21,12 +22,23 @@ export interface PaymentPlan {
   readonly hasLookup: boolean;
   /** How long events are awaited before the first look, ms. */
   readonly firstLookMs: number;
+  /** Stages of the way with the words that prove them, first to last. @default the stage stays as it is */
+  readonly stages?: readonly (readonly [stage: string, words: readonly string[]])[];
+  /** What the kind keeps of its trusted events beside their words. Pure of commands. */
+  readonly hear?: (payment: Payment, event: FlowEvent) => void;
+  /** A decision of its own that the kind may wait for on the way. */
+  readonly aside?: PaymentAside;
   /** Where no lookup confirms a failure: how long an event that contradicts it is awaited, ms. @default not at all */
   readonly failureGraceMs?: number;
   /** Its POST, where another worker than the flow's own must send it. */
   readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
   /** False: what a send needs is gone after the first one, so that not even a person can order another. @default true */
   readonly sendAgain?: boolean;
+}
+
+export interface PaymentAside {
+  isDue(payment: Payment): boolean;
+  decide(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void>;
 }
 
 /** One payment in the making, of any kind that is told by its definition. Travels through continue-as-new. */
@@ -45,6 +57,8 @@ export interface Payment extends Evidence {
   toldMeanings: readonly Meaning[];
   /** A trusted event said something final: look now. */
   lookNow: boolean;
+  /** Of an offramp whose refund goes to a Lightning invoice. */
+  refund?: RefundInvoice;
 }
 
 export interface PaymentCarried {
@@ -91,6 +105,7 @@ export function rulesOf(flow: Flow, payment: Payment, plan: PaymentPlan): EventR
 }
 
 function apply(flow: Flow, payment: Payment, plan: PaymentPlan, event: FlowEvent): boolean {
+  plan.hear?.(payment, event);
   const word = event.status;
   if (word === null || payment.words.includes(word)) return false;
   const meaning = meaningOf(plan.words, word);
@@ -100,7 +115,7 @@ function apply(flow: Flow, payment: Payment, plan: PaymentPlan, event: FlowEvent
     payment.lookNow ||= isFinal(meaning) || meaning === 'refund-pending';
   } else payment.provenMeanings = [...payment.provenMeanings, meaning];
   const unknown = word.toUpperCase() in plan.words ? '' : ': an unknown word, kept; it is not final';
-  flow.note(`${word} (${event.proof ?? 'trusted'})${unknown}`, whoSays(event));
+  tell(flow, payment, plan, `${word} (${event.proof ?? 'trusted'})${unknown}`, whoSays(event));
   return true;
 }
 
@@ -111,5 +126,16 @@ export function takeReading(flow: Flow, payment: Payment, plan: PaymentPlan, sta
   if (!payment.provenMeanings.includes(meaning)) payment.provenMeanings = [...payment.provenMeanings, meaning];
   if (!payment.words.includes(status)) payment.words = [...payment.words, status];
   payment.proven = true;
-  flow.note(`${status} (looked up)`, 'service');
+  tell(flow, payment, plan, `${status} (looked up)`, 'service');
+}
+
+/** The furthest stage that any word so far has reached; undefined where the plan has none for it. */
+export function stageReached(payment: Payment, plan: PaymentPlan): string | undefined {
+  return plan.stages?.findLast(([, words]) => words.some((word) => payment.words.includes(word)))?.[0];
+}
+
+function tell(flow: Flow, payment: Payment, plan: PaymentPlan, detail: string, by: string): void {
+  const stage = stageReached(payment, plan);
+  if (stage === undefined) flow.note(detail, by);
+  else flow.enter(stage, detail, by);
 }

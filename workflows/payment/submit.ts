@@ -6,7 +6,7 @@ import type { Flow } from '../steps/flow.js';
 import { STORE, SUBMIT } from '../steps/policies.js';
 import { settleUnknown } from '../steps/settle-unknown.js';
 import { submitUnlessStopped, type GuardedClaim } from '../steps/stop.js';
-import { hearPaymentEvents, type Payment, type PaymentPlan } from './payment.js';
+import { hearPaymentEvents, stageReached, type Payment, type PaymentPlan } from './payment.js';
 
 /**
  * Sends a payment's POST under its claim. Returns when the service is known to have it (by its answer, by the claim, by
@@ -122,7 +122,11 @@ async function settle(
       return rejected(flow, plan, claim, { ...settled, owner: '', recorded: true });
     case 'proven':
       flow.answer = { kind: 'none', reason: 'proven by an event, the answer itself was lost' };
-      flow.enter('tracking', `a trusted event proves that the service has ${plan.noun}`, 'service');
+      flow.enter(
+        stageReached(payment, plan) ?? 'tracking',
+        `a trusted event proves that the service has ${plan.noun}`,
+        'service',
+      );
       return 'proven';
     default:
       return settled satisfies never;

@@ -9,9 +9,10 @@ import type { Flow } from '../steps/flow.js';
 import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
 import { lookAtInbox } from '../steps/look-at-inbox.js';
 import { park } from '../steps/park.js';
-import { LAST_LOOK, POLL } from '../steps/policies.js';
-import { observed } from '../steps/stop.js';
+import { LAST_LOOK } from '../steps/policies.js';
+import { parkAndLook, pollStatus } from './look.js';
 import { rulesOf, standing, takeReading, type Payment, type PaymentCarried, type PaymentPlan } from './payment.js';
+import type { FinalMeaning } from './standing.js';
 
 /**
  * Follows an accepted payment to its end. Events and polling race: an event is a hint that cuts the polling short, and
@@ -24,8 +25,10 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: PaymentPl
     const now = standing(payment);
     if (payment.mismatches.length > 0) await decideMismatch(flow, payment, rulesOf(flow, payment, plan));
     else if (now.kind === 'conflict') return decideConflict(flow, payment);
+    else if (now.kind === 'owed') await decideOwed(flow, payment, plan);
     else if (now.kind === 'ended' && !(await stands(flow, payment, plan, now.meaning))) continue;
     else if (now.kind === 'ended') return endOf(flow, payment, plan, now.meaning);
+    else if (plan.aside?.isDue(payment)) await plan.aside.decide(flow, payment, plan);
     else if (tooLong(flow)) await goOnAsNew(payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
     else if (!flow.deadlinePassed) await waitForNews(flow, payment, plan);
     else if (!lookedOnceMore) {
@@ -58,34 +61,22 @@ async function waitForNews(flow: Flow, payment: Payment, plan: PaymentPlan): Pro
     payment.lookNow ||
     payment.mismatches.length > 0 ||
     standing(payment).kind !== 'open' ||
+    (plan.aside?.isDue(payment) ?? false) ||
     flow.deadlinePassed ||
     tooLong(flow);
   if (!plan.hasLookup) return condition(news);
   const firstLookMs = payment.lookNow || payment.words.length > 0 ? 0 : flow.scaled(plan.firstLookMs);
   payment.lookNow = false;
-  const known = payment.words.filter((word) => !told(payment, plan, word));
-  const polling = observed(() =>
-    act(POLL, `Look up ${plan.noun}`, flow.timeScale).awaitStatus({
-      flowId: flow.flowId,
-      input: payment.input,
-      known,
-      firstLookMs,
-      timeScale: flow.timeScale,
-    }),
-  );
+  const polling = pollStatus(flow, payment, plan, firstLookMs);
   await condition(() => polling.settled() || news());
   if (polling.settled()) takeReading(flow, payment, plan, (await polling.promise).status);
   else polling.cancel();
 }
 
-/** A final word that only an event said so far: the lookup saying it, too, is news. */
-function told(payment: Payment, plan: PaymentPlan, word: string): boolean {
-  const meaning = meaningOf(plan.words, word);
-  return meaning !== 'pending' && !payment.provenMeanings.includes(meaning);
-}
-
 async function lookOnceMore(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
   await lookAtInbox(flow);
+  // What made us look is answered by this look: left set, it would end every wait for a person at once.
+  payment.lookNow = false;
   if (!plan.hasLookup) return;
   try {
     const order = { flowId: flow.flowId, input: payment.input };
@@ -107,7 +98,8 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: PaymentPlan): P
     : claimed.length > 0 && !plan.hasLookup
       ? 'unverified_settlement'
       : 'no_settlement';
-  const decision = await park(flow, reason, evidence, () => payment.lookNow || standing(payment).kind !== 'open');
+  const decided = () => payment.lookNow || standing(payment).kind !== 'open' || (plan.aside?.isDue(payment) ?? false);
+  const decision = await park(flow, reason, evidence, decided);
   if (decision === 'decided') return payment.lookNow ? lookOnceMore(flow, payment, plan) : undefined;
   if (decision.action === 'keep-waiting') return flow.extendDeadline();
   if (decision.action !== 'trust-settlement') return endAsOrdered(decision);
@@ -115,17 +107,19 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: PaymentPlan): P
   if (meant !== undefined) vouchFor(flow, payment, rulesOf(flow, payment, plan), meant);
 }
 
+/** Money was taken, and what it was for failed: no failure, but a debt. The service may still pay it back. */
+async function decideOwed(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+  const evidence = { words: payment.words, why: 'the money was collected, and nothing shows that it was given back' };
+  const decision = await parkAndLook(flow, payment, plan, { reason: 'crypto_leg_failed', evidence });
+  if (decision !== 'decided') endAsOrdered(decision);
+}
+
 async function decideConflict(flow: Flow, payment: Payment): Promise<never> {
   const evidence = { words: payment.words, why: 'what is proven excludes one another' };
   return endAsOrdered(await park(flow, 'conflict', evidence));
 }
 
-async function endOf(
-  flow: Flow,
-  payment: Payment,
-  plan: PaymentPlan,
-  meaning: 'succeeded' | 'failed' | 'refunded' | 'refund-failed',
-): Promise<Outcome> {
+async function endOf(flow: Flow, payment: Payment, plan: PaymentPlan, meaning: FinalMeaning): Promise<Outcome> {
   const word = payment.words.at(-1) ?? meaning;
   switch (meaning) {
     case 'succeeded':
@@ -135,11 +129,9 @@ async function endOf(
     case 'failed':
       return endFlow('failed', 'failed_at_service', `${capitalised(plan.noun)} failed at the service (${word}).`);
     case 'refund-failed': {
-      const decision = await park(flow, 'refund_failed', { words: payment.words }, () =>
-        payment.toldMeanings.includes('refunded'),
-      );
-      if (decision !== 'decided') return endAsOrdered(decision);
-      return { state: 'refunded', reason: null, detail: `${capitalised(plan.noun)} was refunded after all.` };
+      const evidence = { words: payment.words };
+      const decision = await parkAndLook(flow, payment, plan, { reason: 'refund_failed', evidence });
+      return decision === 'decided' ? trackPayment(flow, payment, plan) : endAsOrdered(decision);
     }
     default:
       return meaning satisfies never;

@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { FlowReport, PersonOrder, ResolveOrder } from '../../src/flows/messages.js';
+import type { FlowReport, PersonOrder, RefundInvoiceOrder, ResolveOrder } from '../../src/flows/messages.js';
 import { EVENTS_SIGNAL, FLOW_QUERY, UPDATES } from '../../src/flows/vocabulary.js';
 
 /** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
@@ -9,6 +9,9 @@ export const answerUpdate = defineUpdate<SubmitAnswer>(UPDATES.answer);
 export const cancelUpdate = defineUpdate<{ cancelled: true }, [PersonOrder]>(UPDATES.cancel);
 export const resolveUpdate = defineUpdate<{ accepted: true }, [ResolveOrder]>(UPDATES.resolve);
 export const approveQuoteUpdate = defineUpdate<{ approved: true }, [PersonOrder]>(UPDATES.approveQuote);
+export const provideRefundInvoiceUpdate = defineUpdate<{ accepted: true; expiresAt: string }, [RefundInvoiceOrder]>(
+  UPDATES.provideRefundInvoice,
+);
 
 /** What the service answered to the flow's main POST, for the caller who waits for it. */
 export type SubmitAnswer =

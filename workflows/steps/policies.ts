@@ -96,3 +96,7 @@ export const KYC_LOOK_EVERY_MS = 15 * MINUTE;
 
 /** No events come for a crypto send: look soon. */
 export const CRYPTO_SEND_FIRST_LOOK_MS = 2 * SECOND;
+/** A customer takes a minute or more to pay, and callbacks tell of it. */
+export const ONRAMP_FIRST_LOOK_MS = 45 * SECOND;
+/** The crypto comes in and the fiat goes out within minutes, and callbacks tell of both. */
+export const OFFRAMP_FIRST_LOOK_MS = 30 * SECOND;

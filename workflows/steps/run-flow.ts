@@ -94,7 +94,7 @@ function checkResolve(flow: Flow, order: ResolveOrder): void {
   }
 }
 
-function notAllowed(type: string, message: string): ApplicationFailure {
+export function notAllowed(type: string, message: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message, nonRetryable: true });
 }
 

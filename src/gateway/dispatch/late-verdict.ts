@@ -3,6 +3,7 @@ import {
   KYC_WORDS,
   meaningOf,
   OFFRAMP_WORDS,
+  ONRAMP_WORDS,
   PAYMENT_WORDS,
   type Meaning,
 } from '../../flows/meanings.js';
@@ -18,6 +19,9 @@ export interface LateVerdict {
 /** Endings of a flow that a word of this meaning can stand next to. A word that is not final says nothing of them. */
 const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> = {
   pending: undefined,
+  // A failure says that nothing was taken.
+  collected: ['completed', 'refunded'],
+  owed: ['refunded'],
   succeeded: ['completed'],
   // A failure comes before its refund.
   failed: ['failed', 'refunded', 'expired', 'cancelled'],
@@ -27,7 +31,7 @@ const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> =
 };
 
 /** Of every kind: no word means success to one kind and failure to another. */
-const WORDS = { ...PAYMENT_WORDS, ...OFFRAMP_WORDS, ...CHECKOUT_WORDS, ...KYC_WORDS };
+const WORDS = { ...PAYMENT_WORDS, ...ONRAMP_WORDS, ...OFFRAMP_WORDS, ...CHECKOUT_WORDS, ...KYC_WORDS };
 
 export function lateVerdict(status: string | null, ended: FlowState, trusted: boolean): LateVerdict {
   const meaning = meaningOf(WORDS, status);

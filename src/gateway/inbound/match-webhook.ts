@@ -1,4 +1,5 @@
 import { flowOf } from '../../flows/index.js';
+import { isRefundReference } from '../../flows/input.js';
 import type { FlowDefinition } from '../../flows/flow.js';
 import { FLOW_KINDS } from '../../flows/vocabulary.js';
 import type { ClaimPhase, ClaimStore } from '../../store/claim.js';
@@ -57,8 +58,9 @@ function candidatesOf(body: unknown): readonly Candidate[] {
 
 async function theOne(
   claims: Pick<ClaimStore, 'ofFlow'>,
-  candidates: readonly Candidate[],
+  addressed: readonly Candidate[],
 ): Promise<Candidate | undefined> {
+  const candidates = addressed.filter(({ address }) => !isRefundReference(address.reference));
   const named = candidates.filter((candidate) => candidate.named);
   const sent = await sentOf(claims, candidates);
   const watched = named.filter(({ definition }) => isWatch(definition));

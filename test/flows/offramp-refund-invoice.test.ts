@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { newReference, openBench, until, type Bench } from '../workflows/bench.js';
+import { bolt11 } from './bolt11.js';
+import { detailsOf, endOf, eventOf, leave, move, order, watchLooks } from './ramps.js';
+
+const OVER_LIGHTNING = { chain: 'LIGHTNING', token: 'SAT', cryptoAmount: '2100' };
+const DUE_MSAT = 2_100_000;
+
+describe('the refund of an offramp over Lightning', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 5 }, deps: { serviceIsOnLoopback: true } });
+    watchLooks(bench);
+  });
+  afterAll(() => bench.close());
+  beforeEach(() => bench.control('DELETE', '/faults'));
+
+  const offramp = async (word: string, more: Record<string, unknown> = {}) => {
+    const reference = newReference(word);
+    await bench.control('POST', '/scenarios', { reference, ending: 'refund-needs-invoice' });
+    const handle = await bench.startFlow('offramp', reference, {
+      referenceId: reference,
+      currency: 'KES',
+      ...OVER_LIGHTNING,
+      ...more,
+    });
+    return { reference, handle };
+  };
+  type Handle = Awaited<ReturnType<typeof offramp>>['handle'];
+  const asks = (reference: string, data: Record<string, unknown> = {}) =>
+    eventOf('offramp', {
+      event: 'refund.lightning.invoice_needed',
+      data: { reference_id: reference, status: 'REFUND_PENDING', crypto_amount: 2_100, token: 'SAT', ...data },
+    });
+  /** The event asks; the lookup has to show that a refund is owed. */
+  const asked = async (word: string, more?: Record<string, unknown>, data?: Record<string, unknown>) => {
+    const { reference, handle } = await offramp(word, more);
+    await until(handle, ({ view }) => view.stage !== 'submitting' && view.stage !== 'preparing');
+    await handle.signal('events', [asks(reference, data)]);
+    const report = await isParked(handle, 'refund_invoice_needed');
+    return { reference, handle, report };
+  };
+  const isParked = async (handle: Handle, reason: string): Promise<FlowReport> => {
+    for (let turn = 1; turn <= 40; turn += 1) {
+      const report = await handle.query<FlowReport>('flow');
+      if (report.view.parked?.reason === reason) return report;
+      await bench.pass(1_000);
+    }
+    return until(handle, ({ view }) => view.parked?.reason === reason);
+  };
+  const provide = (handle: Handle, invoice: unknown, actor = 'ada') =>
+    handle.executeUpdate('provideRefundInvoice', { args: [{ actor, invoice }] });
+  const why = async (refused: Promise<unknown>): Promise<string> =>
+    refused.then(
+      () => 'not refused',
+      (error: Error & { cause?: Error }) => error.cause?.message ?? error.message,
+    );
+
+  test('asks for an invoice, checks it, shows it, and waits for the refund once it was handed over', async () => {
+    const { reference, handle, report } = await asked('whole');
+    expect(report.view.parked).toMatchObject({
+      actions: ['keep-waiting', 'mark-refunded', 'close-without-refund', 'mark-completed'],
+      evidence: { dueMsat: '2100000', chain: 'LIGHTNING', token: 'SAT' },
+    });
+    const invoice = bolt11({ amountMsat: DUE_MSAT });
+    expect(await provide(handle, invoice)).toMatchObject({ accepted: true });
+    const { view } = await isParked(handle, 'refund_invoice_ready');
+    expect(view.parked?.evidence).toMatchObject({ invoice, amountMsat: '2100000', paymentHash: expect.any(String) });
+    expect(view.parked?.actions).toContain('confirm-handed-over');
+    await bench.control('POST', `/transactions/${reference}/refund-invoice`, { invoice });
+    await order(bench, handle, 'confirm-handed-over', 'pasted into their dashboard').catch(() => undefined);
+    const end = await endOf(handle);
+    expect(end.view.outcome).toMatchObject({ state: 'refunded', reason: null });
+    expect(JSON.stringify(end)).not.toContain('Canary');
+    expect(await bench.executions('createOfframp', reference)).toBe(1);
+  });
+
+  test('the invoice may be given although the event that asks for it was lost', async () => {
+    const { handle } = await offramp('event-lost');
+    await bench.pass(120_000);
+    await until(handle, (report) => detailsOf(report).includes('REFUND_PENDING (looked up)'));
+    await provide(handle, bolt11({ amountMsat: DUE_MSAT }));
+    await isParked(handle, 'refund_invoice_ready');
+    await order(bench, handle, 'confirm-handed-over');
+    await until(handle, ({ view }) => view.state === 'running');
+    await leave(bench, handle);
+  });
+
+  test('parked or not, a refund that the service made meanwhile ends it, with all webhooks lost', async () => {
+    const { reference, handle } = await asked('meanwhile');
+    await move(bench, reference, 'REFUNDED');
+    await bench.pass(600_000);
+    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    expect(view.outcome).toMatchObject({ state: 'refunded' });
+  });
+
+  test('the amount of the refund is what the service tells, fees kept', async () => {
+    const { handle, report } = await asked('fees', {}, { crypto_amount: '2000.0' });
+    expect(report.view.parked?.evidence).toMatchObject({ dueMsat: '2000000' });
+    expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT })))).toMatch(/2100000 msat.*2000000 msat/);
+    await provide(handle, bolt11({ amountMsat: 2_000_000 }));
+    await isParked(handle, 'refund_invoice_ready');
+    await leave(bench, handle);
+  });
+
+  test('an invoice that does not fit is refused with the reason, and the flow goes on asking', async () => {
+    const { handle } = await asked('unfit');
+    const good = bolt11({ amountMsat: DUE_MSAT });
+    expect(await why(provide(handle, good.slice(0, -1)))).toMatch(/no Lightning invoice/);
+    expect(await why(provide(handle, 'Canary'))).toMatch(/no Lightning invoice/);
+    expect(await why(provide(handle, bolt11({ amountMsat: null })))).toMatch(/names no amount/);
+    expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT - 1 })))).toMatch(/2099999 msat.*2100000 msat/);
+    expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT, expirySeconds: 60 })))).toMatch(/expires too soon/);
+    const old = bolt11({ amountMsat: DUE_MSAT, createdAtMs: Date.now() - 7_200_000 });
+    expect(await why(provide(handle, old))).toMatch(/expires too soon/);
+    expect(await why(provide(handle, 7))).toMatch(/no invoice/);
+    expect(await why(provide(handle, good, null as unknown as string))).not.toBe('not refused');
+    const { view } = await isParked(handle, 'refund_invoice_needed');
+    expect(JSON.stringify(view)).not.toContain('Canary');
+    await leave(bench, handle);
+  });
+
+  test('an invoice that expires before it was handed over is asked for again', async () => {
+    const { handle } = await asked('expires');
+    await provide(handle, bolt11({ amountMsat: DUE_MSAT, expirySeconds: 900 }));
+    await isParked(handle, 'refund_invoice_ready');
+    await bench.pass(1_000_000);
+    const report = await isParked(handle, 'refund_invoice_needed');
+    expect(detailsOf(report)).toContain('the refund invoice expired before it was handed over');
+    await leave(bench, handle);
+  });
+
+  test('a new invoice takes the place of the one on show', async () => {
+    const { handle } = await asked('replaced');
+    await provide(handle, bolt11({ amountMsat: DUE_MSAT }));
+    await isParked(handle, 'refund_invoice_ready');
+    const second = bolt11({ amountMsat: DUE_MSAT });
+    await provide(handle, second);
+    const { view } = await until(handle, (report) => report.view.parked?.evidence['invoice'] === second);
+    expect(view.parked?.reason).toBe('refund_invoice_ready');
+    await leave(bench, handle);
+  });
+
+  test('no refund after it was handed over: parked at the new deadline, and another invoice is taken then', async () => {
+    const { handle } = await asked('nothing-comes');
+    await provide(handle, bolt11({ amountMsat: DUE_MSAT }));
+    await isParked(handle, 'refund_invoice_ready');
+    await order(bench, handle, 'confirm-handed-over');
+    await bench.pass(3_700_000);
+    await isParked(handle, 'refund_pending');
+    await provide(handle, bolt11({ amountMsat: DUE_MSAT, createdAtMs: Date.now() + 86_400_000 }));
+    await isParked(handle, 'refund_invoice_ready');
+    await leave(bench, handle);
+  });
+
+  test.each([
+    ['mark-refunded', { state: 'refunded' }],
+    ['close-without-refund', { state: 'failed', reason: 'closed_by_person' }],
+    ['mark-completed', { state: 'completed' }],
+  ])('a person may end it: %s', async (action, outcome) => {
+    const { handle } = await asked(action);
+    await order(bench, handle, action);
+    expect((await endOf(handle)).view.outcome).toMatchObject(outcome);
+  });
+
+  test('a person may wait without an invoice', async () => {
+    const { handle } = await asked('waits');
+    await order(bench, handle, 'keep-waiting');
+    await until(handle, ({ view }) => view.state === 'running');
+    await bench.pass(3_700_000);
+    await isParked(handle, 'refund_pending');
+    await leave(bench, handle);
+  });
+
+  test('without a refund that is owed over Lightning no invoice is taken, nor from an untrusted event', async () => {
+    const { reference, handle } = await offramp('not-owed', { chain: 'CELO', token: 'USDC', cryptoAmount: '12.5' });
+    await until(handle, ({ view }) => view.stage !== 'submitting' && view.stage !== 'preparing');
+    await handle.signal('events', [{ ...asks(reference), trusted: false, proof: null }]);
+    await bench.pass(120_000);
+    await until(handle, (report) => detailsOf(report).includes('REFUND_PENDING (looked up)'));
+    expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT })))).toMatch(/No refund over Lightning is owed/);
+    expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
+    await leave(bench, handle);
+  });
+});

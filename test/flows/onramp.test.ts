@@ -1,0 +1,340 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newReference, openBench, until, type Bench } from '../workflows/bench.js';
+import { countCalls, detailsOf, endOf, eventOf, leave, move, order, parked, stagesOf, watchLooks } from './ramps.js';
+
+const HOUR_MS = 3_600_000;
+const ADDRESS = '0xAbCdEf0123456789abcdef0123456789ABCDEF01';
+const MOBILE_MONEY = { phoneNumber: '+254712345678', accountName: 'Canary Customer', providerNetwork: 'VODACOM' };
+const CHECKOUT = { fullName: 'Canary Customer', phoneNumber: '+254712345678', paymentMethod: 'CAPITECPAY' };
+
+describe('an onramp', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 5 } });
+    watchLooks(bench);
+  });
+  afterAll(() => bench.close());
+  beforeEach(async () => {
+    await bench.control('DELETE', '/faults');
+    await bench.control('POST', '/settings', {
+      vocabulary: 'interface',
+      numbersAsStrings: false,
+      repeatMode: 'conflict',
+    });
+  });
+
+  const onramp = async (word: string, ending = 'completed', more: Record<string, unknown> = {}) => {
+    const reference = newReference(word);
+    await bench.control('POST', '/scenarios', { reference, ending });
+    const handle = await bench.startFlow('onramp', reference, {
+      referenceId: reference,
+      fiatAmount: '1000.50',
+      currency: 'KES',
+      chain: 'CELO',
+      token: 'USDC',
+      receiverAddress: ADDRESS,
+      mobileMoney: MOBILE_MONEY,
+      ...more,
+    });
+    return { reference, handle };
+  };
+  const executions = (reference: string) => bench.executions('createOnramp', reference);
+  const tracked = (handle: Awaited<ReturnType<typeof onramp>>['handle']) =>
+    until(handle, ({ view }) => view.stage === 'fiat-leg' || view.stage === 'tracking');
+
+  describe.each(['interface', 'live'])('in the words of the %s service, with all webhooks lost', (vocabulary) => {
+    beforeEach(() => bench.control('POST', '/settings', { vocabulary }));
+
+    test.each([
+      ['mobile money', { mobileMoney: MOBILE_MONEY }],
+      ['bank checkout', { mobileMoney: undefined, bankCheckout: CHECKOUT }],
+      ['neither of both', { mobileMoney: undefined }],
+    ])('completes with %s, once', async (_, more) => {
+      const { reference, handle } = await onramp('happy', 'completed', more);
+      const report = await endOf(handle);
+      expect(report.view.outcome).toMatchObject({ state: 'completed', reason: null });
+      expect(await executions(reference)).toBe(1);
+    });
+
+    test.each(['failed', 'cancelled', 'declined', 'expired'])(
+      'a payment that %s ends it with nothing taken',
+      async (how) => {
+        const { reference, handle } = await onramp(how, how);
+        const { view } = await endOf(handle);
+        expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
+        expect(view.outcome?.detail).toMatch(/FIAT_/);
+        expect(await executions(reference)).toBe(1);
+      },
+    );
+
+    test('a payment that was collected while the crypto failed is no failure: it parks', async () => {
+      const { handle } = await onramp('crypto-failed', 'crypto-failed');
+      const { view } = await parked(bench, handle);
+      expect(view.parked).toMatchObject({
+        reason: 'crypto_leg_failed',
+        actions: ['mark-completed', 'mark-refunded', 'close-without-refund'],
+        evidence: { words: expect.arrayContaining(['CRYPTO_FAILED']) },
+      });
+      expect(view.stage).toBe('crypto-leg');
+      await order(bench, handle, 'mark-refunded', 'sent the fiat back');
+      expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'refunded' });
+    });
+  });
+
+  test('shows its two legs as it goes', async () => {
+    const { reference, handle } = await onramp('legs', 'never');
+    await tracked(handle);
+    await bench.pass(60_000);
+    await until(handle, (report) => detailsOf(report).includes('FIAT_PENDING (looked up)'));
+    await move(bench, reference, 'CRYPTO_PENDING');
+    await bench.pass(60_000);
+    await until(handle, (report) => detailsOf(report).includes('CRYPTO_PENDING (looked up)'));
+    await move(bench, reference, 'PROCESSING', 'SUCCESS');
+    const report = await endOf(handle);
+    expect(report.view.state).toBe('completed');
+    expect(stagesOf(report)).toEqual(expect.arrayContaining(['submitting', 'fiat-leg', 'crypto-leg', 'done']));
+  });
+
+  test('by events it completes with a single look, which has the last word', async () => {
+    const calls = countCalls(bench, 'getOnChainDeposit', 'getMobileMoneyDeposit');
+    const { reference, handle } = await onramp('events', 'never');
+    await tracked(handle);
+    const legs = (mobile: string, received: string) => ({
+      event: 'transaction.onramp.status.updated',
+      data: {
+        referenceId: reference,
+        status: 'PENDING',
+        mobile_money_status: mobile,
+        crypto_received_status: received,
+      },
+    });
+    await handle.signal('events', [eventOf('onramp', legs('PENDING', 'PENDING'))]);
+    await handle.signal('events', [eventOf('onramp', { event: 'payment.confirmed', data: { status: 'SUCCESSFUL' } })]);
+    const { view } = await until(handle, (report) => report.view.stage === 'crypto-leg');
+    expect(view.state).toBe('running');
+    await move(bench, reference, 'CRYPTO_PENDING', 'PROCESSING', 'SUCCESS');
+    await handle.signal('events', [
+      eventOf('onramp', {
+        event: 'deposit.onchain.successful',
+        data: {
+          reference_id: reference,
+          status: 'SUCCESSFUL',
+          mobile_money_status: 'SUCCESSFUL',
+          crypto_received_status: 'SUCCESSFUL',
+          amount: 1000.5,
+          currency: 'KES',
+          crypto_amount: 7.7,
+        },
+      }),
+    ]);
+    const report = await until(handle, ({ view: { outcome } }) => outcome !== null);
+    expect(report.view.outcome).toMatchObject({ state: 'completed' });
+    expect(calls).toEqual({ getOnChainDeposit: 1, getMobileMoneyDeposit: 0 });
+  });
+
+  test('hands the redirect URL out by its answer, and nowhere else', async () => {
+    const { handle } = await onramp('redirect', 'never', { mobileMoney: undefined, bankCheckout: CHECKOUT });
+    const answer = await handle.executeUpdate<{ answer: { redirectUrl: string } }, []>('answer');
+    expect(answer).toMatchObject({ kind: 'accepted', answer: { redirectUrl: expect.stringContaining('/checkout/') } });
+    const report = await until(handle, (now) => now.view.stage !== 'submitting');
+    expect(detailsOf(report)).toContain('the customer pays at the redirect URL that the answer carries');
+    expect(JSON.stringify(report)).not.toContain(answer.answer.redirectUrl);
+    expect(JSON.stringify(report)).not.toMatch(/Canary|712345678/);
+    await leave(bench, handle);
+  });
+
+  test('a payment that only getMobileMoneyDeposit knows so far is followed by that', async () => {
+    const { handle } = await onramp('besides', 'failed');
+    await bench.control('POST', '/faults', {
+      operation: 'getOnChainDeposit',
+      kind: 'fail-first',
+      rate: 1,
+      status: 404,
+    });
+    const { view } = await endOf(handle);
+    expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
+  });
+
+  describe('a POST that went wrong', () => {
+    test.each(['answer-lost', 'error-after', 'garbage', 'duplicate-answer'])(
+      'after %s its two legs prove it: executed once',
+      async (kind) => {
+        await bench.control('POST', '/settings', { numbersAsStrings: true });
+        await bench.control('POST', '/faults', { operation: 'createOnramp', kind, first: 1 });
+        const { reference, handle } = await onramp(kind);
+        expect((await endOf(handle)).view.state).toBe('completed');
+        expect(await executions(reference)).toBe(1);
+      },
+    );
+
+    test('with the answer of a bank checkout its redirect URL is lost, and the flow says so', async () => {
+      await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'answer-lost', first: 1 });
+      const { reference, handle } = await onramp('lost-url', 'never', {
+        mobileMoney: undefined,
+        bankCheckout: CHECKOUT,
+      });
+      const answer = await handle.executeUpdate('answer');
+      expect(answer).toMatchObject({ kind: 'accepted', answer: { referenceId: reference } });
+      await until(handle, (report) =>
+        detailsOf(report).includes('the redirect URL of the checkout was lost with the answer'),
+      );
+      await leave(bench, handle);
+    });
+
+    test.each(['reset-before', 'error-before'])(
+      'after %s it parks; sent again by a person, it completes once',
+      async (kind) => {
+        await bench.control('POST', '/faults', { operation: 'createOnramp', kind, first: 1 });
+        const { reference, handle } = await onramp(kind);
+        const { view } = await parked(bench, handle);
+        expect(view.parked).toMatchObject({
+          reason: 'not_found_at_service',
+          actions: ['send-again', 'close-not-executed'],
+        });
+        expect(await executions(reference)).toBe(0);
+        await order(bench, handle, 'send-again');
+        expect((await endOf(handle)).view.state).toBe('completed');
+        expect(await executions(reference)).toBe(1);
+      },
+    );
+
+    test('what was never executed is closed by a person', async () => {
+      await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'reset-before', first: 1 });
+      const { reference, handle } = await onramp('closed');
+      await parked(bench, handle);
+      await order(bench, handle, 'close-not-executed');
+      expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
+      expect(await executions(reference)).toBe(0);
+    });
+
+    test('a trusted event proves it before any lookup does', async () => {
+      await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'reset-before', first: 1 });
+      const { handle } = await onramp('proven');
+      await until(handle, ({ view }) => view.stage === 'outcome-unknown');
+      await handle.signal('events', [
+        eventOf('onramp', { status: 'PENDING', fiatAmount: '1000.500', currency: 'KES' }),
+      ]);
+      const { view } = await until(handle, (report) => report.view.stage === 'fiat-leg');
+      expect(view.state).toBe('running');
+      await leave(bench, handle);
+    });
+
+    test('another onramp under its reference is not taken for its own', async () => {
+      const reference = newReference('taken');
+      const body = { fiatAmount: 9, currency: 'KES', chain: 'CELO', token: 'USDC', receiverAddress: ADDRESS };
+      await bench.deps.service.createOnramp({
+        ...body,
+        currency: 'KES',
+        chain: 'CELO',
+        token: 'USDC',
+        referenceId: reference,
+        callbackUrl: 'http://127.0.0.1:9/',
+      });
+      const handle = await bench.startFlow('onramp', reference, { ...body, fiatAmount: '10', referenceId: reference });
+      const { view } = await parked(bench, handle);
+      expect(view.parked).toMatchObject({ reason: 'duplicate_mismatch', evidence: { theirs: { fiatAmount: '9' } } });
+      expect(await executions(reference)).toBe(1);
+      await leave(bench, handle);
+    });
+
+    test.each(['rejected', 'insufficient-funds'])(
+      'one that is refused (%s) ends it with the reason',
+      async (ending) => {
+        const { reference, handle } = await onramp(ending, ending);
+        expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
+        expect(await executions(reference)).toBe(0);
+      },
+    );
+  });
+
+  describe('at its deadline', () => {
+    test.each(['never', 'review', 'crypto-never'])('%s: it parks, and a late event resolves it', async (ending) => {
+      const { reference, handle } = await onramp('late', ending);
+      const { view } = await parked(bench, handle);
+      expect(view.parked?.reason).toBe('no_settlement');
+      const toMove = ending === 'crypto-never' ? [] : ['CRYPTO_PENDING'];
+      await move(bench, reference, ...toMove, 'PROCESSING', 'SUCCESS');
+      await handle.signal('events', [eventOf('onramp', { referenceId: reference, status: 'SUCCESS' })]);
+      const { view: after } = await until(handle, (report) => report.view.outcome !== null);
+      expect(after.outcome).toMatchObject({ state: 'completed' });
+    });
+
+    test('a late event that the lookup does not bear out decides nothing, and is looked up once', async () => {
+      const { reference, handle } = await onramp('hint', 'never');
+      await parked(bench, handle);
+      const before = (await handle.describe()).historyLength;
+      await handle.signal('events', [eventOf('onramp', { referenceId: reference, status: 'SUCCESS' })]);
+      await bench.pass(60_000);
+      const { view } = await parked(bench, handle);
+      expect(view.parked?.reason).toBe('no_settlement');
+      expect((await handle.describe()).historyLength - before).toBeLessThan(60);
+      await leave(bench, handle);
+    });
+
+    test('an hour of waiting for the customer adds no history', async () => {
+      const { handle } = await onramp('slow', 'never');
+      await tracked(handle);
+      await bench.pass(60_000);
+      await until(handle, (report) => detailsOf(report).includes('FIAT_PENDING (looked up)'));
+      const before = (await handle.describe()).historyLength;
+      await bench.pass(HOUR_MS - 180_000);
+      expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(8);
+      await leave(bench, handle);
+    });
+  });
+
+  describe('what is said beside the lookup', () => {
+    test('an untrusted event moves nothing', async () => {
+      const { reference, handle } = await onramp('forged', 'never');
+      await tracked(handle);
+      const forged = { trusted: false, proof: null };
+      await handle.signal('events', [eventOf('onramp', { referenceId: reference, status: 'SUCCESS' }, forged)]);
+      await handle.signal('events', [eventOf('onramp', { referenceId: reference, status: 'FAILED' }, forged)]);
+      await bench.pass(120_000);
+      const { view, events } = await handle.query<Awaited<ReturnType<typeof endOf>>>('flow');
+      expect(view.state).toBe('running');
+      expect(Object.values(events)).toEqual(['unverified', 'unverified']);
+      await leave(bench, handle);
+    });
+
+    test('a payment that failed after it had been collected is a contradiction, not a failure', async () => {
+      const { reference, handle } = await onramp('contradiction', 'failed');
+      await handle.signal('events', [
+        eventOf('onramp', { event: 'payment.confirmed', data: { referenceId: reference, status: 'SUCCESSFUL' } }),
+      ]);
+      const { view } = await parked(bench, handle);
+      expect(view.parked).toMatchObject({ reason: 'conflict' });
+      await order(bench, handle, 'mark-failed', 'it was another payment');
+      expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
+    });
+
+    test('cancelling is refused once money may have moved', async () => {
+      const { handle } = await onramp('cancel', 'never');
+      await tracked(handle);
+      await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] })).rejects.toThrow();
+      await leave(bench, handle);
+    });
+  });
+
+  test.each([
+    ['currency', { currency: 'EUR' }],
+    ['chain', { chain: 'BITCOIN' }],
+    ['token', { token: 'DOGE' }],
+    ['fiatAmount', { fiatAmount: '-1' }],
+    ['fiatAmount', { fiatAmount: '10.005' }],
+    ['fiatAmount', { fiatAmount: '10.5', currency: 'UGX' }],
+    ['receiverAddress', { receiverAddress: '' }],
+    ['mobileMoney.phoneNumber', { mobileMoney: { ...MOBILE_MONEY, phoneNumber: '0712 345 678' } }],
+    ['bankCheckout.phoneNumber', { bankCheckout: { ...CHECKOUT, phoneNumber: '+2547' } }],
+    ['bankCheckout.paymentMethod', { bankCheckout: { ...CHECKOUT, paymentMethod: '' } }],
+    ['referenceId', { referenceId: 'a..b' }],
+    ['deadlineSeconds', { deadlineSeconds: 0 }],
+  ])('is refused before anything is sent where %s is wrong, by name and without its value', async (member, wrong) => {
+    const { reference, handle } = await onramp('wrong', 'completed', wrong);
+    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    expect(view.outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
+    expect(view.outcome?.detail).toContain(`${member}: `);
+    expect(view.outcome?.detail).not.toMatch(/Canary|712|DOGE|BITCOIN|EUR"?$/);
+    expect(await executions(reference)).toBe(0);
+  });
+});

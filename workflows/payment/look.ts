@@ -1,0 +1,64 @@
+import { condition } from '@temporalio/workflow';
+import { meaningOf } from '../../src/flows/meanings.js';
+import type { ParkReason } from '../../src/flows/vocabulary.js';
+import { act } from '../steps/activities.js';
+import type { Flow } from '../steps/flow.js';
+import { park, type Resolution } from '../steps/park.js';
+import { POLL } from '../steps/policies.js';
+import { observed } from '../steps/stop.js';
+import { standing, takeReading, type Payment, type PaymentPlan } from './payment.js';
+
+/** Looks the payment up until it says another word than those that are known: one activity, however long it takes. */
+export function pollStatus(flow: Flow, payment: Payment, plan: PaymentPlan, firstLookMs: number) {
+  const known = payment.words.filter((word) => !told(payment, plan, word));
+  return observed(() =>
+    act(POLL, `Look up ${plan.noun}`, flow.timeScale).awaitStatus({
+      flowId: flow.flowId,
+      input: payment.input,
+      known,
+      firstLookMs,
+      timeScale: flow.timeScale,
+    }),
+  );
+}
+
+/**
+ * Parks, and goes on looking meanwhile: for decisions that the service may make needless, whether or not its webhooks
+ * arrive. `decided`: the payment stands elsewhere now, or `also` holds.
+ */
+export async function parkAndLook(
+  flow: Flow,
+  payment: Payment,
+  plan: PaymentPlan,
+  { reason, evidence }: { readonly reason: ParkReason; readonly evidence: Readonly<Record<string, unknown>> },
+  also: () => boolean = () => false,
+): Promise<Resolution | 'decided'> {
+  const before = inWords(payment);
+  const moved = () => inWords(payment) !== before;
+  const looking = observed(async () => {
+    while (!moved()) await lookForNews(flow, payment, plan);
+  });
+  const decision = await park(flow, reason, evidence, () => moved() || also());
+  looking.cancel();
+  return decision;
+}
+
+/** An event cuts the waiting short; its word is confirmed by the look that follows. */
+async function lookForNews(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+  payment.lookNow = false;
+  const polling = pollStatus(flow, payment, plan, 0);
+  await condition(() => polling.settled() || payment.lookNow);
+  if (polling.settled()) takeReading(flow, payment, plan, (await polling.promise).status);
+  else polling.cancel();
+}
+
+function inWords(payment: Payment): string {
+  const now = standing(payment);
+  return now.kind === 'ended' ? now.meaning : now.kind;
+}
+
+/** A word beyond `pending` that only an event said so far: the lookup saying it, too, is news. */
+function told(payment: Payment, plan: PaymentPlan, word: string): boolean {
+  const meaning = meaningOf(plan.words, word);
+  return meaning !== 'pending' && !payment.provenMeanings.includes(meaning);
+}
