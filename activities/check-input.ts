@@ -22,12 +22,7 @@ export function checkInput<Input>(
       'The input came unencrypted. Start flows with the payload codec, or through the gateway.',
     );
   }
-  const parsed = definition.input.safeParse(plaintext ? raw.__plaintext : raw);
-  if (!parsed.success) {
-    const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`);
-    throw endsFlow('invalid_input', problems.join('; '));
-  }
-  const input = parsed.data;
+  const input = parseInput(definition, plaintext ? raw.__plaintext : raw);
   const expected = flowIdOf(definition.kind, definition.referenceOf(input));
   if (expected !== flowId) {
     throw endsFlow('invalid_input', `the workflow id must be "${expected}", so that one reference is one flow`);
@@ -37,4 +32,12 @@ export function checkInput<Input>(
     throw endsFlow('invalid_input', 'timeScale: other than 1 is possible only with a service on loopback');
   }
   return { input, fingerprint: deps.store.mac('flow-input', canonicalJson(definition.decidedBy(input))) };
+}
+
+/** The kind's own rules alone: also for what was told after the start. */
+export function parseInput<Input>(definition: FlowDefinition<Input>, raw: unknown): Input {
+  const parsed = definition.input.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`);
+  throw endsFlow('invalid_input', problems.join('; '));
 }

@@ -17,6 +17,11 @@ export interface StepTerms {
   readonly facts: Facts;
 }
 
+/** A step whose input came after the start: the flow's input with it, checked and normalised. */
+export interface DescribedStep extends StepTerms {
+  readonly input: unknown;
+}
+
 export interface StepOrder {
   readonly flowId: string;
   /** Name of the submission in the kind's definition. */

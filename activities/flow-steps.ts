@@ -6,13 +6,21 @@ import type { FlowDefinition, Submission } from '../src/flows/flow.js';
 import { flowOf } from '../src/flows/index.js';
 import { parseFlowId } from '../src/flows/vocabulary.js';
 import { canonicalJson } from '../src/store/canonical-json.js';
-import { checkInput } from './check-input.js';
+import { checkInput, parseInput } from './check-input.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow, notYet, reading } from './failures.js';
 import { withHeartbeat } from './heartbeat.js';
-import type { FlowPreparation, StatusOrder, StatusReading, StepOrder, StepTerms } from './flow-step-terms.js';
-import type { SubmitOutcome } from './outcomes.js';
+import type {
+  DescribedStep,
+  FlowPreparation,
+  StatusOrder,
+  StatusReading,
+  StepOrder,
+  StepTerms,
+} from './flow-step-terms.js';
+import type { Facts, SubmitOutcome } from './outcomes.js';
 import { nextTurnMs } from './polling.js';
+import { proves, statusLookups } from './status-lookups.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
 const SETTLE_MARGIN_MS = 60_000;
@@ -37,9 +45,10 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       };
     },
 
-    /** The claim and the facts of a step whose input came after the start. */
-    async describeStep(order: StepOrder): Promise<StepTerms> {
-      return termsOf(deps, order.flowId, order.input, submissionOf(order));
+    /** Checks a step whose input came after the start; its claim and its facts. */
+    async describeStep(order: StepOrder): Promise<DescribedStep> {
+      const input = parseInput(definitionOf(order.flowId), order.input);
+      return { ...termsOf(deps, order.flowId, input, submissionOf(order)), input };
     },
 
     /** One POST of the flow, under its claim. */
@@ -67,6 +76,15 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       if (found === undefined) throw notYet('the service does not show it yet', nextLookMs);
       if (order.known.includes(found.status ?? '')) throw notYet(`still ${found.status ?? '(no status)'}`, nextLookMs);
       return found;
+    },
+
+    /** What the service's record of one step says; null where it shows none, or none that proves anything. */
+    async lookAtStep(order: StepOrder): Promise<Facts | null> {
+      const submission = submissionOf(order);
+      const lookup = statusLookups[submission.operation];
+      if (lookup === undefined) return null;
+      const record = await reading(() => lookup.read(deps.service, submission.referenceOf(order.input)));
+      return record instanceof RejectedError || !proves(lookup, record) ? null : lookup.facts(record);
     },
 
     /** One look, whatever it says; null where the service does not know it or there is nothing to ask. */

@@ -35,8 +35,11 @@ export type UnknownSettled =
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   /** The service knows the reference, with other facts. */
   | { readonly kind: 'mismatch'; readonly ours: Facts; readonly theirs: Facts }
-  /** Nothing was found for the whole settle window. `lookup: false`: there was nothing to ask. */
-  | { readonly kind: 'not-found'; readonly lookup: boolean }
+  /**
+   * Nothing was found for the whole settle window. `lookup: false`: there was nothing to ask. `inconclusive`: there is a
+   * record, and it may be older than the POST.
+   */
+  | { readonly kind: 'not-found'; readonly lookup: boolean; readonly inconclusive?: true }
   | { readonly kind: 'void'; readonly reason: string };
 
 export type Facts = Readonly<Record<string, string>>;

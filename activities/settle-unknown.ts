@@ -5,7 +5,7 @@ import type { ActivityDeps } from './deps.js';
 import { notYet, reading } from './failures.js';
 import type { ClaimRef, Facts, UnknownSettled } from './outcomes.js';
 import { elapsedMs, nextTurnMs } from './polling.js';
-import { statusLookups } from './status-lookups.js';
+import { proves, statusLookups } from './status-lookups.js';
 
 /** Misses in a row, after the window, until the service counts as not having it. */
 const MISSES = 3;
@@ -15,6 +15,8 @@ export interface SettleOrder {
   readonly claim: ClaimRef;
   /** What the service's record must agree with, to be taken for ours. */
   readonly expect: Facts;
+  /** The service said itself that it knows the reference: then whatever it shows is no older record. */
+  readonly saidToExist?: boolean;
   /** Already scaled, ms. */
   readonly windowMs: number;
   readonly timeScale: number;
@@ -30,9 +32,9 @@ export function createSettleActivities(deps: ActivityDeps) {
       const overdue = elapsedMs() >= order.windowMs;
       for (let miss = 1; ; miss += 1) {
         const found = (await fromClaim(deps, order)) ?? (await fromLookup(deps, order));
-        if (found !== undefined) return found;
+        if (found !== undefined && found.kind !== 'not-found') return found;
         if (!overdue) throw notYet('nothing found so far', nextTurnMs(order.timeScale));
-        if (miss >= MISSES) return { kind: 'not-found', lookup: order.claim.operation in statusLookups };
+        if (miss >= MISSES) return found ?? { kind: 'not-found', lookup: order.claim.operation in statusLookups };
         await new Promise((resolve) => setTimeout(resolve, Math.max(20, BETWEEN_MISSES_MS * order.timeScale)));
       }
     },
@@ -58,6 +60,9 @@ async function fromLookup(deps: ActivityDeps, order: SettleOrder): Promise<Unkno
   if (answer instanceof RejectedError) {
     if (answer.isNotFound) return undefined;
     throw notYet(`the status lookup was refused (${answer.httpStatus})`, nextTurnMs(order.timeScale));
+  }
+  if (order.saidToExist !== true && !proves(lookup, answer)) {
+    return { kind: 'not-found', lookup: true, inconclusive: true };
   }
   const theirs = lookup.facts(answer);
   const wrong = Object.entries(order.expect).filter(([name, ours]) => !agrees(ours, theirs[name]));

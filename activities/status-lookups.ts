@@ -2,12 +2,16 @@ import type { ServiceClient } from '../src/client/index.js';
 import { RejectedError } from '../src/client/index.js';
 import { offrampFacts } from '../src/flows/offramp-record.js';
 import { onrampFacts } from '../src/flows/onramp-legs.js';
+import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
+import { tellsOfPayment } from '../src/flows/meanings.js';
 import type { Facts } from './outcomes.js';
 
 /** How one money operation is looked up, and which facts of the record can be compared with ours. */
 export interface StatusLookup {
   read(service: ServiceClient, reference: string): Promise<unknown>;
   facts(record: unknown): Facts;
+  /** False for a record that may be older than the POST that is looked up: it tells nothing of it. @default always true */
+  proves?(record: unknown): boolean;
 }
 
 /** The status lookups of the contract. An operation that is missing here has none: only events or a person can tell. */
@@ -18,7 +22,23 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   },
   createOnramp: { read: readOnramp, facts: onrampFacts },
   createOfframp: { read: (service, reference) => service.getOfframp(reference), facts: offrampFacts },
+  createInvoice: {
+    read: (service, reference) => service.getInvoice(reference),
+    // The outer amount and currency show nonsense on the wire.
+    facts: (record) => textMembers((record as Invoice).invoice, { amount: 'amount', currency: 'currency' }),
+    proves: (record) => Boolean((record as Invoice).invoice?.amount && (record as Invoice).invoice?.currency),
+  },
+  payInvoice: {
+    read: (service, reference) => service.getInvoicePayment(reference),
+    facts: (record) => textMembers(record, { paidAmount: 'amount', paidCurrency: 'currency' }),
+    // The record is there before any payment, and is PENDING then.
+    proves: (record) => tellsOfPayment((record as InvoicePayment).status),
+  },
 };
+
+export function proves(lookup: StatusLookup, record: unknown): boolean {
+  return lookup.proves?.(record) ?? true;
+}
 
 function textMembers(record: unknown, members: Readonly<Record<string, string>>): Facts {
   const values = (typeof record === 'object' && record !== null ? record : {}) as Record<string, unknown>;

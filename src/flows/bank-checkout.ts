@@ -52,7 +52,7 @@ export const bankCheckoutFlow = defineFlow<BankCheckoutInput>({
 });
 
 /** The event whose name says it all may come without a status. */
-const confirmedBy = (event: string | null) => (event === PAYMENT_CONFIRMED_EVENT ? 'CONFIRMED' : null);
+export const confirmedBy = (event: string | null) => (event === PAYMENT_CONFIRMED_EVENT ? 'CONFIRMED' : null);
 
 function decidedOf(input: BankCheckoutInput) {
   const { fullName, phoneNumber, paymentMethod, currency, amount } = input;

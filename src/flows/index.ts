@@ -6,6 +6,7 @@ import { cryptoSendFlow } from './crypto-send.js';
 import { offrampFlow } from './offramp.js';
 import { onrampFlow } from './onramp.js';
 import type { FlowDefinition } from './flow.js';
+import { invoicePaymentFlow } from './invoice-payment.js';
 import { kycCheckFlow } from './kyc-check.js';
 import type { FlowKind } from './vocabulary.js';
 
@@ -15,6 +16,7 @@ export const flows: Readonly<Partial<Record<FlowKind, FlowDefinition<never>>>> =
   'crypto-send': cryptoSendFlow as FlowDefinition<never>,
   onramp: onrampFlow as FlowDefinition<never>,
   offramp: offrampFlow as FlowDefinition<never>,
+  'invoice-payment': invoicePaymentFlow as FlowDefinition<never>,
   'bank-checkout': bankCheckoutFlow as FlowDefinition<never>,
   'bank-withdrawal': bankWithdrawalFlow as FlowDefinition<never>,
   'kyc-check': kycCheckFlow as FlowDefinition<never>,

@@ -90,6 +90,15 @@ export function meaningOf(words: Words, word: string | null): Meaning {
   return (word === null ? undefined : words[word.toUpperCase()]) ?? 'pending';
 }
 
+/** An invoice that nobody has paid shows these, too; DUPLICATE is said of the request and not of the payment. */
+const BEFORE_PAYMENT: readonly string[] = ['INITIATED', 'PENDING', 'DUPLICATE'];
+
+/** True for a word that can only be said of a payment that was begun. */
+export function tellsOfPayment(word: string | null): boolean {
+  const upper = word?.toUpperCase() ?? '';
+  return upper in CHECKOUT_WORDS && !BEFORE_PAYMENT.includes(upper);
+}
+
 /** Meanings that end a flow. */
 export function isFinal(meaning: Meaning): boolean {
   return meaning !== 'pending' && meaning !== 'collected' && meaning !== 'refund-pending';

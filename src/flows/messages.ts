@@ -86,3 +86,11 @@ export interface RefundInvoiceOrder {
   /** A Lightning invoice (BOLT 11) of whoever is to get the refund. */
   readonly invoice: string;
 }
+
+/** Argument of the update `pay`: who pays an invoice, and how much where that is not the invoice's amount. */
+export interface PayOrder {
+  readonly actor: string;
+  readonly mobileMoney: unknown;
+  readonly amount?: unknown;
+  readonly currency?: unknown;
+}

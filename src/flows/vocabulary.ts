@@ -47,7 +47,7 @@ export const STATE_ATTRIBUTE = 'TowlineState';
  * what is not listed is refused.
  */
 export const PARK_ACTIONS = {
-  /** A POST was sent, nothing tells its outcome, and the operation has no status lookup. */
+  /** A POST was sent, and nothing tells its outcome: there is no status lookup, or its record may be older. */
   unknown_outcome: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
   /** A POST was sent, and the status lookup found nothing for the whole settle window. */
   not_found_at_service: ['send-again', 'close-not-executed'],

@@ -11,7 +11,15 @@ import { scenes } from './scenes.js';
 const { EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED } = proto.temporal.api.enums.v1.EventType;
 
 /** Of the kinds that are told by their definition. Whoever records one of them takes its names away. */
-const NO_SCENE_YET = ['checkRefundInvoice', 'prepareFlow', 'describeStep', 'submitStep', 'awaitStatus', 'lookAtStatus'];
+const NO_SCENE_YET = [
+  'checkRefundInvoice',
+  'prepareFlow',
+  'describeStep',
+  'submitStep',
+  'awaitStatus',
+  'lookAtStep',
+  'lookAtStatus',
+];
 
 /** Replays on the bundle of the present sources, each under its own workflow id, with its payloads opened. */
 async function replayed(recordings: readonly Recording[]): Promise<readonly ReplayResult[]> {

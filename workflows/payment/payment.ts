@@ -6,6 +6,7 @@ import { act } from '../steps/activities.js';
 import { hearEvents, NO_EVIDENCE, whoSays, type EventRules, type Evidence } from '../steps/evidence.js';
 import { differences, type Facts } from '../steps/facts.js';
 import type { Flow, FlowCarried } from '../steps/flow.js';
+import type { SubmitAnswer } from '../steps/messages.js';
 import { READ } from '../steps/policies.js';
 import { unlessStopped } from '../steps/stop.js';
 import type { RefundInvoice } from '../ramp/refund-invoice.js';
@@ -34,6 +35,8 @@ export interface PaymentPlan {
   readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
   /** False: what a send needs is gone after the first one, so that not even a person can order another. @default true */
   readonly sendAgain?: boolean;
+  /** Where the service has a record before the POST: whether a word can only be said after it. */
+  readonly proves?: (word: string | null) => boolean;
 }
 
 export interface PaymentAside {
@@ -43,12 +46,15 @@ export interface PaymentAside {
 
 /** One payment in the making, of any kind that is told by its definition. Travels through continue-as-new. */
 export interface Payment extends Evidence {
-  readonly input: unknown;
+  /** Grows by what is told after the start. */
+  input: unknown;
   readonly windows: Windows;
-  readonly steps: Readonly<Record<string, StepTerms>>;
+  steps: Readonly<Record<string, StepTerms>>;
   facts: Facts;
   /** The service's answer; null until it is known, and where only an event proved it. */
   answer: unknown;
+  /** What the callers who wait for a step's answer are told, by step. */
+  told: Readonly<Record<string, SubmitAnswer>>;
   /** Every word that was proven or told, in the order of arrival. */
   words: readonly string[];
   /** By the lookup, or by trusted events where there is none. */
@@ -79,6 +85,7 @@ export async function preparePayment(flow: Flow, rawInput: unknown): Promise<Pay
     steps: prepared.steps,
     facts: {},
     answer: null,
+    told: {},
     words: [],
     provenMeanings: [],
     toldMeanings: [],
@@ -100,6 +107,7 @@ export function rulesOf(flow: Flow, payment: Payment, plan: PaymentPlan): EventR
     known: () => payment.facts,
     differs: (event) => differences(payment.facts, event.facts),
     seen: (event) => event.status !== null && payment.words.includes(event.status),
+    proves: (event) => plan.proves?.(event.status) ?? true,
     apply: (event) => apply(flow, payment, plan, event),
   };
 }

@@ -3,6 +3,7 @@ import type { SubmitOutcome } from '../../activities/outcomes.js';
 import { act } from '../steps/activities.js';
 import { endFlow } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
+import type { SubmitAnswer } from '../steps/messages.js';
 import { STORE, SUBMIT } from '../steps/policies.js';
 import { settleUnknown } from '../steps/settle-unknown.js';
 import { submitUnlessStopped, type GuardedClaim } from '../steps/stop.js';
@@ -32,7 +33,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
       case 'accepted':
         return accepted(flow, payment, plan, claim, outcome.answer, outcome.recorded);
       case 'rejected':
-        return rejected(flow, plan, claim, outcome);
+        return rejected(flow, payment, plan, claim, outcome);
       case 'unknown':
       case 'duplicate':
         if ((await settle(flow, payment, plan, terms, outcome)) === 'proven') return;
@@ -54,6 +55,12 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
 const OTHER_REQUEST =
   'Another request was made under this reference before. Nothing was sent for this one; use a new reference.';
 
+/** The first POST of a flow is the one whose answer its starter waits for. */
+function tellCallers(flow: Flow, payment: Payment, plan: PaymentPlan, answer: SubmitAnswer): void {
+  flow.answer ??= answer;
+  payment.told = { ...payment.told, [plan.step]: answer };
+}
+
 async function accepted(
   flow: Flow,
   payment: Payment,
@@ -66,7 +73,7 @@ async function accepted(
   payment.answer = answer;
   flow.serviceReference ??= idOf(answer);
   payment.proven = true;
-  flow.answer = { kind: 'accepted', answer };
+  tellCallers(flow, payment, plan, { kind: 'accepted', answer });
   flow.enter('tracking', `${plan.noun} accepted`, 'service');
   hearPaymentEvents(flow, payment, plan);
   if (!recorded) await act(STORE, 'Write the answer to its claim', flow.timeScale).recordAnswer({ ...claim, answer });
@@ -80,6 +87,7 @@ function idOf(answer: unknown): string | null {
 
 async function rejected(
   flow: Flow,
+  payment: Payment,
   plan: PaymentPlan,
   claim: GuardedClaim,
   outcome: Extract<SubmitOutcome, { kind: 'rejected' }>,
@@ -88,7 +96,7 @@ async function rejected(
   if (!outcome.recorded) {
     await act(STORE, 'Write the refusal to its claim', flow.timeScale).recordRejection({ ...claim, ...outcome });
   }
-  flow.answer = { kind: 'rejected', httpStatus, message, code: code ?? null };
+  tellCallers(flow, payment, plan, { kind: 'rejected', httpStatus, message, code: code ?? null });
   return endFlow('failed', 'rejected_by_service', `The service refused ${plan.noun} (${httpStatus}): ${message}`);
 }
 
@@ -110,6 +118,7 @@ async function settle(
     repeat: outcome.kind === 'duplicate' || plan.sendAgain === false ? 'unknown' : outcome.repeat,
     ...(plan.sendAgain === undefined ? {} : { sendAgain: plan.sendAgain }),
     proven: () => payment.proven,
+    saidToExist: outcome.kind === 'duplicate',
     expect: facts,
   });
   switch (settled.kind) {
@@ -119,9 +128,9 @@ async function settle(
       await accepted(flow, payment, plan, claim, settled.answer, true);
       return 'proven';
     case 'rejected':
-      return rejected(flow, plan, claim, { ...settled, owner: '', recorded: true });
+      return rejected(flow, payment, plan, claim, { ...settled, owner: '', recorded: true });
     case 'proven':
-      flow.answer = { kind: 'none', reason: 'proven by an event, the answer itself was lost' };
+      tellCallers(flow, payment, plan, { kind: 'none', reason: 'proven by an event, the answer itself was lost' });
       flow.enter(
         stageReached(payment, plan) ?? 'tracking',
         `a trusted event proves that the service has ${plan.noun}`,

@@ -27,6 +27,8 @@ export interface EventRules {
   differs(event: FlowEvent): readonly string[];
   /** True where the event's status was proven before. */
   seen(event: FlowEvent): boolean;
+  /** False for an event that may be older than what was sent: it tells nothing of it. @default always true */
+  proves?(event: FlowEvent): boolean;
   /** Takes a trusted event that matches; true where it said something new. */
   apply(event: FlowEvent): boolean;
 }
@@ -77,7 +79,7 @@ function absorb(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEv
 }
 
 function take(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventFate {
-  evidence.proven = true;
+  evidence.proven ||= rules.proves?.(event) ?? true;
   flow.serviceReference ??= event.facts['serviceReference'] ?? null;
   const isNew = rules.apply(event);
   corroborate(flow, evidence, rules, event);

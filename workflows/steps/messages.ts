@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { FlowReport, PersonOrder, RefundInvoiceOrder, ResolveOrder } from '../../src/flows/messages.js';
+import type { FlowReport, PayOrder, PersonOrder, RefundInvoiceOrder, ResolveOrder } from '../../src/flows/messages.js';
 import { EVENTS_SIGNAL, FLOW_QUERY, UPDATES } from '../../src/flows/vocabulary.js';
 
 /** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
@@ -12,6 +12,7 @@ export const approveQuoteUpdate = defineUpdate<{ approved: true }, [PersonOrder]
 export const provideRefundInvoiceUpdate = defineUpdate<{ accepted: true; expiresAt: string }, [RefundInvoiceOrder]>(
   UPDATES.provideRefundInvoice,
 );
+export const payUpdate = defineUpdate<SubmitAnswer, [PayOrder]>(UPDATES.pay);
 
 /** What the service answered to the flow's main POST, for the caller who waits for it. */
 export type SubmitAnswer =

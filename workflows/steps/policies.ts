@@ -69,6 +69,9 @@ export const REFUND_WAIT_MS = 15 * MINUTE;
 /** How long an accepted refund may take to be confirmed on chain before a person is asked. */
 export const REFUND_CONFIRM_MS = 60 * MINUTE;
 
+/** A record that proves nothing yet is looked at so long while a person is asked. */
+export const LOOK_WHILE_PARKED_MS = 30 * 24 * 60 * MINUTE;
+
 /** How often a parked flow reminds. */
 export const REMINDER_MS = 24 * 60 * MINUTE;
 
@@ -100,3 +103,5 @@ export const CRYPTO_SEND_FIRST_LOOK_MS = 2 * SECOND;
 export const ONRAMP_FIRST_LOOK_MS = 45 * SECOND;
 /** The crypto comes in and the fiat goes out within minutes, and callbacks tell of both. */
 export const OFFRAMP_FIRST_LOOK_MS = 30 * SECOND;
+/** The customer answers a prompt on the phone first, and the account's webhook tells of it. */
+export const INVOICE_PAYMENT_FIRST_LOOK_MS = 30 * SECOND;

@@ -1,12 +1,12 @@
 import { condition } from '@temporalio/workflow';
-import type { Facts, RepeatSetting } from '../../activities/outcomes.js';
+import type { Facts, RepeatSetting, UnknownSettled } from '../../activities/outcomes.js';
 import type { Rejection } from '../../src/store/claim.js';
 import { act } from './activities.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
 import { park, type Resolution } from './park.js';
-import { POLL, STORE } from './policies.js';
-import { observed, type GuardedClaim } from './stop.js';
+import { LOOK_WHILE_PARKED_MS, POLL, STORE } from './policies.js';
+import { observed, type GuardedClaim, type Observed } from './stop.js';
 
 export interface UnknownPost {
   readonly claim: GuardedClaim;
@@ -18,6 +18,8 @@ export interface UnknownPost {
   readonly proven: () => boolean;
   /** What the service's record must agree with to be taken for ours. */
   readonly expect: Facts;
+  /** The service answered that it knows the reference. */
+  readonly saidToExist?: boolean;
   /** The reason to park with, where another one than the usual two says more. */
   readonly parkReason?: 'refund_unknown';
   /** What becomes of the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
@@ -37,20 +39,28 @@ export type Settled =
  * trusted event may prove it meanwhile; then a person decides, or a late event after all. Never by itself: failed.
  */
 export async function settleUnknown(flow: Flow, post: UnknownPost): Promise<Settled> {
-  const asking = observed(() =>
-    act(POLL, 'Ask what became of it', flow.timeScale).settleUnknown({
-      claim: post.claim,
-      expect: post.expect,
-      windowMs: flow.scaled(post.windowMs),
-      timeScale: flow.timeScale,
-    }),
-  );
+  const asking = ask(flow, post, 'Ask what became of it', post.windowMs);
   await condition(() => asking.settled() || post.proven());
   if (!asking.settled()) {
     asking.cancel();
     return { kind: 'proven' };
   }
-  const found = await asking.promise;
+  return judge(flow, post, await asking.promise);
+}
+
+function ask(flow: Flow, post: UnknownPost, summary: string, windowMs: number): Observed<UnknownSettled> {
+  return observed(() =>
+    act(POLL, summary, flow.timeScale).settleUnknown({
+      claim: post.claim,
+      expect: post.expect,
+      windowMs: flow.scaled(windowMs),
+      timeScale: flow.timeScale,
+      ...(post.saidToExist === undefined ? {} : { saidToExist: post.saidToExist }),
+    }),
+  );
+}
+
+async function judge(flow: Flow, post: UnknownPost, found: UnknownSettled): Promise<Settled> {
   switch (found.kind) {
     case 'accepted':
     case 'rejected':
@@ -63,14 +73,29 @@ export async function settleUnknown(flow: Flow, post: UnknownPost): Promise<Sett
       if (post.proven()) return { kind: 'proven' };
       if (post.repeat !== 'unknown')
         return sendAgain(flow, post, 'DUPLICATE_REFERENCE', `the service is set to "${post.repeat}"`);
-      return askPerson(flow, post, post.parkReason ?? (found.lookup ? 'not_found_at_service' : 'unknown_outcome'), {
-        operation: post.claim.operation,
-        reference: post.claim.reference,
-        claim: 'sending',
-      });
+      if (found.inconclusive === true) return askPersonAndService(flow, post);
+      return askPerson(
+        flow,
+        post,
+        post.parkReason ?? (found.lookup ? 'not_found_at_service' : 'unknown_outcome'),
+        evidenceOf(post),
+      );
     default:
       return found satisfies never;
   }
+}
+
+const evidenceOf = ({ claim: { operation, reference } }: UnknownPost) => ({ operation, reference, claim: 'sending' });
+
+/** The service's record may be older than the POST, and may yet move on by it: look on while a person decides. */
+async function askPersonAndService(flow: Flow, post: UnknownPost): Promise<Settled> {
+  const asking = ask(flow, post, 'Ask on, while a person decides', LOOK_WHILE_PARKED_MS);
+  const evidence = { ...evidenceOf(post), why: 'the record of the service may be older than what was sent' };
+  const decided = () => post.proven() || asking.settled();
+  const decision = await park(flow, 'unknown_outcome', evidence, decided, impossible(post));
+  if (decision === 'decided' && asking.settled()) return judge(flow, post, await asking.promise);
+  asking.cancel();
+  return decide(flow, post, decision);
 }
 
 /**
@@ -93,8 +118,12 @@ async function askPerson(
   reason: 'duplicate_mismatch' | 'not_found_at_service' | 'unknown_outcome' | 'refund_unknown',
   evidence: Readonly<Record<string, unknown>>,
 ): Promise<Settled> {
-  const without = post.sendAgain === false ? (['send-again'] as const) : [];
-  const decision = await park(flow, reason, evidence, post.proven, without);
+  return decide(flow, post, await park(flow, reason, evidence, post.proven, impossible(post)));
+}
+
+const impossible = (post: UnknownPost) => (post.sendAgain === false ? (['send-again'] as const) : []);
+
+async function decide(flow: Flow, post: UnknownPost, decision: Resolution | 'decided'): Promise<Settled> {
   if (decision === 'decided') return { kind: 'proven' };
   if (decision.action === 'send-again') return sendAgain(flow, post, decision.actor, decision.note);
   await carryOut(flow, post.claim, decision, post.onNotExecuted);

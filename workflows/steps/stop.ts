@@ -87,12 +87,14 @@ export async function submitUnlessStopped<T>(flow: Flow, claim: GuardedClaim, su
   return promise;
 }
 
+export interface Observed<T> {
+  readonly promise: Promise<T>;
+  readonly settled: () => boolean;
+  readonly cancel: () => void;
+}
+
 /** A step under its own scope, whose end can be seen by a condition. */
-export function observed<T>(step: () => Promise<T>): {
-  promise: Promise<T>;
-  settled: () => boolean;
-  cancel: () => void;
-} {
+export function observed<T>(step: () => Promise<T>): Observed<T> {
   const scope = new CancellationScope();
   const state = { settled: false };
   const promise = scope.run(step);

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { InvoiceBank, InvoiceMobileMoney, InvoicePaymentRequest, InvoiceRequest } from '../contract/invoice.js';
+import type { InvoicePayment } from '../contract/invoice.js';
+import { FIAT_CURRENCIES } from '../contract/vocabulary.js';
+import { checkAmount, sameAmount, toWireNumber } from '../money.js';
+import { confirmedBy, PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
+import { callbackEvent } from './callback-event.js';
+import { country } from './country.js';
+import { fitsCurrency } from './decimals.js';
+import { defineFlow } from './flow.js';
+import { callerReference, commonInput, decimalAmount } from './input.js';
+import { phoneNumber } from './phone-number.js';
+
+const MobileMoney = InvoiceMobileMoney.extend({ phoneNumber: phoneNumber() });
+
+/** Who pays, and how much: without amount and currency, those of the invoice. */
+const PaymentOrder = z.strictObject({
+  mobileMoney: MobileMoney,
+  amount: decimalAmount().optional(),
+  currency: z.enum(FIAT_CURRENCIES).optional(),
+});
+type PaymentOrder = z.infer<typeof PaymentOrder>;
+
+/** Generates the invoice, and pays it at once, or when the update `pay` says who pays. */
+const GeneratedInvoice = InvoiceRequest.extend({
+  pay: z.literal('generated'),
+  referenceId: callerReference(),
+  amount: decimalAmount(),
+  bank: InvoiceBank.extend({ phoneNumber: phoneNumber().optional(), country: country().optional() }),
+  payment: PaymentOrder.optional(),
+  ...commonInput,
+})
+  .superRefine(fitsCurrency('amount', 'currency'))
+  .superRefine(checkPayment);
+
+/** Pays an invoice that exists already: the body of the operation. */
+const ExistingInvoice = InvoicePaymentRequest.extend({
+  pay: z.literal('existing'),
+  referenceId: callerReference(),
+  amount: decimalAmount(),
+  mobileMoney: MobileMoney,
+  ...commonInput,
+}).superRefine(fitsCurrency('amount', 'currency'));
+
+/** Which of the two it is shows by itself: only an invoice to be generated names a bank. */
+export const InvoicePaymentInput = z.preprocess(
+  (raw) => (isObject(raw) && raw['pay'] === undefined ? { ...raw, pay: formOf(raw) } : raw),
+  z.discriminatedUnion('pay', [GeneratedInvoice, ExistingInvoice]),
+);
+export type InvoicePaymentInput = z.infer<typeof InvoicePaymentInput>;
+
+export const invoicePaymentFlow = defineFlow<InvoicePaymentInput>({
+  kind: 'invoice-payment',
+  input: InvoicePaymentInput,
+  referenceOf: (input) => input.referenceId,
+  decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
+  summaryOf: (input) => `Invoice payment: ${input.amount} ${input.currency}`,
+  // There is no callback URL: only the account's webhooks tell. `transaction.status.updated` may be of any kind.
+  webhooks: [PAYMENT_CONFIRMED_EVENT],
+  submissions: {
+    generate: {
+      operation: 'createInvoice',
+      referenceOf: (input) => input.referenceId,
+      isGiven: (input) => input.pay === 'generated',
+      decidedBy: (input) => invoiceOf(input),
+      request: (input) => ({ ...invoiceOf(input), amount: toWireNumber(input.amount), referenceId: input.referenceId }),
+      factsOf: ({ amount, currency }) => ({ amount, currency }),
+    },
+    pay: {
+      operation: 'payInvoice',
+      referenceOf: (input) => input.referenceId,
+      isGiven: (input) => paymentOf(input) !== undefined,
+      decidedBy: (input) => requirePayment(input),
+      request: (input) => {
+        const { amount, currency, mobileMoney } = requirePayment(input);
+        return { amount: toWireNumber(amount), currency, mobileMoney, referenceId: input.referenceId };
+      },
+      factsOf: paymentFacts,
+    },
+  },
+  status: {
+    operation: 'getInvoicePayment',
+    referenceOf: (input) => input.referenceId,
+    read: (record) => ({ status: (record as InvoicePayment).status, facts: {} }),
+  },
+  readEvent: (body) => callbackEvent(body, (fields, event) => fields.status ?? confirmedBy(event)),
+});
+
+const isObject = (raw: unknown): raw is Record<string, unknown> =>
+  typeof raw === 'object' && raw !== null && !Array.isArray(raw);
+
+const formOf = (raw: Record<string, unknown>) =>
+  'mobileMoney' in raw && !('bank' in raw) ? ('existing' as const) : ('generated' as const);
+
+function checkPayment(
+  { amount, currency, payment }: { amount: string; currency: string; payment?: PaymentOrder | undefined },
+  context: z.core.$RefinementCtx,
+): void {
+  if (payment === undefined) return;
+  const paidIn = payment.currency ?? currency;
+  if (payment.amount === undefined && paidIn !== currency) {
+    const message = 'must be given where the currency is not that of the invoice';
+    return context.addIssue({ code: 'custom', path: ['payment', 'amount'], message });
+  }
+  const problem = checkAmount(payment.amount ?? amount, paidIn);
+  if (problem !== undefined) context.addIssue({ code: 'custom', path: ['payment', 'amount'], message: problem });
+}
+
+function invoiceOf(input: InvoicePaymentInput) {
+  if (input.pay === 'existing') throw new TypeError('this flow generates no invoice');
+  const { currency, amount, bank, userReference } = input;
+  return { currency, amount, bank, ...(userReference === undefined ? {} : { userReference }) };
+}
+
+function paymentOf(input: InvoicePaymentInput) {
+  const { amount, currency } = input;
+  if (input.pay === 'existing') return { amount, currency, mobileMoney: input.mobileMoney };
+  if (input.payment === undefined) return undefined;
+  const { payment } = input;
+  return {
+    amount: payment.amount ?? amount,
+    currency: payment.currency ?? currency,
+    mobileMoney: payment.mobileMoney,
+  };
+}
+
+function requirePayment(input: InvoicePaymentInput) {
+  const payment = paymentOf(input);
+  if (payment === undefined) throw new TypeError('this flow was not told yet who pays');
+  return payment;
+}
+
+/**
+ * Looked-up records tell what was paid. Events tell either that or the invoice, under the same names: they are compared
+ * only where both are known to be the same.
+ */
+function paymentFacts(input: InvoicePaymentInput): Readonly<Record<string, string>> {
+  const { amount, currency } = requirePayment(input);
+  const paid = { paidAmount: amount, paidCurrency: currency };
+  const inFull = input.pay === 'generated' && currency === input.currency && sameAmount(amount, input.amount);
+  return inFull ? { ...paid, amount, currency } : paid;
+}
