@@ -6,6 +6,8 @@ import { addDoctorCommand } from './commands/doctor.js';
 import { addEventsCommand } from './commands/events.js';
 import { addGatewayCommand } from './commands/gateway.js';
 import { addListCommand } from './commands/list.js';
+import { addPayCommand } from './commands/pay.js';
+import { addRefundInvoiceCommand } from './commands/refund-invoice.js';
 import { addResolveCommand } from './commands/resolve.js';
 import { addSandboxCommand } from './commands/sandbox.js';
 import { addShowCommand } from './commands/show.js';
@@ -22,7 +24,14 @@ import type { RunCommand } from './run-command.js';
 const COMMANDS = {
   'Run it:': [addUpCommand, addGatewayCommand, addWorkerCommand, addSandboxCommand, addDoctorCommand],
   'Flows:': [addStartCommand, addListCommand, addShowCommand, addWatchCommand, addWaitCommand],
-  'Decisions:': [addApproveCommand, addCancelCommand, addResolveCommand, addEventsCommand],
+  'Decisions:': [
+    addApproveCommand,
+    addPayCommand,
+    addRefundInvoiceCommand,
+    addCancelCommand,
+    addResolveCommand,
+    addEventsCommand,
+  ],
   'The account at the service:': [addAccountCommand],
 } as const;
 

@@ -5,17 +5,22 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
+  WorkflowUpdateStage,
 } from '@temporalio/client';
-import type { PersonOrder, ResolveOrder } from '../flows/messages.js';
+import type { PayOrder, PersonOrder, RefundInvoiceOrder, ResolveOrder } from '../flows/messages.js';
 import type { UPDATES } from '../flows/vocabulary.js';
 
 /** A person's order to a flow, which the flow takes or refuses. */
 export type FlowOrder =
   | { readonly update: typeof UPDATES.resolve; readonly order: ResolveOrder }
-  | { readonly update: typeof UPDATES.cancel | typeof UPDATES.approveQuote; readonly order: PersonOrder };
+  | { readonly update: typeof UPDATES.cancel | typeof UPDATES.approveQuote; readonly order: PersonOrder }
+  | { readonly update: typeof UPDATES.pay; readonly order: PayOrder }
+  | { readonly update: typeof UPDATES.provideRefundInvoice; readonly order: RefundInvoiceOrder };
 
 export type OrderOutcome =
   | { readonly kind: 'taken' }
+  /** The flow took it, and carries it out still. */
+  | { readonly kind: 'under-way' }
   /** The flow is not in a state in which that is legal; `type` is the flow's word for why. */
   | { readonly kind: 'refused'; readonly type: string; readonly message: string }
   /** Closed, or never started. */
@@ -34,18 +39,26 @@ export async function orderFlow(
   { update, order }: FlowOrder,
   deadlineMs = DEADLINE_MS,
 ): Promise<OrderOutcome> {
-  const send = () => client.workflow.getHandle(flowId).executeUpdate<unknown, [unknown]>(update, { args: [order] });
+  let accepted = false;
+  const send = async () => {
+    const sent = await client.workflow
+      .getHandle(flowId)
+      .startUpdate<unknown, [unknown]>(update, { args: [order], waitForStage: WorkflowUpdateStage.ACCEPTED });
+    accepted = true;
+    await sent.result();
+  };
   try {
     await client.connection.withDeadline(Date.now() + deadlineMs, send);
     return { kind: 'taken' };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { kind: 'not-found' };
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { kind: 'no-answer' };
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
+      return { kind: accepted ? 'under-way' : 'no-answer' };
     if (error instanceof WorkflowUpdateFailedError) return refusalOf(error.cause);
     const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
     // A run holds ten open updates; more come when no worker takes them.
     if (isGrpcServiceError(cause) && [DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED].includes(cause.code)) {
-      return { kind: 'no-answer' };
+      return { kind: accepted ? 'under-way' : 'no-answer' };
     }
     throw error;
   }

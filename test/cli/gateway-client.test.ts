@@ -131,6 +131,22 @@ test('a decision carries its action, reason and event', async () => {
   });
 });
 
+test('who pays an invoice comes from a file, and is passed on as it was written', async () => {
+  const text = '{"mobileMoney":{"phoneNumber":"+254700000000"},"amount":1.10}';
+  gateway.answer(200, view('running'));
+  expect((await run(['pay', 'invoice-payment/order-1', '-'], env, text)).code).toBe(0);
+  expect(gateway.asked.at(-1)).toMatchObject({ url: '/flows/invoice-payment/order-1/pay', body: text });
+});
+
+test('a refund invoice goes to its flow', async () => {
+  gateway.answer(200, view('running'));
+  expect((await run(['refund-invoice', 'offramp/order-1', 'lnbc21u1x'], env)).code).toBe(0);
+  expect(gateway.asked.at(-1)).toMatchObject({
+    url: '/flows/offramp/order-1/refund-invoice',
+    body: '{"invoice":"lnbc21u1x"}',
+  });
+});
+
 test('--json prints what the gateway answered', async () => {
   const flows = [{ kind: 'bridge-transfer', flowId: FLOW, state: 'completed', startedAt: 'x', closedAt: null }];
   gateway.answer(200, { flows });

@@ -1,13 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { FLOW_KINDS } from '../../flows/vocabulary.js';
 import { oneOfArgument } from '../arguments.js';
-import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
 import { EXIT, exitCodeOf } from '../exit-codes.js';
 import { gatewayAccess } from '../gateway-client/access.js';
 import { createGatewayClient } from '../gateway-client/gateway-client.js';
 import { waitForFlow } from '../gateway-client/wait-for-flow.js';
+import { jsonText } from '../json-text.js';
 import type { RunCommand } from '../run-command.js';
 import { flowText } from '../view/flow-text.js';
 import { print, type PrintOptions } from '../view/print.js';
@@ -31,7 +30,7 @@ export function addStartCommand(program: Command, run: RunCommand, context: CliC
     .addHelpText('after', '\nExample:\n  towline start bridge-transfer transfer.json --wait')
     .action((kind: string, file: string, options: Options) =>
       run(async () => {
-        const input = checkedJson(file, file === '-' ? await context.stdin() : await read(file));
+        const input = await jsonText(context, file);
         const gateway = createGatewayClient(gatewayAccess(context.env));
         const started = await gateway.start(kind, input);
         const view = options.wait ? await waitForFlow(gateway, started.flowId) : started;
@@ -39,20 +38,4 @@ export function addStartCommand(program: Command, run: RunCommand, context: CliC
         return options.wait ? exitCodeOf(view.state) : EXIT.done;
       }),
     );
-}
-
-async function read(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`${file} cannot be read (${error.code ?? 'unknown error'}): name a JSON file, or - for stdin.`);
-  });
-}
-
-/** Checked, and passed on as it was written. */
-function checkedJson(file: string, text: string): string {
-  try {
-    JSON.parse(text);
-    return text;
-  } catch {
-    throw new CliError(`${file === '-' ? 'What came on stdin' : file} is not JSON.`);
-  }
 }

@@ -70,6 +70,10 @@ export function createGatewayClient(access: GatewayAccess) {
     approve: (flowId: string, note?: string) => post<FlowView>(`/flows/${flowId}/approve-quote`, noteOf(note)),
     resolve: (flowId: string, order: { action: string; note: string; eventId?: string }) =>
       post<FlowView>(`/flows/${flowId}/resolve`, order),
+    /** The order as JSON text: it is passed on as it was written. */
+    pay: (flowId: string, order: string) =>
+      requestGateway(access, { method: 'POST', path: `/flows/${flowId}/pay`, body: order }) as Promise<FlowView>,
+    refundInvoice: (flowId: string, invoice: string) => post<FlowView>(`/flows/${flowId}/refund-invoice`, { invoice }),
     eventsOf: (flowId: string, query: EventQuery = {}) => get<EventPage>(`/flows/${flowId}/events`, query),
     events: (query: EventQuery) => get<EventPage>('/events', query),
     event: (id: string) => get<ShownEvent>(`/events/${encodeURIComponent(id)}`),

@@ -21,6 +21,12 @@ const ResolveBody = z.strictObject({
     .regex(/^[\w.-]{1,80}$/, 'is not an event id')
     .optional(),
 });
+const PayBody = z.strictObject({
+  mobileMoney: z.unknown().refine((value) => value !== undefined, 'must say who pays'),
+  amount: z.unknown().optional(),
+  currency: z.unknown().optional(),
+});
+const RefundInvoiceBody = z.strictObject({ invoice: z.string().min(1).max(4_000) });
 
 /** `POST …/cancel`: refused once money may have moved. Cancelling a cancelled flow is no error. */
 export async function cancelFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
@@ -53,6 +59,28 @@ export async function resolveFlow(deps: FlowOperationDeps, request: FastifyReque
   return view;
 }
 
+/** `POST …/pay`: the invoice that a flow generated is paid, once. The same order again finds the first one. */
+export async function payInvoice(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
+  const actor = deps.tokens.require(request, 'flows').name;
+  // What is in it is checked by the flow, by the rules of its kind.
+  const order = { actor, ...parseBody(PayBody, bodyOf(request).value) };
+  return give(deps, addressOf(request), { update: UPDATES.pay, order }, () => false);
+}
+
+/** `POST …/refund-invoice`: a Lightning invoice for whoever is to get the refund of an offramp. */
+export async function giveRefundInvoice(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
+  const actor = deps.tokens.require(request, 'flows').name;
+  const { invoice } = parseBody(RefundInvoiceBody, bodyOf(request).value);
+  return give(
+    deps,
+    addressOf(request),
+    { update: UPDATES.provideRefundInvoice, order: { actor, invoice } },
+    () => false,
+  );
+}
+
+const CONTENT_PROBLEMS: readonly string[] = ['invalid_input', 'invoice_refused'];
+
 async function give(
   { client, reader, logger }: FlowOperationDeps,
   address: FlowAddress,
@@ -64,11 +92,14 @@ async function give(
   const { reference } = address;
   switch (outcome.kind) {
     case 'taken':
+    case 'under-way':
       logger.info({ flowId: address.flowId, order: order.update, actor: order.order.actor }, 'a person gave an order');
       return view;
     case 'no-answer':
       throw new Refusal(503, 'No worker took the order yet. Look at the flow before you repeat it.', { reference }, 5);
     case 'refused': {
+      // What is wrong with the order's content is no question of where the flow stands.
+      if (CONTENT_PROBLEMS.includes(outcome.type)) throw new Refusal(400, outcome.message, { reference });
       const actions = view.parked?.actions ?? [];
       const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
       throw new Refusal(409, `The flow refused it: ${outcome.message.replace(/\.$/, '')}. ${legal}`, {

@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import type { CliContext } from '../context.js';
+import { EXIT } from '../exit-codes.js';
+import { gatewayAccess } from '../gateway-client/access.js';
+import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
+import type { RunCommand } from '../run-command.js';
+import { flowText } from '../view/flow-text.js';
+import { print, type PrintOptions } from '../view/print.js';
+
+export function addRefundInvoiceCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('refund-invoice')
+    .summary('give a Lightning invoice for the refund of an offramp')
+    .description(
+      'Gives the flow of an offramp an invoice of whoever is to get the refund. It is checked, and shown to a person who ' +
+        'hands it to the service.',
+    )
+    .argument('<flow>', FLOW_ARGUMENT)
+    .argument('<invoice>', 'the Lightning invoice (BOLT 11)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline refund-invoice offramp/order-1001 lnbc21u1...')
+    .action((flow: string, invoice: string, options: PrintOptions) =>
+      run(async () => {
+        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const view = await gateway.refundInvoice(flowArgument(flow), invoice);
+        print(context, options, view, (shown) => flowText(context, shown));
+        return EXIT.done;
+      }),
+    );
+}

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStack, type Stack } from '../end-to-end/stack.js';
+import { bolt11 } from '../flows/bolt11.js';
+import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
+import { newReference } from '../workflows/bench.js';
+import { until } from './setup/until.js';
+
+describe('by HTTP,', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await openStack({ env: { TIME_SCALE: '0.01' } });
+  });
+  afterAll(() => stack.close());
+
+  const show = async (flow: string) => (await stack.get(`/flows/${flow}`)).body;
+  const reached = (flow: string, stage: string) =>
+    until(`${stage} of ${flow}`, async () => (await show(flow))['stage'] === stage);
+  const answersOf = async (flow: string) => (await stack.get(`/flows/${flow}/answers`)).body['answers'];
+
+  const invoice = async () => {
+    const reference = newReference('order');
+    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, deadlineSeconds: 10_000 };
+    expect((await stack.post('/flows/invoice-payment', input)).status).toBe(201);
+    const flow = `invoice-payment/${reference}`;
+    await reached(flow, 'awaiting-payment');
+    return { reference, flow };
+  };
+
+  it('an invoice is paid once, when its flow is told to, and both answers of the service can be read', async () => {
+    const { reference, flow } = await invoice();
+    expect(await answersOf(flow)).toMatchObject([
+      { operation: 'createInvoice', data: { redirect_url: expect.stringMatching(/^https?:/) } },
+    ]);
+    expect((await stack.post(`/flows/${flow}/pay`, { mobileMoney })).status).toBe(200);
+    const again = await stack.post(`/flows/${flow}/pay`, { mobileMoney });
+    // Where it has ended meanwhile, it takes no order; it never pays twice.
+    expect([200, 409]).toContain(again.status);
+    expect((await stack.get(`/flows/${flow}/wait?timeoutSeconds=20`)).body).toMatchObject({ state: 'completed' });
+    expect(await answersOf(flow)).toMatchObject([
+      { operation: 'createInvoice' },
+      { operation: 'payInvoice', data: { status: 'PENDING' } },
+    ]);
+    const { count } = await stack.control('GET', `/executions?operation=payInvoice&reference=${reference}`);
+    expect(count).toBe(1);
+    expect(JSON.stringify(await show(flow))).not.toContain('redirect_url');
+  });
+
+  it('an order to pay that makes no sense is refused, and leaves the flow as it is', async () => {
+    const { flow } = await invoice();
+    expect(await stack.post(`/flows/${flow}/pay`, {})).toMatchObject({
+      status: 400,
+      body: { data: { errors: [{ path: 'mobileMoney' }] } },
+    });
+    expect(await stack.post(`/flows/${flow}/pay`, { mobileMoney: { phoneNumber: '12' } })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('phoneNumber') },
+    });
+    expect((await stack.post(`/flows/${flow}/pay`, { mobileMoney }, { authorization: 'Bearer no' })).status).toBe(401);
+    expect((await show(flow))['stage']).toBe('awaiting-payment');
+    expect((await stack.post(`/flows/${flow}/cancel`, {})).status).toBe(200);
+  });
+
+  it('a refund over Lightning gets its invoice', async () => {
+    const reference = newReference('refund');
+    const flow = `offramp/${reference}`;
+    await stack.control('POST', '/scenarios', { reference, ending: 'refund-needs-invoice' });
+    const input = { referenceId: reference, currency: 'KES', chain: 'LIGHTNING', token: 'SAT', cryptoAmount: '2100' };
+    await stack.post('/flows/offramp', { ...input, deadlineSeconds: 100_000 });
+    const isLookedUp = async () =>
+      (await show(flow))['timeline'].some(({ detail }: { detail: string }) =>
+        /REFUND_PENDING \(looked up\)/.test(detail),
+      );
+    await until('a refund that is owed', isLookedUp);
+    expect(await stack.post(`/flows/${flow}/refund-invoice`, { invoice: 'lnbc1nonsense' })).toMatchObject({
+      status: 400,
+    });
+    const given = { invoice: bolt11({ amountMsat: 2_100_000 }) };
+    expect(await stack.post(`/flows/${flow}/refund-invoice`, given)).toMatchObject({ status: 200 });
+    await until('the invoice on the flow', async () => (await show(flow))['parked']?.reason === 'refund_invoice_ready');
+  });
+
+  it('what a flow of another kind cannot do is refused with a sentence', async () => {
+    const { flow } = await invoice();
+    expect(await stack.post(`/flows/${flow}/refund-invoice`, { invoice: 'lnbc1' })).toMatchObject({ status: 409 });
+    expect((await stack.post(`/flows/${flow}/cancel`, {})).status).toBe(200);
+  });
+
+  it("a refusal of the service is one of the flow's answers; a flow that does not exist has none", async () => {
+    const reference = newReference('refused');
+    await stack.control('POST', '/scenarios', { reference, ending: 'rejected', operation: 'payInvoice' });
+    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
+    await stack.post('/flows/invoice-payment', input);
+    await stack.get(`/flows/invoice-payment/${reference}/wait?timeoutSeconds=20`);
+    expect(await answersOf(`invoice-payment/${reference}`)).toMatchObject([
+      { operation: 'createInvoice' },
+      { operation: 'payInvoice', rejected: { httpStatus: 400 } },
+    ]);
+    expect((await stack.get(`/flows/invoice-payment/${newReference('none')}/answers`)).status).toBe(404);
+  });
+});
