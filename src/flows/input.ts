@@ -40,8 +40,8 @@ export const refundReferenceOf = (reference: string): string => reference + OWN_
 export const commonInput = {
   /** Where the caller hears of status changes. */
   callbackUrl: z.url().optional(),
-  /** Seconds from the start until the flow looks once more and then parks or expires. */
-  deadlineSeconds: z.int().min(1).max(2_592_000).default(3_600),
+  /** Seconds from the start until the flow looks once more and then parks or expires. Default: `defaultDeadlineSeconds`. */
+  deadlineSeconds: z.int().min(1).max(2_592_000).optional(),
   /** Multiplies every wait of our own; other than 1 only with a service on loopback. */
   timeScale: z.number().positive().max(1).default(1),
 };

@@ -2,13 +2,11 @@ import { z } from 'zod';
 import type { KycStatus } from '../contract/account.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { callerReference, commonInput } from './input.js';
-import { KYC_DEADLINE_SECONDS } from './vocabulary.js';
 
 /** Input of a `kyc-check`: which record. Its id is the flow's reference, since the caller has no other. */
 export const KycCheckInput = z.strictObject({
   kycId: callerReference(),
   ...commonInput,
-  deadlineSeconds: commonInput.deadlineSeconds.default(KYC_DEADLINE_SECONDS),
 });
 export type KycCheckInput = z.infer<typeof KycCheckInput>;
 

@@ -16,14 +16,24 @@ export type FlowKind = (typeof FLOW_KINDS)[number];
 export const FLOW_STATES = ['running', 'parked', 'completed', 'refunded', 'failed', 'expired', 'cancelled'] as const;
 export type FlowState = (typeof FLOW_STATES)[number];
 
-/** Seconds from a flow's start to its deadline, where its input names none. */
-export const DEFAULT_DEADLINE_SECONDS = 3_600;
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+/** The service lets an unpaid deposit expire after 24 h: that shall end the flow, and not a person. */
+const CUSTOMER_PAYS_SECONDS = DAY_SECONDS + HOUR_SECONDS;
 
-/** People look at a KYC record, and they rest on weekends. */
-export const KYC_DEADLINE_SECONDS = 7 * 86_400;
+/** Seconds from a flow's start to its deadline, where its input names none; an hour where its kind is not here. */
+const DEADLINE_SECONDS: Readonly<Partial<Record<FlowKind, number>>> = {
+  'invoice-payment': CUSTOMER_PAYS_SECONDS,
+  onramp: CUSTOMER_PAYS_SECONDS,
+  'bank-checkout': CUSTOMER_PAYS_SECONDS,
+  /** Banks rest on weekends. */
+  'bank-withdrawal': 3 * DAY_SECONDS,
+  /** People look at a KYC record, and they rest on weekends, too. */
+  'kyc-check': 7 * DAY_SECONDS,
+};
 
 export function defaultDeadlineSeconds(kind: FlowKind): number {
-  return kind === 'kyc-check' ? KYC_DEADLINE_SECONDS : DEFAULT_DEADLINE_SECONDS;
+  return DEADLINE_SECONDS[kind] ?? HOUR_SECONDS;
 }
 
 /** Durable names: a running flow holds on to them. `test/durable-names` keeps a snapshot. */

@@ -6,10 +6,10 @@ import type { Flow } from '../steps/flow.js';
 import { park, type Resolution } from '../steps/park.js';
 import { POLL } from '../steps/policies.js';
 import { observed } from '../steps/stop.js';
-import { standing, takeReading, type Payment, type PaymentPlan } from './payment.js';
+import { standing, takeReading, type Payment, type TrackPlan } from './payment.js';
 
 /** Looks the payment up until it says another word than those that are known: one activity, however long it takes. */
-export function pollStatus(flow: Flow, payment: Payment, plan: PaymentPlan, firstLookMs: number) {
+export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstLookMs: number) {
   const known = payment.words.filter((word) => !told(payment, plan, word));
   return observed(() =>
     act(POLL, `Look up ${plan.noun}`, flow.timeScale).awaitStatus({
@@ -29,7 +29,7 @@ export function pollStatus(flow: Flow, payment: Payment, plan: PaymentPlan, firs
 export async function parkAndLook(
   flow: Flow,
   payment: Payment,
-  plan: PaymentPlan,
+  plan: TrackPlan,
   { reason, evidence }: { readonly reason: ParkReason; readonly evidence: Readonly<Record<string, unknown>> },
   also: () => boolean = () => false,
 ): Promise<Resolution | 'decided'> {
@@ -38,13 +38,13 @@ export async function parkAndLook(
   const looking = observed(async () => {
     while (!moved()) await lookForNews(flow, payment, plan);
   });
-  const decision = await park(flow, reason, evidence, () => moved() || also());
+  const decision = await park(flow, reason, evidence, () => moved() || also() || flow.stop !== null);
   looking.cancel();
   return decision;
 }
 
 /** An event cuts the waiting short; its word is confirmed by the look that follows. */
-async function lookForNews(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+async function lookForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   payment.lookNow = false;
   const polling = pollStatus(flow, payment, plan, 0);
   await condition(() => polling.settled() || payment.lookNow);
@@ -58,7 +58,7 @@ function inWords(payment: Payment): string {
 }
 
 /** A word beyond `pending` that only an event said so far: the lookup saying it, too, is news. */
-function told(payment: Payment, plan: PaymentPlan, word: string): boolean {
+function told(payment: Payment, plan: TrackPlan, word: string): boolean {
   const meaning = meaningOf(plan.words, word);
   return meaning !== 'pending' && !payment.provenMeanings.includes(meaning);
 }

@@ -12,10 +12,8 @@ import { unlessStopped } from '../steps/stop.js';
 import type { RefundInvoice } from '../ramp/refund-invoice.js';
 import { paymentStanding, type PaymentStanding } from './standing.js';
 
-/** How one kind's payment is submitted and followed. */
-export interface PaymentPlan {
-  /** Name of its submission in the kind's definition. */
-  readonly step: string;
+/** How one kind's payment is followed. */
+export interface TrackPlan {
   /** For people: "the crypto send". */
   readonly noun: string;
   readonly words: Words;
@@ -31,17 +29,23 @@ export interface PaymentPlan {
   readonly aside?: PaymentAside;
   /** Where no lookup confirms a failure: how long an event that contradicts it is awaited, ms. @default not at all */
   readonly failureGraceMs?: number;
-  /** Its POST, where another worker than the flow's own must send it. */
-  readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
-  /** False: what a send needs is gone after the first one, so that not even a person can order another. @default true */
-  readonly sendAgain?: boolean;
   /** Where the service has a record before the POST: whether a word can only be said after it. */
   readonly proves?: (word: string | null) => boolean;
 }
 
+/** How one kind's payment is submitted, and then followed. */
+export interface PaymentPlan extends TrackPlan {
+  /** Name of its submission in the kind's definition. */
+  readonly step: string;
+  /** Its POST, where another worker than the flow's own must send it. */
+  readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
+  /** False: what a send needs is gone after the first one, so that not even a person can order another. @default true */
+  readonly sendAgain?: boolean;
+}
+
 export interface PaymentAside {
   isDue(payment: Payment): boolean;
-  decide(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void>;
+  decide(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void>;
 }
 
 /** One payment in the making, of any kind that is told by its definition. Travels through continue-as-new. */
@@ -97,12 +101,12 @@ export function standing(payment: Payment): PaymentStanding {
   return paymentStanding(payment.provenMeanings, payment.toldMeanings);
 }
 
-export function hearPaymentEvents(flow: Flow, payment: Payment, plan: PaymentPlan): void {
+export function hearPaymentEvents(flow: Flow, payment: Payment, plan: TrackPlan): void {
   hearEvents(flow, payment, rulesOf(flow, payment, plan));
 }
 
 /** How events act on a payment. Pure of commands: it runs inside signal handlers. */
-export function rulesOf(flow: Flow, payment: Payment, plan: PaymentPlan): EventRules {
+export function rulesOf(flow: Flow, payment: Payment, plan: TrackPlan): EventRules {
   return {
     known: () => payment.facts,
     differs: (event) => differences(payment.facts, event.facts),
@@ -112,7 +116,7 @@ export function rulesOf(flow: Flow, payment: Payment, plan: PaymentPlan): EventR
   };
 }
 
-function apply(flow: Flow, payment: Payment, plan: PaymentPlan, event: FlowEvent): boolean {
+function apply(flow: Flow, payment: Payment, plan: TrackPlan, event: FlowEvent): boolean {
   plan.hear?.(payment, event);
   const word = event.status;
   if (word === null || payment.words.includes(word)) return false;
@@ -128,7 +132,7 @@ function apply(flow: Flow, payment: Payment, plan: PaymentPlan, event: FlowEvent
 }
 
 /** Takes what the lookup said: the truth. */
-export function takeReading(flow: Flow, payment: Payment, plan: PaymentPlan, status: string | null): void {
+export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, status: string | null): void {
   if (status === null) return;
   const meaning = meaningOf(plan.words, status);
   if (!payment.provenMeanings.includes(meaning)) payment.provenMeanings = [...payment.provenMeanings, meaning];
@@ -138,11 +142,11 @@ export function takeReading(flow: Flow, payment: Payment, plan: PaymentPlan, sta
 }
 
 /** The furthest stage that any word so far has reached; undefined where the plan has none for it. */
-export function stageReached(payment: Payment, plan: PaymentPlan): string | undefined {
+export function stageReached(payment: Payment, plan: TrackPlan): string | undefined {
   return plan.stages?.findLast(([, words]) => words.some((word) => payment.words.includes(word)))?.[0];
 }
 
-function tell(flow: Flow, payment: Payment, plan: PaymentPlan, detail: string, by: string): void {
+function tell(flow: Flow, payment: Payment, plan: TrackPlan, detail: string, by: string): void {
   const stage = stageReached(payment, plan);
   if (stage === undefined) flow.note(detail, by);
   else flow.enter(stage, detail, by);

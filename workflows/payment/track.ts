@@ -4,14 +4,14 @@ import type { Outcome } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
 import { endAsOrdered } from '../steps/end-as-ordered.js';
 import { decideMismatch, vouchFor } from '../steps/evidence.js';
-import { endFlow } from '../steps/flow-end.js';
+import { endFlow, FlowEnd } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
 import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
 import { lookAtInbox } from '../steps/look-at-inbox.js';
 import { park } from '../steps/park.js';
 import { LAST_LOOK } from '../steps/policies.js';
 import { parkAndLook, pollStatus } from './look.js';
-import { rulesOf, standing, takeReading, type Payment, type PaymentCarried, type PaymentPlan } from './payment.js';
+import { rulesOf, standing, takeReading, type Payment, type PaymentCarried, type TrackPlan } from './payment.js';
 import type { FinalMeaning } from './standing.js';
 
 /**
@@ -19,9 +19,11 @@ import type { FinalMeaning } from './standing.js';
  * the lookup has the last word where there is one; else trusted events that match decide. At the deadline it looks once
  * more, and then a person decides, or a late event after all.
  */
-export async function trackPayment(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<Outcome> {
+export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan): Promise<Outcome> {
   let lookedOnceMore = false;
   for (;;) {
+    // Only where the flow itself has moved no money: it watches what was started elsewhere.
+    if (flow.stop !== null) throw new FlowEnd(flow.stop);
     const now = standing(payment);
     if (payment.mismatches.length > 0) await decideMismatch(flow, payment, rulesOf(flow, payment, plan));
     else if (now.kind === 'conflict') return decideConflict(flow, payment);
@@ -45,7 +47,7 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: PaymentPl
  * Events come in any order, and what had expired may be paid after all. So a failure that nothing but events tells is
  * believed only after a while in which none says otherwise.
  */
-async function stands(flow: Flow, payment: Payment, plan: PaymentPlan, meaning: Meaning): Promise<boolean> {
+async function stands(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Meaning): Promise<boolean> {
   if (meaning !== 'failed' || plan.failureGraceMs === undefined) return true;
   const contradicted = () => {
     const now = standing(payment);
@@ -56,13 +58,14 @@ async function stands(flow: Flow, payment: Payment, plan: PaymentPlan, meaning: 
   }));
 }
 
-async function waitForNews(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+async function waitForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   const news = () =>
     payment.lookNow ||
     payment.mismatches.length > 0 ||
     standing(payment).kind !== 'open' ||
     (plan.aside?.isDue(payment) ?? false) ||
     flow.deadlinePassed ||
+    flow.stop !== null ||
     tooLong(flow);
   if (!plan.hasLookup) return condition(news);
   const firstLookMs = payment.lookNow || payment.words.length > 0 ? 0 : flow.scaled(plan.firstLookMs);
@@ -73,7 +76,7 @@ async function waitForNews(flow: Flow, payment: Payment, plan: PaymentPlan): Pro
   else polling.cancel();
 }
 
-async function lookOnceMore(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+async function lookOnceMore(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   await lookAtInbox(flow);
   // What made us look is answered by this look: left set, it would end every wait for a person at once.
   payment.lookNow = false;
@@ -87,7 +90,7 @@ async function lookOnceMore(flow: Flow, payment: Payment, plan: PaymentPlan): Pr
   }
 }
 
-async function decideOverdue(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   const claimed = payment.unverified.filter((event) => isFinal(meaningOf(plan.words, event.status)));
   const evidence = {
     words: payment.words,
@@ -98,7 +101,8 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: PaymentPlan): P
     : claimed.length > 0 && !plan.hasLookup
       ? 'unverified_settlement'
       : 'no_settlement';
-  const decided = () => payment.lookNow || standing(payment).kind !== 'open' || (plan.aside?.isDue(payment) ?? false);
+  const decided = () =>
+    payment.lookNow || standing(payment).kind !== 'open' || (plan.aside?.isDue(payment) ?? false) || flow.stop !== null;
   const decision = await park(flow, reason, evidence, decided);
   if (decision === 'decided') return payment.lookNow ? lookOnceMore(flow, payment, plan) : undefined;
   if (decision.action === 'keep-waiting') return flow.extendDeadline();
@@ -108,7 +112,7 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: PaymentPlan): P
 }
 
 /** Money was taken, and what it was for failed: no failure, but a debt. The service may still pay it back. */
-async function decideOwed(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+async function decideOwed(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   const evidence = { words: payment.words, why: 'the money was collected, and nothing shows that it was given back' };
   const decision = await parkAndLook(flow, payment, plan, { reason: 'crypto_leg_failed', evidence });
   if (decision !== 'decided') endAsOrdered(decision);
@@ -119,7 +123,7 @@ async function decideConflict(flow: Flow, payment: Payment): Promise<never> {
   return endAsOrdered(await park(flow, 'conflict', evidence));
 }
 
-async function endOf(flow: Flow, payment: Payment, plan: PaymentPlan, meaning: FinalMeaning): Promise<Outcome> {
+async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: FinalMeaning): Promise<Outcome> {
   const word = payment.words.at(-1) ?? meaning;
   switch (meaning) {
     case 'succeeded':

@@ -3,7 +3,7 @@ import type { OfframpInput } from '../../src/flows/offramp.js';
 import { REFUND_INVOICE_NEEDED } from '../../src/flows/meanings.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
 import { parkAndLook } from '../payment/look.js';
-import { standing, type Payment, type PaymentAside, type PaymentPlan } from '../payment/payment.js';
+import { standing, type Payment, type PaymentAside, type TrackPlan } from '../payment/payment.js';
 import { act } from '../steps/activities.js';
 import { endAsOrdered } from '../steps/end-as-ordered.js';
 import type { Facts } from '../steps/facts.js';
@@ -100,7 +100,7 @@ export const refundInvoice: PaymentAside = {
       : untilGiven(flow, payment, plan),
 };
 
-async function untilGiven(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+async function untilGiven(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   const { chain, token } = payment.input as OfframpInput;
   const evidence = {
     dueMsat: refundDueMsat(payment.input as OfframpInput, payment.refund?.told ?? {}),
@@ -118,7 +118,7 @@ async function untilGiven(flow: Flow, payment: Payment, plan: PaymentPlan): Prom
   flow.extendDeadline();
 }
 
-async function untilHandedOver(flow: Flow, payment: Payment, plan: PaymentPlan, given: GivenInvoice): Promise<void> {
+async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, given: GivenInvoice): Promise<void> {
   const { expiresAtMs, ...shown } = given;
   const evidence = { ...shown, next: 'hand this invoice to the service, and then confirm that it was handed over' };
   const reason = 'refund_invoice_ready';
