@@ -1,0 +1,46 @@
+import { operationNames, operations } from '../../../src/contract/index.js';
+import type { CellResult } from './cell.js';
+import { REPEAT_MODES } from './faults.js';
+
+const HEAD = `# Retry safety
+
+What becomes of a flow when one POST that moves money goes wrong: every such operation of the contract, every fault,
+every way in which the service may treat a repeated reference. Each cell is a flow that ran against the sandbox, with
+the count of what the service had executed in the end. [test/flows/retry-safety.test.ts](../test/flows/retry-safety.test.ts)
+computes this page, and fails where it differs; \`WRITE_DOCS=1\` writes it.
+
+- **completed, 1**: the flow ended as completed, and the service executed once.
+- **parked: reason, 0**: it waits for a person ([parked flows](parked-flows.md)), and the service executed nothing.
+
+Only one thing parks: the request may have been sent, and the service never had it. From here nobody can tell that from
+one that was executed, so it is sent again only where [\`DUPLICATE_REFERENCE\`](settings.md#the-service) says that a repeat
+is safe. The columns are what the service does with a repeat; the setting is \`same-result\` for the first, \`rejected\` for
+the next two, and \`unknown\`, its default, for the last. A card is forgotten once it may have been sent, so a card deposit
+is never sent again. An operation with a status lookup heard of no webhook at all; one without heard its callback.
+`;
+
+/** The page with the whole matrix, one row for each operation and fault. */
+export function documentOf(results: readonly CellResult[]): string {
+  const sections = operationNames
+    .filter((name) => operations[name].effect === 'money')
+    .map((name) => sectionOf(name, results.filter(({ operation }) => operation === name))); // prettier-ignore
+  return [HEAD, ...sections].join('\n');
+}
+
+function sectionOf(name: string, results: readonly CellResult[]): string {
+  const modes = REPEAT_MODES.map(({ repeatMode }) => repeatMode);
+  const faults = [...new Set(results.map(({ fault }) => fault.name))];
+  const rows = faults.map((fault) => {
+    const cells = modes.map((mode) => textOf(results, fault, mode));
+    return `| ${[fault, ...cells].join(' | ')} |`;
+  });
+  const head = `| fault | ${modes.map((mode) => `\`${mode}\``).join(' | ')} |`;
+  return [`## \`${name}\``, '', head, `|${'---|'.repeat(modes.length + 1)}`, ...rows, ''].join('\n');
+}
+
+function textOf(results: readonly CellResult[], fault: string, mode: string): string {
+  const found = results.find((cell) => cell.fault.name === fault && cell.mode.repeatMode === mode);
+  if (found === undefined) return '–';
+  const { state, reason, executions } = found;
+  return reason === null ? `${state}, ${executions}` : `${state}: ${reason}, ${executions}`;
+}

@@ -1,0 +1,23 @@
+import { operations } from '../../../src/contract/index.js';
+import type { Cell } from './cell.js';
+
+export interface Expected {
+  readonly state: 'completed' | 'parked';
+  readonly reason: string | null;
+  readonly executions: 0 | 1;
+}
+
+/** Its card was forgotten as soon as it may have been sent. */
+const CANNOT_BE_SENT_AGAIN: readonly string[] = ['createCardDeposit'];
+
+/**
+ * One fault alone leaves no way but a person: the request may have been sent, and the service never had it. A flow cannot
+ * know the second half. Where the service is known to treat repeats safely it is sent again, else it parks, and the
+ * reason says what was asked: a lookup that finds nothing, or none, or one whose record is older than the payment.
+ */
+export function expectedOf({ operation, fault, mode }: Cell): Expected {
+  const mayRepeat = mode.setting !== 'unknown' && !CANNOT_BE_SENT_AGAIN.includes(operation);
+  if (fault.neverArrived !== true || mayRepeat) return { state: 'completed', reason: null, executions: 1 };
+  const tells = 'statusLookup' in operations[operation] && operation !== 'payInvoice';
+  return { state: 'parked', reason: tells ? 'not_found_at_service' : 'unknown_outcome', executions: 0 };
+}
