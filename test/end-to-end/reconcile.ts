@@ -1,79 +1,43 @@
-import type { Stack } from './stack.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { check, isQuiet } from './reconcile/check.js';
+import { ask, gather, type Sources } from './reconcile/gather.js';
+import type { Witnesses } from './reconcile/witnesses.js';
 
 /*
- * Holds three witnesses against one another: the sandbox's ledger, the flows as the gateway shows them, and the inbox.
- * It shares no code with the product: plain HTTP and arithmetic of its own.
+ * Holds four witnesses against one another: the sandbox's books, the executions in Temporal, the claims and the inbox.
+ * It shares no code with the product: plain HTTP, SQL and arithmetic of its own (test/architecture holds it to that).
  */
 
-export interface Reconciled {
-  /** I1: most executions per (operation, reference); and references of completed or refunded flows without exactly one. */
-  readonly mostExecutions: number;
-  readonly notExactlyOne: readonly string[];
-  /** I2. */
-  readonly flows: number;
-  readonly byState: Readonly<Record<string, number>>;
-  /** I4: settled and refunded, or refunded twice. */
-  readonly settledAndRefunded: readonly string[];
-  /** I6 and I8: what the service says against what the flow says. */
-  readonly contradictions: readonly string[];
-  /** I7: executed without a flow. */
-  readonly orphans: readonly string[];
-  /** I5: rows that are in no final state. */
-  readonly unsettledRows: number;
-}
+/** How long flows, events and callbacks may take to come to rest; what still moves then is a violation. */
+const PATIENCE_MS = 20_000;
 
-/** States of inbox rows that nobody has said the last word on. */
-const OPEN_ROWS = ['waiting', 'delivered'];
-
-export async function reconcile(stack: Stack, references: readonly string[]): Promise<Reconciled> {
-  const { executions } = (await stack.control('GET', '/executions')) as { executions: Execution[] };
-  const counts = new Map<string, number>();
-  for (const { operation, reference } of executions) {
-    const key = `${operation} ${reference}`;
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+/** The witnesses when nothing moves any more, or when patience ends. */
+export async function atRest(sources: Sources, patienceMs = PATIENCE_MS): Promise<Witnesses> {
+  const endsAtMs = performance.now() + patienceMs;
+  for (;;) {
+    const { deliveries } = await ask<{ deliveries: Record<string, number> }>(sources.sandboxUrl, '/state');
+    const witnesses = await gather(sources);
+    if (((deliveries['pending'] ?? 0) === 0 && isQuiet(witnesses)) || performance.now() > endsAtMs) return witnesses;
+    await sleep(200);
   }
-  const byState: Record<string, number> = {};
-  const notExactlyOne: string[] = [];
-  const settledAndRefunded: string[] = [];
-  const contradictions: string[] = [];
-  for (const reference of references) {
-    const { body: flow } = await stack.get(`/flows/bridge-transfer/${reference}`);
-    const state = String(flow['state']);
-    byState[state] = (byState[state] ?? 0) + 1;
-    const deposits = counts.get(`createBridgeDeposit ${reference}`) ?? 0;
-    const refunds = counts.get(`sendCrypto ${reference}.refund`) ?? 0;
-    if ((state === 'completed' || state === 'refunded') && deposits !== 1) notExactlyOne.push(reference);
-    if (deposits === 0) continue;
-    const status = String((await stack.control('GET', `/deposits/${reference}`))['deposits'][0].status);
-    if ((status === 'COMPLETED' && refunds > 0) || refunds > 1) settledAndRefunded.push(reference);
-    if (contradicts(status, state)) contradictions.push(`${reference}: ${status} at the service, ${state} here`);
-  }
-  const known = new Set(references);
-  const orphans = [...counts.keys()]
-    .map((key) => key.split(' ')[1] ?? '')
-    .filter((reference) => !known.has(reference.replace(/\.refund$/, '')));
-  const open = await Promise.all(OPEN_ROWS.map((state) => stack.get(`/events?state=${state}`)));
-  return {
-    mostExecutions: Math.max(0, ...counts.values()),
-    notExactlyOne,
-    flows: references.length,
-    byState,
-    settledAndRefunded,
-    contradictions,
-    orphans,
-    unsettledRows: open.reduce((sum, { body }) => sum + (body['events'] as unknown[]).length, 0),
-  };
 }
 
-interface Execution {
-  readonly operation: string;
-  readonly reference: string;
+/**
+ * Invariants I1 to I8 of everything that a stack has done so far.
+ * @throws Error that names every violation
+ */
+export async function reconcile(sources: Sources, patienceMs?: number): Promise<Witnesses> {
+  const witnesses = await atRest(sources, patienceMs);
+  const found = check(witnesses);
+  if (found.length > 0) throw new Error(['The reconciler found:', ...found.map(describe)].join('\n'));
+  return witnesses;
 }
 
-/** Cells of the matrix service × flow that must never be seen. */
-function contradicts(status: string, state: string): boolean {
-  if (state === 'completed') return status === 'FAILED' || status === 'REFUNDED';
-  if (state === 'refunded') return status === 'COMPLETED';
-  if (state === 'failed' || state === 'expired' || state === 'cancelled') return status !== 'FAILED';
-  return false;
+const describe = ({ invariant, what }: { invariant: string; what: string }) => `  ${invariant}: ${what}`;
+
+/** How many flows are in each state. */
+export function byState({ flows }: Pick<Witnesses, 'flows'>): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { state } of flows) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
 }

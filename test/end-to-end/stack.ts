@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import type { ActivityDeps } from '../../activities/index.js';
 import { createServiceClient } from '../../src/client/index.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { startCardWorker } from '../../src/temporal/card-worker.js';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
 import { startWorker } from '../../src/temporal/worker.js';
 import {
@@ -13,6 +16,10 @@ import {
   type Answer,
   type GatewayUnderTest,
 } from '../gateway/setup/gateway-under-test.js';
+import { countPosts } from './count-posts.js';
+import type { Sources } from './reconcile/gather.js';
+import type { Witnesses } from './reconcile/witnesses.js';
+import { reconcile } from './reconcile.js';
 
 export const SERVICE_TOKEN = 'canary-token-of-the-service';
 
@@ -20,18 +27,51 @@ export const SERVICE_TOKEN = 'canary-token-of-the-service';
 export interface Stack extends GatewayUnderTest {
   readonly sandbox: Sandbox;
   readonly folder: string;
-  /** Everything that the worker logged. */
+  /** Everything that the workers logged. */
   readonly workerLog: string[];
+  readonly sources: Sources;
   control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
+  /** I1 to I8 of everything so far. @throws Error that names every violation */
+  reconcile(): Promise<Witnesses>;
+  /** Reconciles once more, so that nobody can forget it, and closes everything in any case. */
+  close(): Promise<void>;
 }
 
-export async function openStack(
-  options: { sandbox?: Partial<Parameters<typeof startSandbox>[0]>; env?: Record<string, string> } = {},
-): Promise<Stack> {
+export interface StackOptions {
+  readonly sandbox?: Partial<Parameters<typeof startSandbox>[0]>;
+  readonly env?: Record<string, string>;
+}
+
+/** For a `describe`: a stack for its tests, reconciled after each of them. */
+export function withStack(options: StackOptions, use: (stack: Stack) => void): void {
+  let stack: Stack | undefined;
+  beforeAll(async () => {
+    stack = await openStack(options);
+    use(stack);
+  });
+  afterEach(() => stack?.reconcile());
+  afterAll(() => stack?.close());
+}
+
+export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-stack-'));
+  const storePath = join(folder, 'store.db');
+  const workerLog: string[] = [];
+  const note = (detail: object, message: string) => void workerLog.push(`${message} ${JSON.stringify(detail)}`);
+  const log = { info: note, warn: note, error: note, debug: note };
+  const dataConverter = createDataConverter({ keyring, namespace: 'default' });
+  const later: { activities?: ActivityDeps } = {};
   const tested = await gatewayUnderTest({
-    storePath: join(folder, 'store.db'),
+    storePath,
     ...(options.env ? { env: options.env } : {}),
+    gateway: {
+      serveCards: (cards) => {
+        const { activities } = later;
+        if (activities === undefined) throw new Error('a card came before its worker');
+        const variables = tested.settings.temporal;
+        return startCardWorker({ variables, namespace: 'default', dataConverter, activities, log, cards });
+      },
+    },
   });
   const sandbox = await startSandbox({
     dbPath: join(folder, 'sandbox.db'),
@@ -46,34 +86,31 @@ export async function openStack(
     token: () => Promise.resolve(SERVICE_TOKEN),
     timeoutMs: 2_000,
   });
-  const workerLog: string[] = [];
-  const note = (detail: object, message: string) => void workerLog.push(`${message} ${JSON.stringify(detail)}`);
+  const activities: ActivityDeps = {
+    service,
+    store: tested.store,
+    account: 'default',
+    publicUrl: tested.url,
+    serviceTimeoutMs: 2_000,
+    serviceIsOnLoopback: true,
+    allowPlaintext: false,
+    repeatSettingOf: () => 'unknown',
+    newOwner: () => randomUUID(),
+    monotonicMs: () => performance.now(),
+    log: { info: note, warn: note },
+  };
+  later.activities = activities;
   const worker = await startWorker({
     variables: tested.settings.temporal,
     namespace: 'default',
-    dataConverter: createDataConverter({ keyring, namespace: 'default' }),
+    dataConverter,
     taskQueue: tested.taskQueue,
-    log: { info: note, warn: note, error: note, debug: note },
+    log,
     bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
-    activities: {
-      service,
-      store: tested.store,
-      account: 'default',
-      publicUrl: tested.url,
-      serviceTimeoutMs: 2_000,
-      serviceIsOnLoopback: true,
-      allowPlaintext: false,
-      repeatSettingOf: () => 'unknown',
-      newOwner: () => randomUUID(),
-      monotonicMs: () => performance.now(),
-      log: { info: note, warn: note },
-    },
+    activities,
   });
-  return {
-    ...tested,
-    sandbox,
-    folder,
-    workerLog,
+  const counted = countPosts(tested.url, {
+    post: (...call) => tested.post(...call),
     async control(method, path, body) {
       const answer = await fetch(`${sandbox.url}/_sandbox${path}`, {
         method,
@@ -82,12 +119,29 @@ export async function openStack(
       if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
       return (await answer.json()) as Answer;
     },
+  });
+  const { client, taskQueue } = tested;
+  const { started, posted, post, control } = counted;
+  const sources = { client, taskQueue, sandboxUrl: sandbox.url, gatewayUrl: tested.url, storePath, started, posted };
+  return {
+    ...tested,
+    sandbox,
+    folder,
+    workerLog,
+    sources,
+    post,
+    control,
+    reconcile: () => reconcile(sources),
     async close() {
-      await sandbox.close();
-      await worker.shutdown();
-      service.close();
-      await tested.close();
-      await rm(folder, { recursive: true, force: true });
+      try {
+        await reconcile(sources);
+      } finally {
+        await sandbox.close();
+        await worker.shutdown();
+        service.close();
+        await tested.close();
+        await rm(folder, { recursive: true, force: true });
+      }
     },
   };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
-import { openStack, type Stack } from '../end-to-end/stack.js';
+import { withStack, type Stack } from '../end-to-end/stack.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { newReference } from './setup/transfers.js';
 import { until } from './setup/until.js';
@@ -143,16 +143,17 @@ describe('an account webhook', () => {
 
 describe('flows that the service tells about', () => {
   let stack: Stack;
-  let webhookUrl: string;
-  beforeAll(async () => {
-    stack = await openStack({
+  withStack(
+    {
       sandbox: { stepMs: 100, callbackSecret: SECRET, webhookSecret: SECRET },
       env: { WEBHOOK_SECRETS: SECRET },
-    });
-    webhookUrl = stack.url + new URL(stack.gateway.inbound.webhook).pathname;
+    },
+    (opened) => (stack = opened),
+  );
+  beforeEach(() => {
+    const webhookUrl = stack.url + new URL(stack.gateway.inbound.webhook).pathname;
+    return stack.control('POST', '/settings', { webhookUrl });
   });
-  afterAll(() => stack.close());
-  beforeEach(() => stack.control('POST', '/settings', { webhookUrl }));
 
   const bankDetails = { bankCode: '0250', accountNumber: '62000000001' };
   const withdrawal = (referenceId: string) => ({ referenceId, bankDetails, currency: 'ZAR', amount: '250.5' });

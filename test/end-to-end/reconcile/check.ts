@@ -1,0 +1,26 @@
+import { eventsAccountedFor } from './events.js';
+import { allAccountedFor, executedOnce, noContradiction, noOrphansNoPhantoms } from './flows-and-service.js';
+import { booksBalance, refundedOnce } from './money.js';
+import type { Violation, Witnesses } from './witnesses.js';
+
+/** Every invariant, I1 to I8, of what the witnesses say. */
+export function check(witnesses: Witnesses): readonly Violation[] {
+  return [
+    executedOnce,
+    allAccountedFor,
+    booksBalance,
+    refundedOnce,
+    eventsAccountedFor,
+    noContradiction,
+    noOrphansNoPhantoms,
+  ].flatMap((invariant) => invariant(witnesses));
+}
+
+/** Whether it is worth checking: nothing is under way any more. */
+export function isQuiet(witnesses: Witnesses): boolean {
+  const known = new Set(witnesses.flows.map(({ flowId }) => flowId));
+  return (
+    witnesses.flows.every(({ state }) => state !== 'running') &&
+    witnesses.inbox.every(({ flowId, state }) => !known.has(flowId ?? '') || !['waiting', 'delivered'].includes(state))
+  );
+}
