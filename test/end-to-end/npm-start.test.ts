@@ -5,13 +5,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { FLOW_KINDS } from '../../src/flows/vocabulary.js';
 import { isAlive } from '../../src/temporal/file-lock.js';
 import { anyFreePort } from '../../src/temporal/free-port.js';
 import { packageRoot } from '../../src/temporal/package-root.js';
 
 jest.setTimeout(240_000);
 
-const SCENES = ['completed', 'refunded', 'answer-lost', 'forged', 'own-refund', 'worker-killed'];
+/** Kind, scene, ending, and what the sandbox executed for it: of every kind at least one. */
+const ROWS = [
+  ['bridge-transfer', 'completed', 'completed', 'createBridgeDeposit once'],
+  ['bridge-transfer', 'refunded', 'refunded', 'createBridgeDeposit once'],
+  ['bridge-transfer', 'answer-lost', 'completed', 'createBridgeDeposit once'],
+  ['bridge-transfer', 'forged', 'completed', 'createBridgeDeposit once'],
+  ['bridge-transfer', 'own-refund', 'refunded', 'createBridgeDeposit once, sendCrypto once'],
+  ['invoice-payment', 'invoice', 'completed', 'createInvoice once, payInvoice once'],
+  ['onramp', 'onramp', 'completed', 'createOnramp once'],
+  ['bank-checkout', 'checkout', 'completed', 'createBankCheckout once'],
+  ['card-deposit', 'card', 'completed', 'createCardDeposit once'],
+  ['crypto-send', 'send', 'completed', 'sendCrypto once'],
+  ['offramp', 'offramp', 'refunded', 'createOfframp once'],
+  ['bank-withdrawal', 'withdrawal', 'completed', 'createBankWithdrawal once'],
+  ['kyc-check', 'kyc', 'completed', '–'],
+  ['bridge-transfer', 'worker-killed', 'completed', 'createBridgeDeposit once'],
+];
 const PATIENCE_MS = 60_000;
 const scratch = await mkdtemp(join(tmpdir(), 'towline-start-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));
@@ -119,20 +136,24 @@ async function towline(env: Record<string, string>, ...args: string[]): Promise<
 }
 
 describe('npm start', () => {
-  test('plays every scene to its expected end, executes each deposit once, and leaves nothing behind', async () => {
+  test('plays every kind to its expected end, executes each exactly once, and leaves nothing behind', async () => {
     const env = await newEnvironment();
     const run = start(env, '--once');
-    expect([await run.ended, run.output()]).toEqual([0, expect.stringContaining('6 of 6 ended as expected')]);
-    const rows = run
-      .output()
-      .split('\n')
-      .flatMap((line) => /^(\S+) +demo-\w+-(\S+) +(\w+), as expected +(\S+) +(\S+)$/.exec(line)?.slice(1) ?? []);
-    const refunds = (scene: string) => (scene === 'own-refund' ? 'once' : '–');
-    const ending = (scene: string) => (/refund/.test(scene) ? 'refunded' : 'completed');
-    expect(rows).toEqual(SCENES.flatMap((scene) => [scene, scene, ending(scene), 'once', refunds(scene)]));
+    const all = `${ROWS.length} of ${ROWS.length} ended as expected`;
+    expect([await run.ended, run.output()]).toEqual([0, expect.stringContaining(all)]);
+    const lines = run.output().split('\n');
+    const rows = lines.flatMap((line) => {
+      const row = /^(\S+) +demo-\w+-(\S+) +(\w+), as expected +(.+)$/.exec(line);
+      return row === null ? [] : [row.slice(1)];
+    });
+    expect(rows).toEqual(ROWS);
+    expect(new Set(rows.map(([kind]) => kind))).toEqual(new Set(FLOW_KINDS));
+    for (const [kind, scene] of ROWS) {
+      const link = `/namespaces/default/workflows/${kind}%2Fdemo-`;
+      expect(lines.filter((line) => line.includes(link) && line.endsWith(`-${scene}`))).toHaveLength(1);
+    }
     expect(run.output()).toContain('on its flow as unverified; the flow runs on');
     expect(run.output()).toMatch(/the worker \(process \d+\) ended unexpectedly \(SIGKILL\): starting it again/);
-    expect(run.output()).toMatch(/http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/bridge-transfer%2Fdemo-/);
     await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');
   });
 

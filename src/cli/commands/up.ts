@@ -14,7 +14,7 @@ export function addUpCommand(program: Command, run: RunCommand, context: CliCont
     .summary('run everything on this machine, and play a demo (npm start)')
     .description(
       'Finds or starts a Temporal server, starts the sandbox (where SERVICE_BASE_URL is not set), a gateway and a ' +
-        'worker, plays bridge transfers against the sandbox, and stays up until Ctrl-C. State is kept in TOWLINE_HOME.',
+        'worker, plays flows of every kind against the sandbox, and stays up until Ctrl-C. State is kept in TOWLINE_HOME.',
     )
     .option('--once', 'end after the demo; the exit code is 0 only if every flow ended as expected')
     .option('--no-demo', 'only serve')

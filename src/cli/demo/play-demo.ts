@@ -19,7 +19,7 @@ export interface DemoDeps {
 }
 
 /**
- * Plays bridge transfers against the sandbox, side by side, and those that take something away from everybody one by one.
+ * Plays flows of every kind against the sandbox, side by side, and those that take something away from everybody one by one.
  * @returns whether each ended as expected
  */
 export async function playDemo(deps: DemoDeps): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function playDemo(deps: DemoDeps): Promise<boolean> {
     return played;
   };
 
-  context.out(context.colors.bold(`\nPlaying ${SCENES.length} bridge transfers`));
+  context.out(context.colors.bold(`\nPlaying ${SCENES.length} flows, of every kind one at least`));
   const plays = await Promise.all(SCENES.filter(({ alone }) => !alone).map(play));
   for (const scene of SCENES.filter(({ alone }) => alone)) plays.push(await play(scene));
 

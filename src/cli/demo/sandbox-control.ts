@@ -1,3 +1,6 @@
+import type { OperationName } from '../../contract/index.js';
+import type { Executions } from './scene.js';
+
 /** What the demo asks of the sandbox's control interface. */
 export interface SandboxControl {
   /** How the operation with this reference will end. */
@@ -9,9 +12,10 @@ export interface SandboxControl {
     readonly reference: string;
     readonly delayMs?: number;
   }): Promise<void>;
-  /** How often a fault was injected into a request that the sandbox executed. */
-  executedFaults(reference: string): Promise<number>;
-  executions(operation: string, reference: string): Promise<number>;
+  /** Every fault that was injected, and whether its request was executed all the same. */
+  faultsOf(reference: string): Promise<readonly { readonly executed: boolean }[]>;
+  /** What was executed under this reference, by operation. */
+  executions(reference: string): Promise<Executions>;
   /** Posts an unsigned COMPLETED with every fact right, as an attacker would who knows all of them. */
   forge(reference: string): Promise<void>;
   /** How many times longer a step of the ending `slow` takes. */
@@ -38,12 +42,19 @@ export function createSandboxControl(sandboxUrl: string): SandboxControl {
     async fault(rule) {
       await ask('POST', '/faults', { ...rule, first: 1 });
     },
-    async executedFaults(reference) {
+    async faultsOf(reference) {
       const log = await ask<{ injections: { committed: boolean }[] }>('GET', `/faults/log?${query({ reference })}`);
-      return log.injections.filter(({ committed }) => committed).length;
+      return log.injections.map(({ committed }) => ({ executed: committed }));
     },
-    executions: async (operation, reference) =>
-      (await ask<{ count: number }>('GET', `/executions?${query({ operation, reference })}`)).count,
+    async executions(reference) {
+      const answer = await ask<{ executions: { operation: OperationName }[] }>(
+        'GET',
+        `/executions?${query({ reference })}`,
+      );
+      const counts: Partial<Record<OperationName, number>> = {};
+      for (const { operation } of answer.executions) counts[operation] = (counts[operation] ?? 0) + 1;
+      return counts;
+    },
     async forge(reference) {
       await ask('POST', '/forge', { reference });
     },

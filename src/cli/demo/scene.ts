@@ -1,4 +1,6 @@
+import type { OperationName } from '../../contract/index.js';
 import type { FlowView } from '../../flows/messages.js';
+import type { FlowKind } from '../../flows/vocabulary.js';
 import type { GatewayClient } from '../gateway-client/gateway-client.js';
 import type { SandboxControl } from './sandbox-control.js';
 
@@ -16,14 +18,18 @@ export interface Stage {
   readonly until: <T>(what: string, ask: () => Promise<T | undefined>) => Promise<T>;
 }
 
-/** One bridge transfer of the demo: what is done to it, and how it must end all the same. */
+/** How often each operation was executed, by its name. */
+export type Executions = Readonly<Partial<Record<OperationName, number>>>;
+
+/** One flow of the demo: what is done to it, and how it must end all the same. */
 export interface Scene {
+  readonly kind: FlowKind;
   /** The last part of its reference. */
   readonly name: string;
   readonly title: string;
   readonly expected: 'completed' | 'refunded';
-  /** How often the sandbox must have executed our own refund. */
-  readonly refunds: 0 | 1;
+  /** What the sandbox must have executed for it, and nothing else; our own refund included. */
+  readonly executes: Executions;
   /** Members of the flow's input that differ from all others. */
   readonly input?: Readonly<Record<string, unknown>>;
   /** Plays by itself, since it takes something away from everybody. */

@@ -1,0 +1,14 @@
+import type { Scene } from '../scene.js';
+
+/** No money moves: a decision is awaited. */
+export const kycScenes: readonly Scene[] = [
+  {
+    kind: 'kyc-check',
+    name: 'kyc',
+    title: 'a record is looked at until it is approved',
+    expected: 'completed',
+    executes: {},
+    // The quarter of an hour from one look to the next becomes 1.8 seconds, and the deadline 72.
+    input: { timeScale: 0.002 },
+  },
+];
