@@ -34,6 +34,7 @@ describe('an onramp', () => {
       token: 'USDC',
       receiverAddress: ADDRESS,
       mobileMoney: MOBILE_MONEY,
+      deadlineSeconds: HOUR_MS / 1_000,
       ...more,
     });
     return { reference, handle };

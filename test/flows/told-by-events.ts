@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/flows/messages.js';
+import { defaultDeadlineSeconds } from '../../src/flows/vocabulary.js';
 import { trusted, until, type Bench } from '../workflows/bench.js';
 import { endOf, startAs, type ToldByEvents } from './told-by-events-setup.js';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 const stage = (handle: WorkflowHandle, name: string) => until(handle, ({ view }) => view.stage === name);
 const parked = (handle: WorkflowHandle) => until(handle, ({ view }) => view.state === 'parked');
@@ -79,10 +79,11 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
   });
 
   test('at its deadline it parks, and a late event resolves it; nothing is polled meanwhile', async () => {
+    const deadlineMs = defaultDeadlineSeconds(kind.kind) * 1_000;
     const { reference, handle } = await start('late');
     await stage(handle, 'tracking');
     const before = (await handle.describe()).historyLength;
-    await benchOf().pass(HOUR_MS - MINUTE_MS);
+    await benchOf().pass(deadlineMs - MINUTE_MS);
     expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(1);
     await benchOf().pass(2 * MINUTE_MS);
     const { view } = await parked(handle);
