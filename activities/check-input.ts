@@ -27,7 +27,9 @@ export function checkInput<Input>(
   if (expected !== flowId) {
     throw endsFlow('invalid_input', `the workflow id must be "${expected}", so that one reference is one flow`);
   }
-  const { timeScale } = input as { timeScale?: number };
+  const { timeScale, callbackUrl } = input as { timeScale?: number; callbackUrl?: string };
+  const problem = callbackUrl === undefined ? undefined : deps.callbacks?.problemOf(callbackUrl);
+  if (problem !== undefined) throw endsFlow('invalid_input', `callbackUrl: ${problem}`);
   if (timeScale !== undefined && timeScale !== 1 && !deps.serviceIsOnLoopback) {
     throw endsFlow('invalid_input', 'timeScale: other than 1 is possible only with a service on loopback');
   }

@@ -1,3 +1,4 @@
+import type { CallbackSender } from '../src/callbacks/index.js';
 import type { ServiceClient } from '../src/client/index.js';
 import type { Store } from '../src/store/store.js';
 import type { RepeatSetting } from './outcomes.js';
@@ -20,6 +21,8 @@ export interface ActivityDeps {
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicMs: () => number;
   readonly log: ActivityLog;
+  /** Sends callbacks to callers. Undefined: those wait for a worker that can. */
+  readonly callbacks?: CallbackSender;
 }
 
 export interface ActivityLog {

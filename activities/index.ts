@@ -1,4 +1,5 @@
 import { createBridgeActivities } from './bridge-transfer.js';
+import { createCallbackActivities } from './deliver-callback.js';
 import { createCardActivities } from './card-deposit.js';
 import { createClaimActivities } from './claims.js';
 import { createCryptoSendActivities } from './await-crypto-send.js';
@@ -20,6 +21,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createClaimActivities(deps),
     ...createUpkeepActivities(deps),
     ...createFlowStepActivities(deps),
+    ...createCallbackActivities(deps),
   };
 }
 

@@ -1,6 +1,7 @@
 export { bankCheckout } from './bank-checkout.js';
 export { bankWithdrawal } from './bank-withdrawal.js';
 export { bridgeTransfer } from './bridge-transfer.js';
+export { callbackDelivery } from './callback-delivery.js';
 export { cardDeposit } from './card-deposit.js';
 export { cryptoSend } from './crypto-send.js';
 export { invoicePayment } from './invoice-payment.js';

@@ -25,7 +25,7 @@ export async function kycCheck(input: unknown, carried?: KycCarried): Promise<Fl
       const decision = decisionOf(check);
       if (decision === 'succeeded') return { state: 'completed', reason: null, detail: 'The KYC record was approved.' };
       if (decision === 'failed') return endFlow('failed', 'kyc_rejected', 'The KYC record was rejected.');
-      if (tooLong(flow)) await goOnAsNew(check.input, (): KycCarried => ({ flow: flow.carry(), check }));
+      if (tooLong(flow)) await goOnAsNew(flow, check.input, (): KycCarried => ({ flow: flow.carry(), check }));
       else if (!flow.deadlinePassed) await waitForDecision(flow, check);
       else await decideOverdue(flow, check);
     }

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { addAccountCommand } from './commands/account.js';
 import { addApproveCommand } from './commands/approve.js';
+import { addCallbacksCommand } from './commands/callbacks.js';
 import { addCancelCommand } from './commands/cancel.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEventsCommand } from './commands/events.js';
@@ -31,6 +32,7 @@ const COMMANDS = {
     addCancelCommand,
     addResolveCommand,
     addEventsCommand,
+    addCallbacksCommand,
   ],
   'The account at the service:': [addAccountCommand],
 } as const;

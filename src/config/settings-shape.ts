@@ -38,6 +38,8 @@ export interface Settings {
   readonly settlementTrust: SettlementTrust;
   readonly settlementNetworks: NetworkList | undefined;
   readonly callbackSecrets: readonly string[];
+  /** Callbacks may go to this very machine, also over http. */
+  readonly callbackAllowLoopback: boolean;
   readonly duplicateReference: DuplicateReference;
   /** Absolute path of the folder with all our state. */
   readonly towlineHome: string;

@@ -76,6 +76,7 @@ export function readSettings(env: Environment): Settings {
     settlementTrust,
     settlementNetworks,
     callbackSecrets: read('CALLBACK_SECRETS', secrets('standard-webhooks').default([])) ?? [],
+    callbackAllowLoopback: read('CALLBACK_ALLOW_LOOPBACK', flag().default(development)) ?? false,
     duplicateReference: read('DUPLICATE_REFERENCE', duplicateReference().optional()) ?? unknownForAll,
     towlineHome: resolve(read('TOWLINE_HOME', z.string().default('.towline')) ?? '.towline'),
     towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),

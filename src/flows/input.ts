@@ -36,10 +36,18 @@ export const isRefundReference = (reference: string): boolean => reference.endsW
 
 export const refundReferenceOf = (reference: string): string => reference + OWN_SUFFIX;
 
+const MAX_CALLBACK_URL_LENGTH = 2_048;
+
+/** Where to is allowed to be called is judged by who calls: the settings decide. */
+const callbackUrl = () =>
+  z
+    .url({ protocol: /^https?$/, message: 'must be a URL that begins with https' })
+    .max(MAX_CALLBACK_URL_LENGTH, `must have at most ${MAX_CALLBACK_URL_LENGTH} characters`);
+
 /** Members that every flow's input may have. */
 export const commonInput = {
   /** Where the caller hears of status changes. */
-  callbackUrl: z.url().optional(),
+  callbackUrl: callbackUrl().optional(),
   /** Seconds from the start until the flow looks once more and then parks or expires. Default: `defaultDeadlineSeconds`. */
   deadlineSeconds: z.int().min(1).max(2_592_000).optional(),
   /** Multiplies every wait of our own; other than 1 only with a service on loopback. */

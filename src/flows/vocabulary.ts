@@ -40,6 +40,15 @@ export function defaultDeadlineSeconds(kind: FlowKind): number {
 export const TASK_QUEUE = 'towline';
 export const EVENTS_SIGNAL = 'events';
 export const FLOW_QUERY = 'flow';
+/** The workflow that tells a flow's caller of its changes, what it hears, and what it answers. */
+export const CALLBACK_WORKFLOW = 'callbackDelivery';
+export const CHANGES_SIGNAL = 'changes';
+export const RESEND_SIGNAL = 'resend';
+export const CALLBACKS_QUERY = 'callbacks';
+/** Flows that were begun before it tell nobody. */
+export const CALLBACKS_PATCH = 'outbound-callbacks';
+/** What `STATE_ATTRIBUTE` says of it while it waits for a person, after days of trying. */
+export const UNDELIVERED = 'undelivered';
 export const UPDATES = {
   answer: 'answer',
   approveQuote: 'approveQuote',
@@ -122,6 +131,18 @@ export function workflowTypeOf(kind: FlowKind): string {
 
 export function flowIdOf(kind: FlowKind, reference: string): string {
   return `${kind}/${reference}`;
+}
+
+const CALLBACK_ID_PREFIX = 'callbacks/';
+
+/** Workflow id of the delivery of a flow's callbacks. No flow has such an id: `callbacks` is no kind. */
+export function callbackIdOf(flowId: string): string {
+  return CALLBACK_ID_PREFIX + flowId;
+}
+
+/** The flow whose callbacks a workflow id delivers. */
+export function flowIdOfCallbacks(workflowId: string): string | undefined {
+  return workflowId.startsWith(CALLBACK_ID_PREFIX) ? workflowId.slice(CALLBACK_ID_PREFIX.length) : undefined;
 }
 
 /** `{kind, reference}` of a flow id, or undefined where it is none of ours. */

@@ -3,8 +3,10 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/settings-shape.js';
 import type { Store } from '../store/store.js';
+import { createCallbackHandles } from '../temporal/callback-handle.js';
 import { createFlowReader } from '../temporal/flow-handle.js';
 import { signalFlow } from '../temporal/signal-flow.js';
+import { addCallbackRoutes } from './callbacks/routes.js';
 import { createCardDesk, type ServeCards } from './cards/card-desk.js';
 import { addCardRoutes } from './cards/routes.js';
 import { addCodecRoutes, type PeopleCodec } from './codec/routes.js';
@@ -124,6 +126,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   addCardRoutes(server, { cards, tokens });
   addEventRoutes(server, { store, tokens, reader, dispatcher, logger });
+  addCallbackRoutes(server, { tokens, reader, logger, callbacks: createCallbackHandles(client, taskQueue) });
   addCodecRoutes(server, { codec: options.codec, tokens, settings, uiOrigin: options.uiOrigin });
   addHealthRoutes(server, { store, client });
 

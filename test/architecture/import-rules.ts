@@ -19,6 +19,7 @@ const KEYS = /^src\/keys\//;
 const STORE = /^src\/store\//;
 const CONFIG = /^src\/config\//;
 const TEMPORAL = /^src\/temporal\//;
+const CALLBACKS = /^src\/callbacks\//;
 const MONEY = /^src\/money\.ts$/;
 const VOCABULARIES = /^src\/(contract\/vocabulary|flows\/(vocabulary|meanings|park-sentences))\.ts$/;
 const MARKER = /^src\/temporal\/plaintext-marker\.ts$/;
@@ -46,6 +47,12 @@ export const RULES: readonly Rule[] = [
     because: 'the client speaks the contract and knows no Temporal',
     typesToo: true,
   },
+  {
+    of: CALLBACKS,
+    may: [CALLBACKS, /^(ipaddr\.js|standardwebhooks)$/, NODE],
+    because: 'who may be called must be judged apart from what is told',
+    typesToo: true,
+  },
   { of: STORE, may: [STORE, KEYS, /^libsql$/, /^pg$/, NODE], because: 'claims and inbox outlive whoever uses them' },
   {
     of: /^src\/sandbox\//,
@@ -62,6 +69,7 @@ export const RULES: readonly Rule[] = [
     of: /^src\/gateway\//,
     may: [
       /^src\/gateway\//,
+      CALLBACKS,
       CONFIG,
       CONTRACT,
       FLOWS,
@@ -85,6 +93,7 @@ export const RULES: readonly Rule[] = [
     may: [
       /^activities\//,
       /^src\/client\//,
+      CALLBACKS,
       CONTRACT,
       FLOWS,
       MONEY,

@@ -2,6 +2,8 @@ import { createActivities, createCardActivities, type ActivityDeps } from '../..
 import { operations } from '../../src/contract/index.js';
 import { refundReferenceOf } from '../../src/flows/input.js';
 import {
+  callbackIdOf,
+  CALLBACKS_PATCH,
   END_REASONS,
   EVENTS_SIGNAL,
   FLOW_KINDS,
@@ -37,6 +39,8 @@ export const LOST_WITH = {
   'park reasons': 'flows parked for … could not be shown or decided',
   'park actions': 'a person could no longer order …, which parked flows show as legal',
   'end reasons': 'callers that tell ends apart by the failure type … would not know it any more',
+  'callback ids': 'a running delivery of callbacks, …, would not be found, and a second one would tell the same caller',
+  patches: 'histories with the marker … would not replay',
   operations: 'claims of … would not be found, and what was sent could be sent again',
   'refund references': 'claims of refunds under … would not be found, and a refund could be sent again',
   'payload encodings': 'payloads marked … in running histories could not be read',
@@ -66,6 +70,8 @@ export function presentNames(): Names {
     ),
     'end reasons': END_REASONS,
     operations: Object.keys(operations),
+    'callback ids': [callbackIdOf(flowIdOf('bridge-transfer', 'a-reference'))],
+    patches: [CALLBACKS_PATCH],
     'refund references': [refundReferenceOf('a-reference')],
     'payload encodings': [ENCRYPTED, PLAINTEXT, UNDECODABLE],
   };

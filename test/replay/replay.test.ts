@@ -19,6 +19,9 @@ const NO_SCENE_YET = [
   'awaitStatus',
   'lookAtStep',
   'lookAtStatus',
+  // Replayed by test/callbacks.
+  'deliverCallback',
+  'noteUndelivered',
 ];
 
 /** Replays on the bundle of the present sources, each under its own workflow id, with its payloads opened. */

@@ -22,7 +22,8 @@ export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<E
     else if (standing(transfer).kind === 'conflict') await decideConflict(flow, transfer);
     else if (transfer.toReport !== null) await reportPending(flow, transfer);
     else if (standing(transfer).kind === 'ended') return endingOf(transfer);
-    else if (tooLong(flow)) await goOnAsNew(transfer.input, (): TransferCarried => ({ flow: flow.carry(), transfer }));
+    else if (tooLong(flow))
+      await goOnAsNew(flow, transfer.input, (): TransferCarried => ({ flow: flow.carry(), transfer }));
     else if (!lookedOnceMore) {
       // The bridge has no status lookup: what can be looked up is the inbox.
       await lookAtInbox(flow);

@@ -23,7 +23,7 @@ export async function untilToldToPay(flow: Flow, payment: Payment, desk: PayDesk
       payment.lookNow = false;
       if (await lookForPayment(flow, payment)) return 'paid';
     } else if (canGoOn()) {
-      await goOnAsNew(payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
+      await goOnAsNew(flow, payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
     } else if (flow.deadlinePassed) {
       if (await lookForPaymentOnceMore(flow, payment)) return 'paid';
       // A person may have been quicker than the look.

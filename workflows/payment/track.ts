@@ -31,7 +31,8 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan
     else if (now.kind === 'ended' && !(await stands(flow, payment, plan, now.meaning))) continue;
     else if (now.kind === 'ended') return endOf(flow, payment, plan, now.meaning);
     else if (plan.aside?.isDue(payment)) await plan.aside.decide(flow, payment, plan);
-    else if (tooLong(flow)) await goOnAsNew(payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
+    else if (tooLong(flow))
+      await goOnAsNew(flow, payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
     else if (!flow.deadlinePassed) await waitForNews(flow, payment, plan);
     else if (!lookedOnceMore) {
       lookedOnceMore = true;

@@ -6,6 +6,7 @@ import { currentDetails } from './current-details.js';
 import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
 import { eventsSignal, flowQuery, type SubmitAnswer } from './messages.js';
 import type { Resolution } from './park.js';
+import { reportChanges, type ChangeReports, type ReportsCarried } from './report-changes.js';
 import type { MoneyPhase } from './stop.js';
 import { withEntry } from './timeline.js';
 
@@ -20,6 +21,7 @@ export interface FlowCarried {
   readonly droppedPlaintext: number;
   readonly allowPlaintext: boolean;
   readonly money: MoneyPhase;
+  readonly reports?: ReportsCarried;
 }
 
 /** The state that every flow kind shares: what the query shows, the events, the deadline. */
@@ -41,6 +43,8 @@ export interface Flow {
   /** Set when the flow was stopped before its money moved. */
   stop: Outcome | null;
   money: MoneyPhase;
+  /** Undefined where no caller wants to hear of changes. */
+  readonly reports: ChangeReports | undefined;
   /** Milliseconds of a wait of our own, scaled. */
   scaled(ms: number): number;
   /** Enters a stage; the timeline and the UI's current details say so. */
@@ -76,6 +80,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
   let outcome: Outcome | null = null;
   let signals = 0;
   const deadline = { passed: false };
+  let reports: ChangeReports | undefined;
 
   const flow: Flow = {
     kind,
@@ -95,6 +100,9 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     resolution: null,
     stop: null,
     money: carried?.money ?? { at: 'unsent' },
+    get reports() {
+      return reports;
+    },
     scaled: (ms) => Math.max(1, Math.ceil(ms * timeScale)),
     enter(next, detail, by = 'flow') {
       stage = next;
@@ -152,6 +160,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       droppedPlaintext,
       allowPlaintext: allowPlaintext ?? false,
       money: flow.money,
+      ...(reports === undefined ? {} : { reports: reports.carry() }),
     }),
   };
 
@@ -186,6 +195,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
   });
   setHandler(flowQuery, () => flow.report());
   watchDeadline();
+  reports = reportChanges(flow, rawInput, carried?.reports);
   return flow;
 }
 

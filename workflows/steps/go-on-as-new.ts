@@ -8,7 +8,7 @@ export function tooLong(flow: Flow): boolean {
 }
 
 /** Between steps only: no POST is in flight, and what is carried holds event ids and the absolute deadline. */
-export async function goOnAsNew(input: unknown, carried: () => unknown): Promise<never> {
-  await condition(allHandlersFinished);
+export async function goOnAsNew(flow: Flow, input: unknown, carried: () => unknown): Promise<never> {
+  await condition(() => allHandlersFinished() && (flow.reports?.idle() ?? true));
   return continueAsNew<(input: unknown, carried: unknown) => Promise<unknown>>(input, carried());
 }

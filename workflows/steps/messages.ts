@@ -1,10 +1,22 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { CallbackReport } from '../../src/flows/callback.js';
 import type { FlowReport, PayOrder, PersonOrder, RefundInvoiceOrder, ResolveOrder } from '../../src/flows/messages.js';
-import { EVENTS_SIGNAL, FLOW_QUERY, UPDATES } from '../../src/flows/vocabulary.js';
+import {
+  CALLBACKS_QUERY,
+  CHANGES_SIGNAL,
+  EVENTS_SIGNAL,
+  FLOW_QUERY,
+  RESEND_SIGNAL,
+  UPDATES,
+} from '../../src/flows/vocabulary.js';
 
 /** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
 export const eventsSignal = defineSignal<[unknown]>(EVENTS_SIGNAL);
 export const flowQuery = defineQuery<FlowReport>(FLOW_QUERY);
+/** Of the delivery of a flow's callbacks: the flow tells what changed, a person wants the newest sent again. */
+export const changesSignal = defineSignal<[unknown]>(CHANGES_SIGNAL);
+export const resendSignal = defineSignal<[unknown]>(RESEND_SIGNAL);
+export const callbacksQuery = defineQuery<CallbackReport>(CALLBACKS_QUERY);
 export const answerUpdate = defineUpdate<SubmitAnswer>(UPDATES.answer);
 export const cancelUpdate = defineUpdate<{ cancelled: true }, [PersonOrder]>(UPDATES.cancel);
 export const resolveUpdate = defineUpdate<{ accepted: true }, [ResolveOrder]>(UPDATES.resolve);

@@ -105,3 +105,25 @@ export const ONRAMP_FIRST_LOOK_MS = 45 * SECOND;
 export const OFFRAMP_FIRST_LOOK_MS = 30 * SECOND;
 /** The customer answers a prompt on the phone first, and the account's webhook tells of it. */
 export const INVOICE_PAYMENT_FIRST_LOOK_MS = 30 * SECOND;
+
+/** So long a callback is tried again before it is listed as undelivered. A newer change begins anew. */
+export const CALLBACK_TRIED_FOR_MS = 3 * 24 * 60 * MINUTE;
+
+/**
+ * A callback: soon again, then slower and slower. A newer one takes its place only after the attempt under way has ended,
+ * since the caller must hear of changes in their order.
+ */
+export const CALLBACK: ActivityOptions = {
+  startToCloseTimeout: 20 * SECOND,
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  retry: { initialInterval: 5 * SECOND, backoffCoefficient: 2, maximumInterval: 60 * MINUTE },
+};
+
+/** A delivery without anything to do ends after this; the next change starts another one. */
+export const CALLBACK_IDLE_MS = 60 * MINUTE;
+
+/** So long an undelivered callback is listed and can be sent again, as long as bodies of events are kept. */
+export const UNDELIVERED_KEPT_MS = 90 * 24 * 60 * MINUTE;
+
+/** Skipped changes that a callback names. */
+export const MAX_SKIPPED = 50;

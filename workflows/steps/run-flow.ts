@@ -37,7 +37,8 @@ export async function runFlow(
   flow.end(outcome);
   showState(outcome.state);
   flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
-  await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+  const allTold = () => flow.reports?.idle() ?? true;
+  await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && allTold()));
   return close(flow, outcome);
 }
 

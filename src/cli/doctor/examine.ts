@@ -1,5 +1,6 @@
 import { createCapabilities, inboundUrls } from '../../gateway/index.js';
 import type { LoadedSettings } from '../wiring/load-settings.js';
+import { checkCallbacks } from './check-callbacks.js';
 import { checkGateway } from './check-gateway.js';
 import { checkService } from './check-service.js';
 import { checkStore } from './check-store.js';
@@ -32,6 +33,7 @@ export async function examine(
       note('webhook URL', `${webhook} (a secret: for the service alone)`),
     );
   }
+  const ofCallbacks = checkCallbacks(settings, store, options);
   await store?.close();
   return [
     good('settings', mode),
@@ -41,6 +43,7 @@ export async function examine(
     ...ofGateway,
     ...explainDuplicates(settings),
     ...explainSettlements(settings),
+    ...ofCallbacks,
     ...urls,
   ];
 }

@@ -1,6 +1,7 @@
 import type { FlowView } from '../../flows/messages.js';
 import type { FlowState } from '../../flows/vocabulary.js';
 import type { InboxRow } from '../../store/inbox.js';
+import type { CallbacksJson, ListedCallbacksJson } from '../../gateway/callbacks/callbacks-json.js';
 import { type GatewayAccess, requestGateway } from './request.js';
 
 /** A flow in a list: what the server knows without asking a worker. */
@@ -34,6 +35,11 @@ export interface ListQuery {
 export interface EventQuery {
   readonly state?: string | undefined;
   readonly after?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface CallbackQuery {
+  readonly state?: string | undefined;
   readonly limit?: number | undefined;
 }
 
@@ -76,6 +82,10 @@ export function createGatewayClient(access: GatewayAccess) {
     refundInvoice: (flowId: string, invoice: string) => post<FlowView>(`/flows/${flowId}/refund-invoice`, { invoice }),
     eventsOf: (flowId: string, query: EventQuery = {}) => get<EventPage>(`/flows/${flowId}/events`, query),
     events: (query: EventQuery) => get<EventPage>('/events', query),
+    callbacks: (query: CallbackQuery) =>
+      get<{ readonly callbacks: readonly ListedCallbacksJson[] }>('/callbacks', query),
+    callbacksOf: (flowId: string) => get<CallbacksJson>(`/flows/${flowId}/callbacks`),
+    resendCallback: (flowId: string) => post<CallbacksJson>(`/flows/${flowId}/callbacks/resend`, {}),
     event: (id: string) => get<ShownEvent>(`/events/${encodeURIComponent(id)}`),
     replay: (id: string, order: { trust: boolean; dryRun: boolean }) =>
       post<Replay>(`/events/${encodeURIComponent(id)}/replay`, order),

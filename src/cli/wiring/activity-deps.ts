@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ActivityDeps, ActivityLog } from '../../../activities/deps.js';
+import { createCallbackSender } from '../../callbacks/index.js';
 import type { ServiceClient } from '../../client/index.js';
 import { type DuplicateReferenceRule, isLoopback, type Settings } from '../../config/index.js';
 import type { Store } from '../../store/store.js';
+import { callbackSecrets } from './callback-secrets.js';
 
 /** What the activities need, from the settings. */
 export function activityDeps(parts: {
@@ -25,5 +27,9 @@ export function activityDeps(parts: {
     newOwner: () => randomUUID(),
     monotonicMs: () => performance.now(),
     log,
+    callbacks: createCallbackSender({
+      secrets: callbackSecrets(settings, store),
+      allowLoopback: settings.callbackAllowLoopback,
+    }),
   };
 }

@@ -13,6 +13,7 @@ import { parseBody } from '../http/members.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
 import { shownFlow } from './address.js';
+import { checkCallbackUrl } from './check-callback-url.js';
 
 /** `POST /flows/{kind}`: 201 and the new flow, 200 and the flow that the same request started before, 409 for another. */
 export async function startFlowByHttp(deps: FlowOperationDeps, request: FastifyRequest, reply: FastifyReply) {
@@ -36,6 +37,7 @@ async function startAndAnswer(
   reply: FastifyReply,
 ): Promise<{ started: boolean }> {
   const input = parseBody(definition.input, body, `The input of ${kind}`);
+  checkCallbackUrl(deps.settings, input);
   const address = flowAddress(kind, definition.referenceOf(input));
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
   const { reference, flowId } = address;

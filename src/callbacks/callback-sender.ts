@@ -1,0 +1,52 @@
+import { Webhook } from 'standardwebhooks';
+import type { EgressPolicy } from './address-policy.js';
+import { NoCallbackSecretError } from './callback-errors.js';
+import { resolveBySystem, type Resolve } from './checked-lookup.js';
+import { post, type Answered } from './post.js';
+import { callbackUrlProblem } from './url-problem.js';
+
+export interface CallbackSenderOptions extends EgressPolicy {
+  /** `whsec_…`; the first signs. */
+  readonly secrets: readonly string[];
+  /** @default the system's */
+  readonly resolve?: Resolve;
+  /** @default Date.now */
+  readonly nowMs?: () => number;
+  /** @default 15,000 */
+  readonly timeoutMs?: number;
+}
+
+export interface CallbackSender {
+  /** What is wrong with a URL, as the end of a sentence; undefined where it can be tried. */
+  problemOf(url: string): string | undefined;
+  /**
+   * One signed POST by Standard Webhooks.
+   * @throws CallbackRefusedError, CallbackUnreachableError, NoCallbackSecretError
+   */
+  send(callback: { readonly url: string; readonly id: string; readonly body: string }): Promise<Answered>;
+}
+
+const TIMEOUT_MS = 15_000;
+
+/** Sends callbacks to callers: signed, and never to where they must not go. */
+export function createCallbackSender(options: CallbackSenderOptions): CallbackSender {
+  const { secrets, allowLoopback, resolve = resolveBySystem, nowMs = Date.now, timeoutMs = TIMEOUT_MS } = options;
+  const policy: EgressPolicy = { allowLoopback };
+  return {
+    problemOf: (url) => callbackUrlProblem(url, policy),
+    async send({ url, id, body }) {
+      const [secret] = secrets;
+      if (secret === undefined) throw new NoCallbackSecretError();
+      // Of this attempt: a receiver takes only what was signed within the last minutes.
+      const timestamp = new Date(nowMs());
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': 'towline',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(timestamp.getTime() / 1_000)),
+        'webhook-signature': new Webhook(secret).sign(id, timestamp, body),
+      };
+      return post(url, headers, body, { policy, resolve, timeoutMs });
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
+import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import type { CallbackFailure, CallbackOrder, CallbackReport } from '../flows/callback.js';
+import {
+  callbackIdOf,
+  CALLBACKS_QUERY,
+  CALLBACK_WORKFLOW,
+  flowIdOfCallbacks,
+  RESEND_SIGNAL,
+  STATE_ATTRIBUTE,
+  TASK_QUEUE,
+  UNDELIVERED,
+} from '../flows/vocabulary.js';
+
+/** The delivery of one flow's callbacks, as the server and its worker know it. */
+export interface CallbackFacts {
+  readonly isOpen: boolean;
+  /** Undefined where no worker answers in time. */
+  readonly report: CallbackReport | undefined;
+  /** Of the callback that is being sent. */
+  readonly attempts: number;
+  readonly lastFailure: CallbackFailure | undefined;
+  readonly nextAttemptAt: Date | undefined;
+}
+
+export interface ListedCallbacks {
+  readonly flowId: string;
+  readonly startedAt: Date;
+}
+
+export type ResendOutcome = 'ordered' | 'not-found' | 'no-answer';
+
+export interface CallbackHandles {
+  /** Undefined where nothing was ever to be told. */
+  facts(flowId: string): Promise<CallbackFacts | undefined>;
+  /** Sends the newest callback again, under its own id. */
+  resend(flowId: string, actor: string): Promise<ResendOutcome>;
+  /** `undelivered`: those that wait for a person; `open`: all that go on. */
+  list(which: 'undelivered' | 'open', limit: number): Promise<readonly ListedCallbacks[]>;
+}
+
+const WITHIN_MS = 5_000;
+const REPORT_WITHIN_MS = 3_000;
+
+export function createCallbackHandles(client: Client, taskQueue: string = TASK_QUEUE): CallbackHandles {
+  const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
+  const handleOf = (flowId: string) => client.workflow.getHandle(callbackIdOf(flowId));
+
+  const reportOf = (flowId: string) =>
+    within(REPORT_WITHIN_MS, () => handleOf(flowId).query<CallbackReport>(CALLBACKS_QUERY)).catch(() => undefined);
+
+  /** It has ended, with everything delivered or given up for good: another one takes up where it was. */
+  async function startAgain(flowId: string): Promise<ResendOutcome> {
+    if ((await orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe()))) === undefined) {
+      return 'not-found';
+    }
+    const order = (await reportOf(flowId))?.order;
+    if (order === undefined) return 'no-answer';
+    const start = () =>
+      client.workflow.start<(order: CallbackOrder) => Promise<unknown>>(CALLBACK_WORKFLOW, {
+        workflowId: callbackIdOf(flowId),
+        taskQueue,
+        args: [order],
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+        staticSummary: `Callbacks of ${flowId}`,
+      });
+    await within(WITHIN_MS, start);
+    return 'ordered';
+  }
+
+  return {
+    async facts(flowId) {
+      const [found, report] = await Promise.all([
+        orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe())),
+        reportOf(flowId),
+      ]);
+      if (found === undefined) return undefined;
+      return { isOpen: found.status.name === 'RUNNING', report, ...(await attemptsOf(client, found)) };
+    },
+
+    async resend(flowId, actor) {
+      const signal = () => handleOf(flowId).signal<[{ actor: string }]>(RESEND_SIGNAL, { actor });
+      const signalled = await orNotFound(() => within(WITHIN_MS, async () => (await signal(), true)));
+      return signalled === true ? 'ordered' : startAgain(flowId);
+    },
+
+    async list(which, limit) {
+      const open = `WorkflowType = '${CALLBACK_WORKFLOW}' AND ExecutionStatus = 'Running'`;
+      const query = which === 'open' ? open : `${open} AND ${STATE_ATTRIBUTE} = '${UNDELIVERED}'`;
+      const listed: ListedCallbacks[] = [];
+      for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: limit })) {
+        const flowId = flowIdOfCallbacks(workflowId);
+        if (flowId !== undefined) listed.push({ flowId, startedAt: startTime });
+        if (listed.length >= limit) break;
+      }
+      return listed;
+    },
+  };
+}
+
+/** Attempts are the server's: the workflow hears only how it ended. */
+async function attemptsOf(client: Client, { raw }: WorkflowExecutionDescription) {
+  const pending = raw.pendingActivities?.[0];
+  const failed = await decodeOptionalFailureToOptionalError(
+    client.options.loadedDataConverter,
+    pending?.lastFailure ?? undefined,
+  ).catch(() => undefined);
+  const details = failed instanceof ApplicationFailure ? failed.details?.[0] : undefined;
+  const nextSeconds = pending?.nextAttemptScheduleTime?.seconds;
+  return {
+    attempts: pending?.attempt ?? 0,
+    lastFailure: details as CallbackFailure | undefined,
+    nextAttemptAt: nextSeconds == null ? undefined : new Date(Number(nextSeconds) * 1_000),
+  };
+}
+
+async function orNotFound<T>(ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,179 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { createCallbackSender } from '../../src/callbacks/index.js';
+import type { CallbackReport } from '../../src/flows/callback.js';
+import { callbackIdOf } from '../../src/flows/vocabulary.js';
+import { newReference, openBench, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
+import { startReceiver, type Received, type Receiver } from './receiver.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+const OLD_SECRET = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;
+const callbacks = createCallbackSender({ secrets: [SECRET, OLD_SECRET], allowLoopback: true });
+
+let bench: Bench;
+let caller: Receiver;
+beforeAll(async () => {
+  bench = await openBench({ time: 'real', deps: { callbacks } });
+});
+afterAll(() => bench.close());
+beforeEach(async () => {
+  caller = await startReceiver();
+});
+afterEach(() => caller.close());
+
+const start = (reference: string, more: Record<string, unknown> = {}) =>
+  bench.start(transferInput(reference, { callbackUrl: `${caller.url}/hook?key=canary-capability`, ...more }));
+const reportOf = (reference: string) =>
+  bench.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`)).query<CallbackReport>('callbacks');
+const isOver = ({ body }: Received) => body.data.outcome !== null;
+const timestampsOf = (received: readonly Received[]) => received.map(({ body }) => String(body.timestamp));
+
+describe('callbacks to callers', () => {
+  it('tell every stage in order, signed by Standard Webhooks with the first secret', async () => {
+    const reference = newReference('told');
+    const handle = await start(reference);
+    await until(handle, ({ view }) => view.stage === 'tracking' || view.stage === 'settlement');
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+    const received = await caller.until((all) => all.some(isOver));
+
+    for (const { text, headers } of received) {
+      const signed = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+      expect(new Webhook(SECRET).verify(text, signed)).toEqual(JSON.parse(text));
+      expect(() => new Webhook(OLD_SECRET).verify(text, signed)).toThrow();
+    }
+    expect(timestampsOf(received)).toEqual(timestampsOf(received).toSorted());
+    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(received.length);
+    expect(received.at(-1)?.body).toEqual({
+      type: 'flow.updated',
+      timestamp: expect.any(String),
+      data: {
+        kind: 'bridge-transfer',
+        reference,
+        flowId: `bridge-transfer/${reference}`,
+        state: 'completed',
+        stage: 'done',
+        serviceReference: expect.any(String),
+        outcome: { state: 'completed', reason: null },
+        parked: null,
+        skipped: expect.any(Array),
+      },
+    });
+    const stages = received.flatMap(({ body }) => [...body.data.skipped, body.data]).map(({ stage }) => String(stage));
+    expect(stages.at(-1)).toBe('done');
+    expect(new Set(stages).size).toBe(stages.length);
+  });
+
+  it('say nothing that is not for the caller: no name, no number, no evidence, no capability', async () => {
+    const reference = newReference('quiet');
+    const handle = await start(reference);
+    await until(handle, ({ view }) => view.serviceReference !== null);
+    await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '99' } })]);
+    await until(handle, ({ view }) => view.state === 'parked');
+    await caller.until((all) => all.some(({ body }) => body.data.parked !== null));
+    const told = caller.received.map(({ text }) => text).join('\n');
+    expect(caller.received.at(-1)?.body.data.parked).toEqual({
+      reason: 'event_mismatch',
+      since: expect.any(String),
+      actions: ['accept-event', 'dismiss-event'],
+    });
+    for (const word of ['Canary', '+2782', 'customer-1', 'canary-capability', 'evidence', '99', 'callbacks/'])
+      expect(told).not.toContain(word);
+    await handle.terminate();
+  });
+
+  it('never pass on what nobody has proven', async () => {
+    const reference = newReference('forged');
+    const handle = await start(reference);
+    await until(handle, ({ view }) => view.serviceReference !== null);
+    await caller.until((all) => all.at(-1)?.body.data.stage !== 'preparing' && all.length > 0);
+    const forged = { trusted: false, proof: null, source: 'settlement' as const };
+    await handle.signal('events', [trusted('COMPLETED', forged)]);
+    await until(handle, ({ events }) => Object.values(events).includes('unverified'));
+    const before = (await until(handle, () => true)).view;
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+    await caller.until((all) => all.some(isOver));
+    // Between what stood before the forgery and the end there is nothing.
+    const stages = caller.received.flatMap(({ body }) => [...body.data.skipped, body.data]);
+    expect(stages.slice(-2).map(({ state, stage }) => [state, stage])).toEqual([
+      ['running', before.stage],
+      ['completed', 'done'],
+    ]);
+  });
+
+  it('come as one when the caller was away: the newest state, and what it skips', async () => {
+    caller.answer = () => 503;
+    const reference = newReference('away');
+    const handle = await start(reference);
+    await until(handle, ({ view }) => view.serviceReference !== null);
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+    await caller.until((all) => all.some(isOver));
+    const refused = [...caller.received];
+    caller.answer = () => 204;
+    const delivered = (await caller.until((all) => all.length > refused.length)).at(-1) as Received;
+    await bench.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`)).result();
+
+    const last = refused.at(-1) as Received;
+    // The same change again: the same id and the same bytes; only the time and with it the signature are new.
+    expect(delivered.headers['webhook-id']).toBe(last.headers['webhook-id']);
+    expect(delivered.text).toBe(last.text);
+    const skipped = delivered.body.data.skipped as { timestamp: string; stage: string; state: string }[];
+    expect(skipped.length).toBeGreaterThanOrEqual(2);
+    expect(skipped.every(({ state }) => state === 'running')).toBe(true);
+    expect(skipped.map(({ timestamp }) => timestamp)).toEqual(skipped.map(({ timestamp }) => timestamp).toSorted());
+    expect(await reportOf(reference)).toMatchObject({
+      state: 'delivered',
+      current: null,
+      delivered: { httpStatus: 204, notification: { id: last.headers['webhook-id'] } },
+    });
+  });
+
+  it('are sent again at a person’s order, at once and under the same id', async () => {
+    caller.answer = () => 500;
+    const reference = newReference('again');
+    const handle = await start(reference);
+    await until(handle, ({ view }) => view.serviceReference !== null);
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+    await caller.until((all) => all.some(isOver));
+    const before = caller.received.length;
+    caller.answer = () => 204;
+    const delivery = bench.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`));
+    await delivery.signal('resend', { actor: 'ada' });
+    await delivery.result();
+    const ids = caller.received.slice(before - 1).map(({ headers }) => headers['webhook-id']);
+    expect(new Set(ids).size).toBe(1);
+  });
+
+  it('go on from a caller who says when to come back', async () => {
+    let turns = 0;
+    caller.answer = () => {
+      turns += 1;
+      return turns === 1 ? { status: 429, headers: { 'retry-after': '1' } } : 204;
+    };
+    const reference = newReference('later');
+    const handle = await start(reference, { approval: 'required' });
+    await until(handle, ({ view }) => view.stage !== 'preparing');
+    const [first, second] = await caller.until((all) => all.length >= 2);
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    await handle.terminate();
+  });
+
+  it('are no flow’s trouble: without a URL nothing runs beside it, and one that is refused ends before any money', async () => {
+    const without = newReference('without');
+    const handle = await bench.start(transferInput(without));
+    await until(handle, ({ view }) => view.serviceReference !== null);
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+    const { events } = await handle.fetchHistory();
+    const sorts = (events ?? []).map((event) => Object.keys(event).find((name) => name.endsWith('EventAttributes')));
+    expect(sorts.filter((sort) => /child|external|marker/i.test(sort ?? ''))).toEqual([]);
+
+    const refused = newReference('refused');
+    const bad = await start(refused, { callbackUrl: 'https://10.0.0.1/hook' });
+    await expect(bad.result()).rejects.toMatchObject({ cause: { type: 'invalid_input' } });
+    expect(await bench.executions('createBridgeDeposit', refused)).toBe(0);
+  });
+});

@@ -1,0 +1,127 @@
+import {
+  CancellationScope,
+  condition,
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  patched,
+  startChild,
+} from '@temporalio/workflow';
+import type { CallbackOrder, FlowChange } from '../../src/flows/callback.js';
+import type { FlowView } from '../../src/flows/messages.js';
+import { CALLBACK_WORKFLOW, callbackIdOf, CALLBACKS_PATCH, CHANGES_SIGNAL } from '../../src/flows/vocabulary.js';
+import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
+import { timeAfter, isNews, toldOf } from '../callbacks/change.js';
+
+/** What travels through continue-as-new. */
+export interface ReportsCarried {
+  /** The last change that was handed on. */
+  readonly told: FlowChange;
+  /** The delivery was started. */
+  readonly begun: boolean;
+}
+
+/** Hands the changes of a flow on to the delivery of its callbacks. */
+export interface ChangeReports {
+  /** Nothing is on its way: the flow may close, or continue as new. */
+  idle(): boolean;
+  carry(): ReportsCarried;
+}
+
+interface Reported {
+  readonly flowId: string;
+  readonly timeScale: number;
+  readonly allowPlaintext: boolean;
+  view(): FlowView;
+}
+
+/** A delivery that ends in the moment in which it is told something is started again: this often at most. */
+const TRIES = 3;
+
+/**
+ * Undefined where nobody wants to hear, and for flows that an earlier version began. Only what the flow itself says is
+ * told: an untrusted event changes nothing of it.
+ */
+export function reportChanges(
+  flow: Reported,
+  rawInput: unknown,
+  carried: ReportsCarried | undefined,
+): ChangeReports | undefined {
+  const url = callbackUrlIn(rawInput);
+  if (url === undefined || !patched(CALLBACKS_PATCH)) return undefined;
+  let seen = carried?.told ?? toldOf(flow.view(), new Date().toISOString());
+  let told = seen;
+  let begun = carried?.begun ?? false;
+  let waiting: readonly FlowChange[] = [];
+  let handing = false;
+
+  async function watch(): Promise<never> {
+    for (;;) {
+      await condition(() => isNews(seen, flow.view()));
+      seen = toldOf(flow.view(), timeAfter(seen.timestamp, Date.now()));
+      waiting = [...waiting, seen];
+    }
+  }
+
+  async function handOn(): Promise<never> {
+    for (;;) {
+      await condition(() => waiting.length > 0);
+      const changes = waiting;
+      waiting = [];
+      handing = true;
+      // A start that came in the clear has no say until it is allowed to.
+      if (!isPlaintext(rawInput) || flow.allowPlaintext) await hand(changes);
+      told = changes.at(-1) ?? told;
+      handing = false;
+    }
+  }
+
+  /** Never fails the flow: that its caller cannot be told is no reason to stop the money. */
+  async function hand(changes: readonly FlowChange[]): Promise<void> {
+    for (let turn = 0; turn < TRIES; turn += 1) {
+      if (begun && (await signalled(changes))) return;
+      if (await started(changes)) return;
+    }
+  }
+
+  async function signalled(changes: readonly FlowChange[]): Promise<boolean> {
+    try {
+      await getExternalWorkflowHandle(callbackIdOf(flow.flowId)).signal(CHANGES_SIGNAL, changes);
+      return true;
+    } catch {
+      // It has ended, having had nothing to do for a while.
+      return false;
+    }
+  }
+
+  async function started(changes: readonly FlowChange[]): Promise<boolean> {
+    const order: CallbackOrder = { flowId: flow.flowId, url: url ?? '', timeScale: flow.timeScale, changes };
+    begun = true;
+    try {
+      await startChild<(order: CallbackOrder) => Promise<unknown>>(CALLBACK_WORKFLOW, {
+        workflowId: callbackIdOf(flow.flowId),
+        args: [order],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        staticSummary: `Callbacks of ${flow.flowId}`,
+      });
+      return true;
+    } catch {
+      // It runs already: the flow was reset, or a person had it send again.
+      return false;
+    }
+  }
+
+  // A cancel in the UI may be refused, and must not silence the flow.
+  void CancellationScope.nonCancellable(watch);
+  void CancellationScope.nonCancellable(handOn);
+  return {
+    idle: () => !handing && waiting.length === 0 && !isNews(seen, flow.view()),
+    carry: () => ({ told, begun }),
+  };
+}
+
+/** Unchecked as it is: who sends judges it. */
+function callbackUrlIn(rawInput: unknown): string | undefined {
+  const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
+  const url = (input as Record<string, unknown> | null | undefined)?.['callbackUrl'];
+  return typeof url === 'string' && url !== '' ? url : undefined;
+}
