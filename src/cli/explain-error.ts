@@ -6,6 +6,7 @@ import { StoreTooNewError, StoreUnavailableError } from '../store/store-errors.j
 import { DevServerError } from '../temporal/dev-server.js';
 import { NoTemporalServerError } from '../temporal/find-server.js';
 import { CliError } from './cli-error.js';
+import { explainDatabase } from './explain-database.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
 
 export interface Explanation {
@@ -31,11 +32,15 @@ const SPOKEN = [
 export function explainError(error: unknown): Explanation | undefined {
   if (error instanceof CliError) return { sentence: error.message, exitCode: error.exitCode };
   if (SPOKEN.some((known) => error instanceof known)) return refused((error as Error).message);
+  const ofDatabase = explainDatabase(error);
+  if (ofDatabase !== undefined) return refused(ofDatabase);
   if (error instanceof StoreUnavailableError) {
     return refused(`The store in TOWLINE_HOME cannot be opened (${error.code}): see to its disk and its permissions.`);
   }
   if (error instanceof UnknownKeyError || error instanceof SealBrokenError) {
-    return refused('The store was made with other payload keys: set PAYLOAD_KEYS (or TOWLINE_HOME) as before.');
+    return refused(
+      'The store was made with other payload keys: set PAYLOAD_KEYS (or TOWLINE_HOME, or DATABASE_URL) as before.',
+    );
   }
   return undefined;
 }

@@ -9,9 +9,6 @@ export function checkTogether(settings: Settings, env: Environment, { problem }:
   const serviceIsLocal = isLoopback(serviceUrl.hostname);
   const gatewayIsLocal = isLoopback(settings.gatewayHost);
 
-  if (env['DATABASE_URL']) {
-    problem('DATABASE_URL is set, but only the embedded store in TOWLINE_HOME is built so far: unset it.');
-  }
   if (!serviceIsLocal && serviceUrl.protocol !== 'https:') {
     problem('SERVICE_BASE_URL must begin with https, since the service is not on this machine.');
   }

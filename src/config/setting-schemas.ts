@@ -41,6 +41,16 @@ export const httpUrl = () =>
     .refine((text) => !/[?#]/.test(text), 'must not have a query or fragment')
     .transform((text) => text.replace(/\/+$/, ''));
 
+/** It carries a password, so it is handed on as it is and shown nowhere. */
+export const postgresUrl = () =>
+  z
+    .string()
+    .refine(
+      (text) =>
+        URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) && new URL(text).pathname.length > 1,
+      'must be postgres://user:password@host:port/database',
+    );
+
 const MIN_SECRET_LENGTH = 16;
 const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 

@@ -44,6 +44,8 @@ export interface Settings {
   /** Absolute path of the folder with all our state. */
   readonly towlineHome: string;
   readonly towlineCache: string;
+  /** Where the store is that several machines share; a secret. Undefined: the embedded one in `towlineHome`. */
+  readonly databaseUrl: string | undefined;
   /** For `parseKeyring`; undefined in development: keys are made in `towlineHome`. */
   readonly payloadKeys: string | undefined;
   readonly allowPlaintext: boolean;

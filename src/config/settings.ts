@@ -9,7 +9,7 @@ import { DEVELOPMENT_TOKEN, gatewayTokens } from './gateway-tokens.js';
 import { isLoopback } from './loopback.js';
 import { networks } from './networks.js';
 import { createSettingReader } from './setting-reader.js';
-import { flag, fraction, httpUrl, oneOf, port, seconds, secrets } from './setting-schemas.js';
+import { flag, fraction, httpUrl, oneOf, port, postgresUrl, seconds, secrets } from './setting-schemas.js';
 import { SettingsError } from './settings-error.js';
 import { LOG_LEVELS, SETTLEMENT_TRUSTS, WEBHOOK_PROFILES, type Settings } from './settings-shape.js';
 
@@ -80,6 +80,7 @@ export function readSettings(env: Environment): Settings {
     duplicateReference: read('DUPLICATE_REFERENCE', duplicateReference().optional()) ?? unknownForAll,
     towlineHome: resolve(read('TOWLINE_HOME', z.string().default('.towline')) ?? '.towline'),
     towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),
+    databaseUrl: read('DATABASE_URL', postgresUrl().optional()),
     payloadKeys,
     allowPlaintext: read('ALLOW_PLAINTEXT', flag().default(development)) ?? false,
     proxyTimeoutMs: read('PROXY_TIMEOUT', seconds(300).default(10_000)) ?? 10_000,

@@ -1,5 +1,6 @@
 import type { Claim, ClaimKey, ClaimPhase, Rejection } from './claim.js';
 import type { SealedJson } from './sealed-json.js';
+import type { SqlBlob } from './sql-message.js';
 
 /** A row of the table `claims`. */
 export interface ClaimRow {
@@ -13,9 +14,9 @@ export interface ClaimRow {
   readonly reserved_at: number;
   readonly sending_at: number | null;
   readonly ended_at: number | null;
-  readonly answer: ArrayBuffer | null;
-  readonly rejection: ArrayBuffer | null;
-  readonly reason: ArrayBuffer | null;
+  readonly answer: SqlBlob | null;
+  readonly rejection: SqlBlob | null;
+  readonly reason: SqlBlob | null;
 }
 
 /** What a sealed column of a claim is bound to. */
@@ -26,7 +27,7 @@ export function placeOf(key: ClaimKey, column: 'answer' | 'rejection' | 'reason'
 /** @throws UnknownKeyError @throws SealBrokenError */
 export function claimOf(row: ClaimRow, sealed: SealedJson): Claim {
   const { account, operation, reference } = row;
-  const open = (column: 'answer' | 'rejection' | 'reason', value: ArrayBuffer): unknown =>
+  const open = (column: 'answer' | 'rejection' | 'reason', value: SqlBlob): unknown =>
     sealed.open(placeOf(row, column), value);
   return {
     account,

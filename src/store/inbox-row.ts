@@ -1,6 +1,7 @@
 import { SealBrokenError, UnknownKeyError } from '../keys/index.js';
 import type { InboxRow, InboxSource, InboxState, Proof } from './inbox.js';
 import type { SealedJson } from './sealed-json.js';
+import type { SqlBlob } from './sql-message.js';
 
 /** A row of the table `inbox`. */
 export interface StoredEvent {
@@ -12,9 +13,9 @@ export interface StoredEvent {
   readonly status: string | null;
   readonly proof: Proof | null;
   readonly content_hash: string;
-  readonly body: ArrayBuffer | null;
+  readonly body: SqlBlob | null;
   readonly state: InboxState;
-  readonly detail: ArrayBuffer | null;
+  readonly detail: SqlBlob | null;
   readonly received_at: number;
   readonly delivered_at: number | null;
   readonly settled_at: number | null;

@@ -1,22 +1,10 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
+import { LIBSQL } from './dialect.js';
 import { libsqlThread } from './libsql-thread.js';
+import type { SqlConnection } from './sql-connection.js';
 import type { Batch, FromThread, Outcome, Request, StepResult, ThreadData, ToThread } from './sql-message.js';
 import { StoreRequestError, StoreUnavailableError } from './store-errors.js';
-
-/** A database behind a thread. Requests that come while a transaction is under way share the next one. */
-export interface SqlConnection {
-  /**
-   * Resolves after the commit returned. Each request happens whole or not at all, whatever becomes of the others.
-   *
-   * @throws StoreUnavailableError @throws StoreRequestError
-   */
-  write(request: Request): Promise<readonly StepResult[]>;
-  /** All steps see one state of the database. @throws StoreUnavailableError @throws StoreRequestError */
-  read(request: Request): Promise<readonly StepResult[]>;
-  /** Waits for what was asked before. */
-  close(): Promise<void>;
-}
 
 interface Waiting {
   readonly request: Request;
@@ -32,6 +20,9 @@ const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
 const THREAD = `const __name = (target) => target; (${libsqlThread.toString()})(require);`;
 
 /**
+ * A database behind a thread. Requests that come while a transaction is under way share the next one: all writes of all
+ * processes happen one after the other, whatever their turn.
+ *
  * @param options.lockTimeoutMs how long a batch tries for the lock while other processes write. @default 5000
  * @param options.pragmas further ones, for tests
  * @throws StoreUnavailableError where the file cannot be opened
@@ -132,6 +123,7 @@ export async function openConnection(options: {
     });
 
   const connection: SqlConnection = {
+    dialect: LIBSQL,
     write: (request) => submit(request, true),
     read: (request) => submit(request, false),
     async close() {

@@ -1,12 +1,10 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Keyring } from '../keys/index.js';
-import { createLibsqlClaims } from './libsql-claims.js';
-import { openConnection, type SqlConnection } from './libsql-connection.js';
-import { createLibsqlInbox } from './libsql-inbox.js';
-import { migrate } from './migrations.js';
-import { createSealedJson } from './sealed-json.js';
-import { loadOrMakeStoreKey, mac } from './store-key.js';
+import { createStore } from './create-store.js';
+import { openConnection } from './libsql-connection.js';
+import { LIBSQL_MIGRATIONS } from './libsql-migrations.js';
+import { migrate } from './migrate.js';
 import { StoreUnavailableError } from './store-errors.js';
 import type { Store } from './store.js';
 
@@ -28,28 +26,12 @@ export async function openStore(options: {
   await makeFile(options.path);
   const db = await openConnection({ path: options.path });
   try {
-    await migrate(db);
-    return await createLibsqlStore(db, options.keyring, options.now ?? Date.now);
+    await migrate(db, LIBSQL_MIGRATIONS);
+    return await createStore(db, options.keyring, options.now ?? Date.now);
   } catch (error) {
     await db.close();
     throw error;
   }
-}
-
-/** On a connection whose schema is up to date, which the store then owns. */
-export async function createLibsqlStore(db: SqlConnection, keyring: Keyring, now: () => number): Promise<Store> {
-  const storeKey = await loadOrMakeStoreKey(db, keyring, now());
-  const sealed = createSealedJson(keyring);
-  return {
-    claims: createLibsqlClaims({ db, sealed, now }),
-    inbox: createLibsqlInbox({ db, sealed, now }),
-    mac: (purpose, text) => mac(storeKey, purpose, text),
-    async check() {
-      const sql = `INSERT INTO meta VALUES ('check', NULL, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
-      await db.write([{ sql, params: [now()] }]);
-    },
-    close: () => db.close(),
-  };
 }
 
 /**

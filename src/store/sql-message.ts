@@ -8,8 +8,10 @@ export interface Step {
   readonly params: readonly SqlValue[];
 }
 
-/** libsql gives blobs back as ArrayBuffers. */
-export type Row = Readonly<Record<string, string | number | null | ArrayBuffer>>;
+/** libsql gives blobs back as ArrayBuffers, pg as Buffers. */
+export type SqlBlob = ArrayBuffer | Uint8Array;
+
+export type Row = Readonly<Record<string, string | number | null | SqlBlob>>;
 
 /** `changes` counts the rows that a statement without result rows wrote. */
 export interface StepResult {

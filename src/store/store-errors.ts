@@ -1,14 +1,17 @@
 /**
  * The store cannot promise durability now: disk full, I/O error, lock held too long, closed. Nothing of the request was
- * written, unless the commit itself was cut off. It carries a code (SQLite's, `CLOSED` or `THREAD`), never content.
+ * written, unless the commit itself was cut off. It carries a code (SQLite's, Postgres's, the system's, or a word of our
+ * own), never content.
  */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
   readonly code: string;
+  readonly place: 'file' | 'database';
 
-  constructor(code: string) {
+  constructor(code: string, place: 'file' | 'database' = 'file') {
     super(`The store is unavailable (${code})`);
     this.code = code;
+    this.place = place;
   }
 }
 
@@ -23,7 +26,7 @@ export class StoreRequestError extends Error {
   }
 }
 
-/** The file was written by a newer Towline. */
+/** The store was written by a newer Towline. */
 export class StoreTooNewError extends Error {
   override readonly name = 'StoreTooNewError';
 

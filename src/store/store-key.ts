@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { open, seal, type Keyring } from '../keys/index.js';
-import type { SqlConnection } from './libsql-connection.js';
+import { turnOf, type SqlConnection } from './sql-connection.js';
+import type { SqlBlob } from './sql-message.js';
 
 const PLACE = JSON.stringify(['meta', 'store-key']);
 
@@ -11,12 +12,15 @@ const PLACE = JSON.stringify(['meta', 'store-key']);
  */
 export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, nowMs: number): Promise<Uint8Array> {
   const candidate = seal(keyring, randomBytes(32), PLACE);
-  const [, found] = await db.write([
-    { sql: `INSERT INTO meta VALUES ('store-key', ?, ?) ON CONFLICT DO NOTHING`, params: [candidate, nowMs] },
-    { sql: `SELECT value FROM meta WHERE name = 'store-key'`, params: [] },
-  ]);
+  const [, found] = await db.write(
+    [
+      { sql: `INSERT INTO meta VALUES ('store-key', ?, ?) ON CONFLICT DO NOTHING`, params: [candidate, nowMs] },
+      { sql: `SELECT value FROM meta WHERE name = 'store-key'`, params: [] },
+    ],
+    turnOf.meta,
+  );
   const sealed = found?.rows[0]?.['value'];
-  return open(keyring, new Uint8Array(sealed as ArrayBuffer), PLACE);
+  return open(keyring, new Uint8Array(sealed as SqlBlob), PLACE);
 }
 
 /** The length in front keeps ("a", "bc") and ("ab", "c") apart. */

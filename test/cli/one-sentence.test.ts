@@ -93,5 +93,7 @@ test('the store of other payload keys is said to be that', async () => {
   };
   await run(['doctor'], { ...env, PAYLOAD_KEYS: key(1) });
   const { out } = await run(['doctor'], { ...env, PAYLOAD_KEYS: key(2) });
-  expect(out).toContain('The store was made with other payload keys: set PAYLOAD_KEYS (or TOWLINE_HOME) as before.');
+  expect(out).toContain(
+    'The store was made with other payload keys: set PAYLOAD_KEYS (or TOWLINE_HOME, or DATABASE_URL) as before.',
+  );
 });

@@ -57,7 +57,7 @@ describe('settings', () => {
       SETTLEMENT_SECRETS: 'tiny-secret',
       PAYLOAD_KEYS: 'k:not-a-key',
       TIME_SCALE: '0.5',
-      DATABASE_URL: 'postgres://user:hush-password@db/towline',
+      DATABASE_URL: 'mysql://user:hush-password@db/towline',
       LOG_LEVEL: 'loud',
     });
     for (const name of [

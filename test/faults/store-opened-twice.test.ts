@@ -1,24 +1,24 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { makeTemporaryFolder, type TemporaryFolder } from '../store/temporary-store.js';
+import { makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
 
 const CHILD = ['--no-warnings', '--import', './tools/typescript.mjs', 'test/store/store-child.ts'];
 /** The child that races asks for this many claims. */
 const CLAIMS = 200;
 
 describe('a store that one process has opened twice', () => {
-  let folder: TemporaryFolder;
+  let temporary: TemporaryStore;
   beforeEach(async () => {
-    folder = await makeTemporaryFolder();
+    temporary = await makeTemporaryStore('libsql');
   });
-  afterEach(() => folder.remove());
+  afterEach(() => temporary.remove());
 
   // File locks belong to the process, and closing any descriptor of the file drops them all. Without them, another
   // process that closes its store deletes the log that this one still writes to, and both may send.
   it('shows its claims to other processes, also after one of those has come and gone', async () => {
-    const store = await folder.open();
-    await folder.open();
+    const store = await temporary.open();
+    await temporary.open();
     await run('passer-by', 'nothing');
 
     for (let n = 0; n < CLAIMS; n += 1) {
@@ -32,7 +32,7 @@ describe('a store that one process has opened twice', () => {
 
   /** Runs a child to its end. @returns what it said */
   async function run(name: string, command: string): Promise<readonly string[]> {
-    const child = spawn(process.execPath, [...CHILD, folder.path, name, command], {
+    const child = spawn(process.execPath, [...CHILD, temporary.place, name, command], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const said: string[] = [];

@@ -6,6 +6,7 @@ import { startDevServer, type DevServer } from '../../src/temporal/dev-server.js
 import { findServerExecutable } from '../../src/temporal/find-server.js';
 import { timeSkippingServerPath } from '../../src/temporal/test-server.js';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.js';
+import { startTestCluster, type TestCluster } from './postgres/test-cluster.js';
 
 export interface TestServersOptions {
   /** The folder of package.json. */
@@ -18,16 +19,18 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 let folder: string | undefined;
 let server: DevServer | undefined;
+let cluster: TestCluster | undefined;
 
 /**
  * Starts what all tests share, once, and tells them by environment variables, which jest hands to its workers:
- * `TEST_TEMPORAL_ADDRESS`, `TEST_WORKFLOW_BUNDLE`, `TEST_TIME_SKIPPING_SERVER` (a path, or empty), `TEST_TEMPORAL_CLI`.
+ * `TEST_TEMPORAL_ADDRESS`, `TEST_WORKFLOW_BUNDLE`, `TEST_TIME_SKIPPING_SERVER` (a path, or empty), `TEST_TEMPORAL_CLI`,
+ * `TEST_DATABASE_URL` (or empty).
  */
 export async function startTestServers(options: TestServersOptions): Promise<void> {
-  forgetTheUsersTemporal();
+  forgetTheUsersServers();
   folder = await mkdtemp(join(tmpdir(), 'towline-test-'));
   const executable = await findServerExecutable({ env: process.env, log });
-  const [devServer, bundle, timeSkippingServer] = await Promise.all([
+  const [devServer, bundle, timeSkippingServer, postgres] = await Promise.all([
     startDevServer({
       executable: executable.path,
       home: folder,
@@ -38,26 +41,30 @@ export async function startTestServers(options: TestServersOptions): Promise<voi
     }),
     workflowBundle(options, folder),
     timeSkippingServerPath({ env: process.env, log }),
+    startTestCluster(process.env, log),
   ]);
   server = devServer;
+  cluster = postgres;
   Object.assign(process.env, {
     TEST_TEMPORAL_ADDRESS: devServer.address,
     TEST_TEMPORAL_CLI: executable.path,
     TEST_WORKFLOW_BUNDLE: bundle,
     TEST_TIME_SKIPPING_SERVER: timeSkippingServer ?? '',
+    TEST_DATABASE_URL: postgres?.url ?? '',
   });
 }
 
 /** An interrupted jest does not come here: the server then ends by itself, since it watches for our end. */
 export async function stopTestServers(): Promise<void> {
-  await server?.stop();
+  await Promise.all([server?.stop(), cluster?.stop()]);
   if (folder) await rm(folder, { recursive: true, force: true });
 }
 
-/** Who has TEMPORAL_ADDRESS or a profile set for work must not find our tests' flows there. */
-function forgetTheUsersTemporal(): void {
+/** Who has TEMPORAL_ADDRESS, a profile or a database set for work must not find our tests' flows there. */
+function forgetTheUsersServers(): void {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('TEMPORAL_') && name !== 'TEMPORAL_CLI_PATH') delete process.env[name];
+    if (name === 'DATABASE_URL' || name.startsWith('PG')) delete process.env[name];
   }
 }
 

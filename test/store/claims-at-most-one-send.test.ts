@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { ClaimKey, ClaimStore } from '../../src/store/claim.js';
-import { makeTemporaryFolder, type TemporaryFolder } from './temporary-store.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 /*
  * Attempts are small programs: reserve, mark sending, POST, write down what came of it. A command moves one of them by
@@ -122,79 +123,81 @@ async function play(
   return { sends, orders };
 }
 
-let folder: TemporaryFolder;
-let stores: ClaimStore[];
-let keys = 0;
-const nextKey = (): ClaimKey => ({ account: 'a', operation: 'o', reference: `r${(keys += 1)}` });
-beforeAll(async () => {
-  folder = await makeTemporaryFolder();
-  stores = [(await folder.open()).claims, (await folder.open()).claims];
-});
-afterAll(() => folder.remove());
+describeStores('a claim', (kind) => {
+  let temporary: TemporaryStore;
+  let stores: ClaimStore[];
+  let keys = 0;
+  const nextKey = (): ClaimKey => ({ account: 'a', operation: 'o', reference: `r${(keys += 1)}` });
+  beforeAll(async () => {
+    temporary = await makeTemporaryStore(kind);
+    stores = [(await temporary.open()).claims, (await temporary.open()).claims];
+  });
+  afterAll(() => temporary.remove());
 
-describe('whatever attempts, crashes and zombies do', () => {
-  it('at most one POST leaves for a claim', async () => {
-    const sent = new Set<number>();
-    await fc.assert(
-      fc.asyncProperty(groups(), async (commands) => {
-        const { sends } = await play(stores, nextKey(), commands);
-        sent.add(sends);
-        return sends <= 1;
-      }),
-      { numRuns: 300 },
+  describe('whatever attempts, crashes and zombies do', () => {
+    it('at most one POST leaves for a claim', async () => {
+      const sent = new Set<number>();
+      await fc.assert(
+        fc.asyncProperty(groups(), async (commands) => {
+          const { sends } = await play(stores, nextKey(), commands);
+          sent.add(sends);
+          return sends <= 1;
+        }),
+        { numRuns: 300 },
+      );
+      // Both happened, else nothing was tested.
+      expect(sent).toEqual(new Set([0, 1]));
+    }, 120_000);
+
+    it('at most one more leaves for each order of a person', async () => {
+      let ordered = 0;
+      await fc.assert(
+        fc.asyncProperty(groups(others('send-again', 'lookup', 'void', 'close')), async (commands) => {
+          const { sends, orders } = await play(stores, nextKey(), commands);
+          ordered += orders;
+          return sends <= 1 + orders;
+        }),
+        { numRuns: 300 },
+      );
+      expect(ordered).toBeGreaterThan(10);
+    }, 120_000);
+  });
+
+  describe('this test finds', () => {
+    const finds = async (bug: (claims: ClaimStore) => Partial<ClaimStore>): Promise<void> => {
+      const broken = stores.map((claims) => ({ ...claims, ...bug(claims) }));
+      const run = await fc.check(
+        fc.asyncProperty(groups(), async (commands) => (await play(broken, nextKey(), commands)).sends <= 1),
+        { numRuns: 2000, endOnFailure: true },
+      );
+      expect(run.failed).toBe(true);
+    };
+    const asOwner = async (claims: ClaimStore, key: ClaimKey) => (await claims.get(key))?.owner ?? '';
+
+    it(
+      'a store that looks first, and then writes without looking',
+      () =>
+        finds((claims) => ({
+          async markSending(key, owner) {
+            const claim = await claims.get(key);
+            if (claim?.phase !== 'reserved' || claim.owner !== owner) return 'fenced';
+            await claims.markSending(key, owner);
+            return 'sending';
+          },
+        })),
+      120_000,
     );
-    // Both happened, else nothing was tested.
-    expect(sent).toEqual(new Set([0, 1]));
-  }, 120_000);
 
-  it('at most one more leaves for each order of a person', async () => {
-    let ordered = 0;
-    await fc.assert(
-      fc.asyncProperty(groups(others('send-again', 'lookup', 'void', 'close')), async (commands) => {
-        const { sends, orders } = await play(stores, nextKey(), commands);
-        ordered += orders;
-        return sends <= 1 + orders;
-      }),
-      { numRuns: 300 },
+    it(
+      'a store that takes over what is in sending',
+      () =>
+        finds((claims) => ({
+          reserve: async (key, attempt) => {
+            await claims.release(key, await asOwner(claims, key));
+            return claims.reserve(key, attempt);
+          },
+        })),
+      120_000,
     );
-    expect(ordered).toBeGreaterThan(10);
-  }, 120_000);
-});
-
-describe('this test finds', () => {
-  const finds = async (bug: (claims: ClaimStore) => Partial<ClaimStore>): Promise<void> => {
-    const broken = stores.map((claims) => ({ ...claims, ...bug(claims) }));
-    const run = await fc.check(
-      fc.asyncProperty(groups(), async (commands) => (await play(broken, nextKey(), commands)).sends <= 1),
-      { numRuns: 2000, endOnFailure: true },
-    );
-    expect(run.failed).toBe(true);
-  };
-  const asOwner = async (claims: ClaimStore, key: ClaimKey) => (await claims.get(key))?.owner ?? '';
-
-  it(
-    'a store that looks first, and then writes without looking',
-    () =>
-      finds((claims) => ({
-        async markSending(key, owner) {
-          const claim = await claims.get(key);
-          if (claim?.phase !== 'reserved' || claim.owner !== owner) return 'fenced';
-          await claims.markSending(key, owner);
-          return 'sending';
-        },
-      })),
-    120_000,
-  );
-
-  it(
-    'a store that takes over what is in sending',
-    () =>
-      finds((claims) => ({
-        reserve: async (key, attempt) => {
-          await claims.release(key, await asOwner(claims, key));
-          return claims.reserve(key, attempt);
-        },
-      })),
-    120_000,
-  );
+  });
 });

@@ -1,28 +1,29 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
-import { anEvent, makeTemporaryFolder, type TemporaryFolder } from './temporary-store.js';
+import { describeStores } from './store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const key = { account: 'default', operation: 'createBridgeDeposit', reference: 'r1' };
 const attempt = (owner: string, fingerprint = 'f') => ({ owner, flowId: 'bridge-transfer/r1', fingerprint });
 const order = { actor: 'jane', note: 'the provider says it never came' };
 
-let folder: TemporaryFolder;
-let store: Store;
-let claims: ClaimStore;
-beforeEach(async () => {
-  folder = await makeTemporaryFolder();
-  store = await folder.open();
-  claims = store.claims;
-});
-afterEach(() => folder.remove());
+describeStores('a claim', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let claims: ClaimStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    claims = store.claims;
+  });
+  afterEach(() => temporary.remove());
 
-const send = async (owner: string) => {
-  await claims.reserve(key, attempt(owner));
-  expect(await claims.markSending(key, owner)).toBe('sending');
-};
+  const send = async (owner: string) => {
+    await claims.reserve(key, attempt(owner));
+    expect(await claims.markSending(key, owner)).toBe('sending');
+  };
 
-describe('a claim', () => {
   it('is given to the first who asks, and taken over while it is only reserved', async () => {
     expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'reserved', takenOver: false });
     expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'reserved', takenOver: false });
@@ -55,7 +56,7 @@ describe('a claim', () => {
 
   it('says since when it is in sending, and is not taken over then', async () => {
     await send('a');
-    folder.clock.advance(5000);
+    temporary.clock.advance(5000);
     expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'sending', since: '2026-01-01T00:00:00.000Z' });
     expect(await claims.markSending(key, 'b')).toBe('fenced');
   });
@@ -158,7 +159,7 @@ describe('a claim', () => {
   });
 
   it('goes to one of a hundred that ask at once through two stores', async () => {
-    const stores = [store, await folder.open()];
+    const stores = [store, await temporary.open()];
     const won = await Promise.all(
       Array.from({ length: 100 }, async (_, index) => {
         const { claims } = stores[index % 2] ?? store;

@@ -1,320 +1,317 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import type { InboxStore } from '../../src/store/inbox.js';
-import { openStore } from '../../src/store/open-store.js';
 import type { Store } from '../../src/store/store.js';
-import { anEvent, makeTemporaryFolder, type TemporaryFolder } from './temporary-store.js';
+import { describeStores } from './store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const flow = (n: number | string) => `bridge-transfer/r${n}`;
 const leaseAll = { flows: 10, perFlow: 50, leaseMs: 30_000 };
 
-let folder: TemporaryFolder;
-let store: Store;
-let inbox: InboxStore;
-beforeEach(async () => {
-  folder = await makeTemporaryFolder();
-  store = await folder.open();
-  inbox = store.inbox;
-});
-afterEach(() => folder.remove());
+describeStores('the inbox', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let inbox: InboxStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    inbox = store.inbox;
+  });
+  afterEach(() => temporary.remove());
 
-const receive = async (members: Parameters<typeof anEvent>[0] = {}) => (await inbox.receive(anEvent(members))).id;
-const leasedIds = async (by = inbox, options = leaseAll) =>
-  (await by.lease(options)).flatMap(({ rows }) => rows.map(({ id }) => id));
-const state = async (id: string) => (await inbox.get(id))?.state;
+  const receive = async (members: Parameters<typeof anEvent>[0] = {}) => (await inbox.receive(anEvent(members))).id;
+  const leasedIds = async (by = inbox, options = leaseAll) =>
+    (await by.lease(options)).flatMap(({ rows }) => rows.map(({ id }) => id));
+  const state = async (id: string) => (await inbox.get(id))?.state;
 
-describe('receiving', () => {
-  it('keeps all of an event', async () => {
-    const event = anEvent({ body: { name: 'Jane', list: [1, null] } });
-    expect(await inbox.receive(event)).toEqual({ kind: 'stored', id: event.id });
-    expect(await inbox.get(event.id)).toEqual({
-      ...event,
-      state: 'waiting',
-      detail: null,
-      receivedAt: '2026-01-01T00:00:00.000Z',
-      deliveredAt: null,
-      settledAt: null,
-      repeats: 0,
+  describe('receiving', () => {
+    it('keeps all of an event', async () => {
+      const event = anEvent({ body: { name: 'Jane', list: [1, null] } });
+      expect(await inbox.receive(event)).toEqual({ kind: 'stored', id: event.id });
+      expect(await inbox.get(event.id)).toEqual({
+        ...event,
+        state: 'waiting',
+        detail: null,
+        receivedAt: '2026-01-01T00:00:00.000Z',
+        deliveredAt: null,
+        settledAt: null,
+        repeats: 0,
+      });
+      expect(await inbox.get('other')).toBeUndefined();
     });
-    expect(await inbox.get('other')).toBeUndefined();
-  });
 
-  it('counts the same content as a repeat of the first, whatever its delivery id and state', async () => {
-    const id = await receive({ contentHash: 'h' });
-    await inbox.markDelivered([id]);
-    await inbox.settle([{ id, state: 'applied' }]);
-    expect(await inbox.receive(anEvent({ contentHash: 'h' }))).toEqual({ kind: 'duplicate', id });
-    expect(await inbox.get(id)).toMatchObject({ state: 'applied', repeats: 1 });
-    expect(await leasedIds()).toEqual([]);
-  });
-
-  it('tells events apart by door, by flow and by whether they came trusted', async () => {
-    const same = { contentHash: 'h' };
-    const ids = await Promise.all([
-      receive(same),
-      receive({ ...same, source: 'settlement' }),
-      receive({ ...same, flowId: flow(2) }),
-      receive({ ...same, proof: null }),
-      receive({ ...same, flowId: null }),
-    ]);
-    expect(new Set(ids).size).toBe(5);
-    expect(await inbox.receive(anEvent({ ...same, proof: 'capability' }))).toMatchObject({ kind: 'duplicate' });
-    expect(await inbox.receive(anEvent({ ...same, flowId: null }))).toMatchObject({ kind: 'duplicate' });
-  });
-
-  it('is one row for a thousand copies that come at once through two stores', async () => {
-    const stores = [store, await folder.open()];
-    const received = await Promise.all(
-      Array.from({ length: 1000 }, (_, n) => (stores[n % 2] ?? store).inbox.receive(anEvent({ contentHash: 'h' }))),
-    );
-    expect(received.filter(({ kind }) => kind === 'stored')).toHaveLength(1);
-    expect(new Set(received.map(({ id }) => id)).size).toBe(1);
-    expect((await inbox.counts()).repeats).toBe(999);
-  });
-
-  it('takes a retry of itself for a duplicate, and refuses an id that another event has', async () => {
-    const event = anEvent();
-    await inbox.receive(event);
-    expect(await inbox.receive(event)).toEqual({ kind: 'duplicate', id: event.id });
-    await expect(inbox.receive({ ...event, contentHash: 'other' })).rejects.toThrow('EVENT_ID_IN_USE');
-  });
-
-  it('keeps an event that names no flow as unmatched, and never leases it', async () => {
-    const id = await receive({ flowId: null, reference: null });
-    expect(await state(id)).toBe('unmatched');
-    expect(await leasedIds()).toEqual([]);
-    expect((await inbox.replay(id))?.state).toBe('unmatched');
-  });
-});
-
-describe('leases', () => {
-  it('give the rows of a flow in the order in which they were received, a batch at a time', async () => {
-    const ids = [];
-    for (let n = 0; n < 7; n += 1) ids.push(await receive());
-    const options = { ...leaseAll, perFlow: 3 };
-    const seen: string[][] = [];
-    for (;;) {
-      const batch = await leasedIds(inbox, options);
-      if (batch.length === 0) break;
-      seen.push(batch);
-      await inbox.markDelivered(batch);
-    }
-    expect(seen).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)]);
-  });
-
-  it('are exclusive between two stores on one file, flow by flow, even for events that come meanwhile', async () => {
-    const other = await folder.open();
-    for (let n = 0; n < 20; n += 1) await receive({ flowId: flow(n) });
-    const options = { ...leaseAll, flows: 5 };
-    const batches = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => leasedIds(n % 2 ? other.inbox : inbox, options)),
-    );
-    expect(batches.flat()).toHaveLength(20);
-    expect(new Set(batches.flat()).size).toBe(20);
-
-    const late = await receive({ flowId: flow(3) });
-    expect(await leasedIds(other.inbox)).toEqual([]);
-    folder.clock.advance(30_000);
-    expect(await leasedIds(other.inbox, { ...leaseAll, flows: 20 })).toContain(late);
-  });
-
-  it('end when the caller vanishes, and cannot be ended by it after another took over', async () => {
-    const other = await folder.open();
-    const id = await receive();
-    expect(await leasedIds()).toEqual([id]);
-    folder.clock.advance(30_000);
-    expect(await leasedIds(other.inbox)).toEqual([id]);
-    await inbox.defer(flow(1), 0);
-    expect(await leasedIds()).toEqual([]);
-    await other.inbox.defer(flow(1), 0);
-    expect(await leasedIds()).toEqual([id]);
-  });
-
-  it('come back after a deferral, counted until a delivery', async () => {
-    const id = await receive();
-    for (let n = 0; n < 3; n += 1) {
-      expect((await inbox.lease(leaseAll)).map(({ deferrals }) => deferrals)).toEqual([n]);
-      await inbox.defer(flow(1), 60_000);
-      folder.clock.advance(59_999);
+    it('counts the same content as a repeat of the first, whatever its delivery id and state', async () => {
+      const id = await receive({ contentHash: 'h' });
+      await inbox.markDelivered([id]);
+      await inbox.settle([{ id, state: 'applied' }]);
+      expect(await inbox.receive(anEvent({ contentHash: 'h' }))).toEqual({ kind: 'duplicate', id });
+      expect(await inbox.get(id)).toMatchObject({ state: 'applied', repeats: 1 });
       expect(await leasedIds()).toEqual([]);
-      folder.clock.advance(1);
-    }
-    await leasedIds();
-    await inbox.markDelivered([id]);
-    await receive();
-    expect((await inbox.lease(leaseAll)).map(({ deferrals }) => deferrals)).toEqual([0]);
-  });
-
-  it('let new events of a flow that is put off wait with the others', async () => {
-    const first = await receive();
-    await leasedIds();
-    await inbox.defer(flow(1), 60_000);
-    const second = await receive();
-    expect(await leasedIds()).toEqual([]);
-    await inbox.hasten(flow(1));
-    expect(await leasedIds()).toEqual([first, second]);
-  });
-
-  it('are not lost to a flow that starts while its first delivery fails', async () => {
-    const id = await receive();
-    await leasedIds();
-    await inbox.hasten(flow(1));
-    expect(await leasedIds()).toEqual([]);
-    await inbox.defer(flow(1), 60_000);
-    expect(await leasedIds()).toEqual([id]);
-  });
-
-  it('leave out a flow whose event cannot be opened, and show that event to people', async () => {
-    const id = await receive();
-    const newKey = { id: 'new', bytes: new Uint8Array(32).fill(9) };
-    const testKey = { id: 'test', bytes: new Uint8Array(32).fill(7) };
-    const rotated = await openStore({
-      path: folder.path,
-      keyring: createKeyring([newKey, testKey]),
-      now: folder.clock.now,
     });
-    const sealedNew = anEvent({ flowId: flow(2) });
-    await rotated.inbox.receive(sealedNew);
-    expect(await leasedIds()).toEqual([id]);
-    expect(await inbox.get(sealedNew.id)).toMatchObject({
-      unreadable: 'No payload key has the id new',
-      state: 'waiting',
+
+    it('tells events apart by door, by flow and by whether they came trusted', async () => {
+      const same = { contentHash: 'h' };
+      const ids = await Promise.all([
+        receive(same),
+        receive({ ...same, source: 'settlement' }),
+        receive({ ...same, flowId: flow(2) }),
+        receive({ ...same, proof: null }),
+        receive({ ...same, flowId: null }),
+      ]);
+      expect(new Set(ids).size).toBe(5);
+      expect(await inbox.receive(anEvent({ ...same, proof: 'capability' }))).toMatchObject({ kind: 'duplicate' });
+      expect(await inbox.receive(anEvent({ ...same, flowId: null }))).toMatchObject({ kind: 'duplicate' });
     });
-    folder.clock.advance(30_000);
-    expect(await leasedIds(rotated.inbox)).toEqual([id, sealedNew.id]);
-    await rotated.close();
-  });
-});
 
-describe('settling', () => {
-  it('happens once, except that unverified may rise', async () => {
-    const id = await receive();
-    await leasedIds();
-    await inbox.markDelivered([id]);
-    await inbox.settle([{ id, state: 'unverified', detail: 'no proof' }]);
-    folder.clock.advance(1000);
-    await inbox.settle([{ id, state: 'unverified', detail: 'again' }]);
-    expect(await inbox.get(id)).toMatchObject({ detail: 'no proof', settledAt: '2026-01-01T00:00:00.000Z' });
-    await inbox.settle([{ id, state: 'applied', detail: 'corroborated' }]);
-    await inbox.settle([{ id, state: 'late' }]);
-    expect(await inbox.get(id)).toMatchObject({ state: 'applied', detail: 'corroborated' });
-    await inbox.settle([]);
-  });
-
-  it('takes a waiting row out of the way of the dispatcher', async () => {
-    const id = await receive();
-    await inbox.settle([{ id, state: 'late' }]);
-    await inbox.hasten(flow(1));
-    expect(await leasedIds()).toEqual([]);
-  });
-
-  it('is never to a state that settles nothing', async () => {
-    const id = await receive();
-    await expect(inbox.settle([{ id, state: 'delivered' }])).rejects.toThrow('NOT_A_SETTLEMENT');
-  });
-
-  it('is due for flows with delivered rows, longest waiting first', async () => {
-    const a = await receive({ flowId: flow('a') });
-    const b = await receive({ flowId: flow('b') });
-    const b2 = await receive({ flowId: flow('b') });
-    await inbox.markDelivered([b]);
-    folder.clock.advance(10);
-    await inbox.markDelivered([a, b2]);
-    const ageMs = 5;
-    expect(await inbox.unsettledFlows({ limit: 9, ageMs })).toEqual([{ flowId: flow('b'), ids: [b] }]);
-    folder.clock.advance(5);
-    expect(await inbox.unsettledFlows({ limit: 1, ageMs })).toEqual([{ flowId: flow('b'), ids: [b, b2] }]);
-    await inbox.settle([b, b2].map((id) => ({ id, state: 'applied' as const })));
-    expect(await inbox.unsettledFlows({ limit: 9, ageMs })).toEqual([{ flowId: flow('a'), ids: [a] }]);
-  });
-});
-
-describe('replay', () => {
-  it('delivers a settled row anew', async () => {
-    const id = await receive();
-    await inbox.markDelivered([id]);
-    await inbox.settle([{ id, state: 'late', detail: 'closed' }]);
-    expect(await inbox.replay(id)).toMatchObject({
-      state: 'waiting',
-      detail: null,
-      settledAt: null,
-      deliveredAt: null,
+    it('is one row for a thousand copies that come at once through two stores', async () => {
+      const stores = [store, await temporary.open()];
+      const received = await Promise.all(
+        Array.from({ length: 1000 }, (_, n) => (stores[n % 2] ?? store).inbox.receive(anEvent({ contentHash: 'h' }))),
+      );
+      expect(received.filter(({ kind }) => kind === 'stored')).toHaveLength(1);
+      expect(new Set(received.map(({ id }) => id)).size).toBe(1);
+      expect((await inbox.counts()).repeats).toBe(999);
     });
-    expect(await leasedIds()).toEqual([id]);
-    expect(await inbox.replay('other')).toBeUndefined();
-  });
 
-  it('with a person to vouch is not undone by what the flow said before', async () => {
-    const id = await receive({ proof: null });
-    await inbox.markDelivered([id]);
-    await inbox.settle([{ id, state: 'unverified' }]);
-    expect(await inbox.replay(id, 'person')).toMatchObject({ state: 'waiting', proof: 'person' });
-    await inbox.settle([{ id, state: 'unverified' }]);
-    expect(await leasedIds()).toEqual([id]);
-    await inbox.markDelivered([id]);
-    await inbox.settle([{ id, state: 'applied' }]);
-    expect(await state(id)).toBe('applied');
-  });
+    it('takes a retry of itself for a duplicate, and refuses an id that another event has', async () => {
+      const event = anEvent();
+      await inbox.receive(event);
+      expect(await inbox.receive(event)).toEqual({ kind: 'duplicate', id: event.id });
+      await expect(inbox.receive({ ...event, contentHash: 'other' })).rejects.toThrow('EVENT_ID_IN_USE');
+    });
 
-  it('leaves the forgery and the genuine event of equal content two events', async () => {
-    const forged = await receive({ contentHash: 'h', proof: null });
-    await inbox.replay(forged, 'person');
-    const genuine = await receive({ contentHash: 'h' });
-    expect(genuine).not.toBe(forged);
-    expect(await receive({ contentHash: 'h', proof: null })).toBe(forged);
-  });
-});
-
-describe('looking', () => {
-  it('lists newest first, page by page, by flow and state', async () => {
-    const ids: string[] = [];
-    for (let n = 0; n < 5; n += 1) ids.unshift(await receive({ flowId: flow(n % 2) }));
-    const listed = async (query: Parameters<InboxStore['list']>[0]) => (await inbox.list(query)).map(({ id }) => id);
-    expect(await listed({})).toEqual(ids);
-    const page = await listed({ limit: 2 });
-    expect(page).toEqual(ids.slice(0, 2));
-    expect(await listed({ limit: 2, after: page[1] ?? '' })).toEqual(ids.slice(2, 4));
-    expect(await listed({ flowId: flow(1) })).toEqual([ids[1], ids[3]]);
-    expect(await listed({ state: 'applied' })).toEqual([]);
-  });
-
-  it('counts each row in one state, and the repeats', async () => {
-    const ids = [];
-    for (let n = 0; n < 4; n += 1) ids.push(await receive({ contentHash: `${n}` }));
-    await receive({ contentHash: '0' });
-    await inbox.markDelivered(ids.slice(0, 3));
-    await inbox.settle([{ id: ids[0] ?? '', state: 'applied' }]);
-    expect(await inbox.counts()).toEqual({
-      byState: {
-        waiting: 1,
-        delivered: 2,
-        applied: 1,
-        duplicate: 0,
-        unverified: 0,
-        late: 0,
-        unmatched: 0,
-        conflicting: 0,
-      },
-      repeats: 1,
+    it('keeps an event that names no flow as unmatched, and never leases it', async () => {
+      const id = await receive({ flowId: null, reference: null });
+      expect(await state(id)).toBe('unmatched');
+      expect(await leasedIds()).toEqual([]);
+      expect((await inbox.replay(id))?.state).toBe('unmatched');
     });
   });
-});
 
-describe('purging', () => {
-  it('clears old bodies that were dealt with, and still knows their content', async () => {
-    const settled = await receive({ contentHash: 'h' });
-    const waiting = await receive();
-    await inbox.markDelivered([settled]);
-    await inbox.settle([{ id: settled, state: 'applied' }]);
-    folder.clock.advance(1000);
-    const young = await receive({ flowId: null });
-    const before = new Date(folder.clock.now());
-    expect(await inbox.purgeBodies(before)).toBe(1);
-    expect(await inbox.purgeBodies(before)).toBe(0);
-    expect((await inbox.get(settled))?.body).toBeUndefined();
-    expect((await inbox.get(waiting))?.body).toBeDefined();
-    expect((await inbox.get(young))?.body).toBeDefined();
-    expect(await inbox.receive(anEvent({ contentHash: 'h' }))).toEqual({ kind: 'duplicate', id: settled });
-    expect((await inbox.replay(settled))?.state).toBe('applied');
+  describe('leases', () => {
+    it('give the rows of a flow in the order in which they were received, a batch at a time', async () => {
+      const ids = [];
+      for (let n = 0; n < 7; n += 1) ids.push(await receive());
+      const options = { ...leaseAll, perFlow: 3 };
+      const seen: string[][] = [];
+      for (;;) {
+        const batch = await leasedIds(inbox, options);
+        if (batch.length === 0) break;
+        seen.push(batch);
+        await inbox.markDelivered(batch);
+      }
+      expect(seen).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)]);
+    });
+
+    it('are exclusive between two stores on one database, flow by flow, even for events that come meanwhile', async () => {
+      const other = await temporary.open();
+      for (let n = 0; n < 20; n += 1) await receive({ flowId: flow(n) });
+      const options = { ...leaseAll, flows: 5 };
+      const batches = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => leasedIds(n % 2 ? other.inbox : inbox, options)),
+      );
+      expect(batches.flat()).toHaveLength(20);
+      expect(new Set(batches.flat()).size).toBe(20);
+
+      const late = await receive({ flowId: flow(3) });
+      expect(await leasedIds(other.inbox)).toEqual([]);
+      temporary.clock.advance(30_000);
+      expect(await leasedIds(other.inbox, { ...leaseAll, flows: 20 })).toContain(late);
+    });
+
+    it('end when the caller vanishes, and cannot be ended by it after another took over', async () => {
+      const other = await temporary.open();
+      const id = await receive();
+      expect(await leasedIds()).toEqual([id]);
+      temporary.clock.advance(30_000);
+      expect(await leasedIds(other.inbox)).toEqual([id]);
+      await inbox.defer(flow(1), 0);
+      expect(await leasedIds()).toEqual([]);
+      await other.inbox.defer(flow(1), 0);
+      expect(await leasedIds()).toEqual([id]);
+    });
+
+    it('come back after a deferral, counted until a delivery', async () => {
+      const id = await receive();
+      for (let n = 0; n < 3; n += 1) {
+        expect((await inbox.lease(leaseAll)).map(({ deferrals }) => deferrals)).toEqual([n]);
+        await inbox.defer(flow(1), 60_000);
+        temporary.clock.advance(59_999);
+        expect(await leasedIds()).toEqual([]);
+        temporary.clock.advance(1);
+      }
+      await leasedIds();
+      await inbox.markDelivered([id]);
+      await receive();
+      expect((await inbox.lease(leaseAll)).map(({ deferrals }) => deferrals)).toEqual([0]);
+    });
+
+    it('let new events of a flow that is put off wait with the others', async () => {
+      const first = await receive();
+      await leasedIds();
+      await inbox.defer(flow(1), 60_000);
+      const second = await receive();
+      expect(await leasedIds()).toEqual([]);
+      await inbox.hasten(flow(1));
+      expect(await leasedIds()).toEqual([first, second]);
+    });
+
+    it('are not lost to a flow that starts while its first delivery fails', async () => {
+      const id = await receive();
+      await leasedIds();
+      await inbox.hasten(flow(1));
+      expect(await leasedIds()).toEqual([]);
+      await inbox.defer(flow(1), 60_000);
+      expect(await leasedIds()).toEqual([id]);
+    });
+
+    it('leave out a flow whose event cannot be opened, and show that event to people', async () => {
+      const id = await receive();
+      const newKey = { id: 'new', bytes: new Uint8Array(32).fill(9) };
+      const testKey = { id: 'test', bytes: new Uint8Array(32).fill(7) };
+      const rotated = await temporary.open({ keyring: createKeyring([newKey, testKey]) });
+      const sealedNew = anEvent({ flowId: flow(2) });
+      await rotated.inbox.receive(sealedNew);
+      expect(await leasedIds()).toEqual([id]);
+      expect(await inbox.get(sealedNew.id)).toMatchObject({
+        unreadable: 'No payload key has the id new',
+        state: 'waiting',
+      });
+      temporary.clock.advance(30_000);
+      expect(await leasedIds(rotated.inbox)).toEqual([id, sealedNew.id]);
+    });
+  });
+
+  describe('settling', () => {
+    it('happens once, except that unverified may rise', async () => {
+      const id = await receive();
+      await leasedIds();
+      await inbox.markDelivered([id]);
+      await inbox.settle([{ id, state: 'unverified', detail: 'no proof' }]);
+      temporary.clock.advance(1000);
+      await inbox.settle([{ id, state: 'unverified', detail: 'again' }]);
+      expect(await inbox.get(id)).toMatchObject({ detail: 'no proof', settledAt: '2026-01-01T00:00:00.000Z' });
+      await inbox.settle([{ id, state: 'applied', detail: 'corroborated' }]);
+      await inbox.settle([{ id, state: 'late' }]);
+      expect(await inbox.get(id)).toMatchObject({ state: 'applied', detail: 'corroborated' });
+      await inbox.settle([]);
+    });
+
+    it('takes a waiting row out of the way of the dispatcher', async () => {
+      const id = await receive();
+      await inbox.settle([{ id, state: 'late' }]);
+      await inbox.hasten(flow(1));
+      expect(await leasedIds()).toEqual([]);
+    });
+
+    it('is never to a state that settles nothing', async () => {
+      const id = await receive();
+      await expect(inbox.settle([{ id, state: 'delivered' }])).rejects.toThrow('NOT_A_SETTLEMENT');
+    });
+
+    it('is due for flows with delivered rows, longest waiting first', async () => {
+      const a = await receive({ flowId: flow('a') });
+      const b = await receive({ flowId: flow('b') });
+      const b2 = await receive({ flowId: flow('b') });
+      await inbox.markDelivered([b]);
+      temporary.clock.advance(10);
+      await inbox.markDelivered([a, b2]);
+      const ageMs = 5;
+      expect(await inbox.unsettledFlows({ limit: 9, ageMs })).toEqual([{ flowId: flow('b'), ids: [b] }]);
+      temporary.clock.advance(5);
+      expect(await inbox.unsettledFlows({ limit: 1, ageMs })).toEqual([{ flowId: flow('b'), ids: [b, b2] }]);
+      await inbox.settle([b, b2].map((id) => ({ id, state: 'applied' as const })));
+      expect(await inbox.unsettledFlows({ limit: 9, ageMs })).toEqual([{ flowId: flow('a'), ids: [a] }]);
+    });
+  });
+
+  describe('replay', () => {
+    it('delivers a settled row anew', async () => {
+      const id = await receive();
+      await inbox.markDelivered([id]);
+      await inbox.settle([{ id, state: 'late', detail: 'closed' }]);
+      expect(await inbox.replay(id)).toMatchObject({
+        state: 'waiting',
+        detail: null,
+        settledAt: null,
+        deliveredAt: null,
+      });
+      expect(await leasedIds()).toEqual([id]);
+      expect(await inbox.replay('other')).toBeUndefined();
+    });
+
+    it('with a person to vouch is not undone by what the flow said before', async () => {
+      const id = await receive({ proof: null });
+      await inbox.markDelivered([id]);
+      await inbox.settle([{ id, state: 'unverified' }]);
+      expect(await inbox.replay(id, 'person')).toMatchObject({ state: 'waiting', proof: 'person' });
+      await inbox.settle([{ id, state: 'unverified' }]);
+      expect(await leasedIds()).toEqual([id]);
+      await inbox.markDelivered([id]);
+      await inbox.settle([{ id, state: 'applied' }]);
+      expect(await state(id)).toBe('applied');
+    });
+
+    it('leaves the forgery and the genuine event of equal content two events', async () => {
+      const forged = await receive({ contentHash: 'h', proof: null });
+      await inbox.replay(forged, 'person');
+      const genuine = await receive({ contentHash: 'h' });
+      expect(genuine).not.toBe(forged);
+      expect(await receive({ contentHash: 'h', proof: null })).toBe(forged);
+    });
+  });
+
+  describe('looking', () => {
+    it('lists newest first, page by page, by flow and state', async () => {
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n += 1) ids.unshift(await receive({ flowId: flow(n % 2) }));
+      const listed = async (query: Parameters<InboxStore['list']>[0]) => (await inbox.list(query)).map(({ id }) => id);
+      expect(await listed({})).toEqual(ids);
+      const page = await listed({ limit: 2 });
+      expect(page).toEqual(ids.slice(0, 2));
+      expect(await listed({ limit: 2, after: page[1] ?? '' })).toEqual(ids.slice(2, 4));
+      expect(await listed({ flowId: flow(1) })).toEqual([ids[1], ids[3]]);
+      expect(await listed({ state: 'applied' })).toEqual([]);
+    });
+
+    it('counts each row in one state, and the repeats', async () => {
+      const ids = [];
+      for (let n = 0; n < 4; n += 1) ids.push(await receive({ contentHash: `${n}` }));
+      await receive({ contentHash: '0' });
+      await inbox.markDelivered(ids.slice(0, 3));
+      await inbox.settle([{ id: ids[0] ?? '', state: 'applied' }]);
+      expect(await inbox.counts()).toEqual({
+        byState: {
+          waiting: 1,
+          delivered: 2,
+          applied: 1,
+          duplicate: 0,
+          unverified: 0,
+          late: 0,
+          unmatched: 0,
+          conflicting: 0,
+        },
+        repeats: 1,
+      });
+    });
+  });
+
+  describe('purging', () => {
+    it('clears old bodies that were dealt with, and still knows their content', async () => {
+      const settled = await receive({ contentHash: 'h' });
+      const waiting = await receive();
+      await inbox.markDelivered([settled]);
+      await inbox.settle([{ id: settled, state: 'applied' }]);
+      temporary.clock.advance(1000);
+      const young = await receive({ flowId: null });
+      const before = new Date(temporary.clock.now());
+      expect(await inbox.purgeBodies(before)).toBe(1);
+      expect(await inbox.purgeBodies(before)).toBe(0);
+      expect((await inbox.get(settled))?.body).toBeUndefined();
+      expect((await inbox.get(waiting))?.body).toBeDefined();
+      expect((await inbox.get(young))?.body).toBeDefined();
+      expect(await inbox.receive(anEvent({ contentHash: 'h' }))).toEqual({ kind: 'duplicate', id: settled });
+      expect((await inbox.replay(settled))?.state).toBe('applied');
+    });
   });
 });

@@ -1,12 +1,11 @@
 /*
- * A process of its own with a store: `node --import ./tools/typescript.mjs test/store/store-child.ts PATH NAME COMMAND`.
+ * A process of its own with a store: `node --import ./tools/typescript.mjs test/store/store-child.ts PLACE NAME COMMAND`.
  * It prints one line for each promise that the store kept, as soon as it was kept.
  */
 import { writeSync } from 'node:fs';
-import { openStore } from '../../src/store/open-store.js';
-import { anEvent, keyring } from './temporary-store.js';
+import { anEvent, keyring, openAt } from './temporary-store.js';
 
-const [path = '', name = '', command = ''] = process.argv.slice(2);
+const [place = '', name = '', command = ''] = process.argv.slice(2);
 const say = (line: string): void => {
   writeSync(1, `${line}\n`);
 };
@@ -15,7 +14,7 @@ const key = (n: number) => ({ account: 'a', operation: 'o', reference: `r${n}` }
 // A file that may not grow: without a handler the signal would end the process.
 process.on('SIGXFSZ', () => {});
 
-const store = await openStore({ path, keyring });
+const store = await openAt(place, { keyring });
 say(`mac ${store.mac('p', 'text')}`);
 
 switch (command) {

@@ -1,10 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKeyring } from '../../src/keys/index.js';
+import { createKeyring, type Keyring } from '../../src/keys/index.js';
 import type { ReceivedEvent } from '../../src/store/inbox.js';
+import { openConnection } from '../../src/store/libsql-connection.js';
+import { openPostgresStore } from '../../src/store/open-postgres-store.js';
 import { openStore } from '../../src/store/open-store.js';
+import { turnOf } from '../../src/store/sql-connection.js';
 import type { Store } from '../../src/store/store.js';
+import { makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
+import type { StoreKind } from './store-kinds.js';
 
 export const keyring = createKeyring([{ id: 'test', bytes: new Uint8Array(32).fill(7) }]);
 
@@ -19,32 +24,61 @@ export function createClock(startMs = Date.UTC(2026, 0, 1)): { now: () => number
   };
 }
 
-export interface TemporaryFolder {
-  readonly path: string;
+/** A place for one store, which several may open at once, as processes do. */
+export interface TemporaryStore {
+  /** Path of the file, or URL of the database. */
+  readonly place: string;
   readonly clock: ReturnType<typeof createClock>;
-  /** Another store on the same file, as another process would open it. */
-  open(): Promise<Store>;
+  open(options?: { readonly keyring?: Keyring }): Promise<Store>;
+  /** Any statement, beside whatever the stores do. */
+  readonly execute: (sql: string) => Promise<readonly Record<string, unknown>[]>;
+  /** Closes what was opened, too. */
   remove(): Promise<void>;
 }
 
-export async function makeTemporaryFolder(): Promise<TemporaryFolder> {
-  const folder = await mkdtemp(join(tmpdir(), 'towline-store-'));
-  const path = join(folder, 'store.db');
+export async function makeTemporaryStore(kind: StoreKind): Promise<TemporaryStore> {
+  const { place, execute, drop } = await (kind === 'libsql' ? makeFolder() : makeDatabase());
   const clock = createClock();
   const stores: Store[] = [];
   return {
-    path,
+    place,
     clock,
-    async open() {
-      const store = await openStore({ path, keyring, now: clock.now });
+    execute,
+    async open(options = {}) {
+      const store = await openAt(place, { keyring: options.keyring ?? keyring, now: clock.now });
       stores.push(store);
       return store;
     },
     async remove() {
       await Promise.all(stores.map((store) => store.close()));
-      await rm(folder, { recursive: true });
+      await drop();
     },
   };
+}
+
+/** @param place as in `TemporaryStore` */
+export function openAt(place: string, options: { keyring: Keyring; now?: () => number }): Promise<Store> {
+  return place.startsWith('postgres:')
+    ? openPostgresStore({ url: place, ...options })
+    : openStore({ path: place, ...options });
+}
+
+async function makeFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'towline-store-'));
+  const place = join(folder, 'store.db');
+  return { place, execute: (sql: string) => executeOnFile(place, sql), drop: () => rm(folder, { recursive: true }) };
+}
+
+async function makeDatabase() {
+  const { url, query, drop } = await makeTemporaryDatabase();
+  return { place: url, execute: query, drop };
+}
+
+async function executeOnFile(path: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const db = await openConnection({ path });
+  const [result] = await db.write([{ sql, params: [] }], turnOf.meta);
+  await db.close();
+  return result?.rows ?? [];
 }
 
 let events = 0;

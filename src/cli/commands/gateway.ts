@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { startGateway } from '../../gateway/index.js';
-import { openStore } from '../../store/open-store.js';
 import type { CliContext } from '../context.js';
 import type { ExitCode } from '../exit-codes.js';
 import { graceMsOf } from '../process/process-name.js';
@@ -9,6 +8,7 @@ import { loadKeyring } from '../wiring/keyring.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { createProcessLogger } from '../wiring/logger.js';
 import { serveCardsBy } from '../wiring/serve-cards.js';
+import { openConfiguredStore } from '../wiring/store.js';
 import { uiUrlOf } from '../wiring/temporal-ui.js';
 import { identityOf, openTemporal } from '../wiring/temporal.js';
 import type { RunCommand } from '../run-command.js';
@@ -27,7 +27,7 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
   const logger = createProcessLogger('gateway', settings, isTerminal);
   return runProcess(logger, async () => {
     const keyring = await loadKeyring(settings);
-    const store = await openStore({ path: home.store, keyring });
+    const store = await openConfiguredStore(settings, home, keyring);
     const onUndecodable = (reason: string) => logger.warn({ reason }, 'a payload cannot be decrypted');
     const identity = identityOf('gateway', process.pid);
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });

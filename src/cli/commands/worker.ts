@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { openStore } from '../../store/open-store.js';
 import { startWorker } from '../../temporal/worker.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
@@ -12,6 +11,7 @@ import { loadKeyring } from '../wiring/keyring.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { createProcessLogger } from '../wiring/logger.js';
 import { openService } from '../wiring/service.js';
+import { openConfiguredStore } from '../wiring/store.js';
 import { identityOf, openTemporal, temporalAddress } from '../wiring/temporal.js';
 
 export function addWorkerCommand(program: Command, run: RunCommand, context: CliContext): void {
@@ -28,7 +28,7 @@ async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
   const log = createProcessLogger('worker', settings, isTerminal);
   return runProcess(log, async () => {
     const keyring = await loadKeyring(settings);
-    const store = await openStore({ path: home.store, keyring });
+    const store = await openConfiguredStore(settings, home, keyring);
     const service = openService(settings);
     const identity = identityOf('worker', process.pid);
     const onUndecodable = (reason: string) => log.warn({ reason }, 'a payload cannot be decrypted');

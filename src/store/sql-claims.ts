@@ -1,26 +1,29 @@
 import type { Claim, ClaimKey, ClaimPhase, ClaimStore, Rejection, Reservation } from './claim.js';
 import { claimOf, placeOf, type ClaimRow } from './claim-row.js';
 import { integer, text } from './column.js';
-import type { SqlConnection } from './libsql-connection.js';
 import type { SealedJson } from './sealed-json.js';
-import type { SqlValue, Step, StepResult } from './sql-message.js';
+import { turnOf, type SqlConnection } from './sql-connection.js';
+import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
 
 const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
 const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
 
-/** Trusted events of the flow with one of those statuses; the store that sends reads it in its own transaction. */
-const CONTRADICTION = `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NOT NULL
-  AND status IN (SELECT value FROM json_each(?)))`;
-
 /** Each method is one transaction, and each transition one compare-and-set in it. */
-export function createLibsqlClaims(deps: {
+export function createSqlClaims(deps: {
   readonly db: SqlConnection;
   readonly sealed: SealedJson;
   readonly now: () => number;
 }): ClaimStore {
   const { db, sealed, now } = deps;
 
-  const changed = async (steps: readonly Step[]): Promise<boolean> => changes((await db.write(steps)).at(-1)) === 1;
+  /** Trusted events of the flow with one of those statuses; the claim that sends reads it in its own transaction. */
+  const CONTRADICTION = `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NOT NULL
+    AND status IN (SELECT value FROM ${db.dialect.elements}(?)))`;
+
+  const write = (key: ClaimKey, request: Request): Promise<readonly StepResult[]> =>
+    db.write(request, turnOf.claim(key.account, key.operation, key.reference));
+  const changed = async (key: ClaimKey, request: Request): Promise<boolean> =>
+    changes((await write(key, request)).at(-1)) === 1;
 
   const order = (
     key: ClaimKey,
@@ -37,14 +40,14 @@ export function createLibsqlClaims(deps: {
 
   return {
     async reserve(key, { owner, flowId, fingerprint }): Promise<Reservation> {
-      const [before] = await db.write([
+      const [before] = await write(key, [
         { sql: SELECT, params: values(key) },
         {
           sql: `INSERT INTO claims (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at)
                 VALUES (?, ?, ?, 'reserved', ?, ?, ?, ?)
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET owner = excluded.owner, flow_id = excluded.flow_id, reserved_at = excluded.reserved_at
-                WHERE phase = 'reserved' AND fingerprint = excluded.fingerprint`,
+                WHERE claims.phase = 'reserved' AND claims.fingerprint = excluded.fingerprint`,
           params: [...values(key), owner, flowId, fingerprint, now()],
         },
       ]);
@@ -57,7 +60,7 @@ export function createLibsqlClaims(deps: {
 
     async markSending(key, owner, unless) {
       const guard = unless ? [unless.flowId, JSON.stringify(unless.statuses)] : [];
-      const [before, update] = await db.write([
+      const [before, update] = await write(key, [
         { sql: SELECT, params: values(key) },
         {
           sql: `UPDATE claims SET phase = 'sending', sending_at = ? WHERE ${OF_KEY} AND phase = 'reserved' AND owner = ?
@@ -71,7 +74,7 @@ export function createLibsqlClaims(deps: {
     },
 
     release: (key, owner) =>
-      changed([
+      changed(key, [
         {
           sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL
                 WHERE ${OF_KEY} AND phase = 'sending' AND owner = ?`,
@@ -80,7 +83,7 @@ export function createLibsqlClaims(deps: {
       ]),
 
     async recordAnswer(key, answer) {
-      const [before] = await db.write([
+      const [before] = await write(key, [
         { sql: SELECT, params: values(key) },
         {
           sql: `UPDATE claims SET phase = 'answered', answer = ?, ended_at = ? WHERE ${OF_KEY} AND phase <> 'answered'`,
@@ -91,7 +94,7 @@ export function createLibsqlClaims(deps: {
     },
 
     recordRejection: (key, owner, rejection) =>
-      changed([
+      changed(key, [
         {
           sql: `UPDATE claims SET phase = 'rejected', rejection = ?, ended_at = ?
                 WHERE ${OF_KEY} AND phase = 'sending' AND owner = ?`,
@@ -101,7 +104,7 @@ export function createLibsqlClaims(deps: {
 
     // The old owner may still wake up and `release`: it must not be taken for the new one.
     orderSendAgain: (key, newOwner, { actor, note }) =>
-      changed([
+      changed(key, [
         order(key, 'send-again', actor, note, `phase = 'sending' AND owner <> ?`, [newOwner]),
         {
           sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL
@@ -111,7 +114,7 @@ export function createLibsqlClaims(deps: {
       ]),
 
     closeNotExecuted: (key, { actor, note }) =>
-      changed([
+      changed(key, [
         order(key, 'close-not-executed', actor, note, `phase = 'sending'`, []),
         {
           sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND phase = 'sending'`,
@@ -119,17 +122,18 @@ export function createLibsqlClaims(deps: {
         },
       ]),
 
-    recordDecision: (key, action, { actor, note }) => changed([order(key, action, actor, note, '1', [])]),
+    recordDecision: (key, action, { actor, note }) => changed(key, [order(key, action, actor, note, 'true', [])]),
 
     async voidUnsent(key, { flowId, fingerprint }, reason): Promise<ClaimPhase> {
       const at = now();
-      const [, after] = await db.write([
+      const [, after] = await write(key, [
         {
           sql: `INSERT INTO claims
                   (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at, ended_at, reason)
                 VALUES (?, ?, ?, 'void', '', ?, ?, ?, ?, ?)
                 ON CONFLICT (account, operation, reference) DO UPDATE
-                SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason WHERE phase = 'reserved'`,
+                SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
+                WHERE claims.phase = 'reserved'`,
           params: [...values(key), flowId, fingerprint, at, at, sealed.seal(placeOf(key, 'reason'), reason)],
         },
         { sql: SELECT, params: values(key) },
@@ -154,7 +158,7 @@ export function createLibsqlClaims(deps: {
       return (found?.rows ?? []).map((row) => ({
         action: text(row, 'action'),
         actor: text(row, 'actor'),
-        note: String(sealed.open(placeOf(key, 'note'), row['note'] as ArrayBuffer)),
+        note: String(sealed.open(placeOf(key, 'note'), row['note'] as SqlBlob)),
         at: new Date(integer(row, 'at')).toISOString(),
       }));
     },

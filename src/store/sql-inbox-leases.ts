@@ -1,12 +1,11 @@
 import type { InboxRow, InboxStore } from './inbox.js';
 import { integer, text } from './column.js';
-import type { SqlConnection } from './libsql-connection.js';
-import type { Row, SqlValue, Step } from './sql-message.js';
+import { turnOf, type SqlConnection } from './sql-connection.js';
+import type { Request, Row, SqlValue, Step, StepResult } from './sql-message.js';
 
 /** Ours, nobody's, or of somebody whose time is up. What another one holds is left alone. */
 const NOT_OTHERS = `(leased_by IS NULL OR leased_by = ? OR due_at <= ?)`;
 const NO_LEASE = `leased_by = NULL, lease = NULL, hastened = 0`;
-const FLOWS_OF_IDS = `flow_id IN (SELECT flow_id FROM inbox WHERE id IN (SELECT value FROM json_each(?)))`;
 
 export type InboxLeases = Pick<InboxStore, 'lease' | 'markDelivered' | 'defer' | 'hasten'> & {
   /** Drops the flows of these events from the list of those that have something waiting, where nothing is. */
@@ -28,6 +27,10 @@ export function createInboxLeases(deps: {
 }): InboxLeases {
   const { db, now, toRow, instance } = deps;
   let leases = 0;
+  const write = (request: Request): Promise<readonly StepResult[]> => db.write(request, turnOf.inbox);
+
+  const IDS = `(SELECT value FROM ${db.dialect.elements}(?))`;
+  const FLOWS_OF_IDS = `flow_id IN (SELECT flow_id FROM inbox WHERE id IN ${IDS})`;
 
   const forgetIdle = (ids: readonly string[]): Step => ({
     sql: `DELETE FROM inbox_flows WHERE ${FLOWS_OF_IDS} AND NOT EXISTS
@@ -37,9 +40,10 @@ export function createInboxLeases(deps: {
 
   // Who holds the flow is told by `hastened`: should this try fail, the next one comes at once.
   const DUE_NOW = `
-    hastened = CASE WHEN leased_by IS NOT NULL AND due_at > ? THEN 1 ELSE 0 END,
-    due_at = CASE WHEN leased_by IS NOT NULL AND due_at > ? THEN due_at ELSE min(due_at, ?) END`;
-  const dueNow = (at: number): SqlValue[] => [at, at, at];
+    hastened = CASE WHEN inbox_flows.leased_by IS NOT NULL AND inbox_flows.due_at > ? THEN 1 ELSE 0 END,
+    due_at = CASE WHEN inbox_flows.leased_by IS NOT NULL AND inbox_flows.due_at > ? THEN inbox_flows.due_at
+                  WHEN inbox_flows.due_at < ? THEN inbox_flows.due_at ELSE ? END`;
+  const dueNow = (at: number): SqlValue[] => [at, at, at, at];
 
   return {
     forgetIdle,
@@ -53,7 +57,7 @@ export function createInboxLeases(deps: {
     async lease({ flows, perFlow, leaseMs }) {
       const at = now();
       leases += 1;
-      const [, found] = await db.write([
+      const [, found] = await write([
         {
           sql: `UPDATE inbox_flows SET due_at = ?, leased_by = ?, lease = ?, hastened = 0 WHERE flow_id IN
                   (SELECT flow_id FROM inbox_flows WHERE due_at <= ? ORDER BY due_at LIMIT ?)`,
@@ -63,7 +67,7 @@ export function createInboxLeases(deps: {
           sql: `SELECT * FROM (
                   SELECT inbox.*, deferrals, row_number() OVER (PARTITION BY inbox.flow_id ORDER BY seq) AS place
                   FROM inbox_flows JOIN inbox ON inbox.flow_id = inbox_flows.flow_id AND inbox.state = 'waiting'
-                  WHERE leased_by = ? AND lease = ?)
+                  WHERE leased_by = ? AND lease = ?) AS leased
                 WHERE place <= ? ORDER BY seq`,
           params: [instance, String(leases), perFlow],
         },
@@ -79,10 +83,10 @@ export function createInboxLeases(deps: {
     async markDelivered(ids) {
       if (ids.length === 0) return;
       const at = now();
-      await db.write([
+      await write([
         {
           sql: `UPDATE inbox SET state = 'delivered', delivered_at = ?
-                WHERE id IN (SELECT value FROM json_each(?)) AND state = 'waiting'`,
+                WHERE id IN ${IDS} AND state = 'waiting'`,
           params: [at, JSON.stringify(ids)],
         },
         {
@@ -95,9 +99,9 @@ export function createInboxLeases(deps: {
 
     async defer(flowId, delayMs) {
       const at = now();
-      await db.write([
+      await write([
         {
-          sql: `UPDATE inbox_flows SET due_at = CASE WHEN hastened = 1 THEN ? ELSE ? END, deferrals = deferrals + 1,
+          sql: `UPDATE inbox_flows SET due_at = CASE WHEN hastened = 1 THEN CAST(? AS BIGINT) ELSE ? END, deferrals = deferrals + 1,
                   ${NO_LEASE}
                 WHERE flow_id = ? AND ${NOT_OTHERS}`,
           params: [at, at + delayMs, flowId, instance, at],
@@ -106,9 +110,7 @@ export function createInboxLeases(deps: {
     },
 
     async hasten(flowId) {
-      await db.write([
-        { sql: `UPDATE inbox_flows SET ${DUE_NOW} WHERE flow_id = ?`, params: [...dueNow(now()), flowId] },
-      ]);
+      await write([{ sql: `UPDATE inbox_flows SET ${DUE_NOW} WHERE flow_id = ?`, params: [...dueNow(now()), flowId] }]);
     },
   };
 }

@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { InboxState, InboxStore } from './inbox.js';
 import { inboxRowOf, placeOf, type StoredEvent } from './inbox-row.js';
-import { createInboxLeases } from './libsql-inbox-leases.js';
 import { integer, text } from './column.js';
-import type { SqlConnection } from './libsql-connection.js';
 import type { SealedJson } from './sealed-json.js';
-import type { Row, SqlValue, StepResult } from './sql-message.js';
+import { turnOf, type SqlConnection } from './sql-connection.js';
+import { createInboxLeases } from './sql-inbox-leases.js';
+import type { Request, Row, SqlValue, StepResult } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
 
 const DEFAULT_LIMIT = 100;
 
 /** Each method is one transaction. The order of a flow's events is the order in which they were received. */
-export function createLibsqlInbox(deps: {
+export function createSqlInbox(deps: {
   readonly db: SqlConnection;
   readonly sealed: SealedJson;
   readonly now: () => number;
@@ -19,6 +19,13 @@ export function createLibsqlInbox(deps: {
   const { db, sealed, now } = deps;
   const toRow = (row: Row) => inboxRowOf(row as unknown as StoredEvent, sealed);
   const leases = createInboxLeases({ db, now, toRow, instance: randomUUID() });
+  const write = (request: Request): Promise<readonly StepResult[]> => db.write(request, turnOf.inbox);
+
+  /** The row of another event is in the way. */
+  const noneOnConflict = (error: unknown): readonly StepResult[] => {
+    if (error instanceof StoreRequestError && db.dialect.isConflict(error.code)) return [];
+    throw error;
+  };
 
   return {
     ...leases,
@@ -27,16 +34,12 @@ export function createLibsqlInbox(deps: {
       const trusted = event.proof === null ? 0 : 1;
       const body = event.body === undefined ? null : sealed.seal(placeOf(event.id, 'body'), event.body);
       const at = now();
-      const [stored] = await db.write([
+      const [stored] = await write([
         {
-          // The second conflict is a retry of a receive that was committed, though its caller was told otherwise.
           sql: `INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_trusted, content_hash, body, state,
                                    received_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (source, ifnull(flow_id, ''), came_trusted, content_hash) DO UPDATE SET repeats = repeats + 1
-                ON CONFLICT (id) DO UPDATE SET repeats = repeats + 1
-                  WHERE source = excluded.source AND flow_id IS excluded.flow_id
-                    AND came_trusted = excluded.came_trusted AND content_hash = excluded.content_hash
+                ${db.dialect.onRepeatedEvent}
                 RETURNING id, repeats`,
           params: [
             event.id,
@@ -57,7 +60,7 @@ export function createLibsqlInbox(deps: {
                 ON CONFLICT DO NOTHING`,
           params: [at, event.id],
         },
-      ]);
+      ]).catch(noneOnConflict);
       const row = stored?.rows[0];
       if (row === undefined) throw new StoreRequestError('EVENT_ID_IN_USE');
       return { kind: row['repeats'] === 0 ? 'stored' : 'duplicate', id: text(row, 'id') };
@@ -69,20 +72,20 @@ export function createLibsqlInbox(deps: {
       const updates = fates.map(({ id, state, detail }) => {
         if (!SETTLED.has(state)) throw new StoreRequestError('NOT_A_SETTLEMENT');
         // A flow may still report `unverified` from before a person vouched: then the new delivery is yet to come.
-        const stale = state === 'unverified' ? `AND state <> 'unverified' AND proof IS NOT 'person'` : '';
+        const stale = state === 'unverified' ? `AND state <> 'unverified' AND coalesce(proof, '') <> 'person'` : '';
         return {
           sql: `UPDATE inbox SET state = ?, detail = ?, settled_at = ?
                 WHERE id = ? AND (settled_at IS NULL OR state = 'unverified') ${stale}`,
           params: [state, detail === undefined ? null : sealed.seal(placeOf(id, 'detail'), detail), at, id],
         };
       });
-      await db.write([...updates, leases.forgetIdle(fates.map(({ id }) => id))]);
+      await write([...updates, leases.forgetIdle(fates.map(({ id }) => id))]);
     },
 
     async unsettledFlows({ limit, ageMs }) {
       const [found] = await db.read([
         {
-          sql: `SELECT flow_id, json_group_array(id) AS ids FROM inbox WHERE state = 'delivered' AND delivered_at <= ?
+          sql: `SELECT flow_id, ${db.dialect.idsAsJson} AS ids FROM inbox WHERE state = 'delivered' AND delivered_at <= ?
                 GROUP BY flow_id ORDER BY min(delivered_at) LIMIT ?`,
           params: [now() - ageMs, limit],
         },
@@ -95,10 +98,10 @@ export function createLibsqlInbox(deps: {
 
     async replay(id, proof) {
       const at = now();
-      const [, , found] = await db.write([
+      const [, , found] = await write([
         {
           sql: `UPDATE inbox SET state = 'waiting', detail = NULL, delivered_at = NULL, settled_at = NULL,
-                  proof = ifnull(?, proof)
+                  proof = coalesce(?, proof)
                 WHERE id = ? AND flow_id IS NOT NULL AND body IS NOT NULL`,
           params: [proof ?? null, id],
         },
@@ -133,7 +136,7 @@ export function createLibsqlInbox(deps: {
 
     async untrustedTaken(flowId, most) {
       const sql = `SELECT COUNT(*) AS taken FROM
-                   (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NULL AND state <> 'waiting' LIMIT ?)`;
+                   (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NULL AND state <> 'waiting' LIMIT ?) AS counted`;
       const [found] = await db.read([{ sql, params: [flowId, most] }]);
       return rows(found).map((row) => integer(row, 'taken'))[0] ?? 0;
     },
@@ -147,12 +150,13 @@ export function createLibsqlInbox(deps: {
 
     // What is not settled yet keeps its body, however old: purging it would drop the event.
     async purgeBodies(before) {
-      const [purged] = await db.write([
+      const [purged] = await write([
         {
           sql: `UPDATE inbox SET body = NULL
                 WHERE received_at < ? AND body IS NOT NULL AND state NOT IN ('waiting', 'delivered')`,
           params: [before.getTime()],
         },
+        ...db.dialect.tidy(now()),
       ]);
       return purged?.changes ?? 0;
     },

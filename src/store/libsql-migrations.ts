@@ -1,10 +1,7 @@
-import { integer } from './column.js';
-import type { SqlConnection } from './libsql-connection.js';
-import { StoreRequestError, StoreTooNewError } from './store-errors.js';
-
 /*
  * Times are milliseconds since 1970 by the store's clock. BLOBs are sealed (see sealed-json.ts); everything else is
  * stored in the clear, so no column may hold what a person wrote or what identifies a person, references aside.
+ * The same tables for Postgres: `postgres-migrations.ts`.
  */
 const claims = [
   `CREATE TABLE claims (
@@ -92,23 +89,4 @@ const inbox = [
 const meta = [`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB, at INTEGER NOT NULL) STRICT`];
 
 /** Number n stands at place n - 1. Released ones never change: append. */
-const migrations: readonly (readonly string[])[] = [[...claims, ...inbox, ...meta]];
-
-/** Brings the schema up to date. Two processes that do it at once are fine: each migration commits once, whole. */
-export async function migrate(db: SqlConnection): Promise<void> {
-  await db.write([{ sql: `CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY) STRICT`, params: [] }]);
-  const [found] = await db.read([{ sql: `SELECT ifnull(max(version), 0) AS version FROM migrations`, params: [] }]);
-  const version = integer(found?.rows[0], 'version');
-  if (version > migrations.length) throw new StoreTooNewError(version, migrations.length);
-
-  for (const [index, statements] of migrations.entries()) {
-    if (index < version) continue;
-    const mark = { sql: `INSERT INTO migrations VALUES (?)`, params: [index + 1] };
-    try {
-      await db.write([mark, ...statements.map((sql) => ({ sql, params: [] }))]);
-    } catch (error) {
-      // The mark was there already: another process was faster, and its migration is committed.
-      if (!(error instanceof StoreRequestError && error.code.startsWith('SQLITE_CONSTRAINT'))) throw error;
-    }
-  }
-}
+export const LIBSQL_MIGRATIONS: readonly (readonly string[])[] = [[...claims, ...inbox, ...meta]];

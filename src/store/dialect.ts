@@ -1,0 +1,40 @@
+import type { Step } from './sql-message.js';
+
+/** Where the two databases need other words for the same. All other statements are one text for both. */
+export interface Dialect {
+  /** A JSON array of texts as rows, with one column, `value`. */
+  readonly elements: string;
+  /** Aggregate: texts of one column as a JSON array, in the order in which they were received. */
+  readonly idsAsJson: string;
+  /** What an event conflicts with where it came before, and what happens then. */
+  readonly onRepeatedEvent: string;
+  /** The code of a statement that met a unique constraint. */
+  isConflict(code: string): boolean;
+  /** What is kept for the sake of the connection alone, and is too old to be asked for. */
+  tidy(nowMs: number): readonly Step[];
+}
+
+export const LIBSQL: Dialect = {
+  elements: 'json_each',
+  idsAsJson: 'json_group_array(id)',
+  // The second one is a retry of a receipt that was committed, though its caller was told otherwise.
+  onRepeatedEvent: `
+    ON CONFLICT (source, ifnull(flow_id, ''), came_trusted, content_hash) DO UPDATE SET repeats = repeats + 1
+    ON CONFLICT (id) DO UPDATE SET repeats = repeats + 1
+      WHERE source = excluded.source AND flow_id IS excluded.flow_id
+        AND came_trusted = excluded.came_trusted AND content_hash = excluded.content_hash`,
+  isConflict: (code) => code.startsWith('SQLITE_CONSTRAINT'),
+  tidy: () => [],
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export const POSTGRES: Dialect = {
+  elements: 'json_array_elements_text',
+  idsAsJson: 'json_agg(id ORDER BY seq)::text',
+  // That one is asked for the content first: a retry, which has both, ends here.
+  onRepeatedEvent: `
+    ON CONFLICT (source, coalesce(flow_id, ''), came_trusted, content_hash) DO UPDATE SET repeats = inbox.repeats + 1`,
+  isConflict: (code) => code === '23505',
+  tidy: (nowMs) => [{ sql: `DELETE FROM commits WHERE at < ?`, params: [nowMs - DAY_MS] }],
+};

@@ -1,0 +1,42 @@
+import type { Dialect } from './dialect.js';
+import type { Request, StepResult } from './sql-message.js';
+
+/**
+ * What a write must not overtake, and must not be overtaken by: writes of one turn happen one after the other, whichever
+ * process asks, and each sees all that those before it committed. Whether writes of other turns run beside them is up to
+ * the database.
+ */
+export interface Turn {
+  readonly name: string;
+  /**
+   * Done twice is as good as done once. Where it is not, and the connection is lost while a commit is on its way, what
+   * became of it is read back before anything is done again.
+   */
+  readonly repeatable: boolean;
+}
+
+export const turnOf = {
+  claim: (account: string, operation: string, reference: string): Turn => ({
+    name: JSON.stringify(['claim', account, operation, reference]),
+    repeatable: false,
+  }),
+  // One for all flows: the order of rows is the order of receipt, and the counts are one row for each state.
+  inbox: { name: 'inbox', repeatable: true },
+  meta: { name: 'meta', repeatable: true },
+  migrations: { name: 'migrations', repeatable: true },
+} as const;
+
+/** A database, embedded or shared. */
+export interface SqlConnection {
+  readonly dialect: Dialect;
+  /**
+   * Resolves after the commit returned. Each request happens whole or not at all, whatever becomes of the others.
+   *
+   * @throws StoreUnavailableError @throws StoreRequestError
+   */
+  write(request: Request, turn: Turn): Promise<readonly StepResult[]>;
+  /** All steps see one state of the database. @throws StoreUnavailableError @throws StoreRequestError */
+  read(request: Request): Promise<readonly StepResult[]>;
+  /** Waits for what was asked before. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openPostgresStore } from '../../src/store/open-postgres-store.js';
+import { createPostgresConnection } from '../../src/store/postgres-connection.js';
+import { turnOf } from '../../src/store/sql-connection.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import type { Store } from '../../src/store/store.js';
+import { clusterUrl, makeTemporaryDatabase, type TemporaryDatabase } from '../setup/postgres/temporary-database.js';
+import { startCuttingProxy, type Cut, type CuttingProxy } from './cutting-proxy.js';
+import { anEvent, keyring } from './temporary-store.js';
+
+const key = { account: 'a', operation: 'o', reference: 'r1' };
+const attempt = (owner: string) => ({ owner, flowId: 'flow', fingerprint: 'f' });
+const CUTS: readonly Cut[] = ['before', 'after'];
+/** As the protocol ends it; the beginning of a transaction has the word, too (READ COMMITTED). */
+const COMMIT = 'COMMIT\0';
+
+(clusterUrl === undefined ? describe.skip : describe)('the store on Postgres', () => {
+  let database: TemporaryDatabase;
+  let proxy: CuttingProxy;
+  let stores: Store[];
+  beforeEach(async () => {
+    database = await makeTemporaryDatabase();
+    const { hostname, port } = new URL(database.url);
+    proxy = await startCuttingProxy({ host: hostname, port: Number(port) });
+    stores = [];
+  });
+  afterEach(async () => {
+    await Promise.all(stores.map((store) => store.close()));
+    await proxy.close();
+    await database.drop();
+  });
+
+  const open = async (giveUpAfterMs = 5_000): Promise<Store> => {
+    const store = await openPostgresStore({ url: proxy.through(database.url), keyring, giveUpAfterMs });
+    stores.push(store);
+    return store;
+  };
+
+  describe.each(CUTS)('when the connection breaks %s the commit', (cut) => {
+    it('tells the owner that it may send, and nobody else', async () => {
+      const { claims } = await open();
+      await claims.reserve(key, attempt('a'));
+      const isCut = proxy.cutAt(COMMIT, cut);
+      expect(await claims.markSending(key, 'a')).toBe('sending');
+      await isCut;
+      expect(await claims.get(key)).toMatchObject({ phase: 'sending', owner: 'a' });
+      expect(await claims.markSending(key, 'a')).toBe('fenced');
+      expect(await claims.reserve(key, attempt('b'))).toMatchObject({ kind: 'sending' });
+    });
+
+    it('tells the phase before an answer, as if nothing had been', async () => {
+      const { claims } = await open();
+      await claims.reserve(key, attempt('a'));
+      await claims.markSending(key, 'a');
+      const isCut = proxy.cutAt(COMMIT, cut);
+      expect(await claims.recordAnswer(key, { n: 1 })).toBe('sending');
+      await isCut;
+      expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
+    });
+
+    it("writes a person's order down once", async () => {
+      const { claims } = await open();
+      await claims.reserve(key, attempt('a'));
+      await claims.markSending(key, 'a');
+      const isCut = proxy.cutAt(COMMIT, cut);
+      expect(await claims.orderSendAgain(key, 'b', { actor: 'jane', note: 'x' })).toBe(true);
+      await isCut;
+      expect(await claims.orders(key)).toHaveLength(1);
+      expect(await claims.get(key)).toMatchObject({ phase: 'reserved', owner: 'b' });
+    });
+
+    it('has the event in the inbox once', async () => {
+      const { inbox } = await open();
+      const event = anEvent();
+      const isCut = proxy.cutAt(COMMIT, cut);
+      expect((await inbox.receive(event)).id).toBe(event.id);
+      await isCut;
+      expect((await inbox.counts()).byState.waiting).toBe(1);
+      expect((await inbox.lease({ flows: 9, perFlow: 9, leaseMs: 1000 })).flatMap(({ rows }) => rows)).toHaveLength(1);
+    });
+  });
+
+  it('does a statement again where the connection breaks before it', async () => {
+    const { claims } = await open();
+    for (const words of ['BEGIN', 'INSERT INTO claims', 'SELECT * FROM claims']) {
+      const isCut = proxy.cutAt(words, 'before');
+      const reference = `r-${words}`;
+      expect(await claims.reserve({ ...key, reference }, attempt('a'))).toEqual({ kind: 'reserved', takenOver: false });
+      if (words !== 'SELECT * FROM claims') await isCut;
+      expect((await claims.get({ ...key, reference }))?.phase).toBe('reserved');
+      await isCut;
+    }
+  });
+
+  it('waits for a database that is away for a moment, and goes on with it', async () => {
+    const { claims } = await open();
+    proxy.down(true);
+    const reserved = claims.reserve(key, attempt('a'));
+    proxy.down(false);
+    expect(await reserved).toEqual({ kind: 'reserved', takenOver: false });
+  });
+
+  it('is unavailable while its database is: no claim is absent, and nobody may send', async () => {
+    const { claims, inbox } = await open(50);
+    await claims.reserve(key, attempt('a'));
+    proxy.down(true);
+    const asked = [
+      claims.get(key),
+      claims.reserve(key, attempt('b')),
+      claims.markSending(key, 'a'),
+      claims.voidUnsent(key, attempt(''), 'x'),
+      inbox.receive(anEvent()),
+      inbox.list({}),
+    ];
+    for (const result of await Promise.allSettled(asked)) {
+      expect(result).toMatchObject({ status: 'rejected', reason: expect.any(StoreUnavailableError) });
+    }
+    proxy.down(false);
+    expect(await claims.get(key)).toMatchObject({ phase: 'reserved', owner: 'a' });
+  });
+
+  it('goes on when the server ends its sessions', async () => {
+    const { claims } = await open();
+    await claims.reserve(key, attempt('a'));
+    const others = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()';
+    await database.query(`${others} AND datname = current_database()`);
+    expect(await claims.markSending(key, 'a')).toBe('sending');
+  });
+
+  it('commits durably and sees what was committed before, whatever the defaults of the database are', async () => {
+    const name = new URL(database.url).pathname.slice(1);
+    for (const setting of ['synchronous_commit = off', "default_transaction_isolation = 'serializable'"]) {
+      await database.query(`ALTER DATABASE ${name} SET ${setting}`);
+    }
+    const db = createPostgresConnection({ url: database.url });
+    const asked = ['synchronous_commit', 'transaction_isolation'].map(
+      (name) => `current_setting('${name}') AS ${name}`,
+    );
+    const [result] = await db.write([{ sql: `SELECT ${asked.join(', ')}`, params: [] }], turnOf.meta);
+    expect(result?.rows).toEqual([{ synchronous_commit: 'on', transaction_isolation: 'read committed' }]);
+    await db.close();
+  });
+
+  it('sees one state of the database in one read, and undoes a request whole', async () => {
+    const db = createPostgresConnection({ url: database.url });
+    const write = (sql: string, ...params: number[]) => db.write([{ sql, params }], turnOf.meta);
+    await write('CREATE TABLE t (a BIGINT PRIMARY KEY)');
+    await write('INSERT INTO t VALUES (?)', 1);
+    const insert = (n: number) => ({ sql: 'INSERT INTO t VALUES (?)', params: [n] });
+    await expect(db.write([insert(2), insert(1)], turnOf.meta)).rejects.toThrow('23505');
+    const all = { sql: 'SELECT a FROM t', params: [] };
+    expect((await db.read([all, all])).map(({ rows }) => rows)).toEqual([[{ a: 1 }], [{ a: 1 }]]);
+    await db.close();
+  });
+
+  it('may live in a schema of its own', async () => {
+    await database.query('CREATE SCHEMA towline');
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c search_path=towline');
+    const store = await openPostgresStore({ url: url.href, keyring });
+    stores.push(store);
+    await store.inbox.receive(anEvent());
+    expect(await database.query('SELECT state FROM towline.inbox')).toEqual([{ state: 'waiting' }]);
+  });
+
+  it('takes a text with a NUL, which Postgres has not', async () => {
+    const { inbox } = await open();
+    const { id } = await inbox.receive(anEvent({ status: 'DONE\0', body: { status: 'DONE\0' } }));
+    expect(await inbox.get(id)).toMatchObject({ status: 'DONE\uFFFD', body: { status: 'DONE\0' } });
+  });
+
+  it('forgets how commits ended when nobody can ask any more', async () => {
+    const { claims, inbox } = await open();
+    await claims.reserve(key, attempt('a'));
+    const kept = () => database.query('SELECT count(*)::int AS n FROM commits');
+    await inbox.purgeBodies(new Date(0));
+    expect(await kept()).toEqual([{ n: 1 }]);
+    await database.query('UPDATE commits SET at = at - 2 * 86400000');
+    await inbox.purgeBodies(new Date(0));
+    expect(await kept()).toEqual([{ n: 0 }]);
+  });
+
+  it('shows nothing of its URL in an error', async () => {
+    const wrong = [
+      [(url: URL) => (url.password = 'canary-password'), '28P01'],
+      [(url: URL) => (url.pathname = '/canary'), '3D000'],
+      [(url: URL) => (url.host = '127.0.0.1:1'), 'ECONNREFUSED'],
+    ] as const;
+    for (const [change, code] of wrong) {
+      const url = new URL(database.url);
+      change(url);
+      const opened = openPostgresStore({ url: url.href, keyring, giveUpAfterMs: 50 });
+      const error: unknown = await opened.catch((cause: unknown) => cause);
+      expect(error).toMatchObject({ message: `The store is unavailable (${code})`, place: 'database' });
+      expect((error as Error).cause).toBeUndefined();
+    }
+  });
+});
