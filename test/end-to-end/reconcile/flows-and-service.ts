@@ -1,5 +1,5 @@
 import { groupBy } from './group-by.js';
-import { KINDS, recordOperation, standingOf, type Standing } from './kinds.js';
+import { MONEY, recordOperation, standingOf, type Standing } from './kinds.js';
 import { heldOf } from './money.js';
 import type { FlowFact, Violation, Witnesses } from './witnesses.js';
 
@@ -20,7 +20,7 @@ export function executedOnce({ executions, orders, flows }: Witnesses): readonly
     all.length > 1 + (ordered.get(what)?.length ?? 0) ? [`${what} was executed ${all.length} times`] : [],
   );
   const notOnce = flows.flatMap(({ flowId, kind, reference, state }) => {
-    const money = KINDS[kind]?.money;
+    const money = MONEY[kind];
     if (!money || !['completed', 'refunded'].includes(state)) return [];
     const times = counts.get(key({ operation: money, reference }))?.length ?? 0;
     return times === 0 ? [`${flowId} is ${state}, and ${money} was never executed`] : [];
@@ -44,9 +44,6 @@ export function noOrphansNoPhantoms({ executions, flows, claims }: Witnesses): r
   const sent = new Set(claims.filter(({ phase }) => phase === 'sending' || phase === 'answered').map(key));
   const executed = new Set(executions.map(key));
   const orphans = executions.flatMap((execution) => {
-    if (execution.operation === 'getKycStatus') {
-      return found.has(`kyc-check/${execution.reference}`) ? [] : [`${key(execution)} was begun by no flow`];
-    }
     if (!owned.has(key(execution))) return [`${key(execution)} was executed, and no flow has claimed it`];
     return sent.has(key(execution)) ? [] : [`${key(execution)} was executed under a claim that says it was not sent`];
   });

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { KINDS } from './kinds.js';
+import { MONEY } from './kinds.js';
 import { readStoreFile } from './store-file.js';
 import type { Execution, FlowFact, LedgerEntry, ServiceRecord, Witnesses } from './witnesses.js';
 
@@ -69,7 +69,7 @@ async function recordsOf(sandboxUrl: string, { kind, reference }: FlowFact): Pro
 async function flowsInTemporal({ client, taskQueue, started }: Sources): Promise<FlowFact[]> {
   const ids = new Set(started);
   for await (const { workflowId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
-    if ((workflowId.split('/')[0] ?? '') in KINDS) ids.add(workflowId);
+    if ((workflowId.split('/')[0] ?? '') in MONEY) ids.add(workflowId);
   }
   const flows = await Promise.all([...ids].map((flowId) => flowInTemporal(client, flowId)));
   return flows.filter((flow) => flow !== undefined);

@@ -1,21 +1,20 @@
 import type { ServiceRecord } from './witnesses.js';
 
-/** Of each kind: the operation whose execution is the money movement, and others that it may have executed. */
-export const KINDS: Readonly<Record<string, { readonly money: string | null; readonly also: readonly string[] }>> = {
-  'bridge-transfer': { money: 'createBridgeDeposit', also: [] },
-  'invoice-payment': { money: 'payInvoice', also: ['createInvoice'] },
-  onramp: { money: 'createOnramp', also: [] },
-  'crypto-send': { money: 'sendCrypto', also: [] },
-  offramp: { money: 'createOfframp', also: [] },
-  'bank-checkout': { money: 'createBankCheckout', also: [] },
-  'card-deposit': { money: 'createCardDeposit', also: [] },
-  'bank-withdrawal': { money: 'createBankWithdrawal', also: [] },
-  // Moves nothing; the sandbox begins a record's story at the first look, and counts that.
-  'kyc-check': { money: null, also: ['getKycStatus'] },
+/** Of each kind: the operation whose execution is the money movement; null where nothing moves. */
+export const MONEY: Readonly<Record<string, string | null>> = {
+  'bridge-transfer': 'createBridgeDeposit',
+  'invoice-payment': 'payInvoice',
+  onramp: 'createOnramp',
+  'crypto-send': 'sendCrypto',
+  offramp: 'createOfframp',
+  'bank-checkout': 'createBankCheckout',
+  'card-deposit': 'createCardDeposit',
+  'bank-withdrawal': 'createBankWithdrawal',
+  'kyc-check': null,
 };
 
 /** Whose record tells how a flow of the kind has ended. */
-export const recordOperation = (kind: string): string => KINDS[kind]?.money ?? 'getKycStatus';
+export const recordOperation = (kind: string): string => MONEY[kind] ?? 'getKycStatus';
 
 /** `none`: the service has no record. `owed`: it failed, and the service keeps money of somebody. */
 export type Standing = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';
