@@ -34,6 +34,7 @@ export const bankCheckoutFlow = defineFlow<BankCheckoutInput>({
   referenceOf: (input) => input.referenceId,
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Bank checkout: ${input.amount} ${input.currency}`,
+  moneyOf: ({ amount, currency }) => ({ amount, currency }),
   webhooks: ['transaction.deposit.status.updated', PAYMENT_CONFIRMED_EVENT],
   submissions: {
     checkout: {

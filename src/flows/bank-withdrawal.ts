@@ -47,6 +47,7 @@ export const bankWithdrawalFlow = defineFlow<BankWithdrawalInput>({
   referenceOf: (input) => input.referenceId,
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Bank withdrawal: ${input.amount} ${input.currency}`,
+  moneyOf: ({ amount, currency }) => ({ amount, currency }),
   webhooks: ['transaction.withdrawal.status.updated'],
   submissions: {
     withdraw: {

@@ -33,5 +33,6 @@ export const bridgeTransferFlow = defineFlow<BridgeTransferInput>({
   decidedBy: ({ rate_id: _rate, callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) =>
     `Bridge transfer: ${input.amount} ${input.source_currency} → ${input.settlement.amount} ${input.settlement.currency}`,
+  moneyOf: (input) => ({ amount: input.amount, currency: input.source_currency }),
   readEvent: bridgeEvent,
 });

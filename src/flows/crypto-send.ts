@@ -19,6 +19,7 @@ export const cryptoSendFlow = defineFlow<CryptoSendInput>({
   referenceOf: (input) => input.referenceId,
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Crypto send: ${input.cryptoAmount} ${input.token} on ${input.chain}`,
+  moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token }),
   submissions: {
     send: {
       operation: 'sendCrypto',

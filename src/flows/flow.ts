@@ -20,6 +20,8 @@ export interface FlowDefinition<Input = unknown> {
   decidedBy(input: Input): unknown;
   /** One line for the Temporal UI: kind, amount, currency; no personal data. */
   summaryOf(input: Input): string;
+  /** What leaves the payer, as a decimal string; `currency` may be a token. For totals. Absent where no money moves. */
+  moneyOf?(input: Input): { readonly amount: string; readonly currency: string };
   /**
    * Account webhooks that may be about a flow of this kind, by the names of their events. @default any of them, where the
    * reference is one that the flow has sent

@@ -55,6 +55,7 @@ export const invoicePaymentFlow = defineFlow<InvoicePaymentInput>({
   referenceOf: (input) => input.referenceId,
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Invoice payment: ${input.amount} ${input.currency}`,
+  moneyOf: ({ amount, currency }) => ({ amount, currency }),
   // There is no callback URL: only the account's webhooks tell. `transaction.status.updated` may be of any kind.
   webhooks: [PAYMENT_CONFIRMED_EVENT],
   submissions: {

@@ -31,6 +31,7 @@ export const offrampFlow = defineFlow<OfframpInput>({
   referenceOf: (input) => input.referenceId,
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, rateId: _rate, ...decided }) => decided,
   summaryOf: (input) => `Offramp: ${input.cryptoAmount} ${input.token} on ${input.chain} → ${input.currency}`,
+  moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token }),
   submissions: {
     create: {
       operation: 'createOfframp',

@@ -30,6 +30,7 @@ export const onrampFlow = defineFlow<OnrampInput>({
   referenceOf: (input) => input.referenceId,
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, rateId: _rate, ...decided }) => decided,
   summaryOf: (input) => `Onramp: ${input.fiatAmount} ${input.currency} → ${input.token} on ${input.chain}`,
+  moneyOf: ({ fiatAmount, currency }) => ({ amount: fiatAmount, currency }),
   submissions: {
     create: {
       operation: 'createOnramp',

@@ -18,13 +18,23 @@ import { addEventRoutes } from './events/routes.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { GatewayPortTakenError } from './gateway-errors.js';
 import { addHealthRoutes } from './health.js';
+import { takeCensus } from './metrics/census.js';
+import { keepFresh } from './metrics/keep-fresh.js';
+import { createMetrics } from './metrics/metrics.js';
+import { addMetricsRoute, countRequests } from './metrics/routes.js';
 import { createTokenCheck } from './http/bearer-token.js';
 import { closingSignal } from './http/closing.js';
+import { errorForLog } from './http/error-for-log.js';
 import { closeServer, createServer } from './http/server.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createProfiles } from './inbound/profiles.js';
 import { addInboundRoutes } from './inbound/routes.js';
+
+/** Counting the flows asks Temporal some eighty questions. */
+const CENSUS_FRESH_MS = 15_000;
+/** Prometheus gives a scrape ten seconds. */
+const CENSUS_PATIENCE_MS = 5_000;
 
 export interface GatewayOptions {
   readonly settings: Settings;
@@ -69,6 +79,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const reader = createFlowReader(client);
   const openSignals = createOpenSignals(nowMs);
   const { inbox } = store;
+  const metrics = createMetrics({
+    inbox,
+    census: keepFresh({
+      ask: () => takeCensus({ client, reader, nowMs }),
+      freshMs: CENSUS_FRESH_MS,
+      patienceMs: CENSUS_PATIENCE_MS,
+      nowMs,
+      failed: (error) => logger.warn({ error: errorForLog(error) }, 'the flows could not be counted for /metrics'),
+    }),
+  });
   const drain = createDrain(client);
   const dispatcher = createDispatcher({
     inbox,
@@ -77,6 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     drain,
     logger,
     signal: (flowId, events) => signalFlow(client, flowId, events),
+    dispatched: metrics.dispatched,
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
   });
   const settler = createSettler({
@@ -101,6 +122,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   const server = createServer(logger);
   const closing = closingSignal(server);
+  countRequests(server, metrics);
   addInboundRoutes(server, {
     settings,
     store,
@@ -108,6 +130,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     profiles: createProfiles(settings, followWebhookSecrets({ settings, nowMs, logger }), nowMs),
     newEventId: options.newEventId ?? (() => `evt_${randomUUID()}`),
     stored: () => dispatcher.nudge(),
+    acknowledged: metrics.acknowledged,
     logger,
   });
   addFlowRoutes(server, {
@@ -129,6 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   addCallbackRoutes(server, { tokens, reader, logger, callbacks: createCallbackHandles(client, taskQueue) });
   addCodecRoutes(server, { codec: options.codec, tokens, settings, uiOrigin: options.uiOrigin });
   addHealthRoutes(server, { store, client });
+  addMetricsRoute(server, { metrics, tokens });
 
   const url = await listen(server, settings);
   dispatcher.start();

@@ -36,7 +36,7 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
       taskQueue: deps.taskQueue ?? TASK_QUEUE,
       args: [input] as [unknown],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      memo: { fingerprint },
+      memo: { fingerprint, ...flow.moneyOf?.(input) },
       staticSummary: flow.summaryOf(input),
       staticDetails: `Reference ${reference}`,
     },

@@ -15,6 +15,8 @@ export interface DeliverDeps {
   readonly openSignals: OpenSignals;
   readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
   readonly logger: Logger;
+  /** Told of each event that went out: how long after it was received. */
+  readonly dispatched?: (lagSeconds: readonly number[]) => void;
 }
 
 /** Untrusted events that a flow is shown; as many as it keeps. */
@@ -43,6 +45,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   if ((await deps.signal(flowId, events)) === 'delivered') {
     deps.openSignals.add(flowId);
     await inbox.markDelivered(rows.map(({ id }) => id));
+    deps.dispatched?.(rows.map(({ receivedAt }) => Math.max(0, Date.now() - Date.parse(receivedAt)) / 1_000));
     return undefined;
   }
   const facts = await deps.reader.facts(flowId);

@@ -15,6 +15,8 @@ export interface ReceiveDeps {
   readonly newEventId: () => string;
   /** Told of each new row, after it is on disk. */
   readonly stored: () => void;
+  /** Told what became of each arrival, and how long it took. */
+  readonly acknowledged?: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
   readonly logger: Logger;
 }
 
@@ -35,6 +37,22 @@ const RETRY_AFTER_SECONDS = 5;
  * @throws Refusal 401 for a wrong signature, 503 where the row cannot be made durable
  */
 export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
+  const startedMs = performance.now();
+  const tell = (result: 'stored' | 'duplicate' | 'refused') =>
+    deps.acknowledged?.(arrival.source, result, (performance.now() - startedMs) / 1_000);
+  try {
+    tell(await storeEvent(deps, request, arrival));
+  } catch (error) {
+    tell('refused');
+    throw error;
+  }
+}
+
+async function storeEvent(
+  deps: ReceiveDeps,
+  request: FastifyRequest,
+  arrival: Arrival,
+): Promise<'stored' | 'duplicate'> {
   const { raw, value } = bodyOf(request);
   const headers = request.raw.headersDistinct;
   const verdict = arrival.profile.verify({ raw, header: (name) => headers[name] ?? [] });
@@ -52,6 +70,7 @@ export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, a
     };
     const { kind } = await deps.store.inbox.receive(event);
     if (kind === 'stored') deps.stored();
+    return kind;
   } catch (error) {
     // Whatever went wrong: without a row there is no 2xx, and the sender comes again.
     deps.logger.error({ requestId: request.id, error: errorForLog(error) }, 'an event could not be stored');

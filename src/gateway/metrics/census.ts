@@ -1,0 +1,135 @@
+import type { Client } from '@temporalio/client';
+import { addAmounts, InvalidAmountError } from '../../money.js';
+import { flowOf } from '../../flows/index.js';
+import { FLOW_KINDS, FLOW_STATES, parseFlowId, type FlowKind, type FlowState } from '../../flows/vocabulary.js';
+import type { FlowReader } from '../../temporal/flow-handle.js';
+import { visibilityQuery } from '../flows/list.js';
+
+/** Where all flows stand. Temporal's visibility lags by a second or so. */
+export interface Census {
+  readonly flows: readonly { readonly kind: FlowKind; readonly state: FlowState; readonly count: number }[];
+  /** Decimal strings: what is in flows that have not ended. */
+  readonly inFlight: ReadonlyMap<string, string>;
+  /** Flows that have not ended and whose amount is not known here: another client started them. */
+  readonly withoutAmount: number;
+  readonly parked: ReadonlyMap<string, number>;
+  /** Parked flows that are past their deadline. */
+  readonly overdue: number;
+  /** Parked flows beyond those that were asked for their reason. */
+  readonly notAsked: number;
+}
+
+interface CensusDeps {
+  readonly client: Client;
+  readonly reader: Pick<FlowReader, 'report'>;
+  readonly nowMs: () => number;
+}
+
+const WITHIN_MS = 10_000;
+/** Asking a flow costs a worker a replay now and then. */
+const MOST_ASKED = 200;
+const ASKED_AT_ONCE = 8;
+/** After so many that did not answer there is no worker, and each further one would cost seconds. */
+const MOST_SILENT = 16;
+const PAGE = 1_000;
+/** A flow that nobody could ask: no worker, or none in time. */
+const NOT_SAID = 'unknown';
+
+/** Counts the flows by kind and state, adds up what is in flight, and asks the parked ones why. */
+export async function takeCensus(deps: CensusDeps): Promise<Census> {
+  const [flows, open] = await Promise.all([countAll(deps.client), openFlows(deps.client)]);
+  const parkedIds = open.filter(({ parked }) => parked).map(({ flowId }) => flowId);
+  const asked = await askAll(deps, parkedIds.slice(0, MOST_ASKED));
+  const parked = new Map<string, number>();
+  for (const { reason } of asked) parked.set(reason, (parked.get(reason) ?? 0) + 1);
+  return {
+    flows,
+    ...inFlightOf(open),
+    parked,
+    overdue: asked.filter(({ overdue }) => overdue).length,
+    notAsked: Math.max(0, parkedIds.length - MOST_ASKED),
+  };
+}
+
+function countAll(client: Client): Promise<Census['flows']> {
+  const pairs = FLOW_KINDS.flatMap((kind) => FLOW_STATES.map((state) => ({ kind, state })));
+  return inTurns(pairs, ASKED_AT_ONCE, async ({ kind, state }) => {
+    const query = visibilityQuery({ kind, state });
+    const { count } = await within(client, () => client.workflow.count(query));
+    return { kind, state, count };
+  });
+}
+
+interface OpenFlow {
+  readonly flowId: string;
+  readonly parked: boolean;
+  readonly amount: unknown;
+  readonly currency: unknown;
+}
+
+async function openFlows(client: Client): Promise<readonly OpenFlow[]> {
+  const states = ['running', 'parked'] as const;
+  const lists = await Promise.all(
+    states.map((state) =>
+      within(client, async () => {
+        const found: OpenFlow[] = [];
+        for await (const { workflowId, memo } of client.workflow.list({
+          query: visibilityQuery({ state }),
+          pageSize: PAGE,
+        })) {
+          if (parseFlowId(workflowId) === undefined) continue;
+          const { amount, currency } = memo ?? {};
+          found.push({ flowId: workflowId, parked: state === 'parked', amount, currency });
+        }
+        return found;
+      }),
+    ),
+  );
+  return lists.flat();
+}
+
+function inFlightOf(open: readonly OpenFlow[]): Pick<Census, 'inFlight' | 'withoutAmount'> {
+  const inFlight = new Map<string, string>();
+  let withoutAmount = 0;
+  for (const { flowId, amount, currency } of open) {
+    if (typeof amount === 'string' && typeof currency === 'string') {
+      try {
+        inFlight.set(currency, addAmounts(inFlight.get(currency) ?? '0', amount));
+        continue;
+      } catch (error) {
+        if (!(error instanceof InvalidAmountError)) throw error;
+      }
+    }
+    if (movesMoney(flowId)) withoutAmount += 1;
+  }
+  return { inFlight, withoutAmount };
+}
+
+function movesMoney(flowId: string): boolean {
+  const kind = parseFlowId(flowId)?.kind;
+  return kind !== undefined && flowOf(kind)?.moneyOf !== undefined;
+}
+
+function askAll({ reader, nowMs }: CensusDeps, flowIds: readonly string[]) {
+  let silent = 0;
+  return inTurns(flowIds, ASKED_AT_ONCE, async (flowId) => {
+    const view = silent < MOST_SILENT ? (await reader.report(flowId))?.view : undefined;
+    if (view === undefined) silent += 1;
+    const deadlineMs = view?.deadlineAt == null ? undefined : Date.parse(view.deadlineAt);
+    return { reason: view?.parked?.reason ?? NOT_SAID, overdue: deadlineMs !== undefined && deadlineMs < nowMs() };
+  });
+}
+
+function within<T>(client: Client, ask: () => Promise<T>): Promise<T> {
+  return client.connection.withDeadline(Date.now() + WITHIN_MS, ask);
+}
+
+async function inTurns<T, R>(all: readonly T[], atOnce: number, ask: (one: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const waiting = all.entries();
+  const turn = async () => {
+    for (const [index, one] of waiting) results[index] = await ask(one);
+  };
+  await Promise.all(Array.from({ length: atOnce }, turn));
+  return results;
+}

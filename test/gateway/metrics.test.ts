@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { keepFresh } from '../../src/gateway/metrics/keep-fresh.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { newReference, transferInput } from './setup/transfers.js';
+import { until } from './setup/until.js';
+
+const TOKENS = 'prometheus:flows:secret-of-prometheus';
+const AUTH = { authorization: 'Bearer secret-of-prometheus' };
+
+describe('the metrics', () => {
+  let tested: GatewayUnderTest;
+  let worker: ProbeWorker;
+  let laterMs = 0;
+  beforeAll(async () => {
+    tested = await gatewayUnderTest({
+      env: { GATEWAY_TOKENS: TOKENS },
+      // Each scrape counts the flows anew.
+      gateway: { nowMs: () => Date.now() + laterMs },
+    });
+    worker = await startProbeWorker(tested.taskQueue);
+  }, 60_000);
+  afterAll(async () => {
+    await tested.close();
+    await worker.stop();
+  });
+
+  const scrape = async (): Promise<string> => {
+    laterMs += 60_000;
+    const answer = await fetch(`${tested.url}/metrics`, { headers: AUTH });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=/);
+    return answer.text();
+  };
+  const valueOf = (text: string, series: string): number | undefined => {
+    const line = text.split('\n').find((candidate) => candidate.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
+  };
+
+  it('need a token, since they tell how much money is on its way', async () => {
+    expect((await fetch(`${tested.url}/metrics`)).status).toBe(401);
+  });
+
+  it('count events by what became of them, and say how fast they were taken and passed on', async () => {
+    const reference = newReference();
+    await tested.post('/flows/bridge-transfer', transferInput(reference), AUTH);
+    const path = tested.callbackPath(reference);
+    for (const status of ['SETTLING', 'SETTLING', 'COMPLETED']) await tested.post(path, { status });
+    await until('both to be applied', async () => valueOf(await scrape(), 'towline_events{state="applied"}') === 2);
+    const text = await scrape();
+    expect(valueOf(text, 'towline_events_repeats')).toBe(1);
+    expect(valueOf(text, 'towline_events{state="waiting"}')).toBe(0);
+    const acknowledged = (result: string) =>
+      valueOf(text, `towline_event_acknowledgement_seconds_count{source="callback",result="${result}"}`);
+    expect([acknowledged('stored'), acknowledged('duplicate')]).toEqual([2, 1]);
+    expect(valueOf(text, 'towline_event_dispatch_lag_seconds_count')).toBe(2);
+    expect(valueOf(text, 'towline_store_up')).toBe(1);
+  });
+
+  it('count requests by the pattern of their route: no reference and no capability is in them', async () => {
+    const reference = newReference();
+    await tested.post(tested.callbackPath(reference), { status: 'SETTLING' });
+    await tested.get(`/flows/bridge-transfer/${reference}`);
+    const text = await scrape();
+    expect(text).toContain('route="/callbacks/:kind/:reference/:capability",status="200"');
+    expect(text).not.toContain(reference);
+  });
+
+  it('count flows by kind and state, and add up exactly what is in flight', async () => {
+    // A currency that no other flow of this test run has.
+    const inLoti = (amount: string) => transferInput(newReference(), { source_currency: 'LSL', amount });
+    for (const amount of ['0.1', '0.2']) await tested.post('/flows/bridge-transfer', inLoti(amount), AUTH);
+    await until(
+      'both to be counted',
+      async () => valueOf(await scrape(), 'towline_value_in_flight{currency="LSL"}') === 0.3,
+    );
+    const text = await scrape();
+    expect(valueOf(text, 'towline_flows{kind="bridge-transfer",state="running"}')).toBeGreaterThanOrEqual(2);
+    expect(text).toMatch(/^towline_flows_overdue \d+$/m);
+    expect(text).toMatch(/^towline_flows_of_unknown_value \d+$/m);
+  }, 60_000);
+});
+
+describe('an answer that is kept fresh', () => {
+  const ask = (answers: readonly (() => Promise<number>)[]) => {
+    const waiting = [...answers];
+    let asked = 0;
+    const failures: unknown[] = [];
+    let nowMs = 0;
+    const fresh = keepFresh({
+      ask: () => {
+        asked += 1;
+        return waiting.shift()?.() ?? Promise.reject(new Error('asked once too often'));
+      },
+      freshMs: 100,
+      patienceMs: 20,
+      nowMs: () => nowMs,
+      failed: (error) => failures.push(error),
+    });
+    return { fresh, failures, asked: () => asked, pass: (ms: number) => (nowMs += ms) };
+  };
+  const answer = (value: number) => () => Promise.resolve(value);
+
+  it('is asked for once by all who want it at the same time, and again only when it is old', async () => {
+    const { fresh, asked, pass } = ask([answer(1), answer(2)]);
+    expect(await Promise.all([fresh(), fresh()])).toEqual([
+      { answer: 1, atMs: 0 },
+      { answer: 1, atMs: 0 },
+    ]);
+    pass(99);
+    expect(await fresh()).toEqual({ answer: 1, atMs: 0 });
+    expect(asked()).toBe(1);
+    pass(1);
+    expect(await fresh()).toEqual({ answer: 2, atMs: 100 });
+  });
+
+  it('stands, with its age, where asking fails or takes too long', async () => {
+    const { fresh, failures, pass } = ask([
+      answer(1),
+      () => Promise.reject(new Error('away')),
+      () => new Promise(() => {}),
+    ]);
+    await fresh();
+    pass(100);
+    expect(await fresh()).toEqual({ answer: 1, atMs: 0 });
+    expect(failures).toHaveLength(1);
+    expect(await fresh()).toEqual({ answer: 1, atMs: 0 });
+  });
+
+  it('is none before the first one could be had', async () => {
+    const { fresh } = ask([() => Promise.reject(new Error('away'))]);
+    expect(await fresh()).toBeUndefined();
+  });
+});
