@@ -5,6 +5,15 @@ import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError
 import { StoreTooNewError, StoreUnavailableError } from '../store/store-errors.js';
 import { DevServerError } from '../temporal/dev-server.js';
 import { NoTemporalServerError } from '../temporal/find-server.js';
+import {
+  InvalidError,
+  NotAuthorisedError,
+  NotFoundError,
+  OtherRequestError,
+  RefusedError,
+  UnavailableError,
+  UnreachableError,
+} from '../towline/index.js';
 import { CliError } from './cli-error.js';
 import { explainDatabase } from './explain-database.js';
 import { EXIT, type ExitCode } from './exit-codes.js';
@@ -20,9 +29,13 @@ const SPOKEN = [
   DevServerError,
   ExposedKeyFileError,
   GatewayPortTakenError,
+  InvalidError,
   InvalidKeysError,
   KeptSecretsError,
   NoTemporalServerError,
+  NotFoundError,
+  OtherRequestError,
+  RefusedError,
   SettingsError,
   StoreTooNewError,
   TokenFileError,
@@ -42,7 +55,19 @@ export function explainError(error: unknown): Explanation | undefined {
       'The store was made with other payload keys: set PAYLOAD_KEYS (or TOWLINE_HOME, or DATABASE_URL) as before.',
     );
   }
-  return undefined;
+  return explainGateway(error);
+}
+
+/** What the gateway said, with the names of our own settings. */
+function explainGateway(error: unknown): Explanation | undefined {
+  if (error instanceof NotAuthorisedError) {
+    const token = 'The gateway does not know the token: set TOWLINE_TOKEN to the secret of one of its GATEWAY_TOKENS.';
+    return refused(error.status === 401 ? token : error.message);
+  }
+  if (error instanceof UnavailableError) return { sentence: error.message, exitCode: EXIT.unreachable };
+  if (!(error instanceof UnreachableError)) return undefined;
+  const sentence = `The gateway at ${error.url} cannot be reached: start it (towline up), or set GATEWAY_URL.`;
+  return { sentence, exitCode: EXIT.unreachable };
 }
 
 function refused(sentence: string): Explanation {

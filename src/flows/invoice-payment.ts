@@ -49,6 +49,12 @@ export const InvoicePaymentInput = z.preprocess(
 );
 export type InvoicePaymentInput = z.infer<typeof InvoicePaymentInput>;
 
+/** As callers write it: which of the two it is shows by itself. */
+export type InvoicePaymentWritten =
+  Written<z.input<typeof GeneratedInvoice>> | Written<z.input<typeof ExistingInvoice>>;
+type Written<Form extends { pay: string }> = Omit<Form, 'pay'> & Partial<Pick<Form, 'pay'>>;
+export type PaymentOrderWritten = z.input<typeof PaymentOrder>;
+
 export const invoicePaymentFlow = defineFlow<InvoicePaymentInput>({
   kind: 'invoice-payment',
   input: InvoicePaymentInput,

@@ -61,6 +61,11 @@ export const RULES: readonly Rule[] = [
     typesToo: true,
   },
   {
+    of: /^src\/towline\//,
+    may: [/^src\/towline\//, CONTRACT, VOCABULARIES, /^src\/config\/loopback\.ts$/, ZOD, /^standardwebhooks$/, NODE],
+    because: 'it runs in the backends of others: the gateway is behind HTTP, and what it brings along stays small',
+  },
+  {
     of: TEMPORAL,
     may: [TEMPORAL, FLOWS, KEYS, STORE, /^activities\/index\.ts$/, /^@temporalio\/(?!workflow)/, ZOD, NODE],
     because: 'it joins Temporal with the flows, and needs neither gateway nor client',

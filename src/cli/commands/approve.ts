@@ -24,7 +24,7 @@ export function addApproveCommand(program: Command, run: RunCommand, context: Cl
     .action((flow: string, options: Options) =>
       run(async () => {
         const gateway = createGatewayClient(gatewayAccess(context.env));
-        const view = await gateway.approve(flowArgument(flow), options.note);
+        const view = await gateway.approveQuote(flowArgument(flow), options);
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;
       }),

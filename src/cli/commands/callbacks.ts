@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { numberArgument } from '../arguments.js';
+import type { CallbackQuery } from '../../towline/index.js';
 import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { gatewayAccess } from '../gateway-client/access.js';
 import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
-import { type CallbackQuery, createGatewayClient } from '../gateway-client/gateway-client.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
 import type { RunCommand } from '../run-command.js';
 import { callbacksTable, callbacksText } from '../view/callbacks-text.js';
 import { print, type PrintOptions } from '../view/print.js';

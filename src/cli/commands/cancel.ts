@@ -24,7 +24,7 @@ export function addCancelCommand(program: Command, run: RunCommand, context: Cli
     .action((flow: string, options: Options) =>
       run(async () => {
         const gateway = createGatewayClient(gatewayAccess(context.env));
-        const view = await gateway.cancel(flowArgument(flow), options.note);
+        const view = await gateway.cancel(flowArgument(flow), options);
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;
       }),

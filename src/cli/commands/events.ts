@@ -1,10 +1,11 @@
 import { type Command } from 'commander';
 import { numberArgument } from '../arguments.js';
+import type { EventQuery } from '../../towline/index.js';
 import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { gatewayAccess } from '../gateway-client/access.js';
 import { flowArgument } from '../gateway-client/flow-argument.js';
-import { createGatewayClient, type EventQuery } from '../gateway-client/gateway-client.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
 import type { RunCommand } from '../run-command.js';
 import { eventTable } from '../view/event-table.js';
 import { print, type PrintOptions } from '../view/print.js';
@@ -40,7 +41,8 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
     .addHelpText('after', '\nExample:\n  towline events list --flow bridge-transfer/order-1001')
     .action(({ flow, json = false, ...query }: ListOptions) =>
       run(async () => {
-        const page = await (flow === undefined ? client().events(query) : client().eventsOf(flowArgument(flow), query));
+        const flowId = flow === undefined ? undefined : flowArgument(flow);
+        const page = await client().events({ ...query, flowId });
         const more = page.next === null ? '' : `\nMore: --after ${page.next}`;
         print(context, { json }, page, (shown) =>
           shown.events.length === 0 ? 'No events.' : eventTable(context, shown.events) + more,

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { FLOW_KINDS, FLOW_STATES } from '../../flows/vocabulary.js';
+import type { ListQuery } from '../../towline/index.js';
 import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { gatewayAccess } from '../gateway-client/access.js';
-import { createGatewayClient, type ListQuery } from '../gateway-client/gateway-client.js';
+import { createGatewayClient } from '../gateway-client/gateway-client.js';
 import { numberArgument, oneOfArgument } from '../arguments.js';
 import type { RunCommand } from '../run-command.js';
 import { flowTable } from '../view/flow-table.js';

@@ -4,6 +4,7 @@ import { EXIT } from '../exit-codes.js';
 import { gatewayAccess } from '../gateway-client/access.js';
 import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
 import { createGatewayClient } from '../gateway-client/gateway-client.js';
+import { JsonText } from '../../towline/index.js';
 import { jsonText } from '../json-text.js';
 import type { RunCommand } from '../run-command.js';
 import { flowText } from '../view/flow-text.js';
@@ -27,7 +28,7 @@ export function addPayCommand(program: Command, run: RunCommand, context: CliCon
       run(async () => {
         const order = await jsonText(context, file);
         const gateway = createGatewayClient(gatewayAccess(context.env));
-        const view = await gateway.pay(flowArgument(flow), order);
+        const view = await gateway.pay(flowArgument(flow), new JsonText(order));
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;
       }),

@@ -23,7 +23,7 @@ export function addRefundInvoiceCommand(program: Command, run: RunCommand, conte
     .action((flow: string, invoice: string, options: PrintOptions) =>
       run(async () => {
         const gateway = createGatewayClient(gatewayAccess(context.env));
-        const view = await gateway.refundInvoice(flowArgument(flow), invoice);
+        const view = await gateway.provideRefundInvoice(flowArgument(flow), invoice);
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;
       }),

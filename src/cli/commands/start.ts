@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { FLOW_KINDS } from '../../flows/vocabulary.js';
+import { FLOW_KINDS, type FlowKind } from '../../flows/vocabulary.js';
+import { JsonText } from '../../towline/index.js';
 import { oneOfArgument } from '../arguments.js';
 import type { CliContext } from '../context.js';
 import { EXIT, exitCodeOf } from '../exit-codes.js';
 import { gatewayAccess } from '../gateway-client/access.js';
 import { createGatewayClient } from '../gateway-client/gateway-client.js';
-import { waitForFlow } from '../gateway-client/wait-for-flow.js';
 import { jsonText } from '../json-text.js';
 import type { RunCommand } from '../run-command.js';
 import { flowText } from '../view/flow-text.js';
@@ -28,12 +28,12 @@ export function addStartCommand(program: Command, run: RunCommand, context: CliC
     .option('--wait', 'wait until it ends or parks; the exit code tells which')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline start bridge-transfer transfer.json --wait')
-    .action((kind: string, file: string, options: Options) =>
+    .action((kind: FlowKind, file: string, options: Options) =>
       run(async () => {
         const input = await jsonText(context, file);
         const gateway = createGatewayClient(gatewayAccess(context.env));
-        const started = await gateway.start(kind, input);
-        const view = options.wait ? await waitForFlow(gateway, started.flowId) : started;
+        const started = await gateway.start(kind, new JsonText(input));
+        const view = options.wait ? await gateway.wait(started.flowId, { outageMs: 0 }) : started;
         print(context, options, view, (shown) => flowText(context, shown));
         return options.wait ? exitCodeOf(view.state) : EXIT.done;
       }),

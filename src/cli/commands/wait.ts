@@ -5,7 +5,6 @@ import { exitCodeOf } from '../exit-codes.js';
 import { gatewayAccess } from '../gateway-client/access.js';
 import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
 import { createGatewayClient } from '../gateway-client/gateway-client.js';
-import { waitForFlow } from '../gateway-client/wait-for-flow.js';
 import type { RunCommand } from '../run-command.js';
 import { flowText } from '../view/flow-text.js';
 import { print, type PrintOptions } from '../view/print.js';
@@ -26,7 +25,8 @@ export function addWaitCommand(program: Command, run: RunCommand, context: CliCo
     .action((flow: string, options: Options) =>
       run(async () => {
         const gateway = createGatewayClient(gatewayAccess(context.env));
-        const view = await waitForFlow(gateway, flowArgument(flow), options.timeout);
+        const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1_000;
+        const view = await gateway.wait(flowArgument(flow), { timeoutMs, outageMs: 0 });
         print(context, options, view, (shown) => flowText(context, shown));
         return exitCodeOf(view.state);
       }),

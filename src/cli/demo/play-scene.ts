@@ -3,6 +3,7 @@ import type { OperationName } from '../../contract/index.js';
 import type { FlowView } from '../../flows/messages.js';
 import { flowIdOf, type FlowState } from '../../flows/vocabulary.js';
 import { refundReferenceOf } from '../../flows/input.js';
+import { JsonText } from '../../towline/index.js';
 import type { GatewayClient } from '../gateway-client/gateway-client.js';
 import { exampleInput } from './example-input.js';
 import type { SandboxControl } from './sandbox-control.js';
@@ -47,7 +48,7 @@ export async function playScene(scene: Scene, reference: string, deps: PlayDeps)
     await scene.prepare?.(stage);
     const waits = { deadlineSeconds: DEADLINE_SECONDS, timeScale: TIME_SCALE };
     const input = { ...(await exampleInput(scene.kind, reference)), ...waits, ...scene.input };
-    await gateway.start(scene.kind, JSON.stringify(input));
+    await gateway.start(scene.kind, new JsonText(JSON.stringify(input)));
     await scene.meanwhile?.(stage);
     ended = await untilEnded(gateway, flowId);
     const flaw = await scene.flaw?.(stage, ended);
@@ -82,7 +83,7 @@ async function untilEnded(gateway: GatewayClient, flowId: string): Promise<FlowV
   const endsAtMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const leftMs = Math.max(0, endsAtMs - performance.now());
-    const view = await gateway.wait(flowId, Math.ceil(leftMs / 1_000));
+    const view = await gateway.wait(flowId, { timeoutMs: leftMs });
     if ((view.state !== 'parked' && view.state !== 'running') || leftMs === 0) return view;
     await sleep(PAUSE_MS * 4);
   }

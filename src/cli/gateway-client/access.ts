@@ -1,7 +1,14 @@
 import { DEVELOPMENT_TOKEN, isLoopback, readSettings, type Environment } from '../../config/index.js';
 import { gatewayUrl } from '../wiring/gateway-url.js';
 import { CliError } from '../cli-error.js';
-import type { GatewayAccess } from './request.js';
+
+export interface GatewayAccess {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: string;
+  /** Gives up everything that is asked. */
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Where the gateway is and how to get in: `GATEWAY_URL` and `TOWLINE_TOKEN`; without them, the gateway of this machine's

@@ -1,4 +1,4 @@
-import type { CallbacksJson, ListedCallbacksJson } from '../../gateway/callbacks/callbacks-json.js';
+import type { CallbacksJson, ListedCallbacksJson } from '../../towline/index.js';
 import type { CliContext } from '../context.js';
 import { plainTable } from './plain-table.js';
 

@@ -1,5 +1,5 @@
 import type { CliContext } from '../context.js';
-import type { ShownEvent } from '../gateway-client/gateway-client.js';
+import type { ShownEvent } from '../../towline/index.js';
 import { plainTable } from './plain-table.js';
 
 export function eventTable(look: Pick<CliContext, 'colors'>, events: readonly ShownEvent[]): string {

@@ -1,5 +1,5 @@
 import type { CliContext } from '../context.js';
-import type { ListedFlow } from '../gateway-client/gateway-client.js';
+import type { ListedFlow } from '../../towline/index.js';
 import { plainTable } from './plain-table.js';
 import { paintedState } from './state-color.js';
 

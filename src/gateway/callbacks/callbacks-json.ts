@@ -1,45 +1,8 @@
-import type { CallbackFailure, CallbackState, Notification } from '../../flows/callback.js';
-import { parseFlowId, type FlowKind, type FlowState } from '../../flows/vocabulary.js';
+import type { CallbackFailure, Notification } from '../../flows/callback.js';
+import { parseFlowId } from '../../flows/vocabulary.js';
 import type { CallbackFacts, ListedCallbacks } from '../../temporal/callback-handle.js';
+import type { CallbackJson, CallbacksJson, DeliveredJson, ListedCallbacksJson } from '../../towline/gateway-json.js';
 import type { FlowAddress } from '../http/flow-path.js';
-
-/** How far the callbacks of one flow got. Of the URL only its origin is shown: its path may hold a capability. */
-export interface CallbacksJson {
-  readonly kind: FlowKind;
-  readonly reference: string;
-  readonly flowId: string;
-  /** `none`: nothing was ever to be told. `unknown`: no worker answers. */
-  readonly state: CallbackState | 'none' | 'unknown';
-  readonly to: string | null;
-  /** What is being sent, or could not be delivered. */
-  readonly current: CallbackJson | null;
-  readonly since: string | null;
-  readonly attempts: number;
-  readonly lastFailure: Omit<CallbackFailure, 'attempt'> | null;
-  readonly nextAttemptAt: string | null;
-  readonly delivered: (CallbackJson & DeliveredJson) | null;
-}
-
-interface CallbackJson {
-  readonly id: string;
-  readonly timestamp: string;
-  readonly flowState: FlowState;
-  readonly stage: string;
-  readonly skipped: number;
-}
-
-interface DeliveredJson {
-  readonly at: string;
-  readonly httpStatus: number;
-  readonly attempts: number;
-}
-
-export interface ListedCallbacksJson {
-  readonly kind: FlowKind | null;
-  readonly reference: string;
-  readonly flowId: string;
-  readonly startedAt: string;
-}
 
 export function callbacksJson(
   { kind, reference, flowId }: FlowAddress,

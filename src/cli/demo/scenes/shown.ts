@@ -15,6 +15,6 @@ export async function notRefusedFirst({ sandbox, reference }: Stage): Promise<st
 }
 
 export async function someEventCame({ gateway, flowId }: Stage): Promise<string | undefined> {
-  const { events } = await gateway.eventsOf(flowId);
+  const { events } = await gateway.events({ flowId });
   return events.length === 0 ? undefined : 'it was told by events, and not by its lookup alone';
 }

@@ -12,6 +12,8 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly text: string;
+  /** The header `Retry-After`, as it came. */
+  readonly retryAfter: string | undefined;
 }
 
 /**
@@ -29,7 +31,9 @@ export function httpRequest({ url, method, headers, body, signal }: HttpRequest)
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));
       response.once('error', reject);
-      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      response.once('end', () =>
+        resolve({ status: response.statusCode ?? 0, text, retryAfter: response.headers['retry-after'] }),
+      );
     });
     request.end(body);
   });

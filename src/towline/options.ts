@@ -1,0 +1,43 @@
+import { isLoopback } from '../config/loopback.js';
+import { InvalidError } from './errors.js';
+
+export interface TowlineOptions {
+  /** Of the gateway, such as `https://towline.example`. */
+  readonly baseUrl: string;
+  /** The secret of one of the gateway's `GATEWAY_TOKENS`. */
+  readonly token: string;
+  /** How long to ask again while the gateway is away, where that is safe; 0 asks once. @default 30,000 */
+  readonly retryForMs?: number | undefined;
+  /** Lets the token go over http to another machine. For private networks. @default false */
+  readonly allowHttp?: boolean | undefined;
+  /** Gives up everything that is asked. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CheckedOptions {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: string;
+  readonly retryForMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const RETRY_FOR_MS = 30_000;
+
+/** @throws InvalidError, whose sentence never repeats what was given */
+export function checkedOptions(options: TowlineOptions): CheckedOptions {
+  const { baseUrl, token, retryForMs = RETRY_FOR_MS, allowHttp = false, signal } = options;
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search !== '') {
+    throw new InvalidError('baseUrl must be an http or https URL without user, password or query.');
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    throw new InvalidError(
+      'baseUrl must begin with https, since the gateway is not on this machine; or set allowHttp.',
+    );
+  }
+  if (!/^[\x21-\x7e]{1,512}$/.test(token)) {
+    throw new InvalidError("token must be the secret of one of the gateway's GATEWAY_TOKENS, without spaces.");
+  }
+  return { url: baseUrl.replace(/\/+$/, ''), token, retryForMs, signal };
+}

@@ -1,0 +1,77 @@
+import { Webhook } from 'standardwebhooks';
+import { z } from 'zod';
+import type { FlowChange, SkippedChange } from '../flows/callback.js';
+import { CallbackError } from './errors.js';
+
+export interface ReceivedCallback {
+  /** `whsec_…`, of the gateway's `CALLBACK_SECRETS`: any of them may have signed, so that they can be rotated. */
+  readonly secrets: readonly string[];
+  /** As Node's `request.headers` has them, or a `Headers`. */
+  readonly headers:
+    Readonly<Record<string, string | readonly string[] | undefined>> | Iterable<readonly [string, string]>;
+  /** As it came, before anything parsed it. */
+  readonly body: string | Uint8Array;
+}
+
+/** A change of a flow, as its caller is told of it. For more, ask for the flow. */
+export interface FlowCallback {
+  /** The same however often it is sent: take each id once. */
+  readonly id: string;
+  /** Rises with each change of one flow: ignore what is not newer than what you have. */
+  readonly timestamp: string;
+  readonly flow: Omit<FlowChange, 'timestamp'> & {
+    /** Changes that were not told by themselves, since newer ones came before they could be. */
+    readonly skipped: readonly SkippedChange[];
+  };
+}
+
+/** What we rely on; a later version may tell more. */
+const Body = z.looseObject({
+  timestamp: z.string(),
+  data: z.looseObject({ flowId: z.string(), state: z.string() }),
+});
+
+/**
+ * Verifies a callback of Towline by Standard Webhooks, and reads it. Answer 2xx only once you have kept it.
+ * @throws CallbackError where it does not prove to come from Towline, or is older than five minutes: answer 401
+ */
+export function readCallback({ secrets, headers, body }: ReceivedCallback): FlowCallback {
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+  const given = signatureHeaders(headers);
+  if (!secrets.some((secret) => isSignedWith(secret, text, given))) {
+    throw new CallbackError('The callback is not signed with one of the secrets, or is too old: do not trust it.');
+  }
+  const parsed = Body.safeParse(jsonOf(text));
+  if (!parsed.success) throw new CallbackError('The callback is signed, but tells of no flow: look at its sender.');
+  const { timestamp, data } = parsed.data;
+  return { id: given['webhook-id'] ?? '', timestamp, flow: data as unknown as FlowCallback['flow'] };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isSignedWith(secret: string, text: string, headers: Record<string, string>): boolean {
+  const webhook = new Webhook(secret);
+  try {
+    webhook.verify(text, headers);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function signatureHeaders(headers: ReceivedCallback['headers']): Record<string, string> {
+  const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  const given: Record<string, string> = {};
+  for (const [name, value] of entries) {
+    // One that came twice is none.
+    if (/^webhook-(id|timestamp|signature)$/i.test(name) && typeof value === 'string')
+      given[name.toLowerCase()] = value;
+  }
+  return given;
+}

@@ -1,0 +1,38 @@
+import type { FlowState } from '../flows/vocabulary.js';
+import type { Flow } from './gateway-json.js';
+import { pause, repeat } from './repeat.js';
+
+export interface WaitOptions {
+  /** Then the flow is given back as it is. @default as long as it takes */
+  readonly timeoutMs?: number | undefined;
+  /** For how long on end the gateway may be away. @default 600,000 */
+  readonly outageMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Long polls are shorter than the minute after which many a proxy in between cuts a silent connection. */
+const LONGEST_POLL_SECONDS = 50;
+const OUTAGE_MS = 600_000;
+const PARKED_PAUSE_MS = 2_000;
+
+/** Asks again and again, through restarts of the gateway, until the flow is in one of these states or the time is up. */
+export async function waitUntil(
+  isDone: (state: FlowState) => boolean,
+  poll: (timeoutSeconds: number) => Promise<Flow>,
+  signals: readonly AbortSignal[],
+  { timeoutMs = Number.POSITIVE_INFINITY, outageMs = OUTAGE_MS }: WaitOptions,
+): Promise<Flow> {
+  const endsAtMs = performance.now() + timeoutMs;
+  const leftMs = () => Math.max(0, endsAtMs - performance.now());
+  for (;;) {
+    let isLast = false;
+    const ask = () => {
+      isLast = leftMs() === 0;
+      return poll(Math.min(LONGEST_POLL_SECONDS, Math.ceil(leftMs() / 1_000)));
+    };
+    const flow = await repeat(ask, { forMs: Math.min(outageMs, leftMs()), isSafe: true, signals });
+    if (isDone(flow.state) || isLast) return flow;
+    // The gateway does not wait on a parked flow.
+    if (flow.state !== 'running') await pause(Math.min(PARKED_PAUSE_MS, leftMs()), signals);
+  }
+}
