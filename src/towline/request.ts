@@ -1,4 +1,4 @@
-import { TowlineError, UnreachableError } from './errors.js';
+import { type TowlineError, UnreachableError } from './errors.js';
 import { httpRequest } from './http-request.js';
 import { refusalOf } from './refusal-of.js';
 
