@@ -29,6 +29,7 @@ import { closeServer, createServer } from './http/server.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createProfiles } from './inbound/profiles.js';
+import { createRetention } from './retention.js';
 import { addInboundRoutes } from './inbound/routes.js';
 
 /** Counting the flows asks Temporal some eighty questions. */
@@ -110,6 +111,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(pace.settleEveryMs === undefined ? {} : { everyMs: pace.settleEveryMs }),
     ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
   });
+  const retention = createRetention({ inbox, nowMs, logger });
   const tokens = createTokenCheck(settings.gatewayTokens);
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
@@ -157,12 +159,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const url = await listen(server, settings);
   dispatcher.start();
   settler.start();
+  retention.start();
   return {
     url,
     inbound: inboundUrls(settings.publicUrl, capabilities),
     async close() {
       await closeServer(server);
-      await Promise.all([dispatcher.stop(), settler.stop(), cards.close()]);
+      await Promise.all([dispatcher.stop(), settler.stop(), retention.stop(), cards.close()]);
     },
   };
 }

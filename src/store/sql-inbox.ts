@@ -9,6 +9,7 @@ import type { Request, Row, SqlValue, StepResult } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
 
 const DEFAULT_LIMIT = 100;
+const PURGED_AT_ONCE = 500;
 
 /** Each method is one transaction. The order of a flow's events is the order in which they were received. */
 export function createSqlInbox(deps: {
@@ -148,17 +149,23 @@ export function createSqlInbox(deps: {
       return { byState: byState as Record<InboxState, number>, repeats: count['repeats'] ?? 0 };
     },
 
-    // What is not settled yet keeps its body, however old: purging it would drop the event.
+    // What is not settled yet keeps its body, however old: purging it would drop the event. In pieces, so that what comes
+    // in meanwhile does not wait for all of it.
     async purgeBodies(before) {
-      const [purged] = await write([
-        {
-          sql: `UPDATE inbox SET body = NULL
-                WHERE received_at < ? AND body IS NOT NULL AND state NOT IN ('waiting', 'delivered')`,
-          params: [before.getTime()],
-        },
-        ...db.dialect.tidy(now()),
-      ]);
-      return purged?.changes ?? 0;
+      let cleared = 0;
+      for (;;) {
+        const [purged] = await write([
+          {
+            sql: `UPDATE inbox SET body = NULL WHERE id IN
+                    (SELECT id FROM inbox WHERE received_at < ? AND body IS NOT NULL
+                       AND state NOT IN ('waiting', 'delivered') LIMIT ?)`,
+            params: [before.getTime(), PURGED_AT_ONCE],
+          },
+          ...db.dialect.tidy(now()),
+        ]);
+        cleared += purged?.changes ?? 0;
+        if (purged?.changes !== PURGED_AT_ONCE) return cleared;
+      }
     },
   };
 }

@@ -8,7 +8,7 @@ import { readSettings, type Settings } from '../../../src/config/index.js';
 import { callbackCapability } from '../../../src/flows/capability.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../../../src/gateway/index.js';
 import { createKeyring } from '../../../src/keys/index.js';
-import { openStore } from '../../../src/store/open-store.js';
+import { openAt } from '../../store/temporary-store.js';
 import type { Store } from '../../../src/store/store.js';
 import { connectTemporal } from '../../../src/temporal/connection.js';
 import { createPayloadCodec } from '../../../src/temporal/payload-codec.js';
@@ -42,6 +42,7 @@ interface Options {
   readonly wrapStore?: (store: Store) => Store;
   readonly gateway?: Partial<GatewayOptions>;
   readonly temporalAddress?: string;
+  /** Path of a file, or URL of a database. */
   readonly storePath?: string;
 }
 
@@ -55,7 +56,7 @@ export async function gatewayUnderTest(options: Options = {}): Promise<GatewayUn
     TEMPORAL_ADDRESS: options.temporalAddress ?? process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
     ...options.env,
   });
-  const own = await openStore({ path: options.storePath ?? join(home, 'store.db'), keyring });
+  const own = await openAt(options.storePath ?? join(home, 'store.db'), { keyring });
   const store = options.wrapStore?.(own) ?? own;
   const dataConverter = createDataConverter({ keyring, namespace: NAMESPACE });
   const temporal = connectTemporal({ variables: settings.temporal, dataConverter });

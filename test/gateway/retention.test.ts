@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { describeStores } from '../store/store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { until } from './setup/until.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+describeStores('the body of an event', (kind) => {
+  let temporary: TemporaryStore;
+  let gateway: GatewayUnderTest | undefined;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    gateway = undefined;
+  });
+  afterEach(async () => {
+    await gateway?.close();
+    await temporary.remove();
+  });
+
+  /** A gateway that starts that long after the events came. */
+  const gatewayAfter = (days: number) => {
+    const nowMs = () => temporary.clock.now() + days * DAY_MS;
+    return gatewayUnderTest({ storePath: temporary.place, gateway: { nowMs } });
+  };
+
+  it('is kept for 90 days, and cleared then where the event was dealt with; its content is known for ever', async () => {
+    const { inbox } = await temporary.open();
+    // More than one piece of what is cleared at once.
+    const settled = Array.from({ length: 600 }, () => anEvent());
+    const waiting = anEvent({ flowId: 'bridge-transfer/nobody' });
+    await Promise.all([...settled, waiting].map((event) => inbox.receive(event)));
+    await inbox.settle(settled.map(({ id }) => ({ id, state: 'late' as const })));
+    const withBody = async () => (await inbox.list({ limit: 1000 })).filter(({ body }) => body !== undefined);
+
+    gateway = await gatewayAfter(89);
+    await gateway.close();
+    expect(await withBody()).toHaveLength(601);
+
+    gateway = await gatewayAfter(91);
+    await until('the bodies to be cleared', async () => (await withBody()).length === 1);
+    expect((await withBody()).map(({ id }) => id)).toEqual([waiting.id]);
+    const [first] = settled;
+    const again = anEvent({ contentHash: first?.contentHash ?? '' });
+    expect(await inbox.receive(again)).toEqual({ kind: 'duplicate', id: first?.id });
+    expect(gateway.log.find(({ msg }) => String(msg).includes('were cleared'))).toMatchObject({ purged: 600 });
+  });
+});
