@@ -5,7 +5,7 @@ import type { Quote, Windows } from './outcomes.js';
 export interface BridgePreparation {
   readonly input: BridgeTransferInput;
   readonly fingerprint: string;
-  /** Null where the caller brought a `rate_id`. */
+  /** Null where the caller brought a `rate_id` that never passed through a gateway of ours. */
   readonly quote: Quote | null;
   readonly windows: Windows;
   /** Whether signals and updates that came unencrypted may be heard. */

@@ -1,10 +1,11 @@
 import { Context } from '@temporalio/activity';
 import type { BridgeDepositRequest, SettlementReport } from '../src/contract/bridge.js';
+import { QUOTE_LIFE_MS, quoteLifeMs } from '../src/flows/quote-life.js';
 import { BRIDGE_STATUSES } from '../src/contract/vocabulary.js';
 import { RejectedError } from '../src/client/index.js';
 import { bridgeTransferFlow, type BridgeTransferInput } from '../src/flows/bridge-transfer.js';
 import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
-import { fromWireNumber, toWireNumber } from '../src/money.js';
+import { fromWireNumber, sameAmount, toWireNumber } from '../src/money.js';
 import type { BridgeDepositOrder, BridgePreparation, ReportOutcome, SettlementReportOrder } from './bridge-terms.js';
 import { checkInput } from './check-input.js';
 import type { ActivityDeps } from './deps.js';
@@ -13,7 +14,6 @@ import { withHeartbeat } from './heartbeat.js';
 import type { Quote, SubmitOutcome } from './outcomes.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
-const QUOTE_LIFE_MS = 60_000;
 const SETTLE_MARGIN_MS = 60_000;
 
 export function createBridgeActivities(deps: ActivityDeps) {
@@ -24,7 +24,8 @@ export function createBridgeActivities(deps: ActivityDeps) {
       return {
         input,
         fingerprint,
-        quote: input.rate_id === undefined ? await quote(deps, input) : null,
+        quote:
+          input.rate_id === undefined ? await quote(deps, input) : await rememberedQuote(deps, input, input.rate_id),
         windows: { settleMs: deps.serviceTimeoutMs + SETTLE_MARGIN_MS },
         allowPlaintext: deps.allowPlaintext,
       };
@@ -78,14 +79,28 @@ async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Qu
     rateId: answer.rate_id,
     cryptoAmount: answer.crypto_amount == null ? null : fromWireNumber(answer.crypto_amount),
     cryptoUnit: answer.crypto_unit ?? null,
-    lifeMs: lifeOf(answer.created_at, answer.expires_at) ?? QUOTE_LIFE_MS,
+    lifeMs: quoteLifeMs(answer),
   };
 }
 
-/** A duration between two stamps of the service's own clock: ours does not matter. Never more than the interface says. */
-function lifeOf(created: string | null | undefined, expires: string | null | undefined): number | undefined {
-  const lifeMs = Date.parse(expires ?? '') - Date.parse(created ?? '');
-  return Number.isFinite(lifeMs) && lifeMs > 0 ? Math.min(lifeMs, QUOTE_LIFE_MS) : undefined;
+/**
+ * The quote that the caller brought, where it passed through a gateway of ours: with the life that is left of it, and
+ * with its figures, where they are about this deposit.
+ */
+async function rememberedQuote(deps: ActivityDeps, input: BridgeTransferInput, rateId: string): Promise<Quote | null> {
+  const found = await reading(() => deps.store.quotes.recall(deps.account, rateId));
+  if (found === undefined || found instanceof RejectedError) return null;
+  const isAboutThis =
+    sameAmount(found.sourceAmount, input.amount) &&
+    found.sourceCurrency === input.source_currency &&
+    found.chain === input.chain &&
+    found.token === input.token;
+  return {
+    rateId,
+    cryptoAmount: isAboutThis ? found.cryptoAmount : null,
+    cryptoUnit: isAboutThis ? found.cryptoUnit : null,
+    lifeMs: Math.max(0, Math.min(found.lifeMs, QUOTE_LIFE_MS) - found.ageMs),
+  };
 }
 
 /**

@@ -5,7 +5,7 @@ import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
 import type { FlowDefinition, Submission } from '../src/flows/flow.js';
 import { flowOf } from '../src/flows/index.js';
 import { parseFlowId } from '../src/flows/vocabulary.js';
-import { canonicalJson } from '../src/store/canonical-json.js';
+import { submitFingerprint } from '../src/store/submit-fingerprint.js';
 import { checkInput, parseInput } from './check-input.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow, notYet, reading } from './failures.js';
@@ -107,7 +107,7 @@ export function termsOf(
   submission: Submission<unknown>,
 ): StepTerms {
   const { operation } = submission;
-  const fingerprint = deps.store.mac(`submit ${operation}`, canonicalJson(submission.decidedBy(input)));
+  const fingerprint = submitFingerprint(deps.store, operation, submission.decidedBy(input));
   const claim = { operation, reference: submission.referenceOf(input), flowId, fingerprint };
   return { claim, facts: submission.factsOf(input) };
 }

@@ -14,6 +14,6 @@ export type { DoubtReason } from './outcome.js';
 export type { Problem } from './problems.js';
 export { readJson, UnreadableJsonError } from './read-json.js';
 export { createServiceClient } from './service-client.js';
-export type { CallOptions, ServiceClient, ServiceClientOptions } from './service-client.js';
+export type { CallOptions, RelayedAnswer, ServiceClient, ServiceClientOptions } from './service-client.js';
 export { createTokenSource, TokenFileError } from './token-source.js';
 export type { TokenSource } from './token-source.js';

@@ -19,6 +19,14 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A success of the service, byte for byte: it may hold secrets (account operations). */
+export interface RelayedAnswer {
+  readonly httpStatus: number;
+  readonly bytes: Uint8Array;
+  /** `data`, as our tolerant schema reads it. */
+  readonly data: unknown;
+}
+
 type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
   ? (argument?: undefined, options?: CallOptions) => Promise<OperationData<N>>
   : (argument: OperationArgument<N>, options?: CallOptions) => Promise<OperationData<N>>;
@@ -29,6 +37,8 @@ type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
  * DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and ContractBrokenError.
  */
 export type ServiceClient = { readonly [N in OperationName]: Call<N> } & {
+  /** One call whose answer is passed on as it came, once it is known to be a success. Throws what the operation throws. */
+  relay(name: OperationName, argument: unknown, options?: CallOptions): Promise<RelayedAnswer>;
   /** Closes idle connections. */
   close(): void;
 };
@@ -63,7 +73,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   });
   const nowMs = options.nowMs ?? Date.now;
 
-  const call = async <N extends OperationName>(name: N, argument: unknown, { signal }: CallOptions = {}) => {
+  const exchange = async <N extends OperationName>(name: N, argument: unknown, { signal }: CallOptions = {}) => {
     const operation: Operation = operations[name];
     const request = prepare(name, argument);
     const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
@@ -72,14 +82,21 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       // A failure to refresh must not hide the 401: it shows again at the next call.
       await options.onUnauthorized?.(token).catch(() => undefined);
     }
-    return judge(name, result, { redact: createRedactor(token === undefined ? [] : [token], argument), nowMs });
+    const redact = createRedactor(token === undefined ? [] : [token], argument);
+    return { result, data: judge(name, result, { redact, nowMs }) };
   };
 
   const calls = operationNames.map((name) => [
     name,
-    (argument: unknown, callOptions?: CallOptions) => call(name, argument, callOptions),
+    async (argument: unknown, callOptions?: CallOptions) => (await exchange(name, argument, callOptions)).data,
   ]);
-  return { ...Object.fromEntries(calls), close: () => connections.close() } as ServiceClient;
+  const relay: ServiceClient['relay'] = async (name, argument, callOptions) => {
+    const { result, data } = await exchange(name, argument, callOptions);
+    // Of anything else `judge` makes an error.
+    if (result.kind !== 'answer') throw new TypeError('only an answer can be passed on');
+    return { httpStatus: result.httpStatus, bytes: result.bytes, data };
+  };
+  return { ...Object.fromEntries(calls), relay, close: () => connections.close() } as ServiceClient;
 }
 
 async function tokenFor(name: OperationName, source: () => Promise<string>): Promise<string> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.js';
-import { amount, opaque, opaqueOrText, record, text, timestamp, word } from './reading.js';
+import { amount, numberAsText, opaque, opaqueOrText, record, text, timestamp, word } from './reading.js';
 import { moneyNumber, reference, urlToSend } from './sending.js';
 import {
   CARD_DEPOSIT_CURRENCIES,
@@ -76,7 +76,7 @@ export const CardDeposit = record(
     id: text(),
     message: text(),
     reference_id: text(),
-    reference_number: text(),
+    reference_number: numberAsText(),
     customer_key: text(),
     redirect_url: text(),
   },
@@ -90,7 +90,7 @@ export const MobileMoneyDeposit = record(
     amount: amount(),
     wallet_id: text(),
     status: word(DEPOSIT_STATUSES),
-    reference_number: text(),
+    reference_number: numberAsText(),
     created_at: timestamp(),
     transaction_cost: amount(),
     transaction_amount: amount(),

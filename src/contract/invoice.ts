@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.js';
-import { amount, record, text } from './reading.js';
+import { amount, numberAsText, record, text } from './reading.js';
 import { bankCode, moneyNumber, reference } from './sending.js';
 import { FIAT_CURRENCIES } from './vocabulary.js';
 
@@ -27,7 +27,7 @@ export const InvoiceCreation = record(
     id: text(),
     message: text(),
     reference_id: text(),
-    reference_number: text(),
+    reference_number: numberAsText(),
     customer_key: text(),
     redirect_url: text(),
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.js';
-import { amount, opaqueOrText, record, text } from './reading.js';
+import { amount, numberAsText, opaqueOrText, record, text } from './reading.js';
 import { moneyNumber, reference, urlToSend } from './sending.js';
 import { CHAINS, FIAT_CURRENCIES, TOKENS } from './vocabulary.js';
 
@@ -41,7 +41,7 @@ export const OnrampCreation = record(
     message: text(),
     customerKey: text(),
     redirectUrl: text(),
-    referenceNumber: text(),
+    referenceNumber: numberAsText(),
   },
   ['referenceId'],
 );

@@ -63,6 +63,8 @@ export function componentSchemas(): Record<string, OpenAPIV3_1.SchemaObject> {
 
 /** Words of an answer are open: an `enum` would make readers refuse the next one that the service invents. */
 function showVocabulary(schema: Record<string, unknown>): void {
+  // How our own reading is undone: no word of JSON Schema.
+  delete schema['wire'];
   const { vocabulary } = schema;
   if (!Array.isArray(vocabulary)) return;
   delete schema['vocabulary'];

@@ -9,6 +9,9 @@ import { z } from 'zod';
 /** Text; a number in its place is taken as text, so that `reference_number: 12` and `"12"` read the same. */
 export const text = () => z.union([z.string(), z.number().transform(String)]);
 
+/** A number by the interface, and an identifier to us: kept as text, and shown to callers as the number that it is. */
+export const numberAsText = () => text().meta({ wire: 'number' });
+
 /** What `parseAmount` of money.ts takes, so that no amount that was read can make a flow throw. */
 const PLAIN_AMOUNT = /^(?!-0(?:\.0+)?$)-?(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/;
 
@@ -22,12 +25,15 @@ function plainDecimal(value: number | string): string {
 
 /** An amount or a count, as plain decimal text: JavaScript numbers of money are never computed with. */
 export const amount = () =>
-  z.union([z.string(), z.number()]).transform((value, context) => {
-    const plain = String(value).length <= 100 ? plainDecimal(value) : '';
-    if (PLAIN_AMOUNT.test(plain)) return plain;
-    context.issues.push({ code: 'custom', input: value, message: 'not a decimal number of a sane length' });
-    return z.NEVER;
-  });
+  z
+    .union([z.string(), z.number()])
+    .transform((value, context) => {
+      const plain = String(value).length <= 100 ? plainDecimal(value) : '';
+      if (PLAIN_AMOUNT.test(plain)) return plain;
+      context.issues.push({ code: 'custom', input: value, message: 'not a decimal number of a sane length' });
+      return z.NEVER;
+    })
+    .meta({ wire: 'number' });
 
 export const flag = () => z.union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')]);
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from './operation.js';
-import { record, text } from './reading.js';
+import { numberAsText, record, text } from './reading.js';
 import { bankCode, moneyNumber, reference, urlToSend } from './sending.js';
 import { FIAT_CURRENCIES } from './vocabulary.js';
 
@@ -23,9 +23,10 @@ export const BankWithdrawalRequest = z.strictObject({
 });
 export type BankWithdrawalRequest = z.infer<typeof BankWithdrawalRequest>;
 
-export const BankWithdrawal = record({ id: text(), message: text(), referenceId: text(), referenceNumber: text() }, [
-  'referenceId',
-]);
+export const BankWithdrawal = record(
+  { id: text(), message: text(), referenceId: text(), referenceNumber: numberAsText() },
+  ['referenceId'],
+);
 export type BankWithdrawal = z.infer<typeof BankWithdrawal>;
 
 /** No status operation in the interface: a lost answer is settled by a trusted event or a person. */

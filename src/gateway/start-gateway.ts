@@ -15,6 +15,7 @@ import { createDrain } from './dispatch/drain.js';
 import { createOpenSignals } from './dispatch/open-signals.js';
 import { createSettler } from './dispatch/settler.js';
 import { addEventRoutes } from './events/routes.js';
+import type { FlowOperationDeps } from './flows/deps.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { GatewayPortTakenError } from './gateway-errors.js';
 import { addHealthRoutes } from './health.js';
@@ -31,6 +32,8 @@ import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createProfiles } from './inbound/profiles.js';
 import { createRetention } from './retention.js';
 import { addInboundRoutes } from './inbound/routes.js';
+import type { ServiceAccess } from './proxy/deps.js';
+import { addProxyRoutes } from './proxy/routes.js';
 
 /** Counting the flows asks Temporal some eighty questions. */
 const CENSUS_FRESH_MS = 15_000;
@@ -55,6 +58,8 @@ export interface GatewayOptions {
   readonly taskQueue?: string;
   /** Starts the worker that sends cards from this process's memory. Undefined: no cards are taken. */
   readonly serveCards?: ServeCards;
+  /** The way to the service, for what passes through. Undefined: this gateway does not speak the service's interface. */
+  readonly service?: ServiceAccess;
   /** For tests: how long a card is kept. @default 60,000 */
   readonly cardLifeMs?: number;
   /** For tests: how often the dispatcher and the settler look by themselves, and how old a row is when it is asked about. */
@@ -71,7 +76,7 @@ export interface Gateway {
 }
 
 /**
- * Starts the gateway: webhooks and callbacks in, flow operations, codec server, health.
+ * Starts the gateway: the service's own interface, webhooks and callbacks in, flow operations, codec server, health.
  * @throws GatewayPortTakenError
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -135,7 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     acknowledged: metrics.acknowledged,
     logger,
   });
-  addFlowRoutes(server, {
+  const flowDeps: FlowOperationDeps = {
     settings,
     client,
     store,
@@ -148,7 +153,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     nowMs,
     closing,
     ...(taskQueue === undefined ? {} : { taskQueue }),
-  });
+  };
+  addFlowRoutes(server, flowDeps);
+  if (options.service !== undefined) {
+    addProxyRoutes(server, {
+      ...flowDeps,
+      service: options.service,
+      newReference: () => `tw-${randomUUID()}`,
+      monotonicMs: () => performance.now(),
+    });
+  }
   addCardRoutes(server, { cards, tokens });
   addEventRoutes(server, { store, tokens, reader, dispatcher, logger });
   addCallbackRoutes(server, { tokens, reader, logger, callbacks: createCallbackHandles(client, taskQueue) });

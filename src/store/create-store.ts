@@ -3,6 +3,7 @@ import { createSealedJson } from './sealed-json.js';
 import { createSqlClaims } from './sql-claims.js';
 import { turnOf, type SqlConnection } from './sql-connection.js';
 import { createSqlInbox } from './sql-inbox.js';
+import { createSqlQuotes } from './sql-quotes.js';
 import { loadOrMakeStoreKey, mac } from './store-key.js';
 import type { Store } from './store.js';
 
@@ -13,6 +14,7 @@ export async function createStore(db: SqlConnection, keyring: Keyring, now: () =
   return {
     claims: createSqlClaims({ db, sealed, now }),
     inbox: createSqlInbox({ db, sealed, now }),
+    quotes: createSqlQuotes({ db, sealed, now }),
     mac: (purpose, text) => mac(storeKey, purpose, text),
     async check() {
       const sql = `INSERT INTO meta VALUES ('check', NULL, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;

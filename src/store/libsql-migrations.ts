@@ -88,5 +88,16 @@ const inbox = [
 
 const meta = [`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB, at INTEGER NOT NULL) STRICT`];
 
+const quotes = [
+  `CREATE TABLE quotes (
+     account TEXT NOT NULL,
+     rate_id TEXT NOT NULL,
+     quoted_at INTEGER NOT NULL,
+     terms BLOB NOT NULL,
+     PRIMARY KEY (account, rate_id)
+   ) STRICT`,
+  `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
+];
+
 /** Number n stands at place n - 1. Released ones never change: append. */
-export const LIBSQL_MIGRATIONS: readonly (readonly string[])[] = [[...claims, ...inbox, ...meta]];
+export const LIBSQL_MIGRATIONS: readonly (readonly string[])[] = [[...claims, ...inbox, ...meta], quotes];

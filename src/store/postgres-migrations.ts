@@ -98,5 +98,16 @@ const inbox = [
 
 const meta = [`CREATE TABLE meta (name TEXT PRIMARY KEY, value BYTEA, at BIGINT NOT NULL)`];
 
+const quotes = [
+  `CREATE TABLE quotes (
+     account TEXT NOT NULL,
+     rate_id TEXT NOT NULL,
+     quoted_at BIGINT NOT NULL,
+     terms BYTEA NOT NULL,
+     PRIMARY KEY (account, rate_id)
+   )`,
+  `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
+];
+
 /** Number n stands at place n - 1. Released ones never change: append. */
-export const POSTGRES_MIGRATIONS: readonly (readonly string[])[] = [[...claims, ...inbox, ...meta]];
+export const POSTGRES_MIGRATIONS: readonly (readonly string[])[] = [[...claims, ...inbox, ...meta], quotes];

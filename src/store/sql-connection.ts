@@ -22,6 +22,7 @@ export const turnOf = {
   }),
   // One for all flows: the order of rows is the order of receipt, and the counts are one row for each state.
   inbox: { name: 'inbox', repeatable: true },
+  quotes: { name: 'quotes', repeatable: true },
   meta: { name: 'meta', repeatable: true },
   migrations: { name: 'migrations', repeatable: true },
 } as const;

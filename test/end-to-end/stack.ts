@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/index.js';
-import { createServiceClient } from '../../src/client/index.js';
+import { createServiceClient, type ServiceClient } from '../../src/client/index.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { startCardWorker } from '../../src/temporal/card-worker.js';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
@@ -60,11 +60,18 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const note = (detail: object, message: string) => void workerLog.push(`${message} ${JSON.stringify(detail)}`);
   const log = { info: note, warn: note, error: note, debug: note };
   const dataConverter = createDataConverter({ keyring, namespace: 'default' });
-  const later: { activities?: ActivityDeps } = {};
+  const later: { activities?: ActivityDeps; service?: ServiceClient } = {};
   const tested = await gatewayUnderTest({
     storePath,
     ...(options.env ? { env: options.env } : {}),
     gateway: {
+      service: {
+        client: {
+          relay: (...call) =>
+            later.service?.relay(...call) ?? Promise.reject(new Error('a call came before its service')),
+        },
+        token: () => Promise.resolve(SERVICE_TOKEN),
+      },
       serveCards: (cards) => {
         const { activities } = later;
         if (activities === undefined) throw new Error('a card came before its worker');
@@ -86,6 +93,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
     token: () => Promise.resolve(SERVICE_TOKEN),
     timeoutMs: 2_000,
   });
+  later.service = service;
   const activities: ActivityDeps = {
     service,
     store: tested.store,

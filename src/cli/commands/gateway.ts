@@ -10,6 +10,7 @@ import { createProcessLogger } from '../wiring/logger.js';
 import { serveCardsBy } from '../wiring/serve-cards.js';
 import { openConfiguredStore } from '../wiring/store.js';
 import { uiUrlOf } from '../wiring/temporal-ui.js';
+import { openServiceAccess } from '../wiring/service.js';
 import { identityOf, openTemporal } from '../wiring/temporal.js';
 import type { RunCommand } from '../run-command.js';
 
@@ -35,12 +36,14 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const serveCards = serveCardsBy({ settings, store, temporal, identity, logger });
     const ui = uiUrlOf(settings);
     const uiOrigin = ui === undefined ? {} : { uiOrigin: new URL(ui).origin };
-    const gateway = await startGateway({ settings, store, client, codec, logger, serveCards, ...uiOrigin });
+    const service = openServiceAccess(settings);
+    const gateway = await startGateway({ settings, store, client, codec, logger, serveCards, service, ...uiOrigin });
     return {
       url: gateway.url,
       graceMs: graceMsOf('gateway', settings),
       async stop() {
         await gateway.close();
+        service.client.close();
         await close();
         await store.close();
       },

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Claim, Rejection } from '../../store/claim.js';
 import { addressOf, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
+import { withoutOwnCallbacks } from './own-callbacks.js';
 
 /** What the service answered to one POST of a flow: its `data`, or its refusal. */
 export type KnownAnswer =
@@ -23,6 +24,6 @@ export async function answersOfFlow(
 }
 
 function answerOf({ operation, phase, answer, rejection }: Claim): KnownAnswer[] {
-  if (phase === 'answered') return [{ operation, data: answer }];
+  if (phase === 'answered') return [{ operation, data: withoutOwnCallbacks(answer) }];
   return phase === 'rejected' && rejection !== undefined ? [{ operation, rejected: rejection }] : [];
 }

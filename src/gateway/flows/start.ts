@@ -58,13 +58,13 @@ async function startAndAnswer(
 }
 
 /** Events that came before their flow go out now. Where that fails they go out a little later. */
-async function hastenEvents({ store, dispatcher }: FlowOperationDeps, flowId: string): Promise<void> {
+export async function hastenEvents({ store, dispatcher }: FlowOperationDeps, flowId: string): Promise<void> {
   await store.inbox.hasten(flowId).catch(() => undefined);
   dispatcher.nudge();
 }
 
 /** `TIME_SCALE` reaches a flow in its input. */
-function withTimeScale({ settings }: FlowOperationDeps, body: unknown): unknown {
+export function withTimeScale({ settings }: FlowOperationDeps, body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const given = (body as Record<string, unknown>)['timeScale'];
   if (given === undefined) return settings.timeScale === 1 ? body : { ...body, timeScale: settings.timeScale };

@@ -7,6 +7,8 @@ export interface MemberError {
 export interface RefusalDetails {
   readonly errors?: readonly MemberError[];
   readonly reference?: string;
+  /** The service's own word for its refusal. */
+  readonly code?: string;
   /** Legal actions, where an order was refused. */
   readonly actions?: readonly string[];
 }

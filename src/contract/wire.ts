@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+/**
+ * `data` as we read it, back in the interface's own types: what it calls a number is a JSON number again, where one can
+ * carry it exactly; else it stays the text that it is. Unknown members stay as they came.
+ */
+export function onTheWire(schema: z.ZodType, data: unknown): unknown {
+  const read = inner(schema);
+  if (read.meta()?.['wire'] === 'number') return typeof data === 'string' ? asNumber(data) : data;
+  if (!(read instanceof z.ZodObject) || typeof data !== 'object' || data === null || Array.isArray(data)) return data;
+  const shape = read.shape as Readonly<Record<string, z.ZodType>>;
+  return Object.fromEntries(
+    Object.entries(data).map(([member, value]) => [
+      member,
+      Object.hasOwn(shape, member) ? onTheWire(shape[member] as z.ZodType, value) : value,
+    ]),
+  );
+}
+
+/** Members of an answer's `data`, by the contract. */
+export function membersOf(schema: z.ZodType): readonly string[] {
+  const read = inner(schema);
+  return read instanceof z.ZodObject ? Object.keys(read.shape) : [];
+}
+
+function asNumber(text: string): number | string {
+  const canonical = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  const value = Number(canonical);
+  return String(value) === canonical ? value : text;
+}
+
+function inner(schema: z.ZodType): z.ZodType {
+  let at = schema;
+  while (at instanceof z.ZodOptional || at instanceof z.ZodNullable || at instanceof z.ZodCatch) {
+    at = at.unwrap() as z.ZodType;
+  }
+  return at;
+}

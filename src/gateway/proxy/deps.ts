@@ -1,0 +1,18 @@
+import type { ServiceClient } from '../../client/index.js';
+import type { FlowOperationDeps } from '../flows/deps.js';
+
+/** The way to the service, for what passes through. */
+export interface ServiceAccess {
+  readonly client: Pick<ServiceClient, 'relay'>;
+  /** The token that existing integrations send; undefined where it cannot be read. */
+  token(): Promise<string | undefined>;
+}
+
+/** What the proxy needs: what the flow operations need, and the way to the service. */
+export interface ProxyDeps extends FlowOperationDeps {
+  readonly service: ServiceAccess;
+  /** For callers who give no reference where the interface allows that. */
+  readonly newReference: () => string;
+  /** Monotonic, ms. */
+  readonly monotonicMs: () => number;
+}

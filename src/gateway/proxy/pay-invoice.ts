@@ -1,0 +1,61 @@
+import type { FastifyReply } from 'fastify';
+import type { InvoicePaymentInput } from '../../flows/invoice-payment.js';
+import { UPDATES } from '../../flows/vocabulary.js';
+import { submitFingerprint } from '../../store/submit-fingerprint.js';
+import { awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
+import { Refusal } from '../http/refusal.js';
+import type { ProxyDeps } from './deps.js';
+import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
+import type { MoneyRequest } from './money-request.js';
+import { left } from './send-money.js';
+
+type Payment = Extract<InvoicePaymentInput, { pay: 'existing' }>;
+
+/**
+ * Pays the invoice of the reference, once: that of the flow that generated it, by the update `pay`; without such a flow,
+ * one is started that only pays.
+ */
+export async function payInvoice(
+  deps: ProxyDeps,
+  request: MoneyRequest,
+  reply: FastifyReply,
+  actor: string,
+): Promise<void> {
+  const { address } = request;
+  const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
+  const startedMs = deps.monotonicMs();
+  const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
+  if (answerOfClaim(reply, request, claim) !== undefined) return;
+  if (facts === undefined) {
+    const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting);
+    if (waited.kind === 'told' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
+    // Somebody was quicker, with the invoice or with its payment: this is an order to that flow.
+    if (waited.kind !== 'exists') return void (await answerByState(deps, request, reply));
+  } else if (!facts.isOpen) return void (await answerByState(deps, request, reply));
+
+  const { amount, currency, mobileMoney } = request.input as Payment;
+  const order = { actor, mobileMoney, amount, currency };
+  const id = `pay-${submitFingerprint(deps.store, request.name, { mobileMoney, amount, currency })}`;
+  const update = { name: UPDATES.pay, id, args: [order] };
+  const waited = await awaitUpdate(deps.client, address.flowId, update, {
+    ...waiting,
+    withinMs: left(deps, startedMs),
+  });
+  if (waited.kind === 'refused') throwRefusal(request, waited);
+  if (waited.kind === 'not-yet' && !waited.accepted) throw notTaken(request);
+  if (waited.kind === 'told' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
+  await answerByState(deps, request, reply);
+}
+
+/** `not_allowed`: the flow has ended meanwhile, and its state tells how. */
+function throwRefusal(request: MoneyRequest, { type, message }: { type: string; message: string }): void {
+  const { reference } = request.address;
+  if (type === 'other_request') throw otherRequest(request);
+  if (type === 'invalid_input') throw new Refusal(400, message, { reference });
+  if (type !== 'not_allowed') throw new Refusal(409, message, { reference, code: type });
+}
+
+/** An order that no worker accepted is in no history: only who sent it still has it. */
+function notTaken({ address: { reference } }: MoneyRequest): Refusal {
+  return new Refusal(503, 'No worker took the order to pay yet. Send it again: it is paid once.', { reference }, 5);
+}

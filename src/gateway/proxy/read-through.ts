@@ -1,0 +1,94 @@
+import type { FastifyReply } from 'fastify';
+import type { RelayedAnswer } from '../../client/index.js';
+import { operations } from '../../contract/index.js';
+import { onTheWire } from '../../contract/wire.js';
+import { flowOf } from '../../flows/index.js';
+import { isFinal, meaningOf } from '../../flows/meanings.js';
+import { flowIdOf, type FlowState } from '../../flows/vocabulary.js';
+import { isReference } from '../http/flow-path.js';
+import { Refusal } from '../http/refusal.js';
+import type { ProxyDeps } from './deps.js';
+import { FLOW_READS, type FlowRead } from './flow-reads.js';
+import { passOn, relay } from './pass-through.js';
+
+export type ReadName = keyof typeof FLOW_READS;
+
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * A read passes through. Its flow answers where it knows more: where the service is away, or does not show yet what is
+ * on its way to it, or shows as open what has been proven to be done. A 404 would tell the caller to send money anew.
+ */
+export async function readThrough(
+  deps: ProxyDeps,
+  name: ReadName,
+  reference: string,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const read: FlowRead = FLOW_READS[name];
+  const found = await relay(deps, name, reference).catch((error: unknown) => {
+    if (error instanceof Refusal && (error.status === 404 || error.status >= 500)) return error;
+    throw error;
+  });
+  if (found instanceof Refusal) return withoutService(deps, name, reference, reply, found);
+  const state = isDone(read, found) ? undefined : await stateOf(deps, read, reference);
+  const more = state === 'completed' || state === 'refunded' ? read.said(state, reference) : undefined;
+  if (more === undefined) return passOn(reply, found);
+  return tell(reply, name, merged(found.data, more), 'The service shows an earlier state; its flow knows more.');
+}
+
+async function withoutService(
+  deps: ProxyDeps,
+  name: ReadName,
+  reference: string,
+  reply: FastifyReply,
+  refusal: Refusal,
+): Promise<FastifyReply> {
+  const read: FlowRead = FLOW_READS[name];
+  const state = await stateOf(deps, read, reference);
+  const said = state === undefined ? undefined : read.said(state, reference);
+  if (said !== undefined) {
+    const data = merged(await recordOf(deps, read, reference), said);
+    return tell(reply, name, data, 'The service does not show it now; this is what its flow knows.');
+  }
+  const isOnItsWay = state === 'running' || state === 'parked';
+  if (!isOnItsWay || refusal.status !== 404) throw refusal;
+  const message = 'The service does not show it yet, and its flow is under way. Ask again.';
+  throw new Refusal(503, message, { reference }, RETRY_AFTER_SECONDS);
+}
+
+/** Nobody knows more than a service that says how it ended. */
+function isDone(read: FlowRead, { data }: RelayedAnswer): boolean {
+  const status = flowOf(read.kind)?.status?.read(data).status ?? (data as { status?: unknown }).status;
+  return isFinal(meaningOf(read.words, typeof status === 'string' ? status : null));
+}
+
+/** By the server alone. Where Temporal cannot be asked, the flow knows nothing. */
+async function stateOf(deps: ProxyDeps, read: FlowRead, reference: string): Promise<FlowState | undefined> {
+  if (!isReference(reference)) return undefined;
+  const facts = await deps.reader.facts(flowIdOf(read.kind, reference)).catch(() => undefined);
+  return facts?.state;
+}
+
+/** What the service answered to the POST, where that is a record of the same shape. */
+async function recordOf(deps: ProxyDeps, { recordOf: operation }: FlowRead, reference: string): Promise<unknown> {
+  if (operation === undefined) return {};
+  const claim = await deps.store.claims.get({ account: deps.settings.serviceAccount, operation, reference });
+  return claim?.phase === 'answered' ? claim.answer : {};
+}
+
+/** Member by member, one level down: legs of a record keep what they have. */
+function merged(record: unknown, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const whole = { ...(record as Record<string, unknown>) };
+  for (const [member, value] of Object.entries(more)) {
+    const before = whole[member];
+    whole[member] = isObject(value) && isObject(before) ? { ...before, ...value } : value;
+  }
+  return whole;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+function tell(reply: FastifyReply, name: ReadName, data: Record<string, unknown>, message: string): FastifyReply {
+  return reply.code(200).send({ success: true, message, data: onTheWire(operations[name].data, data) });
+}

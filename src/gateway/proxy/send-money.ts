@@ -1,0 +1,54 @@
+import type { FastifyReply } from 'fastify';
+import { UPDATES } from '../../flows/vocabulary.js';
+import { answerUpdateId, awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
+import { flowFingerprint } from '../../temporal/start-flow-fingerprint.js';
+import { hastenEvents } from '../flows/start.js';
+import type { ProxyDeps } from './deps.js';
+import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
+import type { MoneyRequest } from './money-request.js';
+
+/**
+ * Starts or finds the flow of a money POST, and answers as soon as the service's answer is known, with that answer; else
+ * 202. The same request again finds the same flow, whose answer its claim keeps for ever.
+ */
+export async function sendMoney(
+  deps: ProxyDeps,
+  request: MoneyRequest,
+  reply: FastifyReply,
+): Promise<{ readonly started: boolean }> {
+  const { address, input } = request;
+  const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
+  const startedMs = deps.monotonicMs();
+  const first = await startAndAwaitAnswer(deps, address.kind, input, waiting);
+  if (first.kind === 'exists') {
+    await joinFlow(deps, request, reply, { ...waiting, withinMs: left(deps, startedMs) });
+    return { started: false };
+  }
+  await hastenEvents(deps, address.flowId);
+  const answered = first.kind === 'told' ? answerOfFlow(reply, request, first.answer) : undefined;
+  if (answered === undefined) await answerByState(deps, request, reply);
+  return { started: true };
+}
+
+/** The reference has a flow. @throws Refusal 409 where it is about something else */
+async function joinFlow(deps: ProxyDeps, request: MoneyRequest, reply: FastifyReply, waiting: Waiting): Promise<void> {
+  const { definition, address, input } = request;
+  const fingerprint = flowFingerprint(deps.store, definition, input);
+  const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
+  // A flow that another client started has none: then its claim tells, once there is one.
+  if (facts?.fingerprint !== undefined && facts.fingerprint !== fingerprint) throw otherRequest(request);
+  if (answerOfClaim(reply, request, claim) !== undefined) return;
+  if (facts?.isOpen === true) {
+    const update = { name: UPDATES.answer, id: answerUpdateId(fingerprint), args: [] };
+    const waited = await awaitUpdate(deps.client, address.flowId, update, waiting);
+    if (waited.kind === 'told' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
+  }
+  await answerByState(deps, request, reply);
+}
+
+/** Of the time in which a caller is to hear something; enough for one look where it is over. */
+export function left({ settings, monotonicMs }: ProxyDeps, startedMs: number): number {
+  return Math.max(LEAST_MS, settings.proxyTimeoutMs - (monotonicMs() - startedMs));
+}
+
+const LEAST_MS = 100;

@@ -1,0 +1,117 @@
+import {
+  type Client,
+  isGrpcServiceError,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowIdConflictPolicy,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  WorkflowUpdateStage,
+} from '@temporalio/client';
+import { ApplicationFailure, type Workflow } from '@temporalio/common';
+import type { FlowKind } from '../flows/vocabulary.js';
+import { UPDATES } from '../flows/vocabulary.js';
+import type { SubmitAnswer } from '../../workflows/steps/messages.js';
+import { startOptions, type StartFlowDeps } from './start-flow.js';
+
+/** What came of waiting for the service's answer to a flow's POST. */
+export type Awaited =
+  | { readonly kind: 'told'; readonly answer: SubmitAnswer }
+  /** The flow refused the order (`pay`); `type` is its word for why. */
+  | { readonly kind: 'refused'; readonly type: string; readonly message: string }
+  /** The flow closed before it could tell, or there is none: its claims and its view know more. */
+  | { readonly kind: 'closed' }
+  /** The time is up. `accepted`: the flow has the order in its history; else it may never have heard of it. */
+  | { readonly kind: 'not-yet'; readonly accepted: boolean };
+
+export interface Waiting {
+  readonly withinMs: number;
+  /** Ends the waiting: the gateway closes. */
+  readonly signal: AbortSignal;
+}
+
+/** RESOURCE_EXHAUSTED of gRPC. */
+const TOO_MANY: readonly number[] = [8];
+
+/**
+ * Starts the flow of `input` and waits for the service's answer, in one request: update-with-start. `exists`: the
+ * reference has a flow, running or closed; whoever asks has to compare what it is about.
+ */
+export async function startAndAwaitAnswer(
+  deps: StartFlowDeps,
+  kind: FlowKind,
+  input: unknown,
+  waiting: Waiting,
+): Promise<Awaited | { readonly kind: 'exists' }> {
+  const { workflowType, fingerprint, options } = startOptions(deps, kind, input);
+  const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, {
+    ...options,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+  });
+  const update = () =>
+    deps.client.workflow.executeUpdateWithStart<Workflow, SubmitAnswer, []>(UPDATES.answer, {
+      startWorkflowOperation,
+      updateId: answerUpdateId(fingerprint),
+    });
+  try {
+    return { kind: 'told', answer: await within(deps.client, waiting, update) };
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return { kind: 'exists' };
+    return whatItMeans(error, false);
+  }
+}
+
+/** The same update for everybody who asks for this answer: a run holds ten open ones, and this is one of them. */
+export const answerUpdateId = (fingerprint: string): string => `answer-${fingerprint}`;
+
+/** Waits for a flow's word on one update, `answer` or `pay`. The same id is the same update, however often it is sent. */
+export async function awaitUpdate(
+  client: Client,
+  flowId: string,
+  update: {
+    readonly name: typeof UPDATES.answer | typeof UPDATES.pay;
+    readonly id: string;
+    readonly args: readonly unknown[];
+  },
+  waiting: Waiting,
+): Promise<Awaited> {
+  const { name, id: updateId, args } = update;
+  let isAccepted = false;
+  const send = async () => {
+    const sent = await client.workflow.getHandle(flowId).startUpdate<SubmitAnswer, [unknown]>(name, {
+      updateId,
+      args: [...args] as [unknown],
+      waitForStage: WorkflowUpdateStage.ACCEPTED,
+    });
+    isAccepted = true;
+    return sent.result();
+  };
+  try {
+    return { kind: 'told', answer: await within(client, waiting, send) };
+  } catch (error) {
+    return whatItMeans(error, isAccepted);
+  }
+}
+
+function within<T>(client: Client, { withinMs, signal }: Waiting, ask: () => Promise<T>): Promise<T> {
+  const { connection } = client;
+  return connection.withAbortSignal(signal, () => connection.withDeadline(Date.now() + withinMs, ask));
+}
+
+function whatItMeans(error: unknown, accepted: boolean): Awaited {
+  if (error instanceof WorkflowNotFoundError) return { kind: 'closed' };
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { kind: 'not-yet', accepted };
+  if (error instanceof WorkflowUpdateFailedError) {
+    // Accepted, and the flow closed before it was done: no refusal of ours.
+    if (!(error.cause instanceof ApplicationFailure) || error.cause.type === ENDED) return { kind: 'closed' };
+    return { kind: 'refused', type: error.cause.type ?? 'refused', message: error.cause.message };
+  }
+  const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+  // A run holds ten open updates.
+  if (isGrpcServiceError(cause) && TOO_MANY.includes(cause.code)) return { kind: 'not-yet', accepted };
+  throw error;
+}
+
+/** The server's own word for an update that its workflow left behind. */
+const ENDED = 'AcceptedUpdateCompletedWorkflow';

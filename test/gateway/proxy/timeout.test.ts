@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { SERVICE_TOKEN, withStack, type Stack } from '../../end-to-end/stack.js';
+import { newReference } from '../../workflows/bench.js';
+import { until } from '../setup/until.js';
+import { callerOf, sample, type Caller } from './caller.js';
+
+/** The service answers later than the proxy waits, and sooner than its client gives up. */
+const LATE = { kind: 'slow', delayMs: 1_500, first: 1 };
+
+describe('where the answer takes longer than PROXY_TIMEOUT', () => {
+  let stack: Stack;
+  let caller: Caller;
+  withStack({ env: { TIME_SCALE: '0.02', PROXY_TIMEOUT: '0.5' }, sandbox: { stepMs: 20 } }, (opened) => {
+    stack = opened;
+    caller = callerOf(stack.url, SERVICE_TOKEN);
+  });
+
+  it('a money POST is taken: 202, where to look, and the answer for who asks again', async () => {
+    const reference = newReference('late');
+    await stack.control('POST', '/faults', { operation: 'sendCrypto', reference, ...LATE });
+    const { path, body } = sample('sendCrypto', reference);
+    const first = await caller.post(path, body);
+    expect(first).toMatchObject({
+      status: 202,
+      body: { success: true, data: { referenceId: reference, state: 'running' } },
+    });
+    expect(first.headers.get('location')).toBe(`/flows/crypto-send/${reference}`);
+    const answer = await until('the answer', async () => {
+      const again = await caller.post(path, body);
+      return again.status === 200 && again;
+    });
+    expect(answer.body['data']).toMatchObject({ referenceId: reference, cryptoAmount: 5 });
+    const found = await stack.control('GET', `/executions?operation=sendCrypto&reference=${reference}`);
+    expect(found['count']).toBe(1);
+  });
+
+  it('a read of what the service does not show yet is no 404: who believed that would send anew', async () => {
+    const reference = newReference('hidden');
+    const fault = { kind: 'late-commit', connection: 'hang', delayMs: 1_200, first: 1 };
+    await stack.control('POST', '/faults', { operation: 'sendCrypto', reference, ...fault });
+    const { path, body } = sample('sendCrypto', reference);
+    expect((await caller.post(path, body)).status).toBe(202);
+    expect(await caller.get(`${path}/${reference}`)).toMatchObject({
+      status: 200,
+      body: {
+        message: expect.stringContaining('what its flow knows'),
+        data: { referenceId: reference, status: 'PENDING' },
+      },
+    });
+    await until('the answer', async () => (await caller.post(path, body)).status === 200);
+  });
+
+  it('a POST whose outcome only a person can tell is 202, and says so', async () => {
+    const reference = newReference('unknown');
+    await stack.control('POST', '/faults', {
+      operation: 'createBankWithdrawal',
+      kind: 'error-before',
+      reference,
+      first: 1,
+    });
+    const { path, body } = sample('createBankWithdrawal', reference);
+    await caller.post(path, body);
+    await stack.get(`/flows/bank-withdrawal/${reference}/wait?timeoutSeconds=30`);
+    expect(await caller.post(path, body)).toMatchObject({
+      status: 202,
+      body: { message: expect.stringContaining('decided by a person'), data: { state: 'parked' } },
+    });
+  });
+});
