@@ -104,7 +104,7 @@ describe('the reconciler', () => {
     expect(files.length).toBeGreaterThan(5);
     const foreign = files
       .flatMap((path) => importsOf(readSource(path)))
-      .filter(({ to }) => !/^(node:|libsql$|@temporalio\/client$|test\/end-to-end\/reconcile(\/|\.ts$))/.test(to));
+      .filter(({ to }) => !/^(node:|libsql$|pg$|@temporalio\/client$|test\/end-to-end\/reconcile(\/|\.ts$))/.test(to));
     expect(foreign).toEqual([]);
   });
 });

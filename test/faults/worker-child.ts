@@ -4,16 +4,17 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createServiceClient } from '../../src/client/index.js';
-import { openStore } from '../../src/store/open-store.js';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
 import { startWorker } from '../../src/temporal/worker.js';
 import { config as given, onOrders, say } from './child.js';
 import { createCrashPoints, type Hold } from './crash-points.js';
 import { ACCOUNT, keyring, NAMESPACE, SERVICE_TOKEN } from './fixed.js';
+import { openAt } from '../store/temporary-store.js';
 
 export interface WorkerConfig {
   readonly temporalAddress: string;
   readonly taskQueue: string;
+  /** Path of a file, or URL of a database. */
   readonly storePath: string;
   readonly serviceUrl: string;
   readonly publicUrl: string;
@@ -24,7 +25,7 @@ export interface WorkerConfig {
 
 const config = given() as WorkerConfig;
 const crashPoints = createCrashPoints(config.holds, say);
-const store = await openStore({ path: config.storePath, keyring });
+const store = await openAt(config.storePath, { keyring });
 const service = createServiceClient({
   baseUrl: config.serviceUrl,
   token: () => Promise.resolve(SERVICE_TOKEN),

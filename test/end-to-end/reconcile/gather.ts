@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { MONEY } from './kinds.js';
+import { readStoreDatabase } from './store-database.js';
 import { readStoreFile } from './store-file.js';
 import type { Execution, FlowFact, LedgerEntry, ServiceRecord, Witnesses } from './witnesses.js';
 
@@ -8,7 +9,9 @@ export interface Sources {
   readonly client: Client;
   readonly taskQueue: string;
   readonly sandboxUrl: string;
+  /** What the URLs of all gateways begin with. */
   readonly gatewayUrl: string;
+  /** Path of the file, or URL of the database. */
   readonly storePath: string;
   /** Flow ids that the gateway has told a caller of. */
   readonly started: ReadonlySet<string>;
@@ -32,7 +35,7 @@ export async function gather(sources: Sources): Promise<Witnesses> {
     records: (await Promise.all(flows.map((flow) => recordsOf(sandboxUrl, flow)))).flat(),
     entries,
     balances,
-    ...readStoreFile(storePath),
+    ...(storePath.startsWith('postgres:') ? await readStoreDatabase(storePath) : readStoreFile(storePath)),
     answered: attempts.filter(({ status }) => status !== null && status < 300).length + sources.posted(),
     // What the adversary loses is never sent.
     unanswered: attempts.filter(({ status, answer }) => status === null && !answer.startsWith('lost on the way'))
