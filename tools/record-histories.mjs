@@ -1,17 +1,18 @@
-// `npm run record-histories`: plays the scenes of test/replay on a real Temporal server and the sandbox, and writes their
-// histories to test/replay/histories. Run it when the workflows' commands changed, before flows of that version run
-// anywhere; from then on its histories stay, and later versions replay them.
+// `npm run record-histories`: plays the scenes of test/replay that have no history yet on a real Temporal server and the
+// sandbox, and writes their histories to test/replay/histories; `-- completed refunded` records these anew. Do that when
+// the workflows' commands changed, before flows of that version run anywhere; from then on its histories stay, and later
+// versions replay them.
 import './typescript.mjs';
 import { runMain } from './failure.mjs';
 import { root } from './root.mjs';
 import { say } from './step.mjs';
 
-await runMain(async () => {
+await runMain(async (args) => {
   const { startTestServers, stopTestServers } = await import('../test/setup/test-servers.ts');
   const { recordHistories } = await import('../test/replay/record.ts');
   await startTestServers({ root, freshBundle: undefined });
   try {
-    await recordHistories(process.env.TEST_TEMPORAL_ADDRESS, process.env.TEST_WORKFLOW_BUNDLE, say);
+    await recordHistories(process.env.TEST_TEMPORAL_ADDRESS, process.env.TEST_WORKFLOW_BUNDLE, say, args);
   } finally {
     await stopTestServers();
   }

@@ -17,11 +17,13 @@ export interface Recording {
 }
 
 /**
- * A history as JSON. By the message's own reflection and not by the SDK's `historyToJSON`: npm gives that one another
- * copy of protobufjs than the messages come from, and it refuses them ("type must be a Type").
+ * A history as JSON, an event a line. By the message's own reflection and not by the SDK's `historyToJSON`: npm gives
+ * that one another copy of protobufjs than the messages come from, and it refuses them ("type must be a Type").
  */
-export function historyToJson(history: History): unknown {
-  return History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String });
+export function historyToText(history: History): string {
+  const json = History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String });
+  const lines = (json['events'] as readonly unknown[]).map((event) => JSON.stringify(event));
+  return `{"events":[\n${lines.join(',\n')}\n]}\n`;
 }
 
 export function historyFromJson(json: unknown): History {

@@ -1,7 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { format } from 'prettier';
-import { HISTORIES, historyToJson } from './histories.js';
+import { HISTORIES, historyToText } from './histories.js';
 import { endingOf } from './scene.js';
 import { scenes } from './scenes.js';
 import { openStage, type Stage } from './stage.js';
@@ -9,18 +8,35 @@ import { openStage, type Stage } from './stage.js';
 const AT_ONCE = 4;
 
 /**
- * Plays every scene and writes the history of each of its runs, in the place of those that were there.
- * @throws Error where a scene ends otherwise than it should: then nothing is written
+ * Plays scenes and writes the history of each of their runs. Those that stand there stay as they are, for they hold what
+ * flows of earlier versions did; those that no scene has any more go.
+ * @param anew names of scenes to record once more. @default those that have no history yet
+ * @throws Error where a scene ends otherwise than it should: it has no history then, and the others have theirs
  */
-export async function recordHistories(address: string, bundlePath: string, log: (line: string) => void): Promise<void> {
+export async function recordHistories(
+  address: string,
+  bundlePath: string,
+  log: (line: string) => void,
+  anew: readonly string[] = [],
+): Promise<void> {
+  const recorded = new Set((await recordingFiles()).map(sceneOf));
+  const names = anew.length > 0 ? anew : Object.keys(scenes).filter((name) => !recorded.has(name));
+  log(names.length === 0 ? 'every scene has its history' : `recording ${names.length} scenes`);
   const stage = await openStage(address, bundlePath);
   try {
-    const written = await inTurns(Object.keys(scenes), async (name) => {
-      const recorded = await record(stage, name);
-      log(`${name}: ${recorded.map(({ events }) => `${events} events`).join(', ')}`);
-      return recorded;
+    const failed: unknown[] = [];
+    const written = await inTurns(names, async (name) => {
+      try {
+        const runs = await record(stage, name);
+        log(`${name}: ${runs.map(({ events }) => `${events} events`).join(', ')}`);
+        return runs;
+      } catch (error) {
+        failed.push(error);
+        return [];
+      }
     });
     await replaceFiles(written.flat());
+    if (failed.length > 0) throw new AggregateError(failed, `${failed.length} scenes ended otherwise than they should`);
   } finally {
     await stage.close();
   }
@@ -46,7 +62,7 @@ async function record(stage: Stage, name: string): Promise<readonly Recorded[]> 
     const last = history.events?.at(-1);
     runId = last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
     const part = runId === undefined && runs.length === 0 ? '' : `.run-${runs.length + 1}`;
-    const text = await format(JSON.stringify(historyToJson(history)), { parser: 'json', printWidth: 120 });
+    const text = historyToText(history);
     runs.push({ file: `${name}${part}.json`, text, events: history.events?.length ?? 0 });
   }
   return runs;
@@ -54,9 +70,19 @@ async function record(stage: Stage, name: string): Promise<readonly Recorded[]> 
 
 async function replaceFiles(recorded: readonly Recorded[]): Promise<void> {
   await mkdir(HISTORIES, { recursive: true });
-  for (const file of await readdir(HISTORIES)) if (file.endsWith('.json')) await rm(join(HISTORIES, file));
+  const again = new Set(recorded.map(({ file }) => sceneOf(file)));
+  for (const file of await recordingFiles()) {
+    if (again.has(sceneOf(file)) || !(sceneOf(file) in scenes)) await rm(join(HISTORIES, file));
+  }
   for (const { file, text } of recorded) await writeFile(join(HISTORIES, file), text);
 }
+
+async function recordingFiles(): Promise<readonly string[]> {
+  const files = await readdir(HISTORIES).catch(() => []);
+  return files.filter((file) => file.endsWith('.json'));
+}
+
+const sceneOf = (file: string) => file.replace(/(\.run-\d+)?\.json$/, '');
 
 /** A few at a time: a busy machine would make quotes expire that should not. */
 async function inTurns<T>(names: readonly string[], work: (name: string) => Promise<T>): Promise<readonly T[]> {
@@ -65,7 +91,6 @@ async function inTurns<T>(names: readonly string[], work: (name: string) => Prom
   const worker = async () => {
     for (let name = queue.shift(); name !== undefined; name = queue.shift()) done.push(await work(name));
   };
-  const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, worker));
-  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
   return done;
 }

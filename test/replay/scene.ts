@@ -35,6 +35,27 @@ export const send = (flow: WorkflowHandle, ...events: ReturnType<typeof trusted>
 export const resolve = (flow: WorkflowHandle, action: string) =>
   flow.executeUpdate('resolve', { args: [{ action, note: 'as recorded', actor: 'ada' }] });
 
+export const cancel = (flow: WorkflowHandle) =>
+  flow.executeUpdate('cancel', { args: [{ actor: 'ada', note: 'as recorded' }] });
+
+/** Moves what the sandbox has under this reference by hand, step by step, as soon as it can be moved. */
+export async function move(on: Stage, reference: string, ...statuses: readonly string[]): Promise<void> {
+  for (const status of statuses) {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await on.sandbox(`/transactions/${reference}/move`, { status, ...paymentOf(reference) });
+        break;
+      } catch (error) {
+        if (tries === 40) throw error;
+        await new Promise((passed) => setTimeout(passed, 50));
+      }
+    }
+  }
+}
+
+/** An invoice and its payment have the same reference. */
+const paymentOf = (reference: string) => (reference.startsWith('invoice') ? { operation: 'payInvoice' } : {});
+
 export async function tracked(on: Stage, reference: string, more: Record<string, unknown> = {}): Promise<Flow> {
   const flow = await on.start(reference, more);
   await stage(flow, 'tracking');

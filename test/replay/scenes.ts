@@ -1,9 +1,17 @@
 import type { Scenes } from './scene.js';
+import { cards } from './scenes/cards.js';
 import { decisions } from './scenes/decisions.js';
 import { endings } from './scenes/endings.js';
+import { invoices } from './scenes/invoices.js';
+import { kyc } from './scenes/kyc.js';
+import { lookedUp } from './scenes/looked-up.js';
+import { ramps } from './scenes/ramps.js';
 import { refunds } from './scenes/refunds.js';
 import { stops } from './scenes/stops.js';
+import { toldByEvents } from './scenes/told-by-events.js';
 import { unknownOutcomes } from './scenes/unknown-outcomes.js';
 
-/** Every ending, every wait and every activity of a bridge transfer, at least once. */
-export const scenes: Scenes = { ...endings, ...stops, ...unknownOutcomes, ...decisions, ...refunds };
+const bridge: Scenes = { ...endings, ...stops, ...unknownOutcomes, ...decisions, ...refunds };
+
+/** The endings of every kind, and every wait and activity, at least once; those without a kind's name are the bridge's. */
+export const scenes: Scenes = { ...bridge, ...lookedUp, ...ramps, ...toldByEvents, ...cards, ...invoices, ...kyc };

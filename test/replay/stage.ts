@@ -3,12 +3,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import { createServiceClient } from '../../src/client/index.js';
+import type { ActivityDeps } from '../../activities/index.js';
+import { createServiceClient, type ServiceClient } from '../../src/client/index.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { openStore } from '../../src/store/open-store.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
-import { TASK_QUEUE } from '../../src/flows/vocabulary.js';
+import { exampleInput } from '../../src/cli/demo/example-input.js';
+import { flowIdOf, TASK_QUEUE, workflowTypeOf, type FlowKind } from '../../src/flows/vocabulary.js';
+import { CardGiven } from '../../src/gateway/cards/card-schema.js';
+import { createCardVault, type CardVault } from '../../src/gateway/cards/card-vault.js';
+import { startCardWorker } from '../../src/temporal/card-worker.js';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
 import { startWorker } from '../../src/temporal/worker.js';
 import { transferInput } from '../workflows/bench.js';
@@ -18,7 +23,15 @@ import { RECORDING_KEYS, RECORDING_NAMESPACE } from './recording-key.js';
 export interface Stage {
   readonly client: Client;
   readonly store: Store;
+  readonly service: ServiceClient;
+  /** A bridge transfer. */
   start(reference: string, more?: Record<string, unknown>): Promise<WorkflowHandleWithFirstExecutionRunId>;
+  /** A flow of any kind, from its example; a card is kept by this stage. */
+  startKind(
+    kind: FlowKind,
+    reference: string,
+    more?: Record<string, unknown>,
+  ): Promise<WorkflowHandleWithFirstExecutionRunId>;
   /** `POST /_sandbox/…` */
   sandbox(path: string, body: unknown): Promise<void>;
   close(): Promise<void>;
@@ -41,31 +54,45 @@ export async function openStage(address: string, bundlePath: string): Promise<St
     token: () => Promise.resolve('recorded'),
     timeoutMs: SERVICE_TIMEOUT_MS,
   });
-  const worker = await startWorker({
-    variables: { TEMPORAL_ADDRESS: address },
+  const activities: ActivityDeps = {
+    service: serviceClient,
+    store: { ...store, claims: forgetful(store.claims) },
+    account: 'recorded',
+    publicUrl: 'http://127.0.0.1:9',
+    serviceTimeoutMs: SERVICE_TIMEOUT_MS,
+    serviceIsOnLoopback: true,
+    allowPlaintext: false,
+    repeatSettingOf: () => 'unknown',
+    newOwner: () => randomUUID(),
+    monotonicMs: () => performance.now(),
+    log: silent,
+  };
+  const variables = { TEMPORAL_ADDRESS: address };
+  const common = {
+    variables,
     namespace: RECORDING_NAMESPACE,
     dataConverter,
-    bundlePath,
     identity: IDENTITY,
     log: silent,
-    activities: {
-      service: serviceClient,
-      store: { ...store, claims: forgetful(store.claims) },
-      account: 'recorded',
-      publicUrl: 'http://127.0.0.1:9',
-      serviceTimeoutMs: SERVICE_TIMEOUT_MS,
-      serviceIsOnLoopback: true,
-      allowPlaintext: false,
-      repeatSettingOf: () => 'unknown',
-      newOwner: () => randomUUID(),
-      monotonicMs: () => performance.now(),
-      log: silent,
-    },
-  });
+    activities,
+  };
+  const worker = await startWorker({ ...common, bundlePath });
+  const cards = createCardVault({ nowMs: Date.now });
+  const cardWorker = await startCardWorker({ ...common, cards });
 
   return {
     client,
     store,
+    service: serviceClient,
+    async startKind(kind, reference, more = {}) {
+      const { card, ...example } = await exampleInput(kind, reference);
+      const kept = card === undefined ? {} : keptCard(cards, card);
+      return client.workflow.start(workflowTypeOf(kind), {
+        taskQueue: TASK_QUEUE,
+        workflowId: flowIdOf(kind, reference),
+        args: [{ ...example, ...kept, ...more }],
+      });
+    },
     start: (reference, more = {}) =>
       client.workflow.start('bridgeTransfer', {
         taskQueue: TASK_QUEUE,
@@ -81,7 +108,7 @@ export async function openStage(address: string, bundlePath: string): Promise<St
       if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     },
     async close() {
-      await worker.shutdown();
+      await Promise.all([worker.shutdown(), cardWorker.shutdown()]);
       await service.close();
       await store.close();
       serviceClient.close();
@@ -89,6 +116,13 @@ export async function openStage(address: string, bundlePath: string): Promise<St
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** What an input has in the place of a card. */
+function keptCard(cards: CardVault, card: unknown) {
+  const kept = cards.keep(CardGiven.parse(card));
+  if (kept === undefined) throw new Error('no place for another card');
+  return { cardToken: kept.cardToken, masked: kept.masked };
 }
 
 /** A store that fails to write the first answer of references that begin with `forgetful`: the flow writes it later. */
