@@ -1,6 +1,7 @@
 import type { Keyring } from '../keys/index.js';
 import { createStore } from './create-store.js';
 import { migrate } from './migrate.js';
+import { followDatabaseClock } from './postgres-clock.js';
 import { createPostgresConnection } from './postgres-connection.js';
 import { POSTGRES_MIGRATIONS } from './postgres-migrations.js';
 import type { Store } from './store.js';
@@ -10,7 +11,7 @@ import type { Store } from './store.js';
  *
  * @param options.url `postgres://…`; a secret
  * @param options.keyring opens what was sealed before, and seals
- * @param options.now milliseconds since 1970. @default Date.now
+ * @param options.now milliseconds since 1970. @default the database's clock
  * @param options.giveUpAfterMs how long a request is tried while the database is away or busy. @default 5000
  * @throws StoreUnavailableError where the database cannot be reached, or does not let us in
  * @throws StoreRequestError where it does not let us make tables
@@ -23,11 +24,11 @@ export async function openPostgresStore(options: {
   readonly now?: () => number;
   readonly giveUpAfterMs?: number;
 }): Promise<Store> {
-  const { url, keyring, now = Date.now, giveUpAfterMs } = options;
+  const { url, keyring, now, giveUpAfterMs } = options;
   const db = createPostgresConnection({ url, ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }) });
   try {
     await migrate(db, POSTGRES_MIGRATIONS);
-    return await createStore(db, keyring, now);
+    return await createStore(db, keyring, now ?? (await followDatabaseClock(db)));
   } catch (error) {
     await db.close();
     throw error;

@@ -86,19 +86,19 @@ const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
       const input = { ...kind.input(reference), timeScale: 0.02 };
       // Both are asked at once; one of them starts it.
       const answers = await Promise.all([0, 1].map((at) => call(at, `/flows/${kind.kind}`, input)));
-      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 201]);
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 201]);
       started.add(`${kind.kind}/${reference}`);
       const { body } = await call(machine, `/flows/${kind.kind}/${reference}/wait?timeoutSeconds=40`);
       return { kind: kind.kind, state: body['state'], expected: fails ? kind.failing.state : 'completed' };
     });
     expect(ends.filter(({ state, expected }) => state !== expected)).toEqual([]);
 
-    const { client, close } = connectTemporal({
+    const temporal = connectTemporal({
       variables: { TEMPORAL_ADDRESS: temporalAddress },
       dataConverter: createDataConverter({ keyring, namespace: NAMESPACE }),
     });
     const { flows, inbox, answered, executions } = await reconcile({
-      client,
+      client: temporal.client,
       taskQueue,
       sandboxUrl: sandbox.url,
       gatewayUrl: 'http://127.0.0.1:',
@@ -106,7 +106,7 @@ const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
       started,
       posted: () => 0,
     });
-    await close();
+    await temporal.close();
     expect(flows).toHaveLength(KINDS.length * FLOWS);
     expect(Object.keys(byState({ flows })).toSorted()).toEqual(['completed', 'failed', 'refunded']);
     expect(executions.length).toBeGreaterThanOrEqual(flows.length - FLOWS);

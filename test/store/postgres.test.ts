@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openPostgresStore } from '../../src/store/open-postgres-store.js';
+import { followDatabaseClock } from '../../src/store/postgres-clock.js';
 import { createPostgresConnection } from '../../src/store/postgres-connection.js';
 import { turnOf } from '../../src/store/sql-connection.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
@@ -150,6 +151,17 @@ const COMMIT = 'COMMIT\0';
     await expect(db.write([insert(2), insert(1)], turnOf.meta)).rejects.toThrow('23505');
     const all = { sql: 'SELECT a FROM t', params: [] };
     expect((await db.read([all, all])).map(({ rows }) => rows)).toEqual([[{ a: 1 }], [{ a: 1 }]]);
+    await db.close();
+  });
+
+  it('goes by the clock of the database, however wrong the one of this machine is', async () => {
+    const db = createPostgresConnection({ url: database.url });
+    const anHourMs = 3_600_000;
+    for (const wrongByMs of [anHourMs, -anHourMs]) {
+      const now = await followDatabaseClock(db, () => Date.now() + wrongByMs);
+      // The cluster of the tests is on this machine: a minute is more than any load, and less than an hour.
+      expect(Math.abs(now() - Date.now())).toBeLessThan(60_000);
+    }
     await db.close();
   });
 

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const quote = {
+  rateId: 'rate-1',
+  lifeMs: 60_000,
+  cryptoAmount: '12.50',
+  cryptoUnit: 'USDC',
+  sourceAmount: '250.5',
+  sourceCurrency: 'ZAR',
+  chain: 'CELO',
+  token: 'USDC',
+};
+const DAY_MS = 86_400_000;
+
+describeStores('a quote that passed through', (kind) => {
+  let temporary: TemporaryStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+  });
+  afterEach(() => temporary.remove());
+
+  it('is as old for another process as for the one that saw it, and stays so when its id comes again', async () => {
+    const [seen, asked] = [(await temporary.open()).quotes, (await temporary.open()).quotes];
+    await seen.remember('a', quote, 250);
+    temporary.clock.advance(5_000);
+    expect(await asked.recall('a', 'rate-1')).toEqual({ ...quote, ageMs: 5_250 });
+    await asked.remember('a', { ...quote, lifeMs: 1 }, 0);
+    expect(await seen.recall('a', 'rate-1')).toEqual({ ...quote, ageMs: 5_250 });
+  });
+
+  it('is of one account, and is forgotten after a day', async () => {
+    const { quotes } = await temporary.open();
+    await quotes.remember('a', quote, 0);
+    expect(await quotes.recall('b', 'rate-1')).toBeUndefined();
+    temporary.clock.advance(DAY_MS + 1);
+    await quotes.remember('a', { ...quote, rateId: 'rate-2' }, 0);
+    expect(await quotes.recall('a', 'rate-1')).toBeUndefined();
+  });
+});
