@@ -65,6 +65,28 @@ describe('docs/parked-flows.md', () => {
   });
 });
 
+describe('docs/reliability.md', () => {
+  const rows = rowsOf(readSource('docs/reliability.md').text).filter(([fault = '']) => /^\d+$/.test(fault));
+
+  it('names no fault that its test does not name, and every one that a test of faults names', () => {
+    expect(rows.length).toBeGreaterThan(15);
+    const untold = rows.flatMap(([fault = '', what, , , link = '']) => {
+      const path = /\]\(\.\.\/([^)]+)\)/.exec(link)?.[1] ?? '';
+      const isNamed = existsSync(join(ROOT, path)) && faultsNamedIn(path).includes(fault);
+      return isNamed ? [] : [`${fault}: ${what}`];
+    });
+    expect(untold).toEqual([]);
+    const tests = allFiles().filter((path) => /^test\/.*\.test\.ts$/.test(path));
+    const listed = new Set(rows.map(([fault]) => fault));
+    expect([...new Set(tests.flatMap(faultsNamedIn))].filter((fault) => !listed.has(fault))).toEqual([]);
+  });
+});
+
+/** Numbers of the failure catalogue in the titles of tests. */
+function faultsNamedIn(path: string): readonly string[] {
+  return [...readSource(path).text.matchAll(/['`(; ]fault (\d+)[:)]/g)].map(([, fault = '']) => fault);
+}
+
 describe('the documents', () => {
   const documents = allFiles()
     .filter((path) => path.endsWith('.md'))
