@@ -45,8 +45,11 @@ export function checkTogether(settings: Settings, env: Environment, { problem }:
   if (settings.settlementTrust === 'network' && settings.settlementNetworks === undefined) {
     problem('SETTLEMENT_NETWORKS is missing, without which SETTLEMENT_TRUST=network can trust nothing.');
   }
-  if (settings.webhookProfile === 'raw-hmac' || settings.webhookProfile === 'json-hmac') {
-    problem('WEBHOOK_PROFILE can be auto, standard-webhooks or unsigned so far: the other profiles are not built yet.');
+  if (
+    (settings.webhookProfile === 'raw-hmac' || settings.webhookProfile === 'json-hmac') &&
+    settings.webhookSecrets.length === 0
+  ) {
+    problem(`WEBHOOK_SECRETS is missing, without which WEBHOOK_PROFILE=${settings.webhookProfile} can trust nothing.`);
   }
   if (
     settings.webhookProfile === 'standard-webhooks' &&

@@ -26,6 +26,13 @@ export const fraction = () =>
     .transform(Number)
     .refine((value) => value > 0 && value <= 1, 'must be above 0 and at most 1');
 
+export const wholeNumber = (max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .refine((value) => value <= max, `must be at most ${max}`);
+
 export const flag = () => z.enum(['true', 'false'], 'must be "true" or "false"').transform((word) => word === 'true');
 
 export const oneOf = <const W extends readonly [string, ...string[]]>(words: W) =>

@@ -28,6 +28,8 @@ export interface Settings {
   readonly gatewayHost: string;
   readonly gatewayPort: number;
   readonly gatewayTokens: readonly GatewayToken[];
+  /** Requests per second for each token, and unproven events for each address. 0: no limit. */
+  readonly gatewayRateLimit: number;
   readonly sandboxHost: string;
   readonly sandboxPort: number;
   readonly webhookSecrets: readonly string[];

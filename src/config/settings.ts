@@ -9,7 +9,7 @@ import { DEVELOPMENT_TOKEN, gatewayTokens } from './gateway-tokens.js';
 import { isLoopback } from './loopback.js';
 import { networks } from './networks.js';
 import { createSettingReader } from './setting-reader.js';
-import { flag, fraction, httpUrl, oneOf, port, postgresUrl, seconds, secrets } from './setting-schemas.js';
+import { flag, fraction, httpUrl, oneOf, port, postgresUrl, seconds, secrets, wholeNumber } from './setting-schemas.js';
 import { SettingsError } from './settings-error.js';
 import { LOG_LEVELS, SETTLEMENT_TRUSTS, WEBHOOK_PROFILES, type Settings } from './settings-shape.js';
 
@@ -19,6 +19,8 @@ export const DEVELOPMENT_SERVICE_TOKEN = 'sandbox-token';
 const SCALE_OF_PRODUCTION = 1;
 const DEFAULT_GATEWAY_PORT = 8400;
 const DEFAULT_SANDBOX_PORT = 8401;
+/** Far above what flows need: a machine starts some fifty of them in a second. */
+const DEFAULT_RATE_LIMIT = 200;
 /** 128 bits in base64url. */
 const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
 
@@ -64,6 +66,8 @@ export function readSettings(env: Environment): Settings {
     gatewayHost,
     gatewayPort,
     gatewayTokens: read('GATEWAY_TOKENS', gatewayTokens().optional()) ?? (gatewayIsLocal ? [DEVELOPMENT_TOKEN] : []),
+    gatewayRateLimit:
+      read('GATEWAY_RATE_LIMIT', wholeNumber(1_000_000).default(DEFAULT_RATE_LIMIT)) ?? DEFAULT_RATE_LIMIT,
     sandboxHost: read('SANDBOX_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',
     sandboxPort,
     webhookSecrets: read('WEBHOOK_SECRETS', secrets('any').default([])) ?? [],

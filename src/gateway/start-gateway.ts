@@ -26,6 +26,7 @@ import { addMetricsRoute, countRequests } from './metrics/routes.js';
 import { createTokenCheck } from './http/bearer-token.js';
 import { closingSignal } from './http/closing.js';
 import { errorForLog } from './http/error-for-log.js';
+import { createRateLimit } from './http/rate-limit.js';
 import { closeServer, createServer } from './http/server.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
@@ -117,7 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
   });
   const retention = createRetention({ inbox, nowMs, logger });
-  const tokens = createTokenCheck(settings.gatewayTokens);
+  const tokens = createTokenCheck(settings.gatewayTokens, createRateLimit(settings.gatewayRateLimit));
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
   const cards = createCardDesk({
@@ -138,6 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     newEventId: options.newEventId ?? (() => `evt_${randomUUID()}`),
     stored: () => dispatcher.nudge(),
     acknowledged: metrics.acknowledged,
+    unproven: createRateLimit(settings.gatewayRateLimit),
     logger,
   });
   const flowDeps: FlowOperationDeps = {

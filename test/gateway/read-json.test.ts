@@ -40,6 +40,7 @@ describe('a JSON body', () => {
     ['one member twice, deep inside', '{"a":[{"b":{"c":":","c":":"}}]}'],
     ['__proto__', '{"__proto__":{"status":"COMPLETED"}}'],
     ['__proto__ in another spelling', '{"a":{"\\u005f_proto__":1}}'],
+    ['constructor.prototype', '{"a":{"constructor":{"prototype":{"polluted":true}}}}'],
     ['a byte order mark', '\ufeff{}'],
     ['NaN', '{"amount":NaN}'],
     ['Infinity', '{"amount":Infinity}'],
@@ -57,6 +58,10 @@ describe('a JSON body', () => {
   it('is refused where its bytes are no UTF-8', () => {
     expect(() => readJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(UnreadableJsonError);
     expect(() => readJson(Buffer.from('{"a":1}', 'utf16le'))).toThrow(UnreadableJsonError);
+  });
+
+  it('may have a member that is called constructor', () => {
+    expect(read('{"constructor":"ACME"}')).toEqual({ constructor: 'ACME' });
   });
 
   it('may be 32 levels deep', () => {

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type GatewayToken, TOKEN_ROLES, type TokenRole } from '../../config/gateway-tokens.js';
 import { equalSecrets } from './equal-secrets.js';
+import type { RateLimit } from './rate-limit.js';
 import { Refusal } from './refusal.js';
 
 /** Who calls: the token's name is the actor of every order. */
@@ -13,17 +14,19 @@ export interface Caller {
 const rank = (role: TokenRole): number => TOKEN_ROLES.indexOf(role);
 
 export interface TokenCheck {
-  /** @throws Refusal 401 without a token that we know, 403 where its role does not suffice */
+  /** @throws Refusal 401 without a token that we know, 403 where its role does not suffice, 429 where it comes too often */
   require(request: FastifyRequest, role: TokenRole): Caller;
 }
 
-export function createTokenCheck(tokens: readonly GatewayToken[]): TokenCheck {
+/** The limit is one for each token's name, and one for each address that guesses. */
+export function createTokenCheck(tokens: readonly GatewayToken[], limit: RateLimit): TokenCheck {
   return {
     require(request, role) {
       const given = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(request.headers.authorization ?? '')?.[1];
       // Every token is compared, so that the time says nothing about which one it was.
       const matching = given === undefined ? [] : tokens.filter((token) => equalSecrets(given, token.secret));
       const token = matching[0];
+      limit.take(token === undefined ? `address ${request.ip}` : `token ${token.name}`);
       if (token === undefined) throw new Refusal(401, 'Send the header "Authorization: Bearer" with a gateway token.');
       if (rank(token.role) < rank(role)) {
         throw new Refusal(403, `This needs a token of the role ${role}; ${token.name} has the role ${token.role}.`);

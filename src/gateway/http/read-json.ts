@@ -11,7 +11,8 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * Strict JSON from raw bytes: UTF-8 without a byte order mark, at most 32 levels deep, no member twice, no `__proto__`.
+ * Strict JSON from raw bytes: UTF-8 without a byte order mark, at most 32 levels deep, no member twice, nothing that a
+ * careless copy would write into a prototype (`__proto__`, `constructor.prototype`).
  * A number that JavaScript would change (2^53+1, 1e400) stays the text that was sent.
  *
  * @throws UnreadableJsonError
@@ -66,9 +67,14 @@ function count(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   let members = 0;
   for (const [name, member] of Object.entries(value)) {
-    // Copied by assignment somewhere, it would become the copy's prototype.
-    if (name === '__proto__') throw new UnreadableJsonError('The body has a member "__proto__".');
+    if (name === '__proto__' || (name === 'constructor' && hasPrototype(member))) {
+      throw new UnreadableJsonError(`The body has a member "${name}" that would reach a prototype.`);
+    }
     members += 1 + count(member);
   }
   return members;
+}
+
+function hasPrototype(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
 }

@@ -1,5 +1,8 @@
-import type { Settings } from '../../config/settings-shape.js';
-import type { SignatureProfile } from './signature-profile.js';
+import type { Settings, WebhookProfile } from '../../config/settings-shape.js';
+import { createAnySignature } from './any-signature.js';
+import { createJsonHmac } from './json-hmac.js';
+import { createRawHmac } from './raw-hmac.js';
+import type { ProfileOptions, SignatureProfile } from './signature-profile.js';
 import { createStandardWebhooks } from './standard-webhooks.js';
 
 export interface Profiles {
@@ -8,32 +11,46 @@ export interface Profiles {
   readonly settlement: SignatureProfile;
 }
 
-const unsigned: SignatureProfile = { name: 'unsigned', verify: () => 'absent' };
+const SIGNED = {
+  'standard-webhooks': createStandardWebhooks,
+  'raw-hmac': createRawHmac,
+  'json-hmac': createJsonHmac,
+};
 
-/** Only Standard Webhooks so far: `readSettings` refuses the profiles that are not built. */
+/** The words of `WEBHOOK_PROFILE`. */
+const PROFILES: Readonly<Record<WebhookProfile, (options: ProfileOptions) => SignatureProfile>> = {
+  ...SIGNED,
+  unsigned: () => ({ name: 'unsigned', verify: () => 'absent' }),
+  auto: (options) => createAnySignature(Object.values(SIGNED).map((create) => create(options))),
+};
+
 export function createProfiles(
   settings: Pick<Settings, 'webhookProfile' | 'settlementSecrets'>,
   /** Of the service; asked with every event. */
   webhookSecrets: () => readonly string[],
   nowMs: () => number,
 ): Profiles {
+  const create = PROFILES[settings.webhookProfile];
   return {
-    service: settings.webhookProfile === 'unsigned' ? unsigned : following(webhookSecrets, nowMs),
+    service: following(webhookSecrets, (secrets) => create({ secrets, nowMs })),
     settlement: createStandardWebhooks({ secrets: settings.settlementSecrets, nowMs }),
   };
 }
 
 /** Made anew whenever the secrets are others than before. */
-function following(webhookSecrets: () => readonly string[], nowMs: () => number): SignatureProfile {
+function following(
+  webhookSecrets: () => readonly string[],
+  create: (secrets: readonly string[]) => SignatureProfile,
+): SignatureProfile {
   let known = '';
-  let profile = createStandardWebhooks({ secrets: [], nowMs });
+  let profile = create([]);
   return {
     name: profile.name,
     verify(request) {
-      const secrets = webhookSecrets().filter((secret) => secret.startsWith('whsec_'));
+      const secrets = webhookSecrets();
       if (secrets.join() !== known) {
         known = secrets.join();
-        profile = createStandardWebhooks({ secrets, nowMs });
+        profile = create(secrets);
       }
       return profile.verify(request);
     },

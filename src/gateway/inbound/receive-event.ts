@@ -5,7 +5,9 @@ import type { InboxSource, Proof } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
 import { errorForLog } from '../http/error-for-log.js';
 import { bodyOf } from '../http/json-body.js';
+import type { RateLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
+import { contentOf } from './event-content.js';
 import type { EventLabels } from './match-flow.js';
 import type { SignatureProfile } from './signature-profile.js';
 import { proofOf } from './trust.js';
@@ -18,6 +20,8 @@ export interface ReceiveDeps {
   /** Told what became of each arrival, and how long it took. */
   readonly acknowledged?: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
   readonly logger: Logger;
+  /** For each address, of what it sends without proof. */
+  readonly unproven: RateLimit;
 }
 
 /** What the door knows of an arriving event. */
@@ -34,7 +38,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Signature → trust → a row on disk. Returns only when the row is durable; whoever answers before that loses money.
- * @throws Refusal 401 for a wrong signature, 503 where the row cannot be made durable
+ * @throws Refusal 401 for a wrong signature, 429 for far too much without proof, 503 where the row cannot be made durable
  */
 export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
   const startedMs = performance.now();
@@ -59,13 +63,16 @@ async function storeEvent(
   if (verdict === 'invalid') throw new Refusal(401, 'The signature is not valid.');
 
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
+  const proof = proofOf(evidence, arrival.acceptedProofs);
+  // Anybody may post to the settlement path: without a limit, anybody could fill the disk.
+  if (proof === null) deps.unproven.take(request.ip);
   try {
     const event = {
       id: deps.newEventId(),
       source: arrival.source,
       ...(await arrival.label(value)),
-      proof: proofOf(evidence, arrival.acceptedProofs),
-      contentHash: deps.store.mac('event', canonicalJson(value)),
+      proof,
+      contentHash: deps.store.mac('event', canonicalJson(contentOf(value))),
       body: value,
     };
     const { kind } = await deps.store.inbox.receive(event);

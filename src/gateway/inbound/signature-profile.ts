@@ -12,3 +12,9 @@ export interface SignatureProfile {
   readonly name: string;
   verify(request: SignedRequest): SignatureVerdict;
 }
+
+export interface ProfileOptions {
+  /** Any of them may have signed: two are live while one takes the other's place. */
+  readonly secrets: readonly string[];
+  readonly nowMs: () => number;
+}

@@ -1,11 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { SignatureProfile, SignatureVerdict, SignedRequest } from './signature-profile.js';
+import type { ProfileOptions, SignatureProfile, SignatureVerdict, SignedRequest } from './signature-profile.js';
 
 /*
  * Standard Webhooks: `webhook-signature: v1,<base64>` = HMAC-SHA256 over `id.timestamp.body`. The public package is the
  * foreign signer of our tests, but not our verifier: it parses timestamps with parseInt ("1700000000abc"), takes bodies as
  * text and so changes bytes that are no UTF-8, and compares the text of signatures.
  */
+const PREFIX = 'whsec_';
 const TOLERANCE_SECONDS = 300;
 const MAX_SIGNATURES = 8;
 const ID = /^[\x21-\x7e]{1,256}$/;
@@ -14,14 +15,9 @@ const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/;
 /** Versions that we do not know, such as the asymmetric `v1a`, may stand next to ours. */
 const OTHER_VERSION = /^v\d{1,3}[a-z]{0,8},[A-Za-z0-9+/=_-]{1,512}$/;
 
-export interface StandardWebhooksOptions {
-  /** `whsec_…`; any of them may have signed. */
-  readonly secrets: readonly string[];
-  readonly nowMs: () => number;
-}
-
-export function createStandardWebhooks({ secrets, nowMs }: StandardWebhooksOptions): SignatureProfile {
-  const keys = secrets.map(keyOf);
+/** Of the secrets, only those that are written as the scheme says (`whsec_…`) are its keys. */
+export function createStandardWebhooks({ secrets, nowMs }: ProfileOptions): SignatureProfile {
+  const keys = secrets.filter((secret) => secret.startsWith(PREFIX)).map(keyOf);
   return {
     name: 'standard-webhooks',
     verify: (request) => (keys.length === 0 ? 'absent' : verify(request, keys, Math.floor(nowMs() / 1_000))),
@@ -65,5 +61,5 @@ function signatureBytes(entry: string): Buffer | undefined {
 }
 
 function keyOf(secret: string): Buffer {
-  return Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }

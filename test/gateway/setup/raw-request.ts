@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { type Agent, request } from 'node:http';
 
 export interface RawAnswer {
   readonly status: number;
@@ -12,6 +12,7 @@ export function rawRequest(
   path: string,
   body: string | Buffer,
   headers: Record<string, string | string[]> = {},
+  agent: Agent | false = false,
 ): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -21,7 +22,7 @@ export function rawRequest(
         port,
         path,
         method: 'POST',
-        agent: false,
+        agent,
         headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers },
       },
       (answer) => {

@@ -1,0 +1,88 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { assert, jsonValue, property, string } from 'fast-check';
+import { createAnySignature } from '../../src/gateway/inbound/any-signature.js';
+import { cutMember } from '../../src/gateway/inbound/cut-member.js';
+import { createJsonHmac } from '../../src/gateway/inbound/json-hmac.js';
+import { createRawHmac } from '../../src/gateway/inbound/raw-hmac.js';
+import type { SignatureProfile } from '../../src/gateway/inbound/signature-profile.js';
+
+const [MINE, MINE_TOO, THEIRS] = ['the first secret', 'the second secret', 'another one entirely'] as const;
+const secrets = [MINE, MINE_TOO];
+const mac = (key: string, text: string) => `sha256=${createHmac('sha256', key).update(text).digest('hex')}`;
+const verdict = (profile: SignatureProfile, headers: Record<string, string | string[]>, raw: string) =>
+  profile.verify({ raw: Buffer.from(raw), header: (name) => [headers[name] ?? []].flat() });
+const cut = (text: string) => {
+  const pieces = cutMember(Buffer.from(text), 'signature');
+  return pieces === undefined ? undefined : Buffer.concat(pieces).toString();
+};
+
+describe('the profile raw-hmac', () => {
+  const profile = createRawHmac({ secrets });
+  const body = '{"a": 1.0}\n';
+
+  it('covers the raw body, by either of two live secrets', () => {
+    expect(verdict(profile, { 'x-webhook-signature': mac(MINE, body) }, body)).toBe('valid');
+    expect(verdict(profile, { 'x-webhook-signature': mac(MINE_TOO, body) }, body)).toBe('valid');
+    expect(verdict(profile, { 'x-webhook-signature': mac(THEIRS, body) }, body)).toBe('invalid');
+    expect(verdict(profile, { 'x-webhook-signature': mac(MINE, body.trim()) }, body)).toBe('invalid');
+  });
+
+  it('finds nothing to check without its header, or without a secret', () => {
+    expect(verdict(profile, { 'x-kotani-signature': 'sha256=00' }, body)).toBe('absent');
+    const keyless = createRawHmac({ secrets: [] });
+    expect(verdict(keyless, { 'x-webhook-signature': mac('', body) }, body)).toBe('absent');
+  });
+});
+
+describe('the profile json-hmac', () => {
+  const profile = createJsonHmac({ secrets });
+  const signed = '{"event":"e","data":{"amount":1.10,"note":"\\u00e9 \\"signature\\":","signature":"inner"}}';
+  const header = { 'x-kotani-signature': mac(MINE_TOO, signed) };
+
+  it.each([
+    ['last', `${signed.slice(0, -1)},"signature":"abc"}`],
+    ['first', `{"signature":"abc",${signed.slice(1)}`],
+    ['between the others', signed.replace('"e",', '"e","signature":"abc",')],
+    ['missing', signed],
+    ['of another type', `${signed.slice(0, -1)},"signature":{"of":["a,b",{"c":1}]}}`],
+  ])('covers the text without its member signature, which is %s', (_where, body) => {
+    expect(verdict(profile, header, body)).toBe('valid');
+    expect(verdict(profile, header, body.replace('1.10', '1.1'))).toBe('invalid');
+  });
+
+  it.each([
+    ['it is there twice', `${signed.slice(0, -1)},"signature":"a","signature":"b"}`],
+    ['its name is spelled otherwise', `${signed.slice(0, -1)},"\\u0073ignature":"a"}`],
+    ['other members come along', `${signed.slice(0, -1)},"signature":"a","status":"FAILED"}`],
+    ['the body was printed anew', JSON.stringify(JSON.parse(signed))],
+  ])('refuses a body where %s', (_what, body) => {
+    expect(verdict(profile, header, body)).toBe('invalid');
+  });
+
+  it('cuts that member and nothing else, whatever stands around it', () => {
+    assert(
+      property(jsonValue(), string(), (data, signature) => {
+        const before = JSON.stringify({ event: 'e', data });
+        expect(cut(JSON.stringify({ event: 'e', data, signature }))).toBe(before);
+        expect(cut(JSON.stringify({ signature, event: 'e', data }))).toBe(before);
+        expect(cut(before)).toBe(before);
+      }),
+    );
+    expect(cut('{"signature":"x"}')).toBe('{}');
+    expect(cut('["signature",1]')).toBe('["signature",1]');
+  });
+});
+
+describe('the profile auto', () => {
+  const profile = createAnySignature([createRawHmac({ secrets }), createJsonHmac({ secrets })]);
+  const body = '{"event":"e","data":{}}';
+  const raw = { 'x-webhook-signature': mac(MINE, body) };
+
+  it('takes any signature that is right, and one that is wrong spoils the others', () => {
+    expect(verdict(profile, {}, body)).toBe('absent');
+    expect(verdict(profile, raw, body)).toBe('valid');
+    expect(verdict(profile, { ...raw, 'x-kotani-signature': mac(MINE, body) }, body)).toBe('valid');
+    expect(verdict(profile, { ...raw, 'x-kotani-signature': mac(THEIRS, body) }, body)).toBe('invalid');
+  });
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createRateLimit } from '../../src/gateway/http/rate-limit.js';
+import { gatewayUnderTest, SETTLEMENT_SECRET, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { rawRequest } from './setup/raw-request.js';
+import { signed } from './setup/sign.js';
+import { newReference, settlement } from './setup/transfers.js';
+
+const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
+const BURST = 10;
+const times = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+describe('a rate limit', () => {
+  it('allows ten seconds’ worth at once, then so many a second, for each name on its own', () => {
+    let nowMs = 0;
+    const limit = createRateLimit(2, () => nowMs);
+    const taken = (name: string) => {
+      for (let count = 0; ; count += 1) {
+        try {
+          limit.take(name);
+        } catch (error) {
+          expect(error).toMatchObject({ status: 429, retryAfter: 1 });
+          return count;
+        }
+      }
+    };
+    expect([taken('a'), taken('a'), taken('b')]).toEqual([20, 0, 20]);
+    nowMs = 1_500;
+    expect([taken('a'), taken('b')]).toEqual([3, 3]);
+    nowMs = 3_600_000;
+    expect(taken('a')).toBe(20);
+  });
+
+  it('does not grow with the names of those who come once', () => {
+    let nowMs = 0;
+    const limit = createRateLimit(1, () => nowMs);
+    for (const n of times(50_000)) {
+      nowMs += 10;
+      limit.take(`address ${n}`);
+    }
+    expect(() => times(BURST).forEach(() => limit.take('a'))).not.toThrow();
+    expect(() => limit.take('a')).toThrow(/Too many/);
+  });
+
+  it('of 0 is none', () => {
+    const limit = createRateLimit(0);
+    for (const n of times(10_000)) limit.take(n < 0 ? 'b' : 'a');
+  });
+});
+
+describe('a gateway that is called too often', () => {
+  let tested: GatewayUnderTest;
+  beforeAll(async () => {
+    tested = await gatewayUnderTest({
+      temporalAddress: '127.0.0.1:1',
+      env: { GATEWAY_RATE_LIMIT: '1', GATEWAY_TOKENS: 'ann:flows:anns-secret,bob:admin:bobs-secret' },
+    });
+  });
+  afterAll(() => tested.close());
+  const as = (secret: string) => rawRequest(tested.url, '/card-tokens', '[]', { authorization: `Bearer ${secret}` });
+  const statuses = async (count: number, send: () => Promise<{ status: number }>) => {
+    const answers = await Promise.all(times(count).map(send));
+    return answers.map(({ status }) => status).toSorted();
+  };
+
+  it('answers 429 and when to come again, to that token alone', async () => {
+    const answers = await Promise.all(times(30).map(() => as('anns-secret')));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status !== 429).length).toBeLessThan(20);
+    expect(refused.length).toBeGreaterThan(10);
+    expect(refused.every(({ headers }) => headers['retry-after'] === '1')).toBe(true);
+    expect(JSON.parse(refused[0]?.body ?? '')).toMatchObject({
+      success: false,
+      message: expect.stringContaining('Too many requests'),
+    });
+    expect((await as('bobs-secret')).status).not.toBe(429);
+  });
+
+  it('lets nobody guess tokens for long', async () => {
+    const guesses = await statuses(30, () => as('not-a-secret'));
+    expect(new Set(guesses)).toEqual(new Set([401, 429]));
+    expect((await as('bobs-secret')).status).not.toBe(429);
+  });
+
+  it('takes every event that is proven, and of the others no more than it can keep', async () => {
+    const bodies = times(40).map((n) => JSON.stringify(settlement(newReference(), 'COMPLETED', { n })));
+    const forged = await Promise.all(bodies.map((body) => tested.post(SETTLEMENT_PATH, body)));
+    expect(forged.filter(({ status }) => status === 429).length).toBeGreaterThan(20);
+    const proven = await Promise.all([
+      ...bodies.map((body) => tested.post(SETTLEMENT_PATH, body, signed(SETTLEMENT_SECRET, body))),
+      ...times(40).map((n) => tested.post(tested.callbackPath(newReference()), { n })),
+    ]);
+    expect(new Set(proven.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+});
