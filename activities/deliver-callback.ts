@@ -4,6 +4,7 @@ import { type CallbackSender, CallbackRefusedError, NoCallbackSecretError } from
 import { retryAfterMs } from '../src/client/retry-after.js';
 import type { CallbackFailure, Notification } from '../src/flows/callback.js';
 import type { ActivityDeps } from './deps.js';
+import { elapsedMs } from './polling.js';
 
 /** The receiver says that this address is gone for good. */
 const GONE = 410;
@@ -14,6 +15,8 @@ export interface CallbackTarget {
   readonly url: string;
   readonly timeScale: number;
   readonly notification: Notification;
+  /** An attempt that fails after so long is the last one. */
+  readonly triedForMs: number;
 }
 
 export interface CallbackAnswer {
@@ -26,11 +29,14 @@ export interface CallbackAnswer {
 export function createCallbackActivities(deps: ActivityDeps) {
   return {
     /** One attempt. Temporal repeats it, with the same id and the same body, until the receiver answers 2xx. */
-    async deliverCallback({ flowId, url, notification, timeScale }: CallbackTarget): Promise<CallbackAnswer> {
+    async deliverCallback(target: CallbackTarget): Promise<CallbackAnswer> {
+      const { flowId, url, notification, timeScale } = target;
       const { attempt } = Context.current().info;
       const origin = originOf(url);
+      const isLast = elapsedMs() >= target.triedForMs;
       const answer = await send(deps.callbacks, url, notification).catch((error: unknown) => {
-        throw notDelivered({ problem: told(error), httpStatus: null, attempt, at: now() }, isFinal(error, deps, url));
+        const failure = { problem: told(error), httpStatus: null, attempt, at: now() };
+        throw notDelivered(failure, isLast || isRuledOut(error, deps, url));
       });
       const { httpStatus } = answer;
       if (httpStatus >= 200 && httpStatus < 300) {
@@ -39,7 +45,7 @@ export function createCallbackActivities(deps: ActivityDeps) {
       }
       const hintMs = retryAfterMs((name) => (name === 'retry-after' ? answer.retryAfter : undefined), {}, Date.now());
       const failure = { problem: `The receiver answered ${httpStatus}.`, httpStatus, attempt, at: now() };
-      throw notDelivered(failure, httpStatus === GONE, hintMs === undefined ? undefined : hintMs * timeScale);
+      throw notDelivered(failure, isLast || httpStatus === GONE, hintMs === undefined ? undefined : hintMs * timeScale);
     },
 
     /** Listed from now on; the log says so too, which alerts can watch. */
@@ -66,7 +72,7 @@ function told(error: unknown): string {
 }
 
 /** What the URL itself rules out never becomes right; a name may lead elsewhere tomorrow. */
-function isFinal(error: unknown, { callbacks }: ActivityDeps, url: string): boolean {
+function isRuledOut(error: unknown, { callbacks }: ActivityDeps, url: string): boolean {
   return error instanceof CallbackRefusedError && callbacks?.problemOf(url) !== undefined;
 }
 

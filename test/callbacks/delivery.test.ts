@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import proto from '@temporalio/proto';
+import { Worker } from '@temporalio/worker';
 import { Webhook } from 'standardwebhooks';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import type { CallbackReport } from '../../src/flows/callback.js';
 import { callbackIdOf } from '../../src/flows/vocabulary.js';
 import { newReference, openBench, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
+import { until as soon } from '../gateway/setup/until.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
@@ -12,8 +15,10 @@ const callbacks = createCallbackSender({ secrets: [SECRET, OLD_SECRET], allowLoo
 
 let bench: Bench;
 let caller: Receiver;
+const workerLog: string[] = [];
 beforeAll(async () => {
-  bench = await openBench({ time: 'real', deps: { callbacks } });
+  const note = (detail: object, message: string) => void workerLog.push(`${message} ${JSON.stringify(detail)}`);
+  bench = await openBench({ time: 'real', deps: { callbacks, log: { info: note, warn: note } } });
 });
 afterAll(() => bench.close());
 beforeEach(async () => {
@@ -25,6 +30,8 @@ const start = (reference: string, more: Record<string, unknown> = {}) =>
   bench.start(transferInput(reference, { callbackUrl: `${caller.url}/hook?key=canary-capability`, ...more }));
 const reportOf = (reference: string) =>
   bench.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`)).query<CallbackReport>('callbacks');
+type History = proto.temporal.api.history.v1.IHistory;
+const seen = (holds: () => Promise<boolean>) => soon('it to be so', holds, 30_000);
 const isOver = ({ body }: Received) => body.data.outcome !== null;
 const timestampsOf = (received: readonly Received[]) => received.map(({ body }) => String(body.timestamp));
 
@@ -68,7 +75,7 @@ describe('callbacks to callers', () => {
     const reference = newReference('quiet');
     const handle = await start(reference);
     await until(handle, ({ view }) => view.serviceReference !== null);
-    await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '99' } })]);
+    await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '98765.4321' } })]);
     await until(handle, ({ view }) => view.state === 'parked');
     await caller.until((all) => all.some(({ body }) => body.data.parked !== null));
     const told = caller.received.map(({ text }) => text).join('\n');
@@ -77,7 +84,7 @@ describe('callbacks to callers', () => {
       since: expect.any(String),
       actions: ['accept-event', 'dismiss-event'],
     });
-    for (const word of ['Canary', '+2782', 'customer-1', 'canary-capability', 'evidence', '99', 'callbacks/'])
+    for (const word of ['Canary', '+2782', 'customer-1', 'canary-capability', 'evidence', '98765', 'callbacks/'])
       expect(told).not.toContain(word);
     await handle.terminate();
   });
@@ -145,6 +152,83 @@ describe('callbacks to callers', () => {
     await delivery.result();
     const ids = caller.received.slice(before - 1).map(({ headers }) => headers['webhook-id']);
     expect(new Set(ids).size).toBe(1);
+  });
+
+  it('never overlap: a newer change waits for the answer to the one before, however slow', async () => {
+    let underWay = 0;
+    let most = 0;
+    caller.answer = () => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      return { status: 204, afterMs: 300, sent: () => (underWay -= 1) };
+    };
+    const reference = newReference('slow');
+    const handle = await start(reference);
+    await until(handle, ({ view }) => view.serviceReference !== null);
+    await handle.signal('events', [trusted('COMPLETED')]);
+    const received = await caller.until((all) => all.some(isOver));
+    expect(received.length).toBeGreaterThanOrEqual(2);
+    expect(most).toBe(1);
+    expect(timestampsOf(received)).toEqual(timestampsOf(received).toSorted());
+    await bench.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`)).result();
+  });
+
+  it('end at once where the caller says that the address is gone', async () => {
+    caller.answer = () => 410;
+    const reference = newReference('gone');
+    const handle = await start(reference, { approval: 'required' });
+    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await caller.until((all) => all.some(({ body }) => body.data.stage === 'awaiting-approval'));
+    await seen(async () => (await reportOf(reference)).state === 'undelivered');
+    expect(await reportOf(reference)).toMatchObject({ failure: { httpStatus: 410, attempt: 1 } });
+    expect(
+      workerLog.filter((line) => line.includes('could not be delivered') && line.includes(reference)),
+    ).toHaveLength(1);
+    await handle.terminate();
+  });
+
+  it('go on in a new run when they grow long, with nothing lost and nothing told twice', async () => {
+    caller.answer = () => 503;
+    const reference = newReference('long');
+    const handle = await start(reference, { approval: 'required' });
+    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await caller.until((all) => all.some(({ body }) => body.data.stage === 'awaiting-approval'));
+    const delivery = bench.client.workflow.getHandle(callbackIdOf(handle.workflowId));
+    const { runId } = await delivery.describe();
+    for (let n = 0; n < 200; n += 1) await delivery.signal('resend', { actor: 'ada' });
+    await seen(async () => (await delivery.describe()).runId !== runId);
+    caller.answer = () => 204;
+    await delivery.signal('resend', { actor: 'ada' });
+    await seen(async () => (await reportOf(reference)).state === 'delivered');
+    expect(new Set(caller.received.map(({ headers }) => headers['webhook-id'])).size).toBeLessThanOrEqual(2);
+    await handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
+    expect((await caller.until((all) => all.some(isOver))).at(-1)?.body.data.state).toBe('cancelled');
+    await delivery.result();
+  });
+
+  it('leave histories that replay, and the URL in none of them, nor in a log', async () => {
+    const references = ['replayed', 'replayed-away'].map(newReference);
+    const histories: { workflowId: string; history: History }[] = [];
+    for (const reference of references) {
+      caller.answer = ({ body }) => (reference.startsWith('replayed-away') && body.data.outcome === null ? 503 : 204);
+      const handle = await start(reference);
+      await until(handle, ({ view }) => view.serviceReference !== null);
+      await handle.signal('events', [trusted('COMPLETED')]);
+      await handle.result();
+      const delivery = bench.client.workflow.getHandle(callbackIdOf(handle.workflowId));
+      await delivery.result();
+      for (const { workflowId } of [handle, delivery]) {
+        const history = await bench.client.workflow.getHandle(workflowId).fetchHistory();
+        histories.push({ workflowId, history });
+        const { memo, searchAttributes } = await bench.client.workflow.getHandle(workflowId).describe();
+        expect(JSON.stringify([history, memo, searchAttributes])).not.toMatch(/canary-capability|127\.0\.0\.1:/);
+      }
+    }
+    const options = { workflowBundle: { codePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' }, dataConverter: bench.dataConverter }; // prettier-ignore
+    for await (const { error } of Worker.runReplayHistories(options, histories)) expect(error).toBeUndefined();
+    const log = workerLog.join('\n');
+    expect(log).toContain(`"origin":"${caller.url}"`);
+    expect(log).not.toContain('canary-capability');
   });
 
   it('go on from a caller who says when to come back', async () => {

@@ -9,6 +9,14 @@ export interface Received {
   readonly atMs: number;
 }
 
+interface Answer {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly afterMs?: number;
+  /** Called when it is sent. */
+  readonly sent?: () => void;
+}
+
 /** A caller's own server. */
 export interface Receiver {
   readonly url: string;
@@ -17,9 +25,9 @@ export interface Receiver {
   /** Connections, whatever came over them. */
   connections(): number;
   /** What it answers from now on; a function sees what came. @default 204 */
-  answer: (received: Received) => number | { status: number; headers?: Record<string, string> } | 'cut';
-  /** Resolves when so many have come, or fails after 30 s. */
-  until(holds: (received: readonly Received[]) => boolean): Promise<readonly Received[]>;
+  answer: (received: Received) => number | Answer | 'cut';
+  /** Resolves when that holds of what came. @default within 30 s */
+  until(holds: (received: readonly Received[]) => boolean, withinMs?: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 }
 
@@ -38,8 +46,16 @@ export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
         request.socket.destroy();
         return;
       }
-      const { status, headers = {} } = typeof answer === 'number' ? { status: answer } : answer;
-      response.writeHead(status, headers).end();
+      const {
+        status,
+        headers = {},
+        afterMs = 0,
+        sent,
+      }: Answer = typeof answer === 'number' ? { status: answer } : answer;
+      setTimeout(() => {
+        sent?.();
+        response.writeHead(status, headers).end();
+      }, afterMs);
     });
   });
   server.on('connection', () => {
@@ -53,8 +69,8 @@ export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
     received,
     connections: () => connections,
     answer: () => 204,
-    async until(holds) {
-      const endsAtMs = Date.now() + 30_000;
+    async until(holds, withinMs = 30_000) {
+      const endsAtMs = Date.now() + withinMs;
       while (!holds(received)) {
         if (Date.now() > endsAtMs) throw new Error(`not in time: ${received.map(({ text }) => text).join('\n')}`);
         await new Promise((next) => setTimeout(next, 20));

@@ -6,3 +6,4 @@ export const SETTLEMENT_SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')
 export const SERVICE_TOKEN = 'faults-service-token';
 export const ACCOUNT = 'faults';
 export const NAMESPACE = 'default';
+export const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;

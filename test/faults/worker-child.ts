@@ -3,12 +3,13 @@
  * `node --import ./tools/typescript.mjs test/faults/worker-child.ts CONFIG`, with an IPC channel to the test.
  */
 import { randomUUID } from 'node:crypto';
+import { createCallbackSender } from '../../src/callbacks/index.js';
 import { createServiceClient } from '../../src/client/index.js';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
 import { startWorker } from '../../src/temporal/worker.js';
 import { config as given, onOrders, say } from './child.js';
 import { createCrashPoints, type Hold } from './crash-points.js';
-import { ACCOUNT, keyring, NAMESPACE, SERVICE_TOKEN } from './fixed.js';
+import { ACCOUNT, CALLBACK_SECRET, keyring, NAMESPACE, SERVICE_TOKEN } from './fixed.js';
 import { openAt } from '../store/temporary-store.js';
 
 export interface WorkerConfig {
@@ -48,6 +49,7 @@ const worker = await startWorker({
     newOwner: () => randomUUID(),
     monotonicMs: () => performance.now(),
     log: quiet,
+    callbacks: createCallbackSender({ secrets: [CALLBACK_SECRET], allowLoopback: true }),
   },
   log: quiet,
   bundlePath: config.bundlePath,

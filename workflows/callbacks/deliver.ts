@@ -39,9 +39,9 @@ export async function deliver(delivery: Delivery, order: CallbackOrder): Promise
 }
 
 function send({ flowId, url, timeScale }: CallbackOrder, notification: Notification) {
-  const policy = { ...CALLBACK, scheduleToCloseTimeout: Math.max(1_000, CALLBACK_TRIED_FOR_MS * timeScale) };
-  const { state } = notification.change;
-  return act(policy, `Tell the caller: ${state}`, timeScale).deliverCallback({ flowId, url, notification, timeScale });
+  const triedForMs = Math.max(1_000, Math.ceil(CALLBACK_TRIED_FOR_MS * timeScale));
+  const attempts = act(CALLBACK, `Tell the caller: ${notification.change.state}`, timeScale);
+  return attempts.deliverCallback({ flowId, url, notification, timeScale, triedForMs });
 }
 
 async function giveUp(delivery: Delivery, { flowId, timeScale }: CallbackOrder, failure: CallbackFailure) {
@@ -52,12 +52,9 @@ async function giveUp(delivery: Delivery, { flowId, timeScale }: CallbackOrder, 
   await act(STORE, 'Say that it was not delivered', timeScale).noteUndelivered({ flowId, problem: failure.problem });
 }
 
-/** What the last attempt said; a server that only says that the time is up has kept it as the cause. */
+/** What the last attempt said; one that was cut off, as by a worker's end, says nothing. */
 function failureOf(error: ActivityFailure): CallbackFailure {
-  let cause: unknown = error;
-  while (cause instanceof Error) {
-    if (cause instanceof ApplicationFailure && cause.details?.[0]) return cause.details[0] as CallbackFailure;
-    cause = cause.cause;
-  }
+  const said = error.cause instanceof ApplicationFailure ? error.cause.details?.[0] : undefined;
+  if (said !== undefined) return said as CallbackFailure;
   return { problem: rootCause(error) ?? 'unknown', httpStatus: null, attempt: 0, at: new Date().toISOString() };
 }

@@ -106,7 +106,10 @@ export const OFFRAMP_FIRST_LOOK_MS = 30 * SECOND;
 /** The customer answers a prompt on the phone first, and the account's webhook tells of it. */
 export const INVOICE_PAYMENT_FIRST_LOOK_MS = 30 * SECOND;
 
-/** So long a callback is tried again before it is listed as undelivered. A newer change begins anew. */
+/**
+ * So long a callback is tried again before it is listed as undelivered. A newer change begins anew. Told to the activity,
+ * and no schedule-to-close: that would count days without a worker, in which nobody was tried.
+ */
 export const CALLBACK_TRIED_FOR_MS = 3 * 24 * 60 * MINUTE;
 
 /**

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createCallbackSender } from '../../src/callbacks/index.js';
+import type { CallbackReport } from '../../src/flows/callback.js';
+import { callbackIdOf } from '../../src/flows/vocabulary.js';
+import { newReference, openBench, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
+import { startReceiver, type Received, type Receiver } from './receiver.js';
+
+const HOUR_MS = 3_600_000;
+const secrets = [`whsec_${Buffer.alloc(32, 5).toString('base64')}`];
+
+let bench: Bench;
+let caller: Receiver;
+beforeAll(async () => {
+  const callbacks = createCallbackSender({ secrets, allowLoopback: true });
+  bench = await openBench({ time: 'skipping', deps: { callbacks } });
+  caller = await startReceiver();
+});
+afterAll(async () => {
+  await bench.close();
+  await caller.close();
+});
+
+describe('a caller who is away for days', () => {
+  it('is tried slower and slower for three days, then listed; an order sends the newest state again', async () => {
+    caller.answer = () => 503;
+    const reference = newReference('days');
+    const slow = bench.timeScale === 1 ? {} : { timeScale: 0.00001, deadlineSeconds: 2_592_000 };
+    const handle = await bench.start(transferInput(reference, { callbackUrl: caller.url, ...slow }));
+    await until(handle, ({ view }) => view.serviceReference !== null);
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+    const delivery = bench.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`));
+    const report = () => delivery.query<CallbackReport>('callbacks');
+
+    await caller.until((all) => all.some(({ body }) => body.data.outcome !== null));
+    const first = caller.received.findIndex(({ body }) => body.data.outcome !== null);
+    for (let hours = 0; hours < 80 && (await report()).state !== 'undelivered'; hours += 4) {
+      await bench.pass(4 * HOUR_MS);
+    }
+    const given = await report();
+    expect(given).toMatchObject({ state: 'undelivered', failure: { httpStatus: 503 }, delivered: null });
+    const attempts = caller.received.slice(first);
+    expect(new Set(attempts.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(given.failure?.attempt).toBe(attempts.length);
+    if (bench.timeScale === 1) {
+      // 5 s, 10 s, 20 s … one hour, and then every hour.
+      expect(attempts.length).toBeGreaterThan(72);
+      expect(attempts.length).toBeLessThan(90);
+      expect(Date.parse(given.since ?? '') - Date.parse(given.current?.change.timestamp ?? '')).toBeGreaterThan(
+        70 * HOUR_MS,
+      );
+    }
+
+    caller.answer = () => 204;
+    await delivery.signal('resend', { actor: 'ada' });
+    const result = (await delivery.result()) as Pick<CallbackReport, 'delivered'>;
+    const last = caller.received.at(-1) as Received;
+    expect(result.delivered?.notification.id).toBe(last.headers['webhook-id']);
+    expect(last.text).toBe(attempts[0]?.text);
+  });
+});
