@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import proto from '@temporalio/proto';
+import type proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { Webhook } from 'standardwebhooks';
 import { createCallbackSender } from '../../src/callbacks/index.js';
