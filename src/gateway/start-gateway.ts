@@ -23,8 +23,10 @@ import { takeCensus } from './metrics/census.js';
 import { keepFresh } from './metrics/keep-fresh.js';
 import { createMetrics } from './metrics/metrics.js';
 import { addMetricsRoute, countRequests } from './metrics/routes.js';
+import { addReferenceRoutes } from './reference/routes.js';
 import { createTokenCheck } from './http/bearer-token.js';
 import { closingSignal } from './http/closing.js';
+import { listRoutes, type Route } from './http/list-routes.js';
 import { errorForLog } from './http/error-for-log.js';
 import { createRateLimit } from './http/rate-limit.js';
 import { closeServer, createServer } from './http/server.js';
@@ -72,6 +74,8 @@ export interface Gateway {
   readonly url: string;
   /** What to hand to the settlement provider and to the service: they carry capabilities. */
   readonly inbound: { readonly settlement?: string; readonly webhook: string };
+  /** Every path that it answers, with `:parameters`. */
+  readonly routes: readonly Route[];
   /** Takes nothing new, finishes what is in flight. What is in the inbox stays there for the next start. */
   close(): Promise<void>;
 }
@@ -129,6 +133,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
 
   const server = createServer(logger);
+  const routes = listRoutes(server);
   const closing = closingSignal(server);
   countRequests(server, metrics);
   addInboundRoutes(server, {
@@ -171,6 +176,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   addCodecRoutes(server, { codec: options.codec, tokens, settings, uiOrigin: options.uiOrigin });
   addHealthRoutes(server, { store, client });
   addMetricsRoute(server, { metrics, tokens });
+  addReferenceRoutes(server, settings);
 
   const url = await listen(server, settings);
   dispatcher.start();
@@ -179,6 +185,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return {
     url,
     inbound: inboundUrls(settings.publicUrl, capabilities),
+    routes,
     async close() {
       await closeServer(server);
       await Promise.all([dispatcher.stop(), settler.stop(), retention.stop(), cards.close()]);

@@ -18,7 +18,7 @@ export interface CallbackRoutesDeps {
   readonly logger: Logger;
 }
 
-const ListQuery = z.strictObject({
+export const ListQuery = z.strictObject({
   state: z.enum(['undelivered', 'open']).default('undelivered'),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });

@@ -6,7 +6,7 @@ import { parseBody } from '../http/members.js';
 import type { CardDesk } from './card-desk.js';
 import { CardGiven } from './card-schema.js';
 
-const CardBody = z.strictObject({ card: CardGiven });
+export const CardBody = z.strictObject({ card: CardGiven });
 
 /**
  * `POST /card-tokens` `{card}`: 201 and `{cardToken, masked, expiresAt}`, for callers who start a card flow by other ways

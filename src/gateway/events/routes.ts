@@ -22,7 +22,7 @@ export interface EventRoutesDeps {
   readonly logger: Logger;
 }
 
-const INBOX_STATES = [
+export const INBOX_STATES = [
   'waiting',
   'delivered',
   'applied',
@@ -41,8 +41,8 @@ const page = {
     .optional(),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 };
-const PageQuery = z.strictObject(page);
-const ReplayBody = z.strictObject({ trust: z.boolean().default(false), dryRun: z.boolean().default(false) });
+export const PageQuery = z.strictObject(page);
+export const ReplayBody = z.strictObject({ trust: z.boolean().default(false), dryRun: z.boolean().default(false) });
 
 /** The inbox, for people: what arrived, what became of it, and the order to deliver it anew. */
 export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {

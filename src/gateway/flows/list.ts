@@ -15,7 +15,7 @@ import { isReference } from '../http/flow-path.js';
 import { parseBody } from '../http/members.js';
 import type { FlowOperationDeps } from './deps.js';
 
-const ListQuery = z.strictObject({
+export const ListQuery = z.strictObject({
   kind: z.enum(FLOW_KINDS).optional(),
   state: z.enum(FLOW_STATES).optional(),
   reference: z.string().refine(isReference, 'is not a reference').optional(),

@@ -12,8 +12,8 @@ import type { FlowOperationDeps } from './deps.js';
 import { resolveTerminated } from './resolve-terminated.js';
 
 const note = () => z.string().max(1_000);
-const CancelBody = z.strictObject({ note: note().optional() });
-const ResolveBody = z.strictObject({
+export const CancelBody = z.strictObject({ note: note().optional() });
+export const ResolveBody = z.strictObject({
   action: z.string().regex(/^[a-z-]{1,40}$/, 'is not an action'),
   note: note().min(1, 'must say why'),
   eventId: z
@@ -21,12 +21,12 @@ const ResolveBody = z.strictObject({
     .regex(/^[\w.-]{1,80}$/, 'is not an event id')
     .optional(),
 });
-const PayBody = z.strictObject({
+export const PayBody = z.strictObject({
   mobileMoney: z.unknown().refine((value) => value !== undefined, 'must say who pays'),
   amount: z.unknown().optional(),
   currency: z.unknown().optional(),
 });
-const RefundInvoiceBody = z.strictObject({ invoice: z.string().min(1).max(4_000) });
+export const RefundInvoiceBody = z.strictObject({ invoice: z.string().min(1).max(4_000) });
 
 /** `POST …/cancel`: refused once money may have moved. Cancelling a cancelled flow is no error. */
 export async function cancelFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {

@@ -6,7 +6,7 @@ import { parseBody } from '../http/members.js';
 import { addressOf, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 
-const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
+export const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;

@@ -15,6 +15,14 @@ const CUT_AFTER_MS = REQUEST_WITHIN_MS + 2_000;
 /** Longest reference, and room for a capability. Longer parts of a path are unknown paths. */
 const MAX_PATH_PART = 256;
 
+/** Of every answer that does not say otherwise: only the pages of the API reference do. */
+const SAFE_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+};
+
 /** A fastify instance with everything that all paths share: limits, timeouts, strict JSON, one error body, one log line. */
 export function createServer(logger: Logger): FastifyInstance {
   const server = fastify({
@@ -39,13 +47,8 @@ export function createServer(logger: Logger): FastifyInstance {
   takeJsonBodies(server);
   logRequests(server, logger);
   server.addHook('onSend', async (request, reply) => {
-    void reply.headers({
-      'x-request-id': request.id,
-      'x-content-type-options': 'nosniff',
-      'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      'referrer-policy': 'no-referrer',
-    });
+    const headers = { 'x-request-id': request.id, ...SAFE_HEADERS };
+    for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) void reply.header(name, value);
   });
   server.setNotFoundHandler(answerNotFound);
   server.setErrorHandler(createErrorHandler(logger));

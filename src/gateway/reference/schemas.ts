@@ -1,0 +1,101 @@
+import type { OpenAPIV3_1 } from 'openapi-types';
+import { z } from 'zod';
+import { componentSchemas } from '../../contract/openapi-schemas.js';
+import { flowOf } from '../../flows/index.js';
+import { FLOW_KINDS, type FlowKind } from '../../flows/vocabulary.js';
+import { ListQuery as CallbackQuery } from '../callbacks/routes.js';
+import { CardGiven } from '../cards/card-schema.js';
+import { CardBody } from '../cards/routes.js';
+import { PageQuery, ReplayBody } from '../events/routes.js';
+import { ListQuery } from '../flows/list.js';
+import { CancelBody, PayBody, RefundInvoiceBody, ResolveBody } from '../flows/orders.js';
+import { WaitQuery } from '../flows/wait.js';
+import * as answers from './answers.js';
+import { pascal } from './flow-entries.js';
+
+type Schema = OpenAPIV3_1.SchemaObject;
+
+const AnyEvent = z.looseObject({}).meta({ description: 'Either envelope, either spelling; unknown members are kept.' });
+
+/** What the gateway takes and gives besides the service's own interface, by the names of the reference. */
+export function gatewaySchemas(): Record<string, Schema> {
+  const taken = { CancelBody, ResolveBody, PayBody, RefundInvoiceBody, ReplayBody, CardBody, AnyEvent, CardGiven };
+  const inputs = Object.fromEntries(FLOW_KINDS.flatMap((kind) => inputOf(kind)));
+  return {
+    ...componentSchemas(),
+    FlowKind: { type: 'string', enum: [...FLOW_KINDS] },
+    ...inputs,
+    ...shownAs('input', { ...taken }),
+    ...shownAs('output', { ...answers }),
+  };
+}
+
+/** Query strings, as their parameters. */
+export function queryParameters(name: string): OpenAPIV3_1.ParameterObject[] {
+  const queries: Readonly<Record<string, z.ZodType>> = {
+    FlowQuery: ListQuery,
+    WaitQuery,
+    EventQuery: PageQuery,
+    CallbackQuery,
+  };
+  const query = queries[name];
+  if (query === undefined) throw new TypeError(`${name} is no query`);
+  const { properties = {} } = toSchema(query, 'output');
+  return Object.entries(properties).map(([member, schema]) => ({
+    name: member,
+    in: 'query',
+    required: false,
+    // The type of the parameter is that of an older version of OpenAPI.
+    schema: schema as never,
+  }));
+}
+
+/** The input of a kind over HTTP, where a card stands in its place itself. */
+function inputOf(kind: FlowKind): [string, Schema][] {
+  const definition = flowOf(kind);
+  if (definition === undefined) return [];
+  const schema = prepared(definition.input);
+  return [[`${pascal(kind)}Input`, kind === 'card-deposit' ? withCard(schema) : schema]];
+}
+
+function withCard(schema: Schema): Schema {
+  const { cardToken: _token, masked: _masked, ...properties } = schema.properties ?? {};
+  const required = (schema.required ?? []).filter((name) => name !== 'cardToken' && name !== 'masked');
+  return {
+    ...schema,
+    properties: { ...properties, card: { $ref: '#/components/schemas/CardGiven' } },
+    required: [...required, 'card'],
+  };
+}
+
+/** A preparation of the raw value has no schema; what comes after it has, but for the form that the preparation fills in. */
+function prepared(input: z.ZodType): Schema {
+  if (!(input instanceof z.ZodPipe) || !(input.in instanceof z.ZodTransform)) return toSchema(input, 'input');
+  const { out } = input;
+  const schema = toSchema(out as z.ZodType, 'input');
+  if (!(out instanceof z.ZodDiscriminatedUnion)) return schema;
+  const { discriminator } = out.def;
+  const forms = (schema.oneOf ?? schema.anyOf ?? []) as Schema[];
+  const withoutForm = forms.map((form) => ({
+    ...form,
+    required: form.required?.filter((name) => name !== discriminator) ?? [],
+  }));
+  return { anyOf: withoutForm };
+}
+
+function shownAs(io: 'input' | 'output', schemas: Readonly<Record<string, z.ZodType>>): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toSchema(schema, io)]));
+}
+
+function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _schema, ...shown } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    // Answers may grow members.
+    override: ({ jsonSchema }) => {
+      if (io === 'output' && jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties'];
+    },
+  });
+  return JSON.parse(JSON.stringify(shown)) as Schema;
+}
