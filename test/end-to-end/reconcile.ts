@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check, isQuiet } from './reconcile/check.js';
-import { ask, gather, type Sources } from './reconcile/gather.js';
-import type { Witnesses } from './reconcile/witnesses.js';
+import { ask, createFlowLookup, gather, type Sources } from './reconcile/gather.js';
+import { readStoreFile } from './reconcile/store-file.js';
+import type { FlowFact, Witnesses } from './reconcile/witnesses.js';
 
 /*
  * Holds four witnesses against one another: the sandbox's books, the executions in Temporal, the claims and the inbox.
@@ -11,27 +12,36 @@ import type { Witnesses } from './reconcile/witnesses.js';
 /** How long flows, events and callbacks may take to come to rest; what still moves then is a violation. */
 const PATIENCE_MS = 20_000;
 
-/** The witnesses when nothing moves any more, or when patience ends. */
-export async function atRest(sources: Sources, patienceMs = PATIENCE_MS): Promise<Witnesses> {
-  const endsAtMs = performance.now() + patienceMs;
-  for (;;) {
-    const { deliveries } = await ask<{ deliveries: Record<string, number> }>(sources.sandboxUrl, '/state');
-    const witnesses = await gather(sources);
-    if (((deliveries['pending'] ?? 0) === 0 && isQuiet(witnesses)) || performance.now() > endsAtMs) return witnesses;
-    await sleep(200);
-  }
-}
-
 /**
- * Invariants I1 to I8 of everything that a stack has done so far.
+ * Of everything that a stack has done so far: waits until nothing moves any more (or patience ends), and checks I1 to I8.
  * @throws Error that names every violation
  */
-export async function reconcile(sources: Sources, patienceMs?: number): Promise<Witnesses> {
-  const witnesses = await atRest(sources, patienceMs);
-  const found = check(witnesses);
-  if (found.length > 0) throw new Error(['The reconciler found:', ...found.map(describe)].join('\n'));
-  return witnesses;
+export function createReconciler(sources: Sources, patienceMs = PATIENCE_MS): () => Promise<Witnesses> {
+  const lookUpFlows = createFlowLookup(sources);
+
+  async function flowsAtRest(): Promise<readonly FlowFact[]> {
+    const endsAtMs = performance.now() + patienceMs;
+    for (;;) {
+      const { deliveries } = await ask<{ deliveries: Record<string, number> }>(sources.sandboxUrl, '/state');
+      const flows = await lookUpFlows();
+      const { inbox } = readStoreFile(sources.storePath);
+      const rests = (deliveries['pending'] ?? 0) === 0 && isQuiet({ flows, inbox });
+      if (rests || performance.now() > endsAtMs) return flows;
+      await sleep(200);
+    }
+  }
+
+  return async () => {
+    const witnesses = await gather(sources, await flowsAtRest());
+    const found = check(witnesses);
+    if (found.length > 0) throw new Error(['The reconciler found:', ...found.map(describe)].join('\n'));
+    return witnesses;
+  };
 }
+
+/** Once; for those who ask no more. */
+export const reconcile = (sources: Sources, patienceMs?: number): Promise<Witnesses> =>
+  createReconciler(sources, patienceMs)();
 
 const describe = ({ invariant, what }: { invariant: string; what: string }) => `  ${invariant}: ${what}`;
 

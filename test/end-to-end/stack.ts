@@ -19,7 +19,7 @@ import {
 import { countPosts } from './count-posts.js';
 import type { Sources } from './reconcile/gather.js';
 import type { Witnesses } from './reconcile/witnesses.js';
-import { reconcile } from './reconcile.js';
+import { createReconciler } from './reconcile.js';
 
 export const SERVICE_TOKEN = 'canary-token-of-the-service';
 
@@ -131,6 +131,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const { client, taskQueue } = tested;
   const { started, posted, post, control } = counted;
   const sources = { client, taskQueue, sandboxUrl: sandbox.url, gatewayUrl: tested.url, storePath, started, posted };
+  const reconcile = createReconciler(sources);
   return {
     ...tested,
     sandbox,
@@ -139,10 +140,10 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
     sources,
     post,
     control,
-    reconcile: () => reconcile(sources),
+    reconcile,
     async close() {
       try {
-        await reconcile(sources);
+        await reconcile();
       } finally {
         await sandbox.close();
         await worker.shutdown();

@@ -17,7 +17,7 @@ export function check(witnesses: Witnesses): readonly Violation[] {
 }
 
 /** Whether it is worth checking: nothing is under way any more. */
-export function isQuiet(witnesses: Witnesses): boolean {
+export function isQuiet(witnesses: Pick<Witnesses, 'flows' | 'inbox'>): boolean {
   const known = new Set(witnesses.flows.map(({ flowId }) => flowId));
   return (
     witnesses.flows.every(({ state }) => state !== 'running') &&

@@ -19,10 +19,10 @@ export interface Sources {
   readonly posted: () => number;
 }
 
-export async function gather(sources: Sources): Promise<Witnesses> {
+/** @param flows by `createFlowLookup` */
+export async function gather(sources: Sources, flows: readonly FlowFact[]): Promise<Witnesses> {
   const { sandboxUrl, gatewayUrl, storePath, started } = sources;
-  const [flows, { executions }, { entries, balances }, { deliveries }] = await Promise.all([
-    flowsInTemporal(sources),
+  const [{ executions }, { entries, balances }, { deliveries }] = await Promise.all([
     ask<{ executions: Execution[] }>(sandboxUrl, '/executions'),
     ask<{ entries: LedgerEntry[]; balances: Witnesses['balances'] }>(sandboxUrl, '/ledger'),
     ask<{ deliveries: Delivery[] }>(sandboxUrl, '/deliveries'),
@@ -68,14 +68,24 @@ async function recordsOf(sandboxUrl: string, { kind, reference }: FlowFact): Pro
   ];
 }
 
-/** Listed by the task queue, which lags behind; so those that somebody was told of are looked up by id. */
-async function flowsInTemporal({ client, taskQueue, started }: Sources): Promise<FlowFact[]> {
-  const ids = new Set(started);
-  for await (const { workflowId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
-    if ((workflowId.split('/')[0] ?? '') in MONEY) ids.add(workflowId);
-  }
-  const flows = await Promise.all([...ids].map((flowId) => flowInTemporal(client, flowId)));
-  return flows.filter((flow) => flow !== undefined);
+/**
+ * The flows, as Temporal has them. Listed by the task queue, which lags behind; so those that somebody was told of are
+ * looked up by id. What has closed stays as it is, and is asked about once.
+ */
+export function createFlowLookup({ client, taskQueue, started }: Sources): () => Promise<readonly FlowFact[]> {
+  const closed = new Map<string, FlowFact>();
+  return async () => {
+    const ids = new Set(started);
+    for await (const { workflowId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
+      if ((workflowId.split('/')[0] ?? '') in MONEY) ids.add(workflowId);
+    }
+    const flows = await Promise.all([...ids].map(async (id) => closed.get(id) ?? (await flowInTemporal(client, id))));
+    return flows.flatMap((flow) => {
+      if (flow === undefined) return [];
+      if (!['running', 'parked'].includes(flow.state)) closed.set(flow.flowId, flow);
+      return [flow];
+    });
+  };
 }
 
 async function flowInTemporal(client: Client, flowId: string): Promise<FlowFact | undefined> {
