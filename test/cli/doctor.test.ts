@@ -4,6 +4,7 @@ import { Connection } from '@temporalio/client';
 import { checkClock } from '../../src/cli/doctor/check-clock.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
+import { clusterUrl, makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { closedPort, run, scratchFolder } from './run.js';
 
 const scratch = await scratchFolder();
@@ -77,6 +78,23 @@ describe('the doctor', () => {
     const { code, about } = await diagnose({ TEMPORAL_NAMESPACE: 'nowhere' });
     expect(about('Temporal')[0]?.says).toContain('has no namespace nowhere: make it, or set TEMPORAL_NAMESPACE.');
     expect(code).toBe(1);
+  });
+
+  (clusterUrl === undefined ? test.skip : test)('looks at the database, and shows nothing of its URL', async () => {
+    const database = await makeTemporaryDatabase();
+    const good = await diagnose({ DATABASE_URL: database.url });
+    expect(good.about('store')).toEqual([
+      { verdict: 'good', about: 'store', says: 'the database of DATABASE_URL can be written durably' },
+    ]);
+    const url = new URL(database.url);
+    url.password = 'canary-password';
+    const refused = await diagnose({ DATABASE_URL: url.href });
+    expect(refused.about('store')[0]?.says).toBe(
+      'The database of DATABASE_URL does not let us in (28P01): see to the user and the password.',
+    );
+    expect(refused.code).toBe(1);
+    expect(good.out + refused.out).not.toMatch(/canary-password|test_[0-9a-f]{8}/);
+    await database.drop();
   });
 
   test('says what is wrong with a token file', async () => {

@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import pc from 'picocolors';
+import { parse } from 'yaml';
+import { createProgram } from '../../src/cli/program.js';
+import { readSettings } from '../../src/config/index.js';
+import { STATE_ATTRIBUTE } from '../../src/flows/vocabulary.js';
+import { packageRoot } from '../../src/temporal/package-root.js';
+
+interface Service {
+  readonly image?: string;
+  readonly build?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly network_mode?: string;
+  readonly profiles?: readonly string[];
+  readonly deploy?: { readonly replicas?: number };
+  readonly healthcheck?: unknown;
+}
+
+const read = (path: string) => readFileSync(join(packageRoot(), path), 'utf8');
+const compose = parse(read('docker-compose.yml'), { merge: true }) as Record<string, unknown> & {
+  readonly services: Readonly<Record<string, Service>>;
+};
+const services = Object.entries(compose.services);
+const ours = services.filter(([, { build }]) => build !== undefined);
+const dockerfile = read('Dockerfile');
+
+/** What a person writes into .env. */
+const DOT_ENV: Readonly<Record<string, string>> = {
+  DATABASE_PASSWORD: 'letters1anddigits',
+  TEMPORAL_DATABASE_PASSWORD: 'letters2anddigits',
+  PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+  GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend',
+};
+/** `${NAME:-default}` and `${NAME:?what to do}`, as Compose reads them. */
+const VARIABLE = /\$\{(\w+):([-?])([^}]*)\}/g;
+const filledIn = (text: string, env: Readonly<Record<string, string>>) =>
+  text.replaceAll(VARIABLE, (_, name: string, kind: string, rest: string) => {
+    const value = env[name];
+    if (value === undefined && kind === '?') throw new Error(`${name} is missing: ${rest}`);
+    return value ?? rest;
+  });
+
+const settingsOf = (service: Service | undefined, env: Readonly<Record<string, string>>) =>
+  readSettings(
+    Object.fromEntries(Object.entries(service?.environment ?? {}).map(([name, value]) => [name, filledIn(value, env)])),
+  );
+
+describe('docker-compose.yml', () => {
+  it('fits the public schema of the Compose specification, which does refuse what is wrong', () => {
+    const schema = JSON.parse(read('test/deployment/compose-spec/compose-spec.json')) as object;
+    const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+    const validate = ajv.compile(schema);
+    expect([validate(compose), validate.errors]).toEqual([true, null]);
+    expect(validate({ ...compose, services: { gateway: { imagine: 'x' } } })).toBe(false);
+  });
+
+  it('runs what issue and design name: gateway, two workers, the sandbox as a profile, Temporal and its UI, two databases', () => {
+    expect(ours.map(([name]) => name)).toEqual(['gateway', 'worker', 'sandbox']);
+    expect(compose.services['worker']?.deploy?.replicas).toBe(2);
+    expect(services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)).toEqual(['sandbox']);
+    const images = services.flatMap(([, { image = '', build }]) =>
+      build === undefined ? [image.split(':')[0] ?? ''] : [],
+    );
+    expect(images.toSorted()).toEqual([
+      'postgres',
+      'postgres',
+      ...['admin-tools', 'admin-tools', 'server', 'ui'].map((name) => `temporalio/${name}`),
+    ]);
+    expect(compose.services['temporal-ui']?.environment?.['TEMPORAL_CODEC_ENDPOINT']).toMatch(/:8400\}\/codec$/);
+  });
+
+  it('starts ours by commands of the command line, with settings that are documented', () => {
+    const context = {
+      env: {},
+      out: () => {},
+      err: () => {},
+      isTerminal: false,
+      colors: pc.createColors(false),
+      stdin: () => Promise.resolve(''),
+    };
+    const commands = createProgram(context, async () => {}).commands.map((command) => command.name());
+    const documented = read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` /gm);
+    const known = new Set([...documented].map(([, name]) => name));
+    for (const [, { command = [], environment = {} }] of ours) {
+      expect(commands).toContain(command[0]);
+      expect(Object.keys(environment).filter((name) => !known.has(name))).toEqual([]);
+    }
+  });
+
+  it('gives them settings that they take, with the sandbox and with a live service', () => {
+    for (const [, service] of ours) {
+      expect(settingsOf(service, DOT_ENV)).toMatchObject({
+        development: false,
+        serviceIsSandbox: true,
+        databaseUrl: 'postgres://towline:letters1anddigits@database:5432/towline',
+      });
+      const live = {
+        SERVICE_BASE_URL: 'https://service.example',
+        SERVICE_TOKEN: 'a-token',
+        PUBLIC_URL: 'https://t.example',
+      };
+      expect(settingsOf(service, { ...DOT_ENV, ...live })).toMatchObject({ serviceIsSandbox: false });
+      expect(() => settingsOf(service, {})).toThrow('DATABASE_PASSWORD is missing');
+    }
+  });
+
+  it('shares one network where the sandbox must be on the same machine, and waits only for what there is', () => {
+    for (const name of ['worker', 'sandbox']) expect(compose.services[name]?.network_mode).toBe('service:gateway');
+    const waited = services.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on));
+    expect(waited.filter((name) => !(name in compose.services))).toEqual([]);
+  });
+
+  it('registers the search attribute of the flows, once', () => {
+    const [script = ''] = compose.services['temporal-namespace']?.command ?? [];
+    expect(script).toContain(`search-attribute create --name ${STATE_ATTRIBUTE} --type Keyword`);
+    expect(compose.services['gateway']?.depends_on).toHaveProperty('temporal-namespace');
+  });
+
+  it('pins every image', () => {
+    const images = [
+      ...services.map(([, { image = '' }]) => image),
+      ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),
+    ];
+    expect(images.length).toBe(services.length + 2);
+    expect(images.filter((image) => !/:\d+\.\d+\.?\d*/.test(image))).toEqual([]);
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('installs from the lock file, on glibc, and runs as nobody special, with a health check', () => {
+    const [, ...stages] = dockerfile.split(/^FROM /m);
+    expect(stages.map((stage) => /^node:\S+-bookworm-slim/.test(stage))).toEqual([true, true]);
+    expect(stages[0]).toMatch(/^RUN npm ci/m);
+    expect(stages[1]).toMatch(/^USER node$/m);
+    expect(stages[1]).toMatch(/^HEALTHCHECK [\s\S]+readyz/m);
+  });
+});
