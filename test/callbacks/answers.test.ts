@@ -1,0 +1,63 @@
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createCallbackSender } from '../../src/callbacks/index.js';
+import { SELF_SIGNED } from '../client/tls-fixture.js';
+
+const secrets = [`whsec_${Buffer.alloc(32, 5).toString('base64')}`];
+const sender = createCallbackSender({ secrets, allowLoopback: true, timeoutMs: 500 });
+const sendTo = (url: string) => sender.send({ url, id: 'msg_1', body: '{}' });
+
+const open = new Set<Socket>();
+let server: Server | undefined;
+async function listen(made: Server): Promise<number> {
+  server = made;
+  made.on('connection', (socket) => open.add(socket));
+  await new Promise<void>((done) => made.listen(0, '127.0.0.1', done));
+  return (made.address() as AddressInfo).port;
+}
+afterEach(async () => {
+  for (const socket of open) socket.destroy();
+  open.clear();
+  await new Promise((done) => server?.close(done));
+});
+
+describe('a receiver that misbehaves', () => {
+  it('is read no further than 64 KiB or so, and its status counts', async () => {
+    let written = 0;
+    const port = await listen(
+      createHttpServer((_, response) => {
+        response.on('error', () => undefined);
+        const more = (): void => {
+          while (!response.destroyed && response.write(Buffer.alloc(16_384))) written += 16_384;
+        };
+        response.writeHead(200).on('drain', more);
+        more();
+      }),
+    );
+    expect(await sendTo(`http://127.0.0.1:${port}/`)).toMatchObject({ httpStatus: 200 });
+    // What it could write is bounded by the buffers of two sockets, not by how long it goes on.
+    expect(written).toBeLessThan(32 * 1_024 * 1_024);
+  });
+
+  it('is given up when it does not answer in time', async () => {
+    const port = await listen(createHttpServer(() => undefined));
+    await expect(sendTo(`http://127.0.0.1:${port}/`)).rejects.toThrow('no answer in time');
+  });
+
+  it('hears nothing where nobody vouches for its certificate', async () => {
+    let heard = 0;
+    const port = await listen(createHttpsServer(SELF_SIGNED, () => (heard += 1)));
+    await expect(sendTo(`https://localhost:${port}/`)).rejects.toThrow('cannot be reached');
+    expect(heard).toBe(0);
+  });
+
+  it('is sent nothing unsigned', async () => {
+    const port = await listen(createHttpServer(() => undefined));
+    const unsigned = createCallbackSender({ secrets: [], allowLoopback: true });
+    const sent = unsigned.send({ url: `http://127.0.0.1:${port}/`, id: 'msg_1', body: '{}' });
+    await expect(sent).rejects.toThrow('CALLBACK_SECRETS');
+    expect(open.size).toBe(0);
+  });
+});
