@@ -9,6 +9,7 @@ const {
   TEMPORAL_ADDRESS = '127.0.0.1:7233',
   GATEWAY_URL = 'http://127.0.0.1:8400',
   TOWLINE_TOKEN = 'dev-token',
+  TASK_QUEUE = 'towline',
 } = process.env;
 
 const remoteCodec = {
@@ -22,7 +23,7 @@ input.provider_reference_id = process.argv[2] ?? `order-${Date.now()}`;
 const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
 const client = new Client({ connection, dataConverter: { payloadCodecs: [remoteCodec] } });
 const flow = await client.workflow.start('bridgeTransfer', {
-  taskQueue: 'towline',
+  taskQueue: TASK_QUEUE,
   workflowId: `bridge-transfer/${input.provider_reference_id}`,
   // One reference is one flow, running or closed.
   workflowIdConflictPolicy: 'USE_EXISTING',

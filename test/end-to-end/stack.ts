@@ -40,6 +40,7 @@ export interface Stack extends GatewayUnderTest {
 export interface StackOptions {
   readonly sandbox?: Partial<Parameters<typeof startSandbox>[0]>;
   readonly env?: Record<string, string>;
+  readonly activities?: Partial<ActivityDeps>;
 }
 
 /** For a `describe`: a stack for its tests, reconciled after each of them. */
@@ -106,6 +107,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
     newOwner: () => randomUUID(),
     monotonicMs: () => performance.now(),
     log: { info: note, warn: note },
+    ...options.activities,
   };
   later.activities = activities;
   const worker = await startWorker({
