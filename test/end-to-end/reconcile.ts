@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { check, isQuiet } from './reconcile/check.js';
 import { ask, createFlowLookup, gather, type Sources } from './reconcile/gather.js';
-import { readStoreFile } from './reconcile/store-file.js';
+import { readStore } from './reconcile/read-store.js';
 import type { FlowFact, Witnesses } from './reconcile/witnesses.js';
 
 /*
@@ -24,7 +24,7 @@ export function createReconciler(sources: Sources, patienceMs = PATIENCE_MS): ()
     for (;;) {
       const { deliveries } = await ask<{ deliveries: Record<string, number> }>(sources.sandboxUrl, '/state');
       const flows = await lookUpFlows();
-      const { inbox } = readStoreFile(sources.storePath);
+      const { inbox } = await readStore(sources.storePath);
       const rests = (deliveries['pending'] ?? 0) === 0 && isQuiet({ flows, inbox });
       if (rests || performance.now() > endsAtMs) return flows;
       await sleep(200);

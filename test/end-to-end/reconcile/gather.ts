@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { MONEY } from './kinds.js';
-import { readStoreDatabase } from './store-database.js';
-import { readStoreFile } from './store-file.js';
+import { readStore } from './read-store.js';
 import type { Execution, FlowFact, LedgerEntry, ServiceRecord, Witnesses } from './witnesses.js';
 
 /** Where the witnesses are found. */
@@ -35,7 +34,7 @@ export async function gather(sources: Sources, flows: readonly FlowFact[]): Prom
     records: (await Promise.all(flows.map((flow) => recordsOf(sandboxUrl, flow)))).flat(),
     entries,
     balances,
-    ...(storePath.startsWith('postgres:') ? await readStoreDatabase(storePath) : readStoreFile(storePath)),
+    ...(await readStore(storePath)),
     answered: attempts.filter(({ status }) => status !== null && status < 300).length + sources.posted(),
     // What the adversary loses is never sent.
     unanswered: attempts.filter(({ status, answer }) => status === null && !answer.startsWith('lost on the way'))
