@@ -11,7 +11,10 @@ import { withStack, type Stack } from './stack.js';
 
 const EXAMPLES = join(packageRoot(), 'examples');
 
-/** What each must have moved, and no more. */
+/** What was begun elsewhere before the flow starts. */
+const BEFORE: Record<string, (stack: Stack, reference: string) => Promise<unknown>> = {};
+
+/** What each must have moved, and no more; nothing where it only watches. */
 const EXECUTES: Record<string, readonly string[]> = {
   'bridge-transfer': ['createBridgeDeposit'],
   'invoice-payment': ['createInvoice', 'payInvoice'],
@@ -21,7 +24,6 @@ const EXECUTES: Record<string, readonly string[]> = {
   'bank-checkout': ['createBankCheckout'],
   'card-deposit': ['createCardDeposit'],
   'bank-withdrawal': ['createBankWithdrawal'],
-  'kyc-check': [],
 };
 
 describe('the examples, as they stand, with every webhook of the service', () => {
@@ -36,13 +38,14 @@ describe('the examples, as they stand, with every webhook of the service', () =>
 
   test.each(FLOW_KINDS)('%s.json is started over HTTP, completes, and is executed once', async (kind) => {
     const text = await readFile(join(EXAMPLES, `${kind}.json`), 'utf8');
+    await BEFORE[kind]?.(stack, (JSON.parse(text) as { referenceId: string }).referenceId);
     const started = await stack.post(`/flows/${kind}`, text);
     expect([started.status, started.body]).toEqual([201, expect.objectContaining({ kind })]);
     const { flowId, reference } = started.body;
     const { body: ended } = await stack.get(`/flows/${flowId}/wait?timeoutSeconds=60`);
     expect(ended).toMatchObject({ state: 'completed' });
     const { executions } = await stack.control('GET', `/executions?reference=${reference}`);
-    expect(executions.map(({ operation }: { operation: string }) => operation)).toEqual(EXECUTES[kind]);
+    expect(executions.map(({ operation }: { operation: string }) => operation)).toEqual(EXECUTES[kind] ?? []);
   });
 
   test.each(FLOW_KINDS.filter((kind) => kind !== 'card-deposit'))(

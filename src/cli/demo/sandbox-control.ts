@@ -18,6 +18,8 @@ export interface SandboxControl {
   executions(reference: string): Promise<Executions>;
   /** Posts an unsigned COMPLETED with every fact right, as an attacker would who knows all of them. */
   forge(reference: string): Promise<void>;
+  /** A mobile money deposit that nobody here has started. */
+  mobileMoneyDeposit(reference: string): Promise<void>;
   /** How many times longer a step of the ending `slow` takes. */
   setSlowFactor(factor: number): Promise<void>;
 }
@@ -57,6 +59,10 @@ export function createSandboxControl(sandboxUrl: string): SandboxControl {
     },
     async forge(reference) {
       await ask('POST', '/forge', { reference });
+    },
+    async mobileMoneyDeposit(referenceId) {
+      const phoneNumber = '+254712345678';
+      await ask('POST', '/mobile-money-deposits', { referenceId, amount: 1_000.5, currency: 'KES', phoneNumber });
     },
     async setSlowFactor(slowFactor) {
       await ask('POST', '/settings', { slowFactor });

@@ -13,8 +13,13 @@ export const MONEY: Readonly<Record<string, string | null>> = {
   'kyc-check': null,
 };
 
+/** Of kinds that only watch: whose record tells how it has ended. */
+const WATCHED: Readonly<Record<string, string>> = {
+  'kyc-check': 'getKycStatus',
+};
+
 /** Whose record tells how a flow of the kind has ended. */
-export const recordOperation = (kind: string): string => MONEY[kind] ?? 'getKycStatus';
+export const recordOperation = (kind: string): string => MONEY[kind] ?? WATCHED[kind] ?? kind;
 
 /** `none`: the service has no record. `owed`: it failed, and the service keeps money of somebody. */
 export type Standing = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';

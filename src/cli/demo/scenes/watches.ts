@@ -1,7 +1,7 @@
 import type { Scene } from '../scene.js';
 
-/** No money moves: a decision is awaited. */
-export const kycScenes: readonly Scene[] = [
+/** No money moves: how a record ends is awaited. */
+export const watchScenes: readonly Scene[] = [
   {
     kind: 'kyc-check',
     name: 'kyc',
