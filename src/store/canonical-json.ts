@@ -17,7 +17,8 @@ export function canonicalJson(value: unknown): string {
   return print(value, []);
 }
 
-function print(value: unknown, parents: readonly unknown[]): string {
+/** `parents` is one stack for the whole value: a copy for each level would make a wide and deep body slow. */
+function print(value: unknown, parents: unknown[]): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new NotJsonError(String(value));
@@ -25,14 +26,23 @@ function print(value: unknown, parents: readonly unknown[]): string {
   }
   if (typeof value !== 'object') throw new NotJsonError(typeof value);
   if (parents.includes(value)) throw new NotJsonError('a cycle');
-  const path = [...parents, value];
-  // `Array.from` visits holes, which `map` would skip.
-  if (Array.isArray(value)) return `[${Array.from(value, (item) => print(item, path)).join(',')}]`;
+  parents.push(value);
+  const text = Array.isArray(value) ? printArray(value, parents) : printObject(value, parents);
+  parents.pop();
+  return text;
+}
+
+/** `Array.from` visits holes, which `map` would skip. */
+function printArray(value: readonly unknown[], parents: unknown[]): string {
+  return `[${Array.from(value, (item) => print(item, parents)).join(',')}]`;
+}
+
+function printObject(value: object, parents: unknown[]): string {
   if (!isPlain(value)) throw new NotJsonError('an instance of a class');
   const members = Object.entries(value)
     .filter(([, member]) => member !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${print(member, path)}`);
+    .map(([name, member]) => `${JSON.stringify(name)}:${print(member, parents)}`);
   return `{${members.join(',')}}`;
 }
 

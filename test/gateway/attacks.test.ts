@@ -3,9 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { gatewayUnderTest, SETTLEMENT_SECRET, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
 import { rawRequest } from './setup/raw-request.js';
-import { createRandom } from './setup/random.js';
 import { signed } from './setup/sign.js';
-import { signatureMutants } from './setup/signature-mutants.js';
 import { newReference, settlement, transferInput } from './setup/transfers.js';
 import { until } from './setup/until.js';
 
@@ -72,67 +70,6 @@ describe('an attacker', () => {
     });
     expect(await tested.store.inbox.list({ flowId: `bridge-transfer/${other}` })).toEqual([]);
   });
-
-  it('gets none of 1,000 mutants of a valid signature accepted, and no 500', async () => {
-    const random = createRandom(40);
-    const reference = newReference();
-    const body = JSON.stringify(settlement(reference, 'COMPLETED'));
-    const statuses: Record<number, number> = {};
-    for (const mutant of signatureMutants(SETTLEMENT_SECRET, body, 1_000, random)) {
-      const { status } = await rawRequest(tested.url, SETTLEMENT_PATH, mutant.body, mutant.headers);
-      statuses[status] = (statuses[status] ?? 0) + 1;
-    }
-    expect(new Set(Object.keys(statuses))).toEqual(new Set(['400', '401']));
-    const rows = await tested.store.inbox.list({ flowId: `bridge-transfer/${reference}` });
-    expect(rows).toEqual([]);
-  }, 60_000);
-
-  it('gets nowhere with 1,000 strange references, in paths and in bodies, and no 500', async () => {
-    const random = createRandom(44);
-    const pieces = [
-      '..',
-      '%2e%2e',
-      '.',
-      '/',
-      '%2f',
-      '%00',
-      '\u0000',
-      'А',
-      '％２ｅ',
-      '%',
-      '%zz',
-      'a',
-      'Z',
-      '9',
-      ':',
-      '-',
-      ' ',
-      "'",
-    ];
-    const strange = () => Array.from({ length: 1 + random.below(8) }, () => random.pick(pieces)).join('');
-    const authorization = 'Bearer dev-token';
-    const statuses = new Set<number>();
-    for (let n = 0; n < 1_000; n += 1) {
-      const text = n % 100 === 0 ? 'a'.repeat(10_000) : `..${strange()}`;
-      const inPath = encodeURI(text).replace(/%25/g, '%');
-      const path = random.pick([
-        `/flows/bridge-transfer/${inPath}/cancel`,
-        `/callbacks/bridge-transfer/${inPath}/${'a'.repeat(43)}`,
-        `/settlements/${inPath}`,
-        `/events/${inPath}/replay`,
-      ]);
-      if (path.length < 7_000) statuses.add((await rawRequest(tested.url, path, '{}', { authorization })).status);
-      const started = await rawRequest(tested.url, '/flows/bridge-transfer', JSON.stringify(transferInput(text)), {
-        authorization,
-      });
-      expect(started.status).toBe(400);
-    }
-    const tooLong = await rawRequest(tested.url, `/flows/bridge-transfer/${'a'.repeat(10_000)}/cancel`, '{}', {
-      authorization,
-    });
-    expect([404, 414, 431]).toContain(tooLong.status);
-    expect([...statuses]).toEqual([404]);
-  }, 60_000);
 
   it('cannot guess a gateway token, nor use one beyond its role', async () => {
     const send = (authorization: string) =>

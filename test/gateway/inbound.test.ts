@@ -96,6 +96,18 @@ describe('what arrives at the gateway', () => {
     expect(await rowsOf(reference)).toEqual([]);
   });
 
+  it('is asked to come by POST where it came to the right address by another method', async () => {
+    const path = tested.callbackPath(newReference());
+    const answers = await Promise.all(
+      ['GET', 'PUT', 'PATCH', 'DELETE'].flatMap((method) =>
+        [path, SETTLEMENT_PATH, `${path}x`].map((to) => rawRequest(tested.url, to, '', {}, false, method)),
+      ),
+    );
+    const seen = answers.map(({ status, headers }) => `${status} ${String(headers['allow'])}`);
+    expect(new Set(seen)).toEqual(new Set(['405 POST', '404 undefined']));
+    expect(seen.filter((one) => one === '405 POST')).toHaveLength(8);
+  });
+
   it('keeps what it cannot match, and never answers 404 for an unknown reference', async () => {
     const strange = [
       { hello: 'world' },

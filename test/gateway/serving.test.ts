@@ -106,6 +106,16 @@ describe('the gateway as a process', () => {
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    await tested.close();
+  });
+
+  it('gives a request id also to what it could not read as a request, and logs it', async () => {
+    const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
+    const { headers, status } = await rawRequest(tested.url, '/healthz', '', { 'x-large': 'x'.repeat(10_000) });
+    expect(status).toBe(431);
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(tested.log.find(({ requestId }) => requestId === headers['x-request-id'])).toMatchObject({ status: 431 });
     await tested.close();
   });
 });

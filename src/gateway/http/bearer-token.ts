@@ -20,13 +20,16 @@ export interface TokenCheck {
 
 /** The limit is one for each token's name, and one for each address that guesses. */
 export function createTokenCheck(tokens: readonly GatewayToken[], limit: RateLimit): TokenCheck {
+  /** A handler may ask more than once. */
+  const counted = new WeakSet<FastifyRequest>();
   return {
     require(request, role) {
       const given = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(request.headers.authorization ?? '')?.[1];
       // Every token is compared, so that the time says nothing about which one it was.
       const matching = given === undefined ? [] : tokens.filter((token) => equalSecrets(given, token.secret));
       const token = matching[0];
-      limit.take(token === undefined ? `address ${request.ip}` : `token ${token.name}`);
+      if (!counted.has(request)) limit.take(token === undefined ? `address ${request.ip}` : `token ${token.name}`);
+      counted.add(request);
       if (token === undefined) throw new Refusal(401, 'Send the header "Authorization: Bearer" with a gateway token.');
       if (rank(token.role) < rank(role)) {
         throw new Refusal(403, `This needs a token of the role ${role}; ${token.name} has the role ${token.role}.`);

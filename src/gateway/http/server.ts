@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { answerNotFound, createErrorHandler, errorBody } from './error-answer.js';
+import { errorForLog } from './error-for-log.js';
 import { takeJsonBodies } from './json-body.js';
 import { logRequests } from './request-log.js';
 
@@ -40,7 +41,7 @@ export function createServer(logger: Logger): FastifyInstance {
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: HEADER_LIMIT_BYTES,
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket),
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
     // A path that cannot be decoded, or is longer than any of ours.
     frameworkErrors: (_error, request, reply) => void answerNotFound(request as FastifyRequest, reply as FastifyReply),
   });
@@ -69,10 +70,19 @@ export async function closeServer(server: FastifyInstance): Promise<void> {
 }
 
 /** What Node could not read as HTTP: answered on the bare socket, since there is no request. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, logger: Logger): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const requestId = randomUUID();
+  logger.debug({ requestId, status, error: errorForLog(error) }, 'a request could not be read');
   const body = JSON.stringify(errorBody(status));
-  const head = `HTTP/1.1 ${status} Refused\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`;
-  socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    'x-request-id': requestId,
+    ...SAFE_HEADERS,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`);
 }

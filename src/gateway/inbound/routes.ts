@@ -4,6 +4,7 @@ import { reportSettlement } from '../../contract/bridge.js';
 import type { Store } from '../../store/store.js';
 import { answerNotFound } from '../http/error-answer.js';
 import { flowAddress } from '../http/flow-path.js';
+import { Refusal } from '../http/refusal.js';
 import type { Capabilities } from './capabilities.js';
 import { labelCallback, labelSettlement } from './match-flow.js';
 import { createWebhookLabels } from './match-webhook.js';
@@ -34,7 +35,17 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
     path: string,
     isOpen: (request: FastifyRequest) => boolean,
     arrivalOf: (r: FastifyRequest) => Arrival,
-  ) =>
+  ): void => {
+    server.route({
+      method: ['GET', 'PUT', 'PATCH', 'DELETE'],
+      url: path,
+      onRequest: async (request, reply) => {
+        if (!isOpen(request)) return answerNotFound(request, reply);
+        void reply.header('allow', 'POST');
+        throw new Refusal(405, 'Send events by POST.');
+      },
+      handler: answerNotFound,
+    });
     server.post(path, {
       onRequest: (request, reply, next) => {
         if (isOpen(request)) next();
@@ -45,6 +56,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
         return reply.code(200).send(RECEIVED);
       },
     });
+  };
 
   const settlement =
     (capability: boolean) =>

@@ -1,5 +1,6 @@
 /** A gateway of its own process, for tests that kill it. Told by environment variables; prints its URL when it listens. */
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pino } from 'pino';
 import { readEnvironment, readSettings } from '../../../src/config/index.js';
 import { startGateway } from '../../../src/gateway/index.js';
@@ -26,3 +27,11 @@ const gateway = await startGateway({
   ...(env['TEST_TASK_QUEUE'] === undefined ? {} : { taskQueue: env['TEST_TASK_QUEUE'] }),
 });
 process.stdout.write(`${gateway.url}\n`);
+
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+process.on('message', () => {
+  const [rssMb, peakMb] = [process.memoryUsage.rss() / 2 ** 20, process.resourceUsage().maxRSS / 1_024];
+  process.send?.({ rssMb, peakMb, stallP99Ms: delay.percentile(99) / 1e6, stallMaxMs: delay.max / 1e6 });
+  delay.reset();
+});

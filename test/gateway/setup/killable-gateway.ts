@@ -4,8 +4,17 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
+export interface Measured {
+  readonly rssMb: number;
+  readonly peakMb: number;
+  readonly stallP99Ms: number;
+  readonly stallMaxMs: number;
+}
+
 export interface KillableGateway {
   readonly url: string;
+  /** Of its process: what it takes now, the most it ever took, and how long its event loop stood still since last asked. */
+  measure(): Promise<Measured>;
   /** SIGKILL: nothing of it runs any more when this resolves. */
   kill(): Promise<void>;
 }
@@ -16,7 +25,7 @@ export async function startKillable(env: Record<string, string>): Promise<Killab
   const child: ChildProcess = spawn(
     process.execPath,
     ['--no-warnings', '--import', loader, fileURLToPath(new URL('./gateway-process.ts', import.meta.url))],
-    { cwd: root, env: { PATH: process.env['PATH'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    { cwd: root, env: { PATH: process.env['PATH'] ?? '', ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
   );
   let errors = '';
   child.stderr?.on('data', (chunk: Buffer) => (errors += chunk.toString()));
@@ -27,6 +36,11 @@ export async function startKillable(env: Record<string, string>): Promise<Killab
   ]);
   return {
     url,
+    async measure() {
+      child.send('measure');
+      const [measured] = await once(child, 'message');
+      return measured as Measured;
+    },
     async kill() {
       child.kill('SIGKILL');
       await gone;

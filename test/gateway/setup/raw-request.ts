@@ -13,6 +13,7 @@ export function rawRequest(
   body: string | Buffer,
   headers: Record<string, string | string[]> = {},
   agent: Agent | false = false,
+  method = 'POST',
 ): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -21,7 +22,7 @@ export function rawRequest(
         hostname,
         port,
         path,
-        method: 'POST',
+        method,
         agent,
         headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)), ...headers },
       },
