@@ -14,8 +14,11 @@ export interface Caller {
 const rank = (role: TokenRole): number => TOKEN_ROLES.indexOf(role);
 
 export interface TokenCheck {
-  /** @throws Refusal 401 without a token that we know, 403 where its role does not suffice, 429 where it comes too often */
-  require(request: FastifyRequest, role: TokenRole): Caller;
+  /**
+   * @param besides tokens that are good for this path alone
+   * @throws Refusal 401 without a token that we know, 403 where its role does not suffice, 429 where it comes too often
+   */
+  require(request: FastifyRequest, role: TokenRole, besides?: readonly GatewayToken[]): Caller;
 }
 
 /** The limit is one for each token's name, and one for each address that guesses. */
@@ -23,10 +26,11 @@ export function createTokenCheck(tokens: readonly GatewayToken[], limit: RateLim
   /** A handler may ask more than once. */
   const counted = new WeakSet<FastifyRequest>();
   return {
-    require(request, role) {
-      const given = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(request.headers.authorization ?? '')?.[1];
+    require(request, role, besides = []) {
+      const given = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(request.headers.authorization ?? '')?.[1];
       // Every token is compared, so that the time says nothing about which one it was.
-      const matching = given === undefined ? [] : tokens.filter((token) => equalSecrets(given, token.secret));
+      const matching =
+        given === undefined ? [] : [...tokens, ...besides].filter((token) => equalSecrets(given, token.secret));
       const token = matching[0];
       if (!counted.has(request)) limit.take(token === undefined ? `address ${request.ip}` : `token ${token.name}`);
       counted.add(request);

@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import type { QuoteTerms } from '../../../src/store/quote.js';
+import { SERVICE_TOKEN, withStack, type Stack } from '../../end-to-end/stack.js';
+import { newReference } from '../../workflows/bench.js';
+import { bridgeBody, callerOf, PATHS, QUOTE_BODY, type Caller } from './caller.js';
+
+describe('a quote that passed through the proxy', () => {
+  let stack: Stack;
+  let caller: Caller;
+  withStack({ env: { TIME_SCALE: '0.02' }, sandbox: { stepMs: 20 } }, (opened) => {
+    stack = opened;
+    caller = callerOf(stack.url, SERVICE_TOKEN);
+  });
+
+  /** As the proxy remembers it, 70 seconds ago. */
+  const old = async (terms: Partial<QuoteTerms>): Promise<string> => {
+    const rateId = newReference('rate');
+    const quote: QuoteTerms = {
+      rateId,
+      lifeMs: 60_000,
+      cryptoAmount: '0.000001',
+      cryptoUnit: 'CUSD',
+      sourceAmount: '1000.5',
+      sourceCurrency: 'KES',
+      chain: 'CELO',
+      token: 'CUSD',
+      ...terms,
+    };
+    await stack.store.quotes.remember('default', quote, 70_000);
+    return rateId;
+  };
+  const rateSent = async (reference: string): Promise<string> => {
+    const { timeline } = (await stack.get(`/flows/bridge-transfer/${reference}`)).body;
+    return timeline.map(({ detail }: { detail: string }) => detail).join('\n');
+  };
+
+  it('is used by the deposit with its rate_id, which is one transfer', async () => {
+    const reference = newReference('quoted');
+    const { data } = (await caller.post(PATHS.quote, QUOTE_BODY)).body;
+    expect(await stack.store.quotes.recall('default', data.rate_id)).toMatchObject({
+      rateId: data.rate_id,
+      cryptoAmount: String(data.crypto_amount),
+      sourceAmount: '1000.5',
+      sourceCurrency: 'KES',
+    });
+    expect((await caller.post(PATHS.bridge, bridgeBody(reference, { rate_id: data.rate_id }))).status).toBe(200);
+    expect(await rateSent(reference)).not.toContain('quoted again');
+    // A retry that has quoted anew is the same request.
+    const again = (await caller.post(PATHS.quote, QUOTE_BODY)).body['data'];
+    expect((await caller.post(PATHS.bridge, bridgeBody(reference, { rate_id: again.rate_id }))).status).toBe(200);
+  });
+
+  it('is never sent once it is too old: a new one that is as good takes its place', async () => {
+    const reference = newReference('old');
+    const answer = await caller.post(PATHS.bridge, bridgeBody(reference, { rate_id: await old({}) }));
+    expect(answer).toMatchObject({ status: 200, body: { data: { provider_reference_id: reference } } });
+    expect(await rateSent(reference)).toContain('quoted again');
+  });
+
+  it.each([
+    ['a worse one does not', { cryptoAmount: '999999' }, 'is worse than'],
+    ['figures of another deposit say nothing', { sourceAmount: '7' }, 'figures behind it are not known'],
+  ])('is never sent once it is too old: %s, and nothing moves', async (_, terms, why) => {
+    const reference = newReference('worse');
+    const body = bridgeBody(reference, { rate_id: await old(terms) });
+    const refused = {
+      status: 400,
+      body: { success: false, message: expect.stringContaining(why), data: { reference } },
+    };
+    expect(await caller.post(PATHS.bridge, body)).toMatchObject(refused);
+    expect(await caller.post(PATHS.bridge, body)).toMatchObject(refused);
+    const found = await stack.control('GET', `/executions?operation=createBridgeDeposit&reference=${reference}`);
+    expect(found['count']).toBe(0);
+  });
+
+  it('that breaks the interface, or that the service refuses, is refused', async () => {
+    const wrong = await caller.post(PATHS.quote, { ...QUOTE_BODY, source_amount: -1 });
+    expect(wrong).toMatchObject({ status: 400, body: { data: { errors: [{ path: 'source_amount' }] } } });
+    await stack.control('POST', '/faults', {
+      operation: 'quoteBridge',
+      kind: 'rate-limited',
+      retryAfterSeconds: 7,
+      first: 1,
+    });
+    const limited = await caller.post(PATHS.quote, QUOTE_BODY);
+    expect({ status: limited.status, hint: limited.headers.get('retry-after') }).toEqual({ status: 429, hint: '7' });
+  });
+});
