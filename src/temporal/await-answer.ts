@@ -94,9 +94,18 @@ export async function awaitUpdate(
   }
 }
 
-function within<T>(client: Client, { withinMs, signal }: Waiting, ask: () => Promise<T>): Promise<T> {
+/** With a signal of its own for each call: the connection never takes its listener off. */
+async function within<T>(client: Client, { withinMs, signal }: Waiting, ask: () => Promise<T>): Promise<T> {
   const { connection } = client;
-  return connection.withAbortSignal(signal, () => connection.withDeadline(Date.now() + withinMs, ask));
+  const own = new AbortController();
+  const abort = () => own.abort();
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await connection.withAbortSignal(own.signal, () => connection.withDeadline(Date.now() + withinMs, ask));
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 function whatItMeans(error: unknown, accepted: boolean): Awaited {

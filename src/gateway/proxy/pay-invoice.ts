@@ -3,6 +3,7 @@ import type { InvoicePaymentInput } from '../../flows/invoice-payment.js';
 import { UPDATES } from '../../flows/vocabulary.js';
 import { submitFingerprint } from '../../store/submit-fingerprint.js';
 import { awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
+import { hastenEvents } from '../flows/start.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
@@ -28,6 +29,7 @@ export async function payInvoice(
   if (answerOfClaim(reply, request, claim) !== undefined) return;
   if (facts === undefined) {
     const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting);
+    if (waited.kind !== 'exists') await hastenEvents(deps, address.flowId);
     if (waited.kind === 'told' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
     // Somebody was quicker, with the invoice or with its payment: this is an order to that flow.
     if (waited.kind !== 'exists') return void (await answerByState(deps, request, reply));
