@@ -16,16 +16,23 @@ export function referenceMemberOf({ data, reference }: Pick<Operation, 'data' | 
   return REFERENCE_MEMBERS.find((member) => members.includes(member)) ?? reference ?? 'referenceId';
 }
 
-/** The service accepted it: its own answer. */
+/**
+ * The service accepted it: its own answer. Where that was lost and a lookup proved the rest, the claim has the record
+ * that was looked up, of another shape: then the reference is what there is to say.
+ */
 export function accepted(reply: FastifyReply, { operation, address, input }: MoneyRequest, answer: unknown) {
+  const isItsOwn = operation.data.safeParse(answer).success;
+  const known = isItsOwn ? answer : { [referenceMemberOf(operation)]: address.reference };
   // What it repeats of the request is what its caller sent.
   const { callbackUrl } = input as { readonly callbackUrl?: string };
-  const data = onTheWire(operation.data, withoutOwnCallbacks(answer, callbackUrl));
-  const message = messageIn(data) ?? 'Accepted by the service';
+  const data = onTheWire(operation.data, withoutOwnCallbacks(known, callbackUrl));
+  const message = isItsOwn ? (messageIn(data) ?? 'Accepted by the service') : ANSWER_LOST;
   return located(reply, address)
     .code(operation.success ?? 200)
     .send({ success: true, message, data });
 }
+
+const ANSWER_LOST = 'Accepted by the service, whose answer was lost on the way. Read its record by the reference.';
 
 /** The service refused it: its own status and sentence. */
 export function rejectedByService(

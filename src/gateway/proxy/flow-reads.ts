@@ -1,4 +1,4 @@
-import type { OperationName } from '../../contract/index.js';
+import type { operations, OperationName } from '../../contract/index.js';
 import {
   CHECKOUT_WORDS,
   KYC_WORDS,
@@ -7,8 +7,12 @@ import {
   PAYMENT_WORDS,
   type Words,
 } from '../../flows/meanings.js';
-import type { FlowState } from '../../flows/vocabulary.js';
-import type { FlowKind } from '../../flows/vocabulary.js';
+import type { FlowKind, FlowState } from '../../flows/vocabulary.js';
+
+/** What is read by a path of its own, and changes nothing. */
+export type ReadName = {
+  [N in OperationName]: (typeof operations)[N]['effect'] extends 'read' ? N : never;
+}[OperationName];
 
 /** A read of the service that is about a flow of ours, and what that flow can say where the service cannot. */
 export interface FlowRead {
@@ -69,4 +73,4 @@ export const FLOW_READS = {
     words: KYC_WORDS,
     said: (state, kycId) => (state === 'completed' ? { kycId, status: 'APPROVED', kycStatus: true } : undefined),
   },
-} as const satisfies Partial<Record<OperationName, FlowRead>>;
+} as const satisfies Record<ReadName, FlowRead>;

@@ -8,10 +8,8 @@ import { flowIdOf, type FlowState } from '../../flows/vocabulary.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
-import { FLOW_READS, type FlowRead } from './flow-reads.js';
+import { FLOW_READS, type FlowRead, type ReadName } from './flow-reads.js';
 import { passOn, relay } from './pass-through.js';
-
-export type ReadName = keyof typeof FLOW_READS;
 
 const RETRY_AFTER_SECONDS = 5;
 

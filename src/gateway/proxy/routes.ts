@@ -8,11 +8,12 @@ import { bodyOf } from '../http/json-body.js';
 import { parseBody } from '../http/members.js';
 import { authenticate } from './authenticate.js';
 import type { ProxyDeps } from './deps.js';
+import type { ReadName } from './flow-reads.js';
 import { checkedBody, moneyRequest } from './money-request.js';
 import { passOn, relay } from './pass-through.js';
 import { payInvoice } from './pay-invoice.js';
 import { quoteThrough } from './quotes.js';
-import { readThrough, type ReadName } from './read-through.js';
+import { readThrough } from './read-through.js';
 import { sendMoney } from './send-money.js';
 
 /** Account operations make accounts, keys and secrets. */

@@ -50,6 +50,21 @@ describe('where the answer takes longer than PROXY_TIMEOUT', () => {
     await until('the answer', async () => (await caller.post(path, body)).status === 200);
   });
 
+  it('a POST whose answer was lost, and whose record was found, is answered with its reference', async () => {
+    const reference = newReference('found');
+    await stack.control('POST', '/faults', { operation: 'createOnramp', kind: 'answer-lost', reference, first: 1 });
+    const { path, body } = sample('createOnramp', reference);
+    const answer = await until('the answer', async () => {
+      const again = await caller.post(path, body);
+      return again.status === 200 && again;
+    });
+    expect(answer.body).toMatchObject({
+      message: expect.stringContaining('was lost'),
+      data: { referenceId: reference },
+    });
+    expect(Object.keys(answer.body['data'])).toEqual(['referenceId']);
+  });
+
   it('a POST whose outcome only a person can tell is 202, and says so', async () => {
     const reference = newReference('unknown');
     await stack.control('POST', '/faults', {
