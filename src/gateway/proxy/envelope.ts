@@ -62,11 +62,7 @@ export function underWay(reply: FastifyReply, operation: Operation, address: Flo
 }
 
 function standingOf(view: FlowView | undefined): string {
-  const state = view?.state;
-  if (state === 'completed' || state === 'refunded') {
-    return `This request has ended as ${state}; the service's own answer to it was lost.`;
-  }
-  return state === 'parked'
+  return view?.state === 'parked'
     ? 'What became of this request is being decided by a person. Do not make it anew under another reference.'
     : "Taken, and under way. The same request again gives the service's answer, once it is known.";
 }

@@ -67,6 +67,8 @@ export async function answerByState(
   }
   const view = await resolvedView(shown, deps.store);
   if (hasFailed(view)) throw failure(view);
+  // Proven by an event, or by a person: it was executed, and no answer will come any more.
+  if (view.state === 'completed' || view.state === 'refunded') return accepted(reply, request, undefined);
   return underWay(reply, operation, address, view);
 }
 

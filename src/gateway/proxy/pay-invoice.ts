@@ -8,7 +8,7 @@ import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
 import type { MoneyRequest } from './money-request.js';
-import { left } from './send-money.js';
+import { isThere, left } from './send-money.js';
 
 type Payment = Extract<InvoicePaymentInput, { pay: 'existing' }>;
 
@@ -29,10 +29,13 @@ export async function payInvoice(
   if (answerOfClaim(reply, request, claim) !== undefined) return;
   if (facts === undefined) {
     const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting);
-    if (waited.kind !== 'exists') await hastenEvents(deps, address.flowId);
-    if (waited.kind === 'told' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
-    // Somebody was quicker, with the invoice or with its payment: this is an order to that flow.
-    if (waited.kind !== 'exists') return void (await answerByState(deps, request, reply));
+    // Somebody may have been quicker, with the invoice or with its payment: then this is an order to that flow.
+    const isOurs = waited.kind !== 'exists' && (waited.kind !== 'not-yet' || (await isThere(deps, request)));
+    if (isOurs) {
+      await hastenEvents(deps, address.flowId);
+      if (waited.kind === 'told' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
+      return void (await answerByState(deps, request, reply));
+    }
   } else if (!facts.isOpen) return void (await answerByState(deps, request, reply));
 
   const { amount, currency, mobileMoney } = request.input as Payment;

@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { UPDATES } from '../../flows/vocabulary.js';
 import { answerUpdateId, awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
+import { OtherRequestError } from '../../temporal/start-flow-errors.js';
+import { startFlow } from '../../temporal/start-flow.js';
 import { flowFingerprint } from '../../temporal/start-flow-fingerprint.js';
 import { hastenEvents } from '../flows/start.js';
 import type { ProxyDeps } from './deps.js';
@@ -24,10 +26,25 @@ export async function sendMoney(
     await joinFlow(deps, request, reply, { ...waiting, withinMs: left(deps, startedMs) });
     return { started: false };
   }
+  if (first.kind === 'not-yet' && !(await isThere(deps, request))) throw otherRequest(request);
   await hastenEvents(deps, address.flowId);
   const answered = first.kind === 'told' ? answerOfFlow(reply, request, first.answer) : undefined;
   if (answered === undefined) await answerByState(deps, request, reply);
   return { started: true };
+}
+
+/**
+ * The time was up before Temporal said that it has the flow: "taken" is said only of what is there. A start that was made
+ * after all is the same one. False where another request was quicker.
+ */
+export async function isThere(deps: ProxyDeps, request: MoneyRequest): Promise<boolean> {
+  try {
+    await startFlow(deps, request.address.kind, request.input);
+    return true;
+  } catch (error) {
+    if (error instanceof OtherRequestError) return false;
+    throw error;
+  }
 }
 
 /** The reference has a flow. @throws Refusal 409 where it is about something else */
