@@ -1,5 +1,6 @@
 import type { ServiceClient } from '../src/client/index.js';
 import { RejectedError } from '../src/client/index.js';
+import { cryptoSendFacts } from '../src/flows/crypto-send.js';
 import { offrampFacts } from '../src/flows/offramp-record.js';
 import { onrampFacts } from '../src/flows/onramp-legs.js';
 import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
@@ -18,7 +19,7 @@ export interface StatusLookup {
 export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> = {
   sendCrypto: {
     read: (service, reference) => service.getCryptoSend(reference),
-    facts: (record) => textMembers(record, { cryptoAmount: 'cryptoAmount', receiverAddress: 'cryptoWallet' }),
+    facts: cryptoSendFacts,
   },
   createOnramp: { read: readOnramp, facts: onrampFacts },
   createOfframp: { read: (service, reference) => service.getOfframp(reference), facts: offrampFacts },

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { CryptoSendRequest, type CryptoSend } from '../contract/onramp.js';
 import { toWireNumber } from '../money.js';
+import { addressFact } from './address-fact.js';
 import { callbackEvent } from './callback-event.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput, decimalAmount } from './input.js';
@@ -32,13 +33,22 @@ export const cryptoSendFlow = defineFlow<CryptoSendInput>({
         cryptoAmount: toWireNumber(cryptoAmount),
         referenceId,
       }),
-      factsOf: (input) => ({ cryptoAmount: input.cryptoAmount, receiverAddress: input.receiverAddress }),
+      factsOf: ({ cryptoAmount, receiverAddress }) => ({ cryptoAmount, receiverAddress: addressFact(receiverAddress) }),
     },
   },
   status: {
     operation: 'getCryptoSend',
     referenceOf: (input) => input.referenceId,
-    read: (record) => ({ status: (record as CryptoSend).status ?? null, facts: {} }),
+    read: (record) => ({ status: (record as CryptoSend).status ?? null, facts: cryptoSendFacts(record) }),
   },
   readEvent: (body) => callbackEvent(body),
 });
+
+/** What a looked-up send can be told by. */
+export function cryptoSendFacts(record: unknown): Readonly<Record<string, string>> {
+  const { cryptoAmount, cryptoWallet } = record as CryptoSend;
+  return {
+    ...(cryptoAmount ? { cryptoAmount } : {}),
+    ...(cryptoWallet ? { receiverAddress: addressFact(cryptoWallet) } : {}),
+  };
+}

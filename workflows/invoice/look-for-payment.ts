@@ -38,7 +38,7 @@ function takePayment(flow: Flow, payment: Payment, shown: StatusReading | null):
   if (shown === null || !tellsOfPayment(shown.status)) return false;
   flow.money = { at: 'sent' };
   flow.enter('tracking', 'the invoice was paid by another way; nothing was sent', 'service');
-  takeReading(flow, payment, PAY, shown.status);
+  takeReading(flow, payment, PAY, shown);
   const answer = { kind: 'none', reason: 'paid by another way' } as const;
   flow.answer ??= answer;
   payment.told = { ...payment.told, [PAY.step]: answer };

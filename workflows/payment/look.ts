@@ -34,7 +34,7 @@ export async function parkAndLook(
   also: () => boolean = () => false,
 ): Promise<Resolution | 'decided'> {
   const before = inWords(payment);
-  const moved = () => inWords(payment) !== before;
+  const moved = () => inWords(payment) !== before || payment.otherRecord !== undefined;
   const looking = observed(async () => {
     while (!moved()) await lookForNews(flow, payment, plan);
   });
@@ -48,7 +48,7 @@ async function lookForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promi
   payment.lookNow = false;
   const polling = pollStatus(flow, payment, plan, 0);
   await condition(() => polling.settled() || payment.lookNow);
-  if (polling.settled()) takeReading(flow, payment, plan, (await polling.promise).status);
+  if (polling.settled()) takeReading(flow, payment, plan, await polling.promise);
   else polling.cancel();
 }
 

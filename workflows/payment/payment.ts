@@ -1,10 +1,10 @@
-import type { FlowPreparation, StepTerms } from '../../activities/flow-step-terms.js';
+import type { FlowPreparation, StatusReading, StepTerms } from '../../activities/flow-step-terms.js';
 import type { SubmitOutcome, Windows } from '../../activities/outcomes.js';
 import { isFinal, meaningOf, type Meaning, type Words } from '../../src/flows/meanings.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
 import { hearEvents, NO_EVIDENCE, whoSays, type EventRules, type Evidence } from '../steps/evidence.js';
-import { differences, type Facts } from '../steps/facts.js';
+import { differences, pick, type Facts } from '../steps/facts.js';
 import type { Flow, FlowCarried } from '../steps/flow.js';
 import type { SubmitAnswer } from '../steps/messages.js';
 import { READ } from '../steps/policies.js';
@@ -67,8 +67,17 @@ export interface Payment extends Evidence {
   toldMeanings: readonly Meaning[];
   /** A trusted event said something final: look now. */
   lookNow: boolean;
+  /** Set where the service's record under our reference turned out to be of another payment. */
+  otherRecord?: OtherRecord;
   /** Of an offramp whose refund goes to a Lightning invoice. */
   refund?: RefundInvoice;
+}
+
+/** The facts in which the service's record differs from what we asked for. */
+export interface OtherRecord {
+  readonly differs: readonly string[];
+  readonly ours: Facts;
+  readonly theirs: Facts;
 }
 
 export interface PaymentCarried {
@@ -131,8 +140,17 @@ function apply(flow: Flow, payment: Payment, plan: TrackPlan, event: FlowEvent):
   return true;
 }
 
-/** Takes what the lookup said: the truth. */
-export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, status: string | null): void {
+/**
+ * Takes what the lookup said: the truth, if it is about this payment. A service that answers a repeated reference with its
+ * first result accepts what it never executes, and its record is then of what somebody else asked for.
+ */
+export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, reading: StatusReading): void {
+  const { status, facts } = reading;
+  const differs = differences(payment.facts, facts);
+  if (differs.length > 0) {
+    payment.otherRecord = { differs, ours: pick(payment.facts, differs), theirs: pick(facts, differs) };
+    return;
+  }
   if (status === null) return;
   const meaning = meaningOf(plan.words, status);
   if (!payment.provenMeanings.includes(meaning)) payment.provenMeanings = [...payment.provenMeanings, meaning];

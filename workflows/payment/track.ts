@@ -11,7 +11,15 @@ import { lookAtInbox } from '../steps/look-at-inbox.js';
 import { park } from '../steps/park.js';
 import { LAST_LOOK } from '../steps/policies.js';
 import { parkAndLook, pollStatus } from './look.js';
-import { rulesOf, standing, takeReading, type Payment, type PaymentCarried, type TrackPlan } from './payment.js';
+import {
+  rulesOf,
+  standing,
+  takeReading,
+  type OtherRecord,
+  type Payment,
+  type PaymentCarried,
+  type TrackPlan,
+} from './payment.js';
 import type { FinalMeaning } from './standing.js';
 
 /**
@@ -26,6 +34,7 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
     const now = standing(payment);
     if (payment.mismatches.length > 0) await decideMismatch(flow, payment, rulesOf(flow, payment, plan));
+    else if (payment.otherRecord !== undefined) return decideOtherRecord(flow, payment.otherRecord);
     else if (now.kind === 'conflict') return decideConflict(flow, payment);
     else if (now.kind === 'owed') await decideOwed(flow, payment, plan);
     else if (now.kind === 'ended' && !(await stands(flow, payment, plan, now.meaning))) continue;
@@ -73,7 +82,7 @@ async function waitForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promi
   payment.lookNow = false;
   const polling = pollStatus(flow, payment, plan, firstLookMs);
   await condition(() => polling.settled() || news());
-  if (polling.settled()) takeReading(flow, payment, plan, (await polling.promise).status);
+  if (polling.settled()) takeReading(flow, payment, plan, await polling.promise);
   else polling.cancel();
 }
 
@@ -85,7 +94,7 @@ async function lookOnceMore(flow: Flow, payment: Payment, plan: TrackPlan): Prom
   try {
     const order = { flowId: flow.flowId, input: payment.input };
     const found = await act(LAST_LOOK, 'Deadline: look once more', flow.timeScale).lookAtStatus(order);
-    if (found !== null) takeReading(flow, payment, plan, found.status);
+    if (found !== null) takeReading(flow, payment, plan, found);
   } catch {
     flow.note('the service could not be asked at the deadline');
   }
@@ -103,7 +112,11 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
       ? 'unverified_settlement'
       : 'no_settlement';
   const decided = () =>
-    payment.lookNow || standing(payment).kind !== 'open' || (plan.aside?.isDue(payment) ?? false) || flow.stop !== null;
+    payment.otherRecord !== undefined ||
+    payment.lookNow ||
+    standing(payment).kind !== 'open' ||
+    (plan.aside?.isDue(payment) ?? false) ||
+    flow.stop !== null;
   const decision = await park(flow, reason, evidence, decided);
   if (decision === 'decided') return payment.lookNow ? lookOnceMore(flow, payment, plan) : undefined;
   if (decision.action === 'keep-waiting') return flow.extendDeadline();
@@ -121,6 +134,11 @@ async function decideOwed(flow: Flow, payment: Payment, plan: TrackPlan): Promis
 
 async function decideConflict(flow: Flow, payment: Payment): Promise<never> {
   const evidence = { words: payment.words, why: 'what is proven excludes one another' };
+  return endAsOrdered(await park(flow, 'conflict', evidence));
+}
+
+async function decideOtherRecord(flow: Flow, found: OtherRecord): Promise<never> {
+  const evidence = { ...found, why: 'the record that the service has under this reference is of another payment' };
   return endAsOrdered(await park(flow, 'conflict', evidence));
 }
 
