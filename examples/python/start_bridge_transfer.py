@@ -15,12 +15,14 @@ import json
 import os
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
-from temporalio.client import Client, WorkflowFailureError
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.converter import DataConverter, DefaultFailureConverterWithEncodedAttributes
 from temporalio.exceptions import ApplicationError, WorkflowAlreadyStartedError
+from temporalio.service import RPCError, RPCStatusCode
 
 from payload_codec import TowlineCodec, read_keys
 
@@ -34,6 +36,19 @@ def payload_keys() -> dict[str, bytes]:
     if "PAYLOAD_KEYS" in os.environ:
         return read_keys(os.environ["PAYLOAD_KEYS"].split(","))
     return read_keys(Path(os.environ.get("TOWLINE_HOME", ".towline"), "keys").read_text().splitlines())
+
+
+async def shown(flow: WorkflowHandle) -> dict:
+    """
+    Where it stands, at any time, as it shows itself. A query that meets the flow's end may get no answer, and the next one
+    does: each is given a few seconds, as the gateway does.
+    """
+    for tries_left in reversed(range(5)):
+        try:
+            return (await flow.query("flow", rpc_timeout=timedelta(seconds=3)))["view"]
+        except RPCError as error:
+            if error.status not in (RPCStatusCode.CANCELLED, RPCStatusCode.DEADLINE_EXCEEDED) or tries_left == 0:
+                raise
 
 
 async def main() -> None:
@@ -69,8 +84,7 @@ async def main() -> None:
         cause = failure.cause
         print(f"{workflow_id} did not complete: {cause.type if isinstance(cause, ApplicationError) else cause}")
 
-    # At any time, also before the end: where it stands, as it shows itself.
-    view = (await flow.query("flow"))["view"]
+    view = await shown(flow)
     print(json.dumps({"reference": view["reference"], "state": view["state"], "timeline": len(view["timeline"])}))
 
 
