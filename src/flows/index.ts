@@ -8,6 +8,7 @@ import { onrampFlow } from './onramp.js';
 import type { FlowDefinition } from './flow.js';
 import { invoicePaymentFlow } from './invoice-payment.js';
 import { kycCheckFlow } from './kyc-check.js';
+import { mobileMoneyWatchFlow } from './mobile-money-watch.js';
 import type { FlowKind } from './vocabulary.js';
 
 /** The flow kinds that this version can run. A new kind is one line here. */
@@ -21,6 +22,7 @@ export const flows: Readonly<Partial<Record<FlowKind, FlowDefinition<never>>>> =
   'bank-withdrawal': bankWithdrawalFlow as FlowDefinition<never>,
   'kyc-check': kycCheckFlow as FlowDefinition<never>,
   'card-deposit': cardDepositFlow as FlowDefinition<never>,
+  'mobile-money-watch': mobileMoneyWatchFlow as FlowDefinition<never>,
 };
 
 /** The definition of a kind, with its input's type hidden: parse with `input` first. */

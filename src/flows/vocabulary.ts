@@ -10,6 +10,7 @@ export const FLOW_KINDS = [
   'card-deposit',
   'bank-withdrawal',
   'kyc-check',
+  'mobile-money-watch',
 ] as const;
 export type FlowKind = (typeof FLOW_KINDS)[number];
 

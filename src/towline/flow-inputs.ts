@@ -7,6 +7,7 @@ import type { CardDepositInput } from '../flows/card-deposit.js';
 import type { CryptoSendInput } from '../flows/crypto-send.js';
 import type { InvoicePaymentWritten, PaymentOrderWritten } from '../flows/invoice-payment.js';
 import type { KycCheckInput } from '../flows/kyc-check.js';
+import type { MobileMoneyWatchInput } from '../flows/mobile-money-watch.js';
 import type { OfframpInput } from '../flows/offramp.js';
 import type { OnrampInput } from '../flows/onramp.js';
 import type { FlowKind } from '../flows/vocabulary.js';
@@ -22,6 +23,7 @@ export interface FlowInputs {
   readonly 'card-deposit': CardDepositWritten;
   readonly 'bank-withdrawal': z.input<typeof BankWithdrawalInput>;
   readonly 'kyc-check': z.input<typeof KycCheckInput>;
+  readonly 'mobile-money-watch': z.input<typeof MobileMoneyWatchInput>;
 }
 
 type CardDeposit = z.input<typeof CardDepositInput>;

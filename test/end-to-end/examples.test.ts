@@ -12,7 +12,15 @@ import { withStack, type Stack } from './stack.js';
 const EXAMPLES = join(packageRoot(), 'examples');
 
 /** What was begun elsewhere before the flow starts. */
-const BEFORE: Record<string, (stack: Stack, reference: string) => Promise<unknown>> = {};
+const BEFORE: Record<string, (stack: Stack, reference: string) => Promise<unknown>> = {
+  'mobile-money-watch': (stack, referenceId) =>
+    stack.control('POST', '/mobile-money-deposits', {
+      referenceId,
+      amount: 9,
+      currency: 'KES',
+      phoneNumber: '+254712345678',
+    }),
+};
 
 /** What each must have moved, and no more; nothing where it only watches. */
 const EXECUTES: Record<string, readonly string[]> = {
@@ -24,6 +32,7 @@ const EXECUTES: Record<string, readonly string[]> = {
   'bank-checkout': ['createBankCheckout'],
   'card-deposit': ['createCardDeposit'],
   'bank-withdrawal': ['createBankWithdrawal'],
+  'mobile-money-watch': ['mobileMoneyDeposit'],
 };
 
 describe('the examples, as they stand, with every webhook of the service', () => {

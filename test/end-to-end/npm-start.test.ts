@@ -27,6 +27,7 @@ const ROWS = [
   ['offramp', 'offramp', 'refunded', 'createOfframp once'],
   ['bank-withdrawal', 'withdrawal', 'completed', 'createBankWithdrawal once'],
   ['kyc-check', 'kyc', 'completed', '–'],
+  ['mobile-money-watch', 'watch', 'completed', 'mobileMoneyDeposit once'],
   ['bridge-transfer', 'worker-killed', 'completed', 'createBridgeDeposit once'],
 ];
 const PATIENCE_MS = 60_000;

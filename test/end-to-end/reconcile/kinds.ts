@@ -11,11 +11,13 @@ export const MONEY: Readonly<Record<string, string | null>> = {
   'card-deposit': 'createCardDeposit',
   'bank-withdrawal': 'createBankWithdrawal',
   'kyc-check': null,
+  'mobile-money-watch': null,
 };
 
 /** Of kinds that only watch: whose record tells how it has ended. */
 const WATCHED: Readonly<Record<string, string>> = {
   'kyc-check': 'getKycStatus',
+  'mobile-money-watch': 'mobileMoneyDeposit',
 };
 
 /** Whose record tells how a flow of the kind has ended. */

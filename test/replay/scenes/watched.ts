@@ -30,6 +30,16 @@ const KINDS: readonly Watched[] = [
     good: 'APPROVED',
     overdue: 'no_decision',
   },
+  {
+    kind: 'mobile-money-watch',
+    operation: 'mobileMoneyDeposit',
+    begin: (on, referenceId) =>
+      on.sandbox('/mobile-money-deposits', { referenceId, amount: 9, currency: 'KES', phoneNumber: '+254712345678' }),
+    undecided: 'never',
+    failing: { ending: 'failed', reason: 'failed_at_service' },
+    good: 'SUCCESSFUL',
+    overdue: 'no_settlement',
+  },
 ];
 
 /** Waiting for a decision on a record. */

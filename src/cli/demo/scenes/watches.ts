@@ -11,4 +11,12 @@ export const watchScenes: readonly Scene[] = [
     // The quarter of an hour from one look to the next becomes 1.8 seconds, and the deadline 72.
     input: { timeScale: 0.002 },
   },
+  {
+    kind: 'mobile-money-watch',
+    name: 'watch',
+    title: 'a mobile money deposit that was started elsewhere is watched',
+    expected: 'completed',
+    executes: { mobileMoneyDeposit: 1 },
+    prepare: ({ sandbox, reference }) => sandbox.mobileMoneyDeposit(reference),
+  },
 ];
