@@ -72,6 +72,23 @@ describe('the API reference', () => {
     expect([...refs].map(([, name = '']) => name).filter((name) => !schemas.includes(name))).toEqual([]);
   });
 
+  it('gives a name to each form of an input that has several: some generators make no type of it without', () => {
+    const { schemas } = document['components'] as { schemas: Record<string, Answer> };
+    expect(schemas['InvoicePaymentInput']).toEqual({
+      anyOf: [
+        { $ref: '#/components/schemas/InvoicePaymentInputGenerated' },
+        { $ref: '#/components/schemas/InvoicePaymentInputExisting' },
+      ],
+    });
+    const unnamed = Object.entries(schemas).filter(([, { anyOf, oneOf }]) =>
+      (anyOf ?? oneOf ?? []).some(({ type }: Answer) => type === 'object'),
+    );
+    expect(unnamed.map(([name]) => name)).toEqual([]);
+    const { required } = schemas['InvoicePaymentInputGenerated'] as { required: string[] };
+    expect(required).toContain('bank');
+    expect(required).not.toContain('pay');
+  });
+
   it('is served, and its page loads nothing from anywhere else', async () => {
     const served = await fetch(`${tested.url}/openapi.json`);
     expect(((await served.json()) as Answer)['paths']).toEqual(document['paths']);

@@ -4,8 +4,7 @@ import type { Entry } from './entry.js';
 const FLOW = '/flows/{kind}/{reference}';
 const shown = { says: 'The flow.', schema: 'Flow' } as const;
 
-export const pascal = (kind: FlowKind) =>
-  kind.replace(/(^|-)(\w)/g, (_, _dash, letter: string) => letter.toUpperCase());
+export const pascal = (name: string) => name.replace(/(^|-)(\w)/g, (_, _dash, letter: string) => letter.toUpperCase());
 
 /** A path for each kind, so that each has the input of its own. */
 export const startEntries = (exampleOf: (kind: FlowKind) => unknown): readonly Entry[] =>

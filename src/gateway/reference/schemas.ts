@@ -11,11 +11,15 @@ import { ListQuery } from '../flows/list.js';
 import { CancelBody, PayBody, RefundInvoiceBody, ResolveBody } from '../flows/orders.js';
 import { WaitQuery } from '../flows/wait.js';
 import * as answers from './answers.js';
+import { ref } from './entry.js';
 import { pascal } from './flow-entries.js';
 
 type Schema = OpenAPIV3_1.SchemaObject;
 
-const AnyEvent = z.looseObject({}).meta({ description: 'Either envelope, either spelling; unknown members are kept.' });
+/** Nothing is refused for its shape: what is not understood is kept, and listed as unmatched. */
+const AnyEvent = z
+  .unknown()
+  .meta({ description: 'Either envelope, either spelling; whatever else it is, it is kept.' });
 
 /** What the gateway takes and gives besides the service's own interface, by the names of the reference. */
 export function gatewaySchemas(): Record<string, Schema> {
@@ -54,8 +58,14 @@ export function queryParameters(name: string): OpenAPIV3_1.ParameterObject[] {
 function inputOf(kind: FlowKind): [string, Schema][] {
   const definition = flowOf(kind);
   if (definition === undefined) return [];
-  const schema = prepared(definition.input);
-  return [[`${pascal(kind)}Input`, kind === 'card-deposit' ? withCard(schema) : schema]];
+  const name = `${pascal(kind)}Input`;
+  const forms = formsOf(definition.input);
+  if (forms !== undefined) {
+    const named = forms.map(([form, schema]): [string, Schema] => [`${name}${pascal(form)}`, schema]);
+    return [[name, { anyOf: named.map(([form]) => ref(form)) }], ...named];
+  }
+  const schema = toSchema(outOf(definition.input), 'input');
+  return [[name, kind === 'card-deposit' ? withCard(schema) : schema]];
 }
 
 function withCard(schema: Schema): Schema {
@@ -68,19 +78,23 @@ function withCard(schema: Schema): Schema {
   };
 }
 
-/** A preparation of the raw value has no schema; what comes after it has, but for the form that the preparation fills in. */
-function prepared(input: z.ZodType): Schema {
-  if (!(input instanceof z.ZodPipe) || !(input.in instanceof z.ZodTransform)) return toSchema(input, 'input');
-  const { out } = input;
-  const schema = toSchema(out as z.ZodType, 'input');
-  if (!(out instanceof z.ZodDiscriminatedUnion)) return schema;
+/** A preparation of the raw value has no schema; what comes after it has. */
+const outOf = (input: z.ZodType): z.ZodType =>
+  input instanceof z.ZodPipe && input.in instanceof z.ZodTransform ? (input.out as z.ZodType) : input;
+
+/**
+ * The forms of an input that has several, by the word that tells them apart; callers may leave it out, since the
+ * preparation fills it in. Each has a name of its own: generators make a type of it, and some can make none without.
+ */
+function formsOf(input: z.ZodType): [string, Schema][] | undefined {
+  const out = outOf(input);
+  if (!(out instanceof z.ZodDiscriminatedUnion)) return undefined;
   const { discriminator } = out.def;
-  const forms = (schema.oneOf ?? schema.anyOf ?? []) as Schema[];
-  const withoutForm = forms.map((form) => ({
-    ...form,
-    required: form.required?.filter((name) => name !== discriminator) ?? [],
-  }));
-  return { anyOf: withoutForm };
+  const schema = toSchema(out, 'input');
+  return ((schema.oneOf ?? schema.anyOf ?? []) as Schema[]).map((form) => {
+    const { const: word } = (form.properties?.[discriminator] ?? {}) as { const?: unknown };
+    return [String(word), { ...form, required: form.required?.filter((member) => member !== discriminator) ?? [] }];
+  });
 }
 
 function shownAs(io: 'input' | 'output', schemas: Readonly<Record<string, z.ZodType>>): Record<string, Schema> {
