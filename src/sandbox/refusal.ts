@@ -45,5 +45,7 @@ export const badMembers = (errors: readonly MemberError[], message = 'Validation
   new Refusal(400, 'VALIDATION_ERROR', message, { errors });
 export const unknownReference = (what: string, reference: string) =>
   new Refusal(404, 'NOT_FOUND', `${what} ${reference} does not exist`);
+/** Nothing of ours is called so: not repeated, since it may be any text. */
+export const noSuchName = () => new Refusal(404, 'NOT_FOUND', 'Nothing has such a name');
 export const transactionFailed = () => new Refusal(400, 'TRANSACTION_FAILED', 'Transaction failed');
 export const insufficientFunds = () => new Refusal(400, 'INSUFFICIENT_BALANCE', 'Insufficient Funds');

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operationNames, operations, type OperationName } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
+import { REFERENCE_PATTERN } from '../contract/sending.js';
 import type { Database } from './database.js';
 import type { Answers } from './answers.js';
 import { createExchange, type Committed, type Exchange } from './exchange.js';
 import { keepable } from './keepable.js';
 import type { Executions } from './ledger/executions.js';
 import type { Handler, Handlers } from './operations/handler.js';
-import { Refusal } from './refusal.js';
+import { noSuchName, Refusal } from './refusal.js';
 import type { Scheduler } from './scheduler.js';
 import { validate } from './validate.js';
 
@@ -67,6 +68,8 @@ export function addOperationRoutes(
       async handler(request: FastifyRequest, reply: FastifyReply) {
         if (operation.auth === 'bearer') authenticate(request.headers.authorization);
         const param = operation.param ? ((request.params as Record<string, string>)[operation.param] ?? '') : '';
+        // The first look at a KYC record would make one of any text.
+        if (operation.param && !REFERENCE_PATTERN.test(param)) throw noSuchName();
         const body = operation.body && keepable(name, validate(operation.body, request.body));
         const call = { body, param } as AnyCall;
         await respond(

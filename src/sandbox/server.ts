@@ -3,6 +3,8 @@ import type { SandboxLogger } from './options.js';
 import { badMembers, Refusal } from './refusal.js';
 
 const MAX_BODY_BYTES = 64 * 1024;
+/** The longest reference. Fastify's own limit is 100: a payment under a longer one could not be looked up. */
+const MAX_PARAM_LENGTH = 128;
 
 /** An HTTP server whose every error has the body of the service's errors. */
 export function createServer(deps: {
@@ -10,7 +12,11 @@ export function createServer(deps: {
   /** The body of a refusal at this path. */
   bodyOf: (refusal: Refusal, path: string) => object;
 }): FastifyInstance {
-  const server = Fastify({ bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+  const server = Fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+  });
 
   // A POST that needs no body may say that it is JSON and send nothing.
   const parse = server.getDefaultJsonParser('error', 'error');

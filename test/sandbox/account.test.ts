@@ -155,6 +155,13 @@ describe('a KYC record', () => {
     expect(await rig.executions(kycId, 'getKycStatus')).toBe(0);
   });
 
+  it('is made of the longest id, and not of a text that can be none', async () => {
+    for (const id of ['%C2%84', 'a%20b', '-a']) {
+      expect((await rig.call('GET', `/api/v3/kyc/status/${id}`)).status).toBe(404);
+    }
+    expect((await rig.call('GET', `/api/v3/kyc/status/${'a'.repeat(128)}`)).status).toBe(200);
+  });
+
   it('is unknown where its id says so, ends as a scenario says, and takes its time', async () => {
     expect((await rig.call('GET', '/api/v3/kyc/status/unknown-1')).status).toBe(404);
     await rig.control('POST', '/scenarios', { reference: 'k2', ending: 'kyc-rejected' });
