@@ -10,14 +10,12 @@ import { mustRun } from './run-program.js';
  * The Python of a virtual environment that has these requirements; made once, in the cache. Undefined, said loudly, where
  * this machine cannot make it (no Python, no pip, no network); in CI that is a failure.
  */
-export async function pythonWith(requirements: string): Promise<string | undefined> {
+export async function pythonWith(requirements: string, what = 'the examples in Python'): Promise<string | undefined> {
   try {
     return await environmentOf(requirements);
   } catch (error) {
     if (process.env['TOWLINE_CI'] === '1') throw error;
-    process.stderr.write(
-      `\n!! SKIPPED: the examples in Python, since their packages cannot be installed:\n${String(error)}\n\n`,
-    );
+    process.stderr.write(`\n!! SKIPPED: ${what}, since their packages cannot be installed:\n${String(error)}\n\n`);
     return undefined;
   }
 }
