@@ -38,7 +38,7 @@ afterAll(async () => {
   await six.close();
 });
 
-describe('where callbacks may go', () => {
+describe('fault 43: where callbacks may go', () => {
   it('connects to no forbidden address, however the URL spells it', async () => {
     const hosts = [
       ...forbidden.filter(isIPv4).flatMap(spellingsOfIPv4),

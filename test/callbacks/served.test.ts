@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { callbackIdOf } from '../../src/flows/vocabulary.js';
 import { run } from '../cli/run.js';
-import { CALLBACK_SECRET } from '../faults/fixed.js';
 import { openRig, type Json, type Rig } from '../faults/rig.js';
 import { newReference, transferInput } from '../faults/transfers.js';
 import { until } from '../gateway/setup/until.js';
@@ -127,24 +125,6 @@ describe('callbacks, by HTTP and by the command line', () => {
     }
     for (const callbackUrl of ['ftp://caller.example/', 'caller', `https://caller.example/${'x'.repeat(2_048)}`])
       expect((await start(newReference('refused'), { callbackUrl })).body.data.errors[0].path).toBe('callbackUrl');
-  });
-
-  it('are verified and told apart by the receiver of the examples', async () => {
-    const example = spawn(process.execPath, ['examples/receive-callbacks.mjs'], {
-      env: { ...process.env, CALLBACK_SECRET, PORT: '0' },
-    });
-    let said = '';
-    example.stdout.on('data', (text: Buffer) => (said += text.toString()));
-    const callbackUrl = await until('the example to listen', () => /callbackUrl: (\S+)/.exec(said)?.[1]);
-    const reference = newReference('example');
-    const flow = `bridge-transfer/${reference}`;
-    await start(reference, { ...QUICK, callbackUrl });
-    await until('the end to be told', () => said.includes(`${flow}: completed (done)`));
-    await until('it to be known as delivered', async () => (await callbacksOf(reference)).state === 'delivered');
-    await ask('POST', `/flows/${flow}/callbacks/resend`);
-    await until('the repeat to be known', () => said.includes(`${flow}: known`));
-    expect((await fetch(callbackUrl, { method: 'POST', body: '{}' })).status).toBe(401);
-    example.kill();
   });
 });
 

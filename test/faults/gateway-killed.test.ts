@@ -36,7 +36,7 @@ interface Sent extends Flow {
   readonly done: Promise<void>;
 }
 
-describe(`a gateway that is killed (SIGKILL) with ${N} webhooks at each of four points`, () => {
+describe(`fault 35: a gateway that is killed (SIGKILL) with ${N} webhooks at each of four points`, () => {
   let rig: Rig;
   let port: number;
   const sent: Sent[] = [];

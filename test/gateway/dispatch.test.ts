@@ -33,7 +33,7 @@ describe('the way of an event into its flow', () => {
   };
 
   // First, since no worker runs yet.
-  it('keeps 500 events that came before any worker: one signal for each flow meanwhile, none lost', async () => {
+  it('fault 28: keeps 500 events that came before any worker: one signal for each flow meanwhile, none lost', async () => {
     const references = Array.from({ length: 10 }, newReference);
     await Promise.all(references.map((reference) => start(reference)));
     for (const reference of references) {
@@ -56,7 +56,7 @@ describe('the way of an event into its flow', () => {
     expect(signals / references.length).toBeLessThanOrEqual(4);
   }, 60_000);
 
-  it('waits for a flow that does not exist yet: 100 early events, lost 0', async () => {
+  it('fault 29: waits for a flow that does not exist yet: 100 early events, lost 0', async () => {
     await workerRuns();
     const references = Array.from({ length: 100 }, newReference);
     await Promise.all(
@@ -104,7 +104,7 @@ describe('the way of an event into its flow', () => {
     expect(ended.body).toMatchObject({ state: 'completed' });
   });
 
-  it('lists what comes after the end as late, and raises an alarm where proven events contradict it', async () => {
+  it('fault 30: lists what comes after the end as late, and raises an alarm where proven events contradict it', async () => {
     await workerRuns();
     const reference = newReference();
     const path = tested.callbackPath(reference);

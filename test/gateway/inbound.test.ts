@@ -122,7 +122,7 @@ describe('what arrives at the gateway', () => {
     expect(unmatched.every(({ flowId, reference }) => flowId === null && reference === null)).toBe(true);
   });
 
-  it('is one event when its content comes again: the same 1,000 times, and under new delivery ids', async () => {
+  it('fault 25: is one event when its content comes again: the same 1,000 times, and under new delivery ids', async () => {
     const reference = newReference();
     const path = tested.callbackPath(reference);
     for (let round = 0; round < 10; round += 1) {
@@ -183,7 +183,7 @@ describe('what arrives at the gateway', () => {
     expect(performance.now() - startedAt).toBeLessThan(9_000);
   });
 
-  it('answers 503 and asks to come again where the row cannot be made durable: no 2xx without a row', async () => {
+  it('fault 37: answers 503 and asks to come again where the row cannot be made durable: no 2xx without a row', async () => {
     let isFull = true;
     const failing = await gatewayUnderTest({
       temporalAddress: '127.0.0.1:1',

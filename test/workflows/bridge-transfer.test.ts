@@ -110,7 +110,7 @@ describe('a bridge transfer', () => {
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   });
 
-  test('parks when trusted events contradict one another, and ends as a person says', async () => {
+  test('fault 27: parks when trusted events contradict one another, and ends as a person says', async () => {
     const { handle } = await tracked('conflict');
     await handle.signal('events', [trusted('REFUNDED'), trusted('COMPLETED')]);
     const { view } = await until(handle, ({ view }) => view.state === 'parked');
