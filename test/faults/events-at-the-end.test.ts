@@ -34,7 +34,8 @@ describe('events around the end of a flow', () => {
   let cards: CardGateway;
   beforeAll(async () => {
     // The service accepts, and nobody says anything but the test.
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 } });
+    // A hundred flows begin at once: a call that waits for its turn is not lost.
+    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 }, timeoutMs: 30_000 });
     cards = await startCardGateway(bench, quiet);
   });
   afterAll(async () => {
@@ -112,8 +113,8 @@ describe('events around the end of a flow', () => {
   }, 120_000);
 });
 
-/** Ten seconds: all of them must have been sent by then. */
-const DEADLINE = { deadlineSeconds: 5_000 };
+/** Twenty seconds: all of them must have been sent by then. */
+const DEADLINE = { deadlineSeconds: 10_000 };
 const BRIDGE_ENDS = [
   ['COMPLETED', 'completed'],
   ['REFUNDED', 'refunded'],

@@ -14,6 +14,7 @@ import { createKeyring } from '../../src/keys/index.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { openStore } from '../../src/store/open-store.js';
 import type { Store } from '../../src/store/store.js';
+import { createRetries } from '../../src/temporal/connection-retries.js';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
 import { installRuntime } from '../../src/temporal/sdk-logger.js';
@@ -72,7 +73,10 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
   const skippingServer = options.time === 'skipping' ? process.env['TEST_TIME_SKIPPING_SERVER'] : '';
   const skipping = skippingServer ? await startSkipping(skippingServer, dataConverter) : undefined;
   const address = skipping?.address ?? process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
-  const connection = skipping?.connection ?? (await Connection.connect({ address }));
+  // A retry that fires after the connection was closed would fail the next suite of this process.
+  const retries = createRetries();
+  const connection =
+    skipping?.connection ?? (await Connection.connect({ address, interceptors: retries.interceptors }));
   if (skipping) {
     // It cannot list them.
     const { INDEXED_VALUE_TYPE_KEYWORD: keyword } = proto.temporal.api.enums.v1.IndexedValueType;
@@ -162,6 +166,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
       await sandbox.close();
       await store.close();
       service.close();
+      await retries.end();
       if (skipping) await skipping.teardown();
       else await connection.close();
       await rm(folder, { recursive: true, force: true });
