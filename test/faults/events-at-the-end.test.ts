@@ -6,7 +6,7 @@ import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
 import { STATE_ATTRIBUTE, type FlowKind } from '../../src/flows/vocabulary.js';
 import { cardDepositInput } from '../flows/cards/card-bench.js';
 import { startCardGateway, type CardGateway } from '../flows/cards/card-gateway.js';
-import { newReference, openBench, reportOf, transferInput, trusted, type Bench } from '../workflows/bench.js';
+import { newReference, openBench, reportOf, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
 import { inTurns } from './in-turns.js';
 
 const KINDS = ['bridge-transfer', 'bank-checkout', 'card-deposit', 'bank-withdrawal'] as const satisfies FlowKind[];
@@ -98,9 +98,14 @@ describe('events around the end of a flow', () => {
       const words = kind === 'bridge-transfer' ? BRIDGE_ENDS : PAYMENT_ENDS;
       return Array.from({ length: 25 }, (_, turn) => ({ kind, end: words[turn % words.length] ?? words[0] }));
     });
+    // A few at a time, since a card is kept for seconds only.
+    const begun = await inTurns(turns, 8, async (turn) => {
+      const handle = await start(turn.kind, 'overdue', { timeScale: 0.002, ...DEADLINE });
+      await until(handle, ({ view }) => view.stage === 'tracking' || view.state === 'parked');
+      return { ...turn, handle };
+    });
     const ends = await Promise.all(
-      turns.map(async ({ kind, end: [word, state] }) => {
-        const handle = await start(kind, 'overdue', { timeScale: 0.002, ...DEADLINE });
+      begun.map(async ({ kind, end: [word, state], handle }) => {
         await parks(handle);
         expect((await reportOf(handle)).view.parked?.reason).toBe('no_settlement');
         expect(await tell(handle, trusted(word))).toBeDefined();

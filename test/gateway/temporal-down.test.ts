@@ -21,7 +21,8 @@ describe('while Temporal is down', () => {
     `fault 36: for ${OUTAGE_SECONDS} s at ${EVENTS_PER_SECOND} webhooks a second, every one is taken, and delivered when it is back`,
     async () => {
       const home = await mkdtemp(join(tmpdir(), 'towline-down-'));
-      const port = await nextFreePort(17_300, []);
+      // Nobody else may take it while the server is away: no port of those that the system gives out, and not always the same.
+      const port = await nextFreePort(17_000 + Math.floor(Math.random() * 10_000), []);
       const serve = () =>
         startDevServer({
           executable: process.env['TEST_TEMPORAL_CLI'] ?? '',
