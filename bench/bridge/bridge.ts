@@ -1,0 +1,20 @@
+import type { Benchmark } from '../benchmark.js';
+import { openStack } from '../setup/stack.js';
+import { cost } from './cost.js';
+import { historySizes } from './history.js';
+
+export const bridge: Benchmark = {
+  name: 'bridge',
+  about: 'P1 P5: a whole bridge transfer against a flow that does nothing; the size of its history',
+  async run(say) {
+    const stack = await openStack(say);
+    try {
+      say('P5: histories');
+      const histories = await historySizes(stack);
+      say('P1: transfers and bare flows, in turns');
+      return [...(await cost(stack)), ...histories];
+    } finally {
+      await stack.close();
+    }
+  },
+};

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { startFlow } from '../../src/temporal/start-flow.js';
+import { allDelivered } from '../gateway/inbox-state.js';
+import type { Finding } from '../report/finding.js';
+import { sendAll } from '../setup/http-load.js';
+import type { Stack } from '../setup/stack.js';
+import { flowIdOfTransfer, transferInput, webhook } from '../setup/transfers.js';
+import { until } from '../setup/until.js';
+import { sizeOfHistory } from './count-history.js';
+
+const STATUSES = ['DEPOSIT_CONFIRMED', 'PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING', 'COMPLETED'];
+/** The sandbox calls nobody: the five statuses are ours to send. */
+const SILENT = '1000.18';
+
+/** P5: events and billable actions of a transfer that goes well, its statuses one by one and all at once. */
+export async function historySizes(stack: Stack): Promise<readonly Finding[]> {
+  const sizeOf = async (tell: (reference: string) => Promise<void>) => {
+    const reference = `bench-${randomUUID()}`;
+    await startFlow(stack, 'bridge-transfer', transferInput(reference, SILENT));
+    const handle = stack.client.workflow.getHandle(flowIdOfTransfer(reference));
+    await until('the deposit', async () => {
+      const { view } = await handle.query<{ view: { stage: string } }>('flow');
+      return view.stage === 'tracking';
+    });
+    await tell(reference);
+    await handle.result();
+    return sizeOfHistory(stack.client, handle.workflowId);
+  };
+  const oneByOne = await sizeOf(async (reference) => {
+    for (const status of STATUSES) {
+      await sendAll(stack.url, [webhook(stack, reference, status)], 1);
+      await allDelivered(stack);
+    }
+  });
+  const burst = await sizeOf((reference) =>
+    sendAll(
+      stack.url,
+      STATUSES.map((status) => webhook(stack, reference, status)),
+      STATUSES.length,
+    ),
+  );
+  return [
+    {
+      budget: 'P5',
+      what: 'history events of a transfer, five callbacks one by one',
+      limit: { bound: 'at most', value: 40 },
+      unit: 'events',
+      measured: oneByOne.events,
+      figures: '',
+    },
+    {
+      budget: 'P5',
+      what: 'billable actions of it',
+      limit: { bound: 'at most', value: 10 },
+      unit: 'actions',
+      measured: oneByOne.actions,
+      figures: oneByOne.detail,
+    },
+    {
+      budget: 'P5',
+      what: 'billable actions where the five come at once',
+      limit: { bound: 'at most', value: 7 },
+      unit: 'actions',
+      measured: burst.actions,
+      figures: burst.detail,
+    },
+  ];
+}

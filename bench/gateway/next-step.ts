@@ -1,0 +1,73 @@
+import { cpuPer, stopwatch, type CpuMs } from '../measure/cpu.js';
+import { medianOf, ratioOf, sideBySide } from '../measure/rounds.js';
+import { percentile } from '../measure/statistics.js';
+import type { Finding } from '../report/finding.js';
+import { sendAll } from '../setup/http-load.js';
+import { atPace } from '../setup/in-turns.js';
+import { signalFlow } from '../../src/temporal/signal-flow.js';
+import type { Stack } from '../setup/stack.js';
+import { flowIdOfTransfer, openTransfers, signalled, webhook } from '../setup/transfers.js';
+import { processesOf } from './inbox-state.js';
+
+const PER_SECOND = 25;
+const EVENTS = 100;
+const LAST = 'COMPLETED';
+
+interface Round {
+  readonly p50: number;
+  readonly p99: number;
+  readonly cpu: CpuMs;
+}
+
+/** P3: from the event that ends a transfer to its end, by webhook and by a signal of its own. */
+export async function nextStep(stack: Stack): Promise<readonly Finding[]> {
+  const round = async (events: number, sendTo: (reference: string) => () => Promise<unknown>): Promise<Round> => {
+    const references = await openTransfers(stack, events);
+    const cpu = stopwatch(processesOf(stack));
+    const tookMs = await atPace(references, PER_SECOND, async (reference) => {
+      const send = sendTo(reference);
+      const ended = stack.client.workflow.getHandle(flowIdOfTransfer(reference)).result();
+      const startedMs = performance.now();
+      await send();
+      await ended;
+      return performance.now() - startedMs;
+    });
+    return { p50: percentile(tookMs, 0.5), p99: percentile(tookMs, 0.99), cpu: cpu() };
+  };
+  const byWebhook = (events: number) =>
+    round(events, (reference) => {
+      const request = webhook(stack, reference, LAST);
+      return () => sendAll(stack.url, [request], 1);
+    });
+  const bySignal = (events: number) =>
+    round(events, (reference) => {
+      const event = signalled(LAST);
+      return () => signalFlow(stack.client, flowIdOfTransfer(reference), [event]);
+    });
+
+  await byWebhook(EVENTS / 4);
+  await bySignal(EVENTS / 4);
+  const rounds = await sideBySide({ a: () => byWebhook(EVENTS), b: () => bySignal(EVENTS) });
+  const shown = (of: readonly Round[]) =>
+    `p50 ${medianOf(of, ({ p50 }) => p50).toFixed(1)} p99 ${medianOf(of, ({ p99 }) => p99).toFixed(1)} ms`;
+  const [cpuA, cpuB] = [rounds.a[1]?.cpu ?? {}, rounds.b[1]?.cpu ?? {}];
+  const figures = `webhook ${shown(rounds.a)}, CPU ms ${cpuPer(EVENTS, cpuA)}; signal ${shown(rounds.b)}, CPU ms ${cpuPer(EVENTS, cpuB)}`;
+  return [
+    {
+      budget: 'P3',
+      what: `webhook to the transfer's end, ${PER_SECOND}/s: what it takes longer than a direct signal, p50`,
+      limit: { bound: 'at most', value: 5 },
+      unit: 'ms',
+      measured: medianOf(rounds.a, ({ p50 }) => p50) - medianOf(rounds.b, ({ p50 }) => p50),
+      figures,
+    },
+    {
+      budget: 'P3',
+      what: 'the same, p99 against that of a direct signal',
+      limit: { bound: 'at most', value: 1.5 },
+      unit: '×',
+      measured: ratioOf(rounds, ({ p99 }) => p99),
+      figures: `${EVENTS} a round`,
+    },
+  ];
+}

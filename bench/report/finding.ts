@@ -1,0 +1,16 @@
+/** One budget, and what was measured of it. */
+export interface Finding {
+  /** Its name: `P2`. */
+  readonly budget: string;
+  readonly what: string;
+  readonly limit: { readonly bound: 'at least' | 'at most'; readonly value: number };
+  readonly unit: '×' | 'ms' | 'MB' | 'calls' | 'events' | 'actions' | '/s';
+  readonly measured: number;
+  /** Rates, durations and CPU that the figure was made of. */
+  readonly figures: string;
+}
+
+/** NaN, which is what no measurement gives, meets nothing. */
+export function isMet({ limit, measured }: Finding): boolean {
+  return limit.bound === 'at least' ? measured >= limit.value : measured <= limit.value;
+}

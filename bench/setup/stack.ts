@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import { loadOrMakeKeyring } from '../../src/keys/index.js';
+import { openStore } from '../../src/store/open-store.js';
+import type { Store } from '../../src/store/store.js';
+import { connectTemporal } from '../../src/temporal/connection.js';
+import { anyFreePort } from '../../src/temporal/free-port.js';
+import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { startChild, type Child } from './child.js';
+import { startTemporal } from './temporal.js';
+
+const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+
+/** The real processes, `towline gateway`, `worker` and `sandbox`, with a Temporal server and files of their own. */
+export interface Stack {
+  readonly folder: string;
+  readonly url: string;
+  readonly temporalAddress: string;
+  readonly sandboxUrl: string;
+  readonly serverPid: number;
+  readonly workerPid: number;
+  readonly webhookSecret: string;
+  /** Of this process: with the keys of the stack. */
+  readonly client: Client;
+  readonly store: Store;
+  gatewayPid(): number;
+  /** Ends the gateway and starts another one in its place, which finds Temporal at `temporalAddress`. */
+  restartGateway(temporalAddress: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openStack(log: (line: string) => void): Promise<Stack> {
+  const folder = await mkdtemp(join(tmpdir(), 'towline-bench-'));
+  const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
+  const close = async () => {
+    for (const closer of closers.toReversed()) await closer();
+  };
+  try {
+    const server = await startTemporal(folder, log);
+    closers.push(() => server.stop());
+    const gatewayPort = await anyFreePort();
+    const sandboxPort = await anyFreePort();
+    const webhookSecret = `whsec_${randomBytes(32).toString('base64')}`;
+    const env = {
+      TOWLINE_HOME: folder,
+      TEMPORAL_ADDRESS: server.address,
+      GATEWAY_PORT: String(gatewayPort),
+      SANDBOX_PORT: String(sandboxPort),
+      WEBHOOK_SECRETS: webhookSecret,
+      GATEWAY_RATE_LIMIT: '0',
+      LOG_LEVEL: 'warn',
+    };
+    const start = (command: string, temporalAddress = server.address): Promise<Child> =>
+      startChild(MAIN, { args: [command], env: { ...env, TEMPORAL_ADDRESS: temporalAddress }, folder });
+    const sandbox = await start('sandbox');
+    closers.push(() => sandbox.stop());
+    const worker = await start('worker');
+    closers.push(() => worker.stop());
+    let gateway = await start('gateway');
+    closers.push(() => gateway.stop());
+
+    const keyring = await loadOrMakeKeyring(folder);
+    const store = await openStore({ path: join(folder, 'store.db'), keyring });
+    closers.push(() => store.close());
+    const dataConverter = createDataConverter({ keyring, namespace: 'default' });
+    const temporal = connectTemporal({ variables: { TEMPORAL_ADDRESS: server.address }, dataConverter });
+    closers.push(() => temporal.close());
+    return {
+      folder,
+      url: `http://127.0.0.1:${gatewayPort}`,
+      temporalAddress: server.address,
+      sandboxUrl: `http://127.0.0.1:${sandboxPort}`,
+      serverPid: server.pid,
+      workerPid: worker.pid,
+      webhookSecret,
+      client: temporal.client,
+      store,
+      gatewayPid: () => gateway.pid,
+      async restartGateway(temporalAddress) {
+        await gateway.stop();
+        gateway = await start('gateway', temporalAddress);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

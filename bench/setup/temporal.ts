@@ -1,0 +1,18 @@
+import { STATE_ATTRIBUTE } from '../../src/flows/vocabulary.js';
+import { startDevServer, type DevServer } from '../../src/temporal/dev-server.js';
+import { findServerExecutable } from '../../src/temporal/find-server.js';
+import { join } from 'node:path';
+
+/** A Temporal server for one benchmark, with the settings of `npm start`. */
+export async function startTemporal(folder: string, log: (line: string) => void): Promise<DevServer> {
+  const { path } = await findServerExecutable({ env: process.env, log });
+  return startDevServer({
+    executable: path,
+    home: folder,
+    port: 0,
+    uiPort: false,
+    dbFile: join(folder, 'temporal.db'),
+    searchAttributes: { [STATE_ATTRIBUTE]: 'Keyword' },
+    log,
+  });
+}

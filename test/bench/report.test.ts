@@ -1,0 +1,71 @@
+import { describe, expect, it } from '@jest/globals';
+import { ratioOf, sideBySide } from '../../bench/measure/rounds.js';
+import { median, percentile } from '../../bench/measure/statistics.js';
+import { isMet, type Finding } from '../../bench/report/finding.js';
+import { tableOf } from '../../bench/report/table.js';
+import { createFrameCounter } from '../../bench/setup/count-calls.js';
+
+const finding = (bound: 'at least' | 'at most', measured: number): Finding => ({
+  budget: 'P0',
+  what: 'a thing',
+  limit: { bound, value: 1.5 },
+  unit: '×',
+  measured,
+  figures: '3/s',
+});
+
+describe('the measuring', () => {
+  it('takes turns, and divides medians', async () => {
+    const order: string[] = [];
+    const side = (name: string, figures: number[]) => async () => {
+      order.push(name);
+      return figures.shift() ?? Number.NaN;
+    };
+    const rounds = await sideBySide({ a: side('a', [30, 900, 20]), b: side('b', [10, 1, 15]) });
+    expect(order).toEqual(['a', 'b', 'a', 'b', 'a', 'b']);
+    expect(ratioOf(rounds, (figure) => figure)).toBe(3);
+  });
+
+  it('knows medians and percentiles, and that of nothing there is none', () => {
+    expect([median([4, 1, 3]), median([4, 1, 3, 2])]).toEqual([3, 2.5]);
+    expect(percentile([5, 1, 4, 2, 3], 0.99)).toBe(5);
+    expect([median([]), percentile([], 0.5)]).toEqual([Number.NaN, Number.NaN]);
+  });
+
+  it('counts calls in the frames of HTTP/2, in whatever pieces they come', () => {
+    const frame = (type: number, bytes: number) =>
+      Buffer.concat([Buffer.from([0, 0, bytes, type, 0, 0, 0, 0, 1]), Buffer.alloc(bytes, 1)]);
+    const stream = Buffer.concat([
+      Buffer.alloc(24, 1),
+      frame(4, 0),
+      frame(1, 30),
+      frame(0, 200),
+      frame(1, 7),
+      frame(6, 8),
+    ]);
+    for (const pieceBytes of [1, 7, 33, stream.length]) {
+      let calls = 0;
+      const count = createFrameCounter(() => (calls += 1));
+      for (let at = 0; at < stream.length; at += pieceBytes) count(stream.subarray(at, at + pieceBytes));
+      expect(calls).toBe(2);
+    }
+  });
+});
+
+describe('the table', () => {
+  it('says which budgets are met and which are missed', () => {
+    const findings = [finding('at least', 1.5), finding('at most', 1.51), finding('at most', 1)];
+    expect(findings.map(isMet)).toEqual([true, false, true]);
+    expect(tableOf(findings).split('\n')).toEqual([
+      '| budget | what    | limit   | measured |        | figures |',
+      '|--------|---------|---------|----------|--------|---------|',
+      '| P0     | a thing | ≥ 1.5 × | 1.50 ×   | met    | 3/s     |',
+      '| P0     | a thing | ≤ 1.5 × | 1.51 ×   | MISSED | 3/s     |',
+      '| P0     | a thing | ≤ 1.5 × | 1 ×      | met    | 3/s     |',
+    ]);
+  });
+
+  it('takes what could not be measured for missed', () => {
+    expect([finding('at least', Number.NaN), finding('at most', Number.NaN)].map(isMet)).toEqual([false, false]);
+  });
+});
