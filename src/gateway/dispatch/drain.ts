@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Client } from '@temporalio/client';
 
 /** Calls to Temporal that a shutdown need not wait for: what they were to deliver stays in the inbox. */
@@ -11,9 +12,20 @@ export interface Drain {
 const GRACE_MS = 1_000;
 
 export function createDrain(client: Client): Drain {
-  const cut = new AbortController();
+  const open = new Set<AbortController>();
   return {
-    within: (calls) => client.connection.withAbortSignal(cut.signal, calls),
+    async within(calls) {
+      // One of their own: the connection never takes the listener of a call off its signal, and looks through all of them
+      // to add the next. A signal for the gateway's whole life would hold every call that it ever made.
+      const own = new AbortController();
+      setMaxListeners(0, own.signal);
+      open.add(own);
+      try {
+        return await client.connection.withAbortSignal(own.signal, calls);
+      } finally {
+        open.delete(own);
+      }
+    },
     async finish(inFlight) {
       let timer: NodeJS.Timeout | undefined;
       const timeIsUp = new Promise<void>((resolve) => {
@@ -22,7 +34,7 @@ export function createDrain(client: Client): Drain {
       // A client that still tries to connect hears no abort: nobody waits for it.
       await Promise.race([inFlight, timeIsUp]);
       clearTimeout(timer);
-      cut.abort();
+      for (const calls of open) calls.abort();
     },
   };
 }
