@@ -6,7 +6,7 @@ import { openApiDocument } from '../../src/contract/openapi.js';
 import { SERVICE_EXAMPLES } from '../../src/gateway/reference/service-examples.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { publicTools } from './python.js';
-import { fuzz, neverTaken } from './schemathesis.js';
+import { fuzz, neverTaken, summaryOf } from './schemathesis.js';
 
 const tools = await publicTools();
 const onlyWithTools = tools === undefined ? describe.skip : describe;
@@ -56,9 +56,7 @@ onlyWithTools('schemathesis against the sandbox', () => {
     });
     await sandbox.close();
     await rm(folder, { recursive: true, force: true });
-    process.stderr.write(
-      `schemathesis, sandbox: ${report.operations.tested} operations, ${report.test_cases.generated} cases\n`,
-    );
+    process.stderr.write(`schemathesis, sandbox: ${summaryOf(report)}\n`);
     if (report.failures.length > 0 || report.errors.length > 0) process.stderr.write(said);
     expect(report).toMatchObject({ complete: true, failures: [], errors: [], operations: { tested: 22 } });
     expect(report.test_cases.generated).toBeGreaterThan(1_000);

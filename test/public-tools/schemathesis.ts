@@ -21,6 +21,8 @@ export interface FuzzOrder {
 
 export interface FuzzReport {
   readonly complete: boolean;
+  /** In seconds. */
+  readonly running_time: number;
   readonly operations: { readonly selected: number; readonly tested: number };
   readonly test_cases: { readonly generated: number };
   readonly failures: readonly { readonly title: string; readonly operations: readonly string[] }[];
@@ -95,3 +97,6 @@ export const neverTaken = ({ valid_rates }: FuzzReport): readonly string[] =>
     .filter(([, phases]) => Object.values(phases).every(({ accepted }) => accepted === 0))
     .map(([operation]) => operation)
     .toSorted();
+
+export const summaryOf = ({ operations, test_cases, running_time }: FuzzReport): string =>
+  `${operations.tested} operations, ${test_cases.generated} cases in ${running_time.toFixed(0)} s`;
