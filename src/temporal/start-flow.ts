@@ -21,14 +21,6 @@ export interface StartedFlow {
 }
 
 const START_WITHIN_MS = 10_000;
-/** Temporal refuses a start whose summary has more than 400 bytes, sealed; some words of a request are as long as their caller likes. */
-const MAX_SUMMARY_BYTES = 200;
-
-/** A character has at most four bytes. */
-const shortened = (summary: string): string =>
-  Buffer.byteLength(summary) <= MAX_SUMMARY_BYTES
-    ? summary
-    : `${Array.from(summary).slice(0, MAX_SUMMARY_BYTES / 4 - 1).join('')}…`;
 
 /** What every start of a flow has in common, for `start` and for update-with-start alike. */
 export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown) {
@@ -45,7 +37,7 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
       args: [input] as [unknown],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       memo: { fingerprint, ...flow.moneyOf?.(input) },
-      staticSummary: shortened(flow.summaryOf(input)),
+      staticSummary: flow.summaryOf(input),
       staticDetails: `Reference ${reference}`,
     },
   };
