@@ -1,6 +1,6 @@
 import type { FlowKind } from '../../src/flows/vocabulary.js';
 import { CANARY_CARD } from '../flows/cards/card-gateway.js';
-import { newReference, transferInput } from '../workflows/bench.js';
+import { newReference, transferInput, type Answer } from '../workflows/bench.js';
 import type { Stack } from './stack.js';
 
 /** One kind as callers start it over HTTP, and how the sandbox makes it fail. */
@@ -134,6 +134,12 @@ export async function startOne(
   return reference;
 }
 
-/** The flow when it has ended or is parked. */
-export const whenDone = async (stack: Stack, kind: FlowKind, reference: string, timeoutSeconds = 40) =>
-  (await stack.get(`/flows/${kind}/${reference}/wait?timeoutSeconds=${timeoutSeconds}`)).body;
+/** The flow when it has ended or is parked; asked again where a busy machine could not say how. */
+export async function whenDone(stack: Stack, kind: FlowKind, reference: string, timeoutSeconds = 40): Promise<Answer> {
+  for (let turn = 1; ; turn += 1) {
+    const { body } = await stack.get(`/flows/${kind}/${reference}/wait?timeoutSeconds=${timeoutSeconds}`);
+    const { state, parked } = body;
+    const isSaid = state === 'parked' ? parked !== null : state !== undefined && state !== 'running';
+    if (isSaid || turn === 3) return body;
+  }
+}

@@ -13,7 +13,7 @@ const DEADLINE = { deadlineSeconds: 500 };
 
 describe('a mixed load of all kinds, with an adversary between the service and us', () => {
   let stack: Stack;
-  withStack(SIGNED, (opened) => (stack = opened));
+  withStack({ ...SIGNED, serviceTimeoutMs: 30_000 }, (opened) => (stack = opened));
   beforeAll(async () => {
     await subscribe(stack);
     await stack.control('POST', '/adversary', {

@@ -46,6 +46,8 @@ export interface StackOptions {
    * @default true
    */
   readonly isReconciled?: boolean;
+  /** How long the worker waits for the service; long where a busy machine must not look like a lost answer. @default 2,000 */
+  readonly serviceTimeoutMs?: number;
 }
 
 /** For a `describe`: a stack for its tests, reconciled after each of them. */
@@ -62,6 +64,7 @@ export function withStack(options: StackOptions, use: (stack: Stack) => void): v
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-stack-'));
   const storePath = join(folder, 'store.db');
+  const { serviceTimeoutMs = 2_000 } = options;
   const workerLog: string[] = [];
   const note = (detail: object, message: string) => void workerLog.push(`${message} ${JSON.stringify(detail)}`);
   const log = { info: note, warn: note, error: note, debug: note };
@@ -97,7 +100,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const service = createServiceClient({
     baseUrl: sandbox.url,
     token: () => Promise.resolve(SERVICE_TOKEN),
-    timeoutMs: 2_000,
+    timeoutMs: serviceTimeoutMs,
   });
   later.service = service;
   const activities: ActivityDeps = {
@@ -105,7 +108,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
     store: tested.store,
     account: 'default',
     publicUrl: tested.url,
-    serviceTimeoutMs: 2_000,
+    serviceTimeoutMs,
     serviceIsOnLoopback: true,
     allowPlaintext: false,
     repeatSettingOf: () => 'unknown',
