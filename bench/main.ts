@@ -4,6 +4,7 @@ import { bridge } from './bridge/bridge.js';
 import { gateway } from './gateway/gateway.js';
 import { isMet, type Finding } from './report/finding.js';
 import { tableOf } from './report/table.js';
+import { busyMachine } from './report/busy-machine.js';
 import { writeResults } from './report/write-results.js';
 import { sandbox } from './sandbox/sandbox.js';
 import { start } from './start/start.js';
@@ -35,6 +36,9 @@ async function main(args: readonly string[]): Promise<number> {
   }
 
   const chosen = BENCHMARKS.filter(({ name }) => names.length === 0 || names.includes(name));
+  // Before our own load is part of it.
+  const busy = busyMachine();
+  if (busy !== undefined) say(`${busy}: rates and durations will say little, CPU more`);
   const found = new Map<string, readonly Finding[]>();
   for (const benchmark of chosen) {
     say(`${benchmark.name}: ${benchmark.about}`);
@@ -42,7 +46,7 @@ async function main(args: readonly string[]): Promise<number> {
     found.set(benchmark.name, findings);
     process.stdout.write(`\n${tableOf(findings)}\n\n`);
   }
-  if (flags.includes('--write')) say(`written to ${await writeResults(found, new Date())}`);
+  if (flags.includes('--write')) say(`written to ${await writeResults(found, new Date(), busy)}`);
   return [...found.values()].flat().every(isMet) ? 0 : 1;
 }
 

@@ -1,0 +1,8 @@
+import { availableParallelism, loadavg } from 'node:os';
+
+/** Says so where clearly more wanted to run in the last minute than there are cores. */
+export function busyMachine(): string | undefined {
+  const [load = 0] = loadavg();
+  const cores = availableParallelism();
+  return load > cores * 1.5 ? `the machine is busy (load ${load.toFixed(1)} on ${cores} cores)` : undefined;
+}
