@@ -1,4 +1,4 @@
-import { CancellationScope, condition, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
 import type { FlowReport, FlowView, Outcome, Parked, TimelineEntry } from '../../src/flows/messages.js';
 import { defaultDeadlineSeconds, type FlowKind, type FlowState } from '../../src/flows/vocabulary.js';
 import { isPlaintext, requireKnownKey } from '../../src/temporal/plaintext-marker.js';
@@ -204,10 +204,4 @@ function numberIn(rawInput: unknown, member: string, above: number, most: number
   const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
   const value = (input as Record<string, unknown> | null | undefined)?.[member];
   return typeof value === 'number' && value > above && value <= most ? value : undefined;
-}
-
-/** Waits for `until` or for the deadline, whichever comes first; true where `until` holds. */
-export async function untilOrDeadline(flow: Flow, until: () => boolean): Promise<boolean> {
-  await condition(() => until() || flow.deadlinePassed);
-  return until();
 }
