@@ -13,6 +13,7 @@ import { addCodecRoutes, type PeopleCodec } from './codec/routes.js';
 import { createDispatcher } from './dispatch/dispatcher.js';
 import { createDrain } from './dispatch/drain.js';
 import { createOpenSignals } from './dispatch/open-signals.js';
+import { createSignalPace } from './dispatch/signal-pace.js';
 import { createSettler } from './dispatch/settler.js';
 import { addEventRoutes } from './events/routes.js';
 import type { FlowOperationDeps } from './flows/deps.js';
@@ -105,6 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     inbox,
     reader,
     openSignals,
+    pace: createSignalPace(() => performance.now()),
     drain,
     logger,
     signal: (flowId, events) => signalFlow(client, flowId, events),

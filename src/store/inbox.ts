@@ -79,8 +79,8 @@ export interface InboxStore {
   /** How many untrusted events of this flow are past `waiting`, counted up to `most`. */
   untrustedTaken(flowId: string, most: number): Promise<number>;
 
-  /** `waiting → delivered`; the lease ends. */
-  markDelivered(ids: readonly string[]): Promise<void>;
+  /** `waiting → delivered`; the lease ends. What else the flow has waiting is due after `restMs`. @param restMs default 0 */
+  markDelivered(ids: readonly string[], restMs?: number): Promise<void>;
 
   /** The flow cannot be reached now: its waiting rows are due again after `delayMs`; the lease ends. */
   defer(flowId: string, delayMs: number): Promise<void>;

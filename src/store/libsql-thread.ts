@@ -34,7 +34,9 @@ export function libsqlThread(require: NodeJS.Require): void {
 
   const codeOf = (error: unknown): string => {
     const code = (error as { code?: unknown }).code;
-    return typeof code === 'string' && code !== '' ? code : 'SQLITE_ERROR';
+    if (typeof code !== 'string' || code === '') return 'SQLITE_ERROR';
+    // It has no name for a value that is not of its column's type (SQLITE_CONSTRAINT_DATATYPE).
+    return code === 'UNKNOWN_SQLITE_ERROR_3091' ? 'SQLITE_MISMATCH' : code;
   };
 
   const run = (db: Libsql.Database, request: Request): StepResult[] =>

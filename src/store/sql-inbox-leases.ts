@@ -80,7 +80,7 @@ export function createInboxLeases(deps: {
       );
     },
 
-    async markDelivered(ids) {
+    async markDelivered(ids, restMs = 0) {
       if (ids.length === 0) return;
       const at = now();
       await write([
@@ -91,7 +91,7 @@ export function createInboxLeases(deps: {
         },
         {
           sql: `UPDATE inbox_flows SET due_at = ?, deferrals = 0, ${NO_LEASE} WHERE ${FLOWS_OF_IDS} AND ${NOT_OTHERS}`,
-          params: [at, JSON.stringify(ids), instance, at],
+          params: [at + restMs, JSON.stringify(ids), instance, at],
         },
         forgetIdle(ids),
       ]);

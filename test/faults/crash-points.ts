@@ -92,8 +92,8 @@ export function createCrashPoints(holds: readonly Hold[], say: (said: Said) => v
           return around('receive', reference, () => store.inbox.receive(event));
         },
         lease: (options) => around('lease', '', () => store.inbox.lease(options)),
-        markDelivered: (ids) =>
-          around('markDelivered', referenceOf.get(ids[0] ?? '') ?? '', () => store.inbox.markDelivered(ids)),
+        markDelivered: (ids, restMs) =>
+          around('markDelivered', referenceOf.get(ids[0] ?? '') ?? '', () => store.inbox.markDelivered(ids, restMs)),
       },
     }),
     service: (service) => ({

@@ -42,7 +42,7 @@ describe('the way of an event into its flow', () => {
       expect((await tested.post(path, { status: 'PAYMENT_SENT', n: 0 })).status).toBe(200);
       await until('the first signal', async () => (await rowsOf(reference))[0]?.state === 'delivered');
       const wave = Array.from({ length: 49 }, (_, n) => tested.post(path, { status: 'PAYMENT_SENT', n: n + 1 }));
-      expect((await Promise.all(wave)).every(({ status }) => status === 200)).toBe(true);
+      expect(new Set((await Promise.all(wave)).map(({ status }) => status))).toEqual(new Set([200]));
     }
     await workerRuns();
     let signals = 0;

@@ -76,6 +76,16 @@ describeStores('a store', (kind) => {
     expect((await inbox.counts()).byState.waiting).toBe(4);
   });
 
+  it('leaves them alone, too, where the failing one has a value that its column does not take', async () => {
+    const { inbox } = await temporary.open();
+    const known = anEvent();
+    await inbox.receive(known);
+    await inbox.lease({ flows: 1, perFlow: 1, leaseMs: 1_000 });
+    const [bad, good] = await Promise.allSettled([inbox.defer(known.flowId ?? '', 0.5), inbox.receive(anEvent())]);
+    expect(good.status).toBe('fulfilled');
+    expect(bad).toMatchObject({ reason: expect.any(StoreRequestError) });
+  });
+
   it('does what was asked before the closing, and refuses what is asked after it', async () => {
     const store = await temporary.open();
     const events = Array.from({ length: 300 }, () => anEvent());

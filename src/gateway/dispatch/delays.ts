@@ -11,6 +11,9 @@ export const untilFlowExists = (deferrals: number, isOurs: boolean): number =>
 /** The flow has a signal that it has not seen: what comes meanwhile goes out with the next one. */
 export const untilSignalSeen = (deferrals: number): number => doubled(50, deferrals, 5_000);
 
+/** A flow whose events come thick and fast: they are merged, the more of them the longer they come. */
+export const untilNextSignal = (inARow: number): number => doubled(250, inARow, 1_000);
+
 /** Temporal cannot be reached: short, so that a backlog drains soon after. */
 export const untilTemporalAnswers = (failures: number): number => doubled(250, failures, 4_000);
 

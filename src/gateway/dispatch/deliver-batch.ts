@@ -8,11 +8,13 @@ import { eventOfRow } from './event-of-row.js';
 import { fatesOf } from './fates-of-report.js';
 import { lateVerdict } from './late-verdict.js';
 import type { OpenSignals } from './open-signals.js';
+import type { SignalPace } from './signal-pace.js';
 
 export interface DeliverDeps {
   readonly inbox: InboxStore;
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
+  readonly pace: SignalPace;
   readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
   readonly logger: Logger;
   /** Told of each event that went out: how long after it was received. */
@@ -25,16 +27,21 @@ const MOST_UNTRUSTED = 20;
 /** Settling leaves the lease to rows that came meanwhile: they are due now. */
 const AT_ONCE = 0;
 
-/** Milliseconds after which the flow's rows are due again; undefined where nothing is left to do. */
-export type NextTry = number | undefined;
+/** When the flow is looked at again, and whether these rows are dealt with: else they are due again then. */
+export interface Delivery {
+  readonly dueInMs: number;
+  readonly isDone: boolean;
+}
 
 /**
  * One flow's rows, in order, as one signal. Marked as delivered after the signal: a crash in between delivers twice, and
  * the flow takes each id once.
  */
-export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<NextTry> {
+export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<Delivery> {
   const { inbox } = deps;
   const { flowId, deferrals } = batch;
+  const restMs = deps.pace.restMs(flowId);
+  if (restMs > 0) return putOff(inbox, flowId, restMs);
   const readable = await setFloodAside(deps, batch.flowId, await setConflictsAside(deps, batch));
   if (readable.length === 0) return putOff(inbox, flowId, AT_ONCE);
   const { rows, events } = split(readable);
@@ -44,9 +51,13 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   }
   if ((await deps.signal(flowId, events)) === 'delivered') {
     deps.openSignals.add(flowId);
-    await inbox.markDelivered(rows.map(({ id }) => id));
+    const dueInMs = deps.pace.signalled(flowId);
+    await inbox.markDelivered(
+      rows.map(({ id }) => id),
+      dueInMs,
+    );
     deps.dispatched?.(rows.map(({ receivedAt }) => Math.max(0, Date.now() - Date.parse(receivedAt)) / 1_000));
-    return undefined;
+    return { dueInMs, isDone: true };
   }
   const facts = await deps.reader.facts(flowId);
   if (facts === undefined) {
@@ -109,9 +120,9 @@ function split(readable: readonly Readable[]) {
   return { rows: readable.map(({ row }) => row), events: readable.map(({ event }) => event) };
 }
 
-async function putOff(inbox: InboxStore, flowId: string, delayMs: number): Promise<number> {
+async function putOff(inbox: InboxStore, flowId: string, delayMs: number): Promise<Delivery> {
   await inbox.defer(flowId, delayMs);
-  return delayMs;
+  return { dueInMs: delayMs, isDone: false };
 }
 
 /** Rows for a flow that has ended: listed for a person, and loudly where a proven event says that it ended otherwise. */

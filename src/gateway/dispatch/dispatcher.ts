@@ -30,45 +30,68 @@ const EVENTS_PER_SIGNAL = 50;
  */
 const LEASE_MS = 10_000;
 
-/** From the inbox to the flows: leases what is due, one signal per flow at a time, in order. Loses nothing when stopped. */
+/** Wakes that fall into one of these are one. */
+const TICK_MS = 10;
+
+/**
+ * From the inbox to the flows: leases what is due, one signal per flow at a time, in order. Each delivery has a place of
+ * its own, so that one which takes long keeps nobody waiting but its own flow. Loses nothing when stopped.
+ */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { inbox, logger } = deps;
-  let running: Promise<void> | undefined;
+  const inFlight = new Set<Promise<void>>();
+  let leasing: Promise<void> | undefined;
   let again = false;
+  /** Something may have come: how often. A delivery that sees the same figure at its end has nothing to look for. */
+  let nudges = 0;
   let stopped = true;
   let failures = 0;
   let pausedUntilMs = 0;
   let interval: NodeJS.Timeout | undefined;
-  const timers = new Set<NodeJS.Timeout>();
+  const wakes = new Map<number, NodeJS.Timeout>();
 
   const nudge = (): void => {
-    if (stopped || performance.now() < pausedUntilMs) return;
+    nudges += 1;
+    lookAgain();
+  };
+
+  const isPaused = () => performance.now() < pausedUntilMs;
+  const mayLook = () => again && !stopped && !isPaused();
+
+  const lookAgain = (): void => {
+    if (stopped || isPaused()) return;
     again = true;
-    running ??= run().finally(() => {
-      running = undefined;
-      if (again) nudge();
+    leasing ??= lease().finally(() => {
+      leasing = undefined;
+      if (again && inFlight.size < FLOWS_AT_ONCE) lookAgain();
     });
   };
 
-  const nudgeIn = (ms: number): void => {
+  const lookIn = (ms: number): void => {
     // Far ones are found by the interval; thousands of timers are not needed for them.
     if (stopped || ms > (deps.everyMs ?? 1_000)) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      nudge();
-    }, ms);
-    timers.add(timer);
+    if (ms === 0) return lookAgain();
+    const nowMs = performance.now();
+    const tick = Math.ceil((nowMs + ms) / TICK_MS);
+    if (wakes.has(tick)) return;
+    const wake = (): void => {
+      wakes.delete(tick);
+      lookAgain();
+    };
+    wakes.set(tick, setTimeout(wake, tick * TICK_MS - nowMs));
   };
 
-  async function run(): Promise<void> {
-    const mayGoOn = () => again && !stopped && performance.now() >= pausedUntilMs;
-    while (mayGoOn()) {
+  async function lease(): Promise<void> {
+    while (mayLook()) {
+      // Whichever delivery ends first looks again.
+      const flows = FLOWS_AT_ONCE - inFlight.size;
+      if (flows === 0) return;
       again = false;
+      const seen = nudges;
       try {
-        const batches = await inbox.lease({ flows: FLOWS_AT_ONCE, perFlow: EVENTS_PER_SIGNAL, leaseMs: LEASE_MS });
-        if (batches.length === FLOWS_AT_ONCE || batches.some(({ rows }) => rows.length === EVENTS_PER_SIGNAL))
-          again = true;
-        await Promise.all(batches.map(deliver));
+        const batches = await inbox.lease({ flows, perFlow: EVENTS_PER_SIGNAL, leaseMs: LEASE_MS });
+        if (batches.length === flows) again = true;
+        for (const batch of batches) begin(batch, seen);
       } catch (error) {
         logger.warn({ error: errorForLog(error) }, 'the inbox cannot be read; trying again');
         return;
@@ -76,12 +99,21 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  async function deliver(batch: InboxBatch): Promise<void> {
+  function begin(batch: InboxBatch, seen: number): void {
+    const delivery = deliver(batch, seen).finally(() => {
+      inFlight.delete(delivery);
+      if (again) lookAgain();
+    });
+    inFlight.add(delivery);
+  }
+
+  async function deliver(batch: InboxBatch, seen: number): Promise<void> {
     try {
-      const nextTryMs = await deps.drain.within(() => deliverBatch(deps, batch));
+      const { dueInMs, isDone } = await deps.drain.within(() => deliverBatch(deps, batch));
       if (failures > 0) logger.info('Temporal answers again');
       failures = 0;
-      if (nextTryMs !== undefined) nudgeIn(nextTryMs);
+      // More of this flow may have come since it was leased.
+      if (!isDone || nudges !== seen || batch.rows.length === EVENTS_PER_SIGNAL) lookIn(dueInMs);
     } catch (error) {
       await giveBack(batch, error);
     }
@@ -93,14 +125,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const delayMs = outage ? untilTemporalAnswers(failures) : untilFlowHeals(batch.deferrals);
     const line = { flowId: batch.flowId, error: errorForLog(error), delayMs };
     if (!outage) logger.error(line, 'events could not be delivered to this flow; trying again');
-    else if (performance.now() >= pausedUntilMs) {
+    else if (!isPaused()) {
       // Batches that fail together are one failure.
       failures += 1;
       pausedUntilMs = performance.now() + delayMs;
       logger.warn(line, 'events cannot be delivered; trying again');
     }
-    again = false;
-    nudgeIn(delayMs + 1);
+    lookIn(delayMs + 1);
     // Where this fails, too, the lease runs out.
     await inbox.defer(batch.flowId, delayMs).catch(() => undefined);
   }
@@ -115,8 +146,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     async stop() {
       stopped = true;
       clearInterval(interval);
-      for (const timer of timers) clearTimeout(timer);
-      await deps.drain.finish(running);
+      for (const wake of wakes.values()) clearTimeout(wake);
+      await deps.drain.finish(Promise.all([leasing, ...inFlight]));
     },
   };
 }

@@ -20,12 +20,14 @@ export interface ProbeWorker {
 }
 
 /** A worker that runs the probe flow on one task queue. */
-export async function startProbeWorker(taskQueue: string): Promise<ProbeWorker> {
+export async function startProbeWorker(
+  taskQueue: string,
+  address = process.env['TEST_TEMPORAL_ADDRESS'],
+): Promise<ProbeWorker> {
   const logger = new DefaultLogger('ERROR');
   if (!quiet) Runtime.install({ logger });
   quiet = true;
   bundle ??= bundleWorkflowCode({ workflowsPath, logger, failureConverterPath });
-  const address = process.env['TEST_TEMPORAL_ADDRESS'];
   const connection = await NativeConnection.connect(address === undefined ? {} : { address });
   const worker = await Worker.create({
     connection,

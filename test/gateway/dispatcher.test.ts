@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { createDispatcher, type Dispatcher } from '../../src/gateway/dispatch/dispatcher.js';
+import { createOpenSignals } from '../../src/gateway/dispatch/open-signals.js';
+import { createSignalPace } from '../../src/gateway/dispatch/signal-pace.js';
+import type { FlowEvent } from '../../src/flows/messages.js';
+import type { Store } from '../../src/store/store.js';
+import { anEvent, keyring, makeTemporaryStore, openAt, type TemporaryStore } from '../store/temporary-store.js';
+import { until } from './setup/until.js';
+
+/** Flows that are signalled at once. */
+const PLACES = 32;
+
+describe('the places of the dispatcher', () => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let dispatcher: Dispatcher;
+  /** Signals that are on their way, by flow. */
+  const hanging = new Map<string, () => void>();
+  const signalled: { readonly flowId: string; readonly events: readonly FlowEvent[] }[] = [];
+
+  beforeEach(async () => {
+    hanging.clear();
+    signalled.length = 0;
+    temporary = await makeTemporaryStore('libsql');
+    // By the clock on the wall, as the dispatcher's timers go.
+    store = await openAt(temporary.place, { keyring });
+    const now = () => performance.now();
+    dispatcher = createDispatcher({
+      inbox: store.inbox,
+      // No flow of this test is known to have a signal that it has not seen.
+      reader: { facts: () => Promise.resolve(undefined), report: () => Promise.resolve(undefined) },
+      openSignals: createOpenSignals(now),
+      pace: createSignalPace(now),
+      drain: { within: (calls) => calls(), finish: async (inFlight) => void (await inFlight) },
+      signal: async (flowId, events) => {
+        signalled.push({ flowId, events });
+        if (flowId.includes('slow')) await new Promise<void>((resolve) => hanging.set(flowId, resolve));
+        return 'delivered';
+      },
+      logger: pino({ level: 'silent' }),
+      // What is not told by a nudge is not found by chance.
+      everyMs: 3_600_000,
+    });
+    dispatcher.start();
+  });
+  afterEach(async () => {
+    for (const arrive of hanging.values()) arrive();
+    await dispatcher.stop();
+    await store.close();
+    await temporary.remove();
+  });
+
+  const receive = async (flowId: string): Promise<string> => {
+    const { id } = await store.inbox.receive(anEvent({ flowId }));
+    dispatcher.nudge();
+    return id;
+  };
+  const delivered = (ids: readonly string[]) =>
+    until(`${ids.length} delivered`, async () => {
+      const rows = await Promise.all(ids.map((id) => store.inbox.get(id)));
+      return rows.every((row) => row?.state === 'delivered');
+    });
+
+  it('keeps no flow waiting for the signal of another one that takes long', async () => {
+    for (let n = 0; n < PLACES - 1; n += 1) await receive(`bridge-transfer/slow-${n}`);
+    await until('slow signals', async () => hanging.size === PLACES - 1);
+    const others = Array.from({ length: 40 }, (_, n) => `bridge-transfer/quick-${n}`);
+    await delivered(await Promise.all(others.map(receive)));
+    expect(hanging.size).toBe(PLACES - 1);
+  });
+
+  it('goes on by itself as soon as a place is free again', async () => {
+    const slow = await Promise.all(Array.from({ length: PLACES + 3 }, (_, n) => receive(`bridge-transfer/slow-${n}`)));
+    await until('slow signals', async () => hanging.size === PLACES);
+    const [first] = hanging;
+    first?.[1]();
+    await until('the next one', async () => hanging.size === PLACES + 1);
+    for (const arrive of hanging.values()) arrive();
+    await until('all', async () => hanging.size === slow.length);
+    for (const arrive of hanging.values()) arrive();
+    await delivered(slow);
+    expect(signalled).toHaveLength(slow.length);
+  });
+
+  it('looks again for what came while the signal of the same flow was on its way', async () => {
+    const flowId = 'bridge-transfer/slow-again';
+    const ids = [await receive(flowId)];
+    await until('the signal', async () => hanging.size === 1);
+    ids.push(await receive(flowId), await receive(flowId));
+    hanging.get(flowId)?.();
+    await until('the second signal', async () => signalled.length === 2);
+    hanging.get(flowId)?.();
+    await delivered(ids);
+    expect(signalled.map(({ events }) => events.length)).toEqual([1, 2]);
+  });
+});
