@@ -48,6 +48,8 @@ export const RESEND_SIGNAL = 'resend';
 export const CALLBACKS_QUERY = 'callbacks';
 /** Flows that were begun before it tell nobody. */
 export const CALLBACKS_PATCH = 'outbound-callbacks';
+/** Flows that were begun before it check their input by an activity, and tell their caller that they are sending. */
+export const PROMPT_PATCH = 'prompt-answers';
 /** What `STATE_ATTRIBUTE` says of it while it waits for a person, after days of trying. */
 export const UNDELIVERED = 'undelivered';
 export const UPDATES = {

@@ -1,4 +1,6 @@
 import { rename, writeFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type BundleOptions } from '@temporalio/worker';
 import { failureConverterPath } from './payload-data-converter.js';
 
@@ -27,10 +29,14 @@ export async function bundledCode(workflowsPath: string): Promise<string> {
     workflowsPath,
     failureConverterPath,
     logger: new DefaultLogger('WARN'),
+    preloadModules: [stackDepthPath],
     webpackConfigHook: withoutComments,
   });
   return code;
 }
+
+/** In src and in dist alike. */
+const stackDepthPath = fileURLToPath(new URL(`./stack-depth${extname(import.meta.url)}`, import.meta.url));
 
 interface SwcRule {
   readonly test: RegExp;

@@ -1,6 +1,9 @@
 import { setHandler, condition } from '@temporalio/workflow';
+import type { BridgePreparation } from '../../activities/bridge-terms.js';
+import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
 import type { Flow } from '../steps/flow.js';
 import { act } from '../steps/activities.js';
+import { checkAtOnce } from '../steps/check-input.js';
 import { approveQuoteUpdate } from '../steps/messages.js';
 import { READ } from '../steps/policies.js';
 import { checkOrder } from '../steps/run-flow.js';
@@ -12,15 +15,10 @@ import type { TimedQuote, Transfer } from './transfer.js';
 /** A quote of the service lives this long where the caller brought the rate id, and we cannot know its age. */
 const QUOTE_LIFE_MS = 60_000;
 
-/** Checks the input and gets the first quote: one activity, since nothing has moved yet. */
+/** Checks the input and gets the first quote: one step, since nothing has moved yet. */
 export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Transfer> {
   const askedAtMs = Date.now();
-  const prepared = await unlessStopped(flow, () =>
-    act(READ, 'Check the input, get a quote', flow.timeScale).prepareBridgeTransfer({
-      flowId: flow.flowId,
-      input: rawInput,
-    }),
-  );
+  const prepared = await unlessStopped(flow, () => prepare(flow, rawInput));
   flow.hearPlaintext(prepared.allowPlaintext);
   const quote: TimedQuote =
     prepared.quote === null
@@ -41,6 +39,19 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
     toReport: null,
     serviceKnows: NOTHING_SEEN,
   };
+}
+
+function prepare(flow: Flow, rawInput: unknown): Promise<BridgePreparation> {
+  const order = { flowId: flow.flowId, input: rawInput };
+  const byActivity = () => act(READ, 'Check the input, get a quote', flow.timeScale).prepareBridgeTransfer(order);
+  // A quote that the caller brought needs no call to the service.
+  return bringsQuote(rawInput) ? checkAtOnce('prepareBridgeTransfer', order, byActivity) : byActivity();
+}
+
+/** Unchecked as it is: whoever prepares judges it. */
+function bringsQuote(rawInput: unknown): boolean {
+  const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
+  return typeof (input as Record<string, unknown> | null | undefined)?.['rate_id'] === 'string';
 }
 
 /** Waits for the approval of the quote, where the input asks for one. The deadline ends the flow with nothing moved. */

@@ -2,6 +2,7 @@ import { condition } from '@temporalio/workflow';
 import { isFinal, KYC_WORDS, meaningOf, type Meaning } from '../../src/flows/meanings.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
+import { checkInput } from '../steps/check-input.js';
 import { hearEvents, NO_EVIDENCE, whoSays, type Evidence } from '../steps/evidence.js';
 import type { Flow } from '../steps/flow.js';
 import { tooLong } from '../steps/go-on-as-new.js';
@@ -22,9 +23,7 @@ export interface KycCheck extends Evidence {
 
 /** Checks the input. */
 export async function prepareCheck(flow: Flow, rawInput: unknown): Promise<KycCheck> {
-  const prepared = await unlessStopped(flow, () =>
-    act(READ, 'Check the input', flow.timeScale).prepareFlow({ flowId: flow.flowId, input: rawInput }),
-  );
+  const prepared = await unlessStopped(flow, () => checkInput(flow, rawInput));
   flow.hearPlaintext(prepared.allowPlaintext);
   flow.enter('tracking', 'waiting for the decision');
   return { ...NO_EVIDENCE, input: prepared.input, words: [], told: [], lookNow: false };

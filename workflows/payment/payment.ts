@@ -1,13 +1,12 @@
-import type { FlowPreparation, StatusReading, StepTerms } from '../../activities/flow-step-terms.js';
+import type { StatusReading, StepTerms } from '../../activities/flow-step-terms.js';
 import type { SubmitOutcome, Windows } from '../../activities/outcomes.js';
 import { isFinal, meaningOf, type Meaning, type Words } from '../../src/flows/meanings.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
-import { act } from '../steps/activities.js';
+import { checkInput } from '../steps/check-input.js';
 import { hearEvents, NO_EVIDENCE, whoSays, type EventRules, type Evidence } from '../steps/evidence.js';
 import { differences, pick, type Facts } from '../steps/facts.js';
 import type { Flow, FlowCarried } from '../steps/flow.js';
 import type { SubmitAnswer } from '../steps/messages.js';
-import { READ } from '../steps/policies.js';
 import { unlessStopped } from '../steps/stop.js';
 import type { RefundInvoice } from '../ramp/refund-invoice.js';
 import { paymentStanding, type PaymentStanding } from './standing.js';
@@ -85,11 +84,9 @@ export interface PaymentCarried {
   readonly payment: Payment;
 }
 
-/** Checks the input: one activity, since nothing has moved yet. */
+/** Checks the input. */
 export async function preparePayment(flow: Flow, rawInput: unknown): Promise<Payment> {
-  const prepared: FlowPreparation = await unlessStopped(flow, () =>
-    act(READ, 'Check the input', flow.timeScale).prepareFlow({ flowId: flow.flowId, input: rawInput }),
-  );
+  const prepared = await unlessStopped(flow, () => checkInput(flow, rawInput));
   flow.hearPlaintext(prepared.allowPlaintext);
   return {
     ...NO_EVIDENCE,

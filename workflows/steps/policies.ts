@@ -1,4 +1,4 @@
-import type { ActivityOptions } from '@temporalio/workflow';
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 
 /** Every timeout, retry and cadence of the flows, by name. Durations are milliseconds before `timeScale`. */
 
@@ -13,6 +13,9 @@ export const READ: ActivityOptions = {
   startToCloseTimeout: CALL_START_TO_CLOSE,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE },
 };
+
+/** A look at the input and into our own store, on the worker that has the flow at hand: at once or not at all. */
+export const CHECK: LocalActivityOptions = { startToCloseTimeout: 2 * SECOND, retry: { maximumAttempts: 1 } };
 
 /**
  * A money POST under its claim. A new attempt is safe, because the claim decides whether it may send; the heartbeat

@@ -8,8 +8,15 @@ import {
 } from '@temporalio/workflow';
 import type { CallbackOrder, FlowChange } from '../../src/flows/callback.js';
 import type { FlowView } from '../../src/flows/messages.js';
-import { CALLBACK_WORKFLOW, callbackIdOf, CALLBACKS_PATCH, CHANGES_SIGNAL } from '../../src/flows/vocabulary.js';
+import {
+  CALLBACK_WORKFLOW,
+  callbackIdOf,
+  CALLBACKS_PATCH,
+  CHANGES_SIGNAL,
+  PROMPT_PATCH,
+} from '../../src/flows/vocabulary.js';
 import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
+import type { MoneyPhase } from './stop.js';
 import { timeAfter, isNews, toldOf } from '../callbacks/change.js';
 
 /** What travels through continue-as-new. */
@@ -31,6 +38,7 @@ interface Reported {
   readonly flowId: string;
   readonly timeScale: number;
   readonly allowPlaintext: boolean;
+  readonly money: MoneyPhase;
   view(): FlowView;
 }
 
@@ -47,7 +55,9 @@ export function reportChanges(
   carried: ReportsCarried | undefined,
 ): ChangeReports | undefined {
   const url = callbackUrlIn(rawInput);
-  if (url === undefined || !patched(CALLBACKS_PATCH)) return undefined;
+  if (url === undefined) return undefined;
+  const isPrompt = patched(PROMPT_PATCH);
+  if (!isPrompt && !patched(CALLBACKS_PATCH)) return undefined;
   let seen = carried?.told ?? toldOf(flow.view(), new Date().toISOString());
   let told = seen;
   let begun = carried?.begun ?? false;
@@ -62,9 +72,19 @@ export function reportChanges(
     }
   }
 
+  /**
+   * Whoever waits for the service's answer waits no longer because of the callbacks: that the money is being sent is told
+   * with what became of it. And what changes in one moment is one change.
+   */
+  const mayTell = (): boolean => {
+    if (!isPrompt) return true;
+    const view = flow.view();
+    return (flow.money.at !== 'claimed' || view.state !== 'running') && !isNews(seen, view);
+  };
+
   async function handOn(): Promise<never> {
     for (;;) {
-      await condition(() => waiting.length > 0);
+      await condition(() => waiting.length > 0 && mayTell());
       const changes = waiting;
       waiting = [];
       handing = true;
