@@ -31,6 +31,7 @@ import { listRoutes, type Route } from './http/list-routes.js';
 import { errorForLog } from './http/error-for-log.js';
 import { createRateLimit } from './http/rate-limit.js';
 import { closeServer, createServer } from './http/server.js';
+import { createArrivals } from './inbound/arrivals.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createProfiles } from './inbound/profiles.js';
@@ -102,6 +103,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   });
   const drain = createDrain(client);
+  const arrivals = createArrivals();
   const dispatcher = createDispatcher({
     inbox,
     reader,
@@ -111,6 +113,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     logger,
     signal: (flowId, events) => signalFlow(client, flowId, events),
     dispatched: metrics.dispatched,
+    arrivalsPerSecond: () => arrivals.perSecond(),
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
   });
   const settler = createSettler({
@@ -144,6 +147,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     capabilities,
     profiles: createProfiles(settings, followWebhookSecrets({ settings, nowMs, logger }), nowMs),
     newEventId: options.newEventId ?? (() => `evt_${randomUUID()}`),
+    arrivals,
     stored: () => dispatcher.nudge(),
     acknowledged: metrics.acknowledged,
     unproven: createRateLimit(settings.gatewayRateLimit),

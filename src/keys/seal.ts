@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { SealBrokenError, UnknownKeyError } from './key-errors.js';
 import type { Keyring } from './keyring.js';
+import { nextNonce } from './nonce.js';
 
 /*
  * version (1 byte) · length of the key id (1 byte) · key id · nonce (12 bytes) · ciphertext · tag (16 bytes)
@@ -21,7 +22,7 @@ const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 export function seal(keyring: Keyring, plain: Uint8Array, context: string): Uint8Array {
   const key = keyring.active;
   const head = Buffer.concat([Uint8Array.of(VERSION, key.id.length), Buffer.from(key.id, 'ascii')]);
-  const nonce = randomBytes(NONCE_BYTES);
+  const nonce = nextNonce(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce).setAAD(associatedData(head, context));
 
   // Memory of its own: a Buffer may be a slice of a shared pool, all of which is copied when it is sent to a thread.

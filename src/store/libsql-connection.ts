@@ -44,6 +44,8 @@ export async function openConnection(options: {
   const post = (message: ToThread): void => thread.postMessage(message);
 
   const queue: Waiting[] = [];
+  /** Of the texts that the thread knows. */
+  const numbers = new Map<string, number>();
   let inFlight: readonly Waiting[] = [];
   let state: 'open' | 'closing' | 'closed' = 'open';
   let flushing = false;
@@ -63,9 +65,25 @@ export async function openConnection(options: {
     thread.ref();
     const batch: Batch = {
       writes: inFlight.some(({ writes }) => writes),
-      requests: inFlight.map(({ request }) => request),
+      ...numbered(inFlight.map(({ request }) => request)),
     };
     post({ kind: 'batch', batch });
+  };
+
+  /** Texts are constants of this program, and few: those that are built grow by one placeholder at most. */
+  const numbered = (requests: readonly Request[]): Pick<Batch, 'requests' | 'texts'> => {
+    const texts: [number, string][] = [];
+    const numberOf = (sql: string): number => {
+      const known = numbers.get(sql);
+      if (known !== undefined) return known;
+      texts.push([numbers.size, sql]);
+      numbers.set(sql, texts.at(-1)?.[0] ?? 0);
+      return numbers.size - 1;
+    };
+    return {
+      requests: requests.map((steps) => steps.map(({ sql, params }) => [numberOf(sql), params] as const)),
+      texts,
+    };
   };
 
   const finish = (settle: (waiting: Waiting, index: number) => void): void => {

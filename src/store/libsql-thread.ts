@@ -1,6 +1,6 @@
 import type * as threads from 'node:worker_threads';
 import type Libsql from 'libsql';
-import type { Batch, FromThread, Outcome, Request, StepResult, ThreadData, ToThread } from './sql-message.js';
+import type { Batch, FromThread, NumberedStep, Outcome, StepResult, ThreadData, ToThread } from './sql-message.js';
 
 /**
  * The whole program of the thread that owns the database: libsql is synchronous, and an fsync or a lock would stop the
@@ -17,7 +17,8 @@ export function libsqlThread(require: NodeJS.Require): void {
   type Statement = ReturnType<Libsql.Database['prepare']> & { readonly reader: boolean };
 
   let db: Libsql.Database | undefined;
-  const statements = new Map<string, Statement>();
+  const texts = new Map<number, string>();
+  const statements = new Map<number, Statement>();
 
   const connection = (): Libsql.Database => {
     if (db !== undefined) return db;
@@ -39,20 +40,22 @@ export function libsqlThread(require: NodeJS.Require): void {
     return code === 'UNKNOWN_SQLITE_ERROR_3091' ? 'SQLITE_MISMATCH' : code;
   };
 
-  const run = (db: Libsql.Database, request: Request): StepResult[] =>
-    request.map(({ sql, params }) => {
-      let statement = statements.get(sql);
+  const run = (db: Libsql.Database, request: readonly NumberedStep[]): StepResult[] =>
+    request.map(([text, params]) => {
+      let statement = statements.get(text);
       if (statement === undefined) {
-        statement = db.prepare(sql);
-        statements.set(sql, statement);
+        statement = db.prepare(texts.get(text) ?? '') as Statement;
+        statements.set(text, statement);
       }
       if (statement.reader) return { rows: statement.all([...params]) as StepResult['rows'], changes: 0 };
       return { rows: [], changes: statement.run([...params]).changes };
     });
 
-  // A savepoint for each request: one that fails leaves the others of its batch alone. Errors that make SQLite give up
-  // the whole transaction (disk full, I/O) are not of one request: they fail the batch.
-  const attempt = (db: Libsql.Database, request: Request): Outcome => {
+  // Errors that make SQLite give up the whole transaction (disk full, I/O) are not of one request: they fail the batch.
+  const isOfOneRequest = (code: string): boolean => /^SQLITE_(CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG)/.test(code);
+
+  // A savepoint for each request: one that fails leaves the others of its batch alone.
+  const attempt = (db: Libsql.Database, request: readonly NumberedStep[]): Outcome => {
     db.exec('SAVEPOINT request');
     try {
       const results = run(db, request);
@@ -60,7 +63,7 @@ export function libsqlThread(require: NodeJS.Require): void {
       return { results };
     } catch (error) {
       const code = codeOf(error);
-      if (!db.inTransaction || !/^SQLITE_(CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG)/.test(code)) throw error;
+      if (!db.inTransaction || !isOfOneRequest(code)) throw error;
       db.exec('ROLLBACK TO request');
       db.exec('RELEASE request');
       return { failed: code };
@@ -68,17 +71,41 @@ export function libsqlThread(require: NodeJS.Require): void {
   };
 
   // Readers get one snapshot; writers take the lock at the beginning, since one that upgrades later can only fail.
-  const transact = (batch: Batch): Outcome[] => {
+  const transact = (
+    batch: Batch,
+    one: (db: Libsql.Database, request: readonly NumberedStep[]) => Outcome,
+  ): Outcome[] => {
     const db = connection();
     db.exec(batch.writes ? 'BEGIN IMMEDIATE' : 'BEGIN');
     try {
-      const outcomes = batch.requests.map((request) => attempt(db, request));
+      const outcomes = batch.requests.map((request) => one(db, request));
       db.exec('COMMIT');
       return outcomes;
     } catch (error) {
       if (db.inTransaction) db.exec('ROLLBACK');
       throw error;
     }
+  };
+
+  // Without savepoints first, which cost as much as a small request; a batch in which one fails is done once more.
+  const transactAll = (batch: Batch): Outcome[] => {
+    for (const [text, sql] of batch.texts) texts.set(text, sql);
+    // Set only before the commit: what became of that is never guessed.
+    let oneFailed = false;
+    const attemptPlainly = (db: Libsql.Database, request: readonly NumberedStep[]): Outcome => {
+      try {
+        return { results: run(db, request) };
+      } catch (error) {
+        oneFailed = db.inTransaction && isOfOneRequest(codeOf(error));
+        throw error;
+      }
+    };
+    try {
+      return transact(batch, attemptPlainly);
+    } catch (error) {
+      if (!oneFailed) throw error;
+    }
+    return transact(batch, attempt);
   };
 
   // Another process holds the lock for well under a millisecond: come back soon, at a moment that is not everybody's.
@@ -102,7 +129,7 @@ export function libsqlThread(require: NodeJS.Require): void {
 
   parentPort?.on('message', (message: ToThread) => {
     if (message.kind === 'batch') {
-      untilUnlocked(() => transact(message.batch)).then((outcomes) => answer({ kind: 'done', outcomes }), failed);
+      untilUnlocked(() => transactAll(message.batch)).then((outcomes) => answer({ kind: 'done', outcomes }), failed);
       return;
     }
     statements.clear();

@@ -24,10 +24,15 @@ export type Request = readonly Step[];
 
 export type Outcome = { readonly results: readonly StepResult[] } | { readonly failed: string };
 
+/** A step whose text the thread knows by its number. */
+export type NumberedStep = readonly [text: number, params: readonly SqlValue[]];
+
 /** Requests that share one transaction, and one fsync. */
 export interface Batch {
   readonly writes: boolean;
-  readonly requests: readonly Request[];
+  readonly requests: readonly (readonly NumberedStep[])[];
+  /** Texts that this batch is the first to use, by number: to send each with every step costs more than to run it. */
+  readonly texts: readonly (readonly [text: number, sql: string])[];
 }
 
 export type ToThread = { readonly kind: 'batch'; readonly batch: Batch } | { readonly kind: 'close' };

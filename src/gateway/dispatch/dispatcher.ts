@@ -17,11 +17,19 @@ export interface Dispatcher {
 export interface DispatcherDeps extends DeliverDeps {
   readonly logger: Logger;
   readonly drain: Drain;
+  /** How fast events come in at this moment. */
+  readonly arrivalsPerSecond?: () => number;
   /** How often it looks by itself, for what another gateway stored or a killed one left behind. @default 1000 */
   readonly everyMs?: number;
 }
 
 const FLOWS_AT_ONCE = 32;
+/**
+ * While events come in faster than they could be signalled one by one, the inbox is looked into once in a while only: to
+ * take them comes before to pass them on, and what comes together goes together.
+ */
+const MANY_PER_SECOND = 300;
+const BETWEEN_LOOKS_MS = 2_000;
 /** A signal of more would be a large history event; a flow takes 10,001 events in 201 signals. */
 const EVENTS_PER_SIGNAL = 50;
 /**
@@ -46,6 +54,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let nudges = 0;
   let stopped = true;
   let failures = 0;
+  let lookedAtMs = -Infinity;
+  /** The last look found more than there were places. */
+  let isEmptying = false;
   let pausedUntilMs = 0;
   let interval: NodeJS.Timeout | undefined;
   const wakes = new Map<number, NodeJS.Timeout>();
@@ -56,11 +67,17 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 
   const isPaused = () => performance.now() < pausedUntilMs;
-  const mayLook = () => again && !stopped && !isPaused();
+  const holdsBackMs = (): number => {
+    if (isEmptying || (deps.arrivalsPerSecond?.() ?? 0) < MANY_PER_SECOND) return 0;
+    return Math.max(0, lookedAtMs + BETWEEN_LOOKS_MS - performance.now());
+  };
+  const mayLook = () => again && !stopped && !isPaused() && holdsBackMs() === 0;
 
   const lookAgain = (): void => {
     if (stopped || isPaused()) return;
     again = true;
+    const heldBackMs = holdsBackMs();
+    if (heldBackMs > 0) return lookIn(heldBackMs);
     leasing ??= lease().finally(() => {
       leasing = undefined;
       if (again && inFlight.size < FLOWS_AT_ONCE) lookAgain();
@@ -90,7 +107,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const seen = nudges;
       try {
         const batches = await inbox.lease({ flows, perFlow: EVENTS_PER_SIGNAL, leaseMs: LEASE_MS });
-        if (batches.length === flows) again = true;
+        isEmptying = batches.length === flows;
+        if (isEmptying) again = true;
+        if (batches.length > 0) lookedAtMs = performance.now();
         for (const batch of batches) begin(batch, seen);
       } catch (error) {
         logger.warn({ error: errorForLog(error) }, 'the inbox cannot be read; trying again');

@@ -7,6 +7,7 @@ import { errorForLog } from '../http/error-for-log.js';
 import { bodyOf } from '../http/json-body.js';
 import type { RateLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
+import type { Arrivals } from './arrivals.js';
 import { contentOf } from './event-content.js';
 import type { EventLabels } from './match-flow.js';
 import type { SignatureProfile } from './signature-profile.js';
@@ -15,6 +16,7 @@ import { proofOf } from './trust.js';
 export interface ReceiveDeps {
   readonly store: Pick<Store, 'inbox' | 'mac'>;
   readonly newEventId: () => string;
+  readonly arrivals: Arrivals;
   /** Told of each new row, after it is on disk. */
   readonly stored: () => void;
   /** Told what became of each arrival, and how long it took. */
@@ -42,6 +44,7 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
   const startedMs = performance.now();
+  deps.arrivals.note();
   const tell = (result: 'stored' | 'duplicate' | 'refused') =>
     deps.acknowledged?.(arrival.source, result, (performance.now() - startedMs) / 1_000);
   try {

@@ -1,0 +1,33 @@
+/** How fast events come in: whoever has other work to do can make room for them. */
+export interface Arrivals {
+  note(): void;
+  /** Events a second, of the last few tenths of one. */
+  perSecond(): number;
+}
+
+const WINDOW_MS = 200;
+
+export function createArrivals(nowMs: () => number = () => performance.now()): Arrivals {
+  let startedAt = -Infinity;
+  let before = 0;
+  let count = 0;
+  const turn = (now: number): void => {
+    if (now - startedAt < WINDOW_MS) return;
+    before = now - startedAt < 2 * WINDOW_MS ? count : 0;
+    count = 0;
+    startedAt = now;
+  };
+  return {
+    note() {
+      turn(nowMs());
+      count += 1;
+    },
+    perSecond() {
+      const now = nowMs();
+      turn(now);
+      // What is left of the window before counts for the part of this one that has not begun.
+      const left = 1 - (now - startedAt) / WINDOW_MS;
+      return ((count + before * left) / WINDOW_MS) * 1_000;
+    },
+  };
+}
