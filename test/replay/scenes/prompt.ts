@@ -1,0 +1,60 @@
+import { trusted } from '../../workflows/bench.js';
+import { HAPPY, send, stage, tracked, type Scenes } from '../scene.js';
+import type { Stage } from '../stage.js';
+
+/** Nobody listens there: that its caller cannot be told is nothing to the flow. */
+const TOLD = { callbackUrl: 'http://127.0.0.1:9/towline' };
+
+async function broughtQuote(on: Stage): Promise<{ rate_id: string }> {
+  const { rate_id } = await on.service.quoteBridge({
+    source_currency: 'KES',
+    source_amount: 1_000.5,
+    crypto_chain: 'CELO',
+    crypto_token: 'USDC',
+  });
+  return { rate_id };
+}
+
+/** Flows whose input is checked where they are, and whose callers hear of them after the service's answer. */
+export const prompt: Scenes = {
+  'brought-quote-told': {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference, { ...TOLD, ...(await broughtQuote(on)) });
+      for (const status of HAPPY) await send(flow, trusted(status));
+      return flow;
+    },
+  },
+
+  'brought-quote-told-rejected': {
+    ends: 'failed',
+    reason: 'rejected_by_service',
+    async play(on, reference) {
+      await on.sandbox('/scenarios', { reference, ending: 'rejected' });
+      return on.start(reference, { ...TOLD, ...(await broughtQuote(on)) });
+    },
+  },
+
+  'crypto-send-told': {
+    ends: 'completed',
+    play: (on, reference) => on.startKind('crypto-send', reference, TOLD),
+  },
+
+  'onramp-invalid-input': {
+    ends: 'failed',
+    reason: 'invalid_input',
+    play: (on, reference) => on.startKind('onramp', reference, { chain: 'MOON' }),
+  },
+
+  'kyc-check-told': {
+    ends: 'completed',
+    async play(on, reference) {
+      await on.sandbox('/scenarios', { reference, operation: 'getKycStatus', ending: 'kyc-pending' });
+      const flow = await on.startKind('kyc-check', reference, { ...TOLD, timeScale: 0.001 });
+      await stage(flow, 'tracking');
+      await on.sandbox(`/transactions/${reference}/move`, { status: 'APPROVED' });
+      await send(flow, trusted('APPROVED'));
+      return flow;
+    },
+  },
+};
