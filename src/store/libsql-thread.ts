@@ -44,7 +44,7 @@ export function libsqlThread(require: NodeJS.Require): void {
     request.map(([text, params]) => {
       let statement = statements.get(text);
       if (statement === undefined) {
-        statement = db.prepare(texts.get(text) ?? '') as Statement;
+        statement = db.prepare(texts.get(text) ?? '');
         statements.set(text, statement);
       }
       if (statement.reader) return { rows: statement.all([...params]) as StepResult['rows'], changes: 0 };

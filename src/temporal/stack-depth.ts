@@ -4,5 +4,3 @@
  * than a quarter of what a workflow costs its worker. Five show the step and the story that wait.
  */
 Error.stackTraceLimit = 5;
-
-export {};

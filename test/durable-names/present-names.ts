@@ -4,6 +4,7 @@ import { refundReferenceOf } from '../../src/flows/input.js';
 import {
   callbackIdOf,
   CALLBACKS_PATCH,
+  PROMPT_PATCH,
   END_REASONS,
   EVENTS_SIGNAL,
   FLOW_KINDS,
@@ -71,7 +72,7 @@ export function presentNames(): Names {
     'end reasons': END_REASONS,
     operations: Object.keys(operations),
     'callback ids': [callbackIdOf(flowIdOf('bridge-transfer', 'a-reference'))],
-    patches: [CALLBACKS_PATCH],
+    patches: [CALLBACKS_PATCH, PROMPT_PATCH],
     'refund references': [refundReferenceOf('a-reference')],
     'payload encodings': [ENCRYPTED, PLAINTEXT, UNDECODABLE],
   };

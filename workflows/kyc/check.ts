@@ -7,7 +7,7 @@ import { hearEvents, NO_EVIDENCE, whoSays, type Evidence } from '../steps/eviden
 import type { Flow } from '../steps/flow.js';
 import { tooLong } from '../steps/go-on-as-new.js';
 import { lookAtInbox } from '../steps/look-at-inbox.js';
-import { KYC_LOOK_EVERY_MS, LAST_LOOK, POLL, READ } from '../steps/policies.js';
+import { KYC_LOOK_EVERY_MS, LAST_LOOK, POLL } from '../steps/policies.js';
 import { observed, unlessStopped } from '../steps/stop.js';
 
 /** The wait for one KYC record. Nothing moves in it, and nothing is claimed. Travels through continue-as-new. */

@@ -25,12 +25,12 @@ export async function checkAtOnce<Name extends keyof Checks>(
   argument: Parameters<Checks[Name]>[0],
   otherwise: () => ReturnType<Checks[Name]>,
 ): Promise<Awaited<ReturnType<Checks[Name]>>> {
-  if (!patched(PROMPT_PATCH)) return (await otherwise()) as Awaited<ReturnType<Checks[Name]>>;
+  if (!patched(PROMPT_PATCH)) return await otherwise();
   const local = proxyLocalActivities<Record<string, (argument: unknown) => Promise<unknown>>>(CHECK);
   try {
     return requireDecoded(await local[name]?.(argument)) as Awaited<ReturnType<Checks[Name]>>;
   } catch (error) {
     if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
-    return (await otherwise()) as Awaited<ReturnType<Checks[Name]>>;
+    return await otherwise();
   }
 }
