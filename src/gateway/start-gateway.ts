@@ -113,7 +113,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     logger,
     signal: (flowId, events) => signalFlow(client, flowId, events),
     dispatched: metrics.dispatched,
-    arrivalsPerSecond: () => arrivals.perSecond(),
+    isRush: () => arrivals.isRush(),
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
   });
   const settler = createSettler({
@@ -121,6 +121,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     reader,
     openSignals,
     drain,
+    isRush: () => arrivals.isRush(),
     logger,
     nowMs,
     ...(pace.settleEveryMs === undefined ? {} : { everyMs: pace.settleEveryMs }),

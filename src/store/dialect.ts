@@ -8,6 +8,8 @@ export interface Dialect {
   readonly idsAsJson: string;
   /** What an event conflicts with where it came before, and what happens then. */
   readonly onRepeatedEvent: string;
+  /** Joins `inbox_flows` with the oldest waiting rows of each, as `inbox`; one parameter: how many. By index, however many wait. */
+  readonly joinOldestWaiting: string;
   /** The code of a statement that met a unique constraint. */
   isConflict(code: string): boolean;
   /** What is kept for the sake of the connection alone, and is too old to be asked for. */
@@ -23,6 +25,9 @@ export const LIBSQL: Dialect = {
     ON CONFLICT (id) DO UPDATE SET repeats = repeats + 1
       WHERE source = excluded.source AND flow_id IS excluded.flow_id
         AND came_trusted = excluded.came_trusted AND content_hash = excluded.content_hash`,
+  joinOldestWaiting: `
+    CROSS JOIN inbox ON inbox.seq IN (SELECT seq FROM inbox AS of_flow
+      WHERE of_flow.flow_id = inbox_flows.flow_id AND of_flow.state = 'waiting' ORDER BY seq LIMIT ?)`,
   isConflict: (code) => code.startsWith('SQLITE_CONSTRAINT'),
   tidy: () => [],
 };
@@ -35,6 +40,9 @@ export const POSTGRES: Dialect = {
   // That one is asked for the content first: a retry, which has both, ends here.
   onRepeatedEvent: `
     ON CONFLICT (source, coalesce(flow_id, ''), came_trusted, content_hash) DO UPDATE SET repeats = inbox.repeats + 1`,
+  joinOldestWaiting: `
+    CROSS JOIN LATERAL (SELECT * FROM inbox AS of_flow
+      WHERE of_flow.flow_id = inbox_flows.flow_id AND of_flow.state = 'waiting' ORDER BY seq LIMIT ?) AS inbox`,
   isConflict: (code) => code === '23505',
   tidy: (nowMs) => [{ sql: `DELETE FROM commits WHERE at < ?`, params: [nowMs - DAY_MS] }],
 };

@@ -14,6 +14,8 @@ interface Waiting {
 }
 
 const MAX_BATCH = 256;
+/** Of more, half are taken: while the thread writes them, those who asked for the other half can be served, and vice versa. */
+const SMALL_BATCH = 16;
 const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
 
 // Bundlers and loaders that keep function names call `__name`, which the thread's text would not have.
@@ -55,7 +57,7 @@ export async function openConnection(options: {
   const flush = (): void => {
     flushing = false;
     if (inFlight.length > 0) return;
-    inFlight = queue.splice(0, MAX_BATCH);
+    inFlight = queue.splice(0, Math.min(MAX_BATCH, Math.max(SMALL_BATCH, queue.length >> 1)));
     if (inFlight.length === 0) {
       if (state === 'closing') post({ kind: 'close' });
       else thread.unref();

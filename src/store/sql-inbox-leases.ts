@@ -64,12 +64,9 @@ export function createInboxLeases(deps: {
           params: [at + leaseMs, instance, String(leases), at, flows],
         },
         {
-          sql: `SELECT * FROM (
-                  SELECT inbox.*, deferrals, row_number() OVER (PARTITION BY inbox.flow_id ORDER BY seq) AS place
-                  FROM inbox_flows JOIN inbox ON inbox.flow_id = inbox_flows.flow_id AND inbox.state = 'waiting'
-                  WHERE leased_by = ? AND lease = ?) AS leased
-                WHERE place <= ? ORDER BY seq`,
-          params: [instance, String(leases), perFlow],
+          sql: `SELECT inbox.*, deferrals FROM inbox_flows ${db.dialect.joinOldestWaiting}
+                WHERE leased_by = ? AND lease = ? ORDER BY inbox.seq`,
+          params: [perFlow, instance, String(leases)],
         },
       ]);
       return (

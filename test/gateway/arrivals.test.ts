@@ -12,6 +12,7 @@ describe('how fast events come in', () => {
     for (; clock.ms < 2_000; clock.ms += 2) arrivals.note();
     expect(arrivals.perSecond()).toBeGreaterThan(450);
     expect(arrivals.perSecond()).toBeLessThan(550);
+    expect(arrivals.isRush()).toBe(true);
   });
 
   it('is nothing again half a second after the last one', () => {
@@ -22,5 +23,6 @@ describe('how fast events come in', () => {
     expect(arrivals.perSecond()).toBe(0);
     arrivals.note();
     expect(arrivals.perSecond()).toBeLessThan(10);
+    expect(arrivals.isRush()).toBe(false);
   });
 });

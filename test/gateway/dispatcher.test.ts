@@ -17,13 +17,13 @@ describe('the places of the dispatcher', () => {
   let dispatcher: Dispatcher;
   /** Signals that are on their way, by flow. */
   const hanging = new Map<string, () => void>();
-  const arrivals = { perSecond: 0 };
+  const arrivals = { areRush: false };
   const signalled: { readonly flowId: string; readonly events: readonly FlowEvent[] }[] = [];
 
   beforeEach(async () => {
     hanging.clear();
     signalled.length = 0;
-    arrivals.perSecond = 0;
+    arrivals.areRush = false;
     temporary = await makeTemporaryStore('libsql');
     // By the clock on the wall, as the dispatcher's timers go.
     store = await openAt(temporary.place, { keyring });
@@ -41,7 +41,7 @@ describe('the places of the dispatcher', () => {
         return 'delivered';
       },
       logger: pino({ level: 'silent' }),
-      arrivalsPerSecond: () => arrivals.perSecond,
+      isRush: () => arrivals.areRush,
       // What is not told by a nudge is not found by chance.
       everyMs: 3_600_000,
     });
@@ -101,7 +101,7 @@ describe('the places of the dispatcher', () => {
   it('looks seldom while events come fast, so that what comes together goes as one signal, and all of it goes', async () => {
     const first = await receive('bridge-transfer/first');
     await delivered([first]);
-    arrivals.perSecond = 1_000;
+    arrivals.areRush = true;
     const ids: string[] = [];
     for (let n = 0; n < 20; n += 1) ids.push(await receive('bridge-transfer/many'));
     await delivered(ids);

@@ -17,18 +17,14 @@ export interface Dispatcher {
 export interface DispatcherDeps extends DeliverDeps {
   readonly logger: Logger;
   readonly drain: Drain;
-  /** How fast events come in at this moment. */
-  readonly arrivalsPerSecond?: () => number;
+  /** Whether events come in faster than they could be signalled one by one. */
+  readonly isRush?: () => boolean;
   /** How often it looks by itself, for what another gateway stored or a killed one left behind. @default 1000 */
   readonly everyMs?: number;
 }
 
 const FLOWS_AT_ONCE = 32;
-/**
- * While events come in faster than they could be signalled one by one, the inbox is looked into once in a while only: to
- * take them comes before to pass them on, and what comes together goes together.
- */
-const MANY_PER_SECOND = 300;
+/** In a rush the inbox is looked into once in a while only, and what comes together goes together. */
 const BETWEEN_LOOKS_MS = 2_000;
 /** A signal of more would be a large history event; a flow takes 10,001 events in 201 signals. */
 const EVENTS_PER_SIGNAL = 50;
@@ -68,7 +64,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   const isPaused = () => performance.now() < pausedUntilMs;
   const holdsBackMs = (): number => {
-    if (isEmptying || (deps.arrivalsPerSecond?.() ?? 0) < MANY_PER_SECOND) return 0;
+    if (isEmptying || deps.isRush?.() !== true) return 0;
     return Math.max(0, lookedAtMs + BETWEEN_LOOKS_MS - performance.now());
   };
   const mayLook = () => again && !stopped && !isPaused() && holdsBackMs() === 0;

@@ -11,6 +11,8 @@ export interface Settler {
 }
 
 export interface SettlerDeps extends SettleDeps {
+  /** Whether events come in faster than they could be signalled one by one: then there is other work to do. */
+  readonly isRush?: () => boolean;
   readonly drain: Drain;
   /** @default 1000 */
   readonly everyMs?: number;
@@ -55,6 +57,7 @@ export function createSettler(deps: SettlerDeps): Settler {
   }
 
   const tick = (): void => {
+    if (deps.isRush?.() === true) return;
     running ??= deps.drain
       .within(round)
       .catch((error: unknown) => logger.warn({ error: errorForLog(error) }, 'events cannot be settled; trying again'))

@@ -3,7 +3,11 @@ export interface Arrivals {
   note(): void;
   /** Events a second, of the last few tenths of one. */
   perSecond(): number;
+  /** They come faster than they could be signalled one by one: to take them comes before all other work. */
+  isRush(): boolean;
 }
+
+const RUSH_PER_SECOND = 300;
 
 const WINDOW_MS = 200;
 
@@ -17,7 +21,7 @@ export function createArrivals(nowMs: () => number = () => performance.now()): A
     count = 0;
     startedAt = now;
   };
-  return {
+  const arrivals: Arrivals = {
     note() {
       turn(nowMs());
       count += 1;
@@ -29,5 +33,7 @@ export function createArrivals(nowMs: () => number = () => performance.now()): A
       const left = 1 - (now - startedAt) / WINDOW_MS;
       return ((count + before * left) / WINDOW_MS) * 1_000;
     },
+    isRush: () => arrivals.perSecond() >= RUSH_PER_SECOND,
   };
+  return arrivals;
 }
