@@ -43,6 +43,10 @@ export interface CallbackHandles {
 const WITHIN_MS = 5_000;
 const REPORT_WITHIN_MS = 3_000;
 
+const OPEN = `WorkflowType = '${CALLBACK_WORKFLOW}' AND ExecutionStatus = 'Running'`;
+/** For visibility: deliveries that wait for a person. */
+export const UNDELIVERED_CALLBACKS = `${OPEN} AND ${STATE_ATTRIBUTE} = '${UNDELIVERED}'`;
+
 export function createCallbackHandles(client: Client, taskQueue: string = TASK_QUEUE): CallbackHandles {
   const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
   const handleOf = (flowId: string) => client.workflow.getHandle(callbackIdOf(flowId));
@@ -87,8 +91,7 @@ export function createCallbackHandles(client: Client, taskQueue: string = TASK_Q
     },
 
     async list(which, limit) {
-      const open = `WorkflowType = '${CALLBACK_WORKFLOW}' AND ExecutionStatus = 'Running'`;
-      const query = which === 'open' ? open : `${open} AND ${STATE_ATTRIBUTE} = '${UNDELIVERED}'`;
+      const query = which === 'open' ? OPEN : UNDELIVERED_CALLBACKS;
       const listed: ListedCallbacks[] = [];
       for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: limit })) {
         const flowId = flowIdOfCallbacks(workflowId);

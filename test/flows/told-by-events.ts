@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import type { WorkflowHandle } from '@temporalio/client';
+import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/flows/messages.js';
 import { defaultDeadlineSeconds } from '../../src/flows/vocabulary.js';
+import { until as untilTrue } from '../gateway/setup/until.js';
 import { trusted, until, type Bench } from '../workflows/bench.js';
 import { endOf, startAs, type ToldByEvents } from './told-by-events-setup.js';
 
@@ -14,6 +15,17 @@ const order = (handle: WorkflowHandle, action: string) =>
   handle.executeUpdate('resolve', { args: [{ action, note: 'asked the bank', actor: 'ada' }] });
 
 /** What holds for every such kind. Call it within the `describe` of the kind. */
+const untilAllowed = (order: () => Promise<unknown>) =>
+  untilTrue('the order to be allowed', () =>
+    order().then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof WorkflowUpdateFailedError) return false;
+        throw error;
+      },
+    ),
+  );
+
 export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench): void {
   const start = (word: string, options?: Parameters<typeof startAs>[3]) => startAs(benchOf(), kind, word, options);
   const executions = (reference: string) => benchOf().executions(kind.operation, reference);
@@ -192,7 +204,8 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
     await benchOf().control('POST', '/faults', { operation: kind.operation, kind: 'unauthorized' });
     const early = await start('cancelled');
     await stage(early.handle, 'submitting');
-    await early.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
+    // Refused while an attempt is on its way; the service refuses each, and the claim is free again.
+    await untilAllowed(() => early.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }));
     expect((await endOf(benchOf(), early.handle)).state).toBe('cancelled');
     expect(await executions(early.reference)).toBe(0);
 

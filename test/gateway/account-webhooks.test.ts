@@ -211,7 +211,18 @@ describe('flows that the service tells about', () => {
   it('what is reversed after its end is listed as late, and raises an alarm', async () => {
     await stack.control('POST', '/settings', { vocabulary: 'live' });
     const reference = newReference();
-    expect((await run('bank-withdrawal', withdrawal(reference), reference, 'reversed'))['state']).toBe('completed');
+    await stack.control('POST', '/scenarios', { reference, ending: 'never' });
+    const moved = (status: string) =>
+      until(`${status} to be possible`, () =>
+        stack.control('POST', `/transactions/${reference}/move`, { status }).then(
+          () => true,
+          () => false,
+        ),
+      );
+    const ended = run('bank-withdrawal', withdrawal(reference), reference);
+    await moved('SUCCESSFUL');
+    expect((await ended)['state']).toBe('completed');
+    await moved('REVERSED');
     await until('the alarm', () =>
       stack.log.some((line) => line['alarm'] !== undefined && line['flowId'] === `bank-withdrawal/${reference}`),
     );

@@ -7,7 +7,7 @@ describe('how fast events come in', () => {
     return { clock, arrivals: createArrivals(() => clock.ms) };
   };
 
-  it('is told by what came in the last few tenths of a second', () => {
+  it('is told by what came in the last moments', () => {
     const { clock, arrivals } = arrivalsByClock();
     for (; clock.ms < 2_000; clock.ms += 2) arrivals.note();
     expect(arrivals.perSecond()).toBeGreaterThan(450);
@@ -22,7 +22,7 @@ describe('how fast events come in', () => {
     clock.ms += 500;
     expect(arrivals.perSecond()).toBe(0);
     arrivals.note();
-    expect(arrivals.perSecond()).toBeLessThan(10);
+    expect(arrivals.perSecond()).toBeLessThan(30);
     expect(arrivals.isRush()).toBe(false);
   });
 });

@@ -77,6 +77,7 @@ describe('the metrics', () => {
     const text = await scrape();
     expect(valueOf(text, 'towline_flows{kind="bridge-transfer",state="running"}')).toBeGreaterThanOrEqual(2);
     expect(text).toMatch(/^towline_flows_overdue \d+$/m);
+    expect(text).toMatch(/^towline_callbacks_undelivered \d+$/m);
     expect(text).toMatch(/^towline_flows_of_unknown_value \d+$/m);
   }, 60_000);
 });

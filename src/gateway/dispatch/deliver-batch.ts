@@ -8,7 +8,7 @@ import { eventOfRow } from './event-of-row.js';
 import { fatesOf } from './fates-of-report.js';
 import { lateVerdict } from './late-verdict.js';
 import type { OpenSignals } from './open-signals.js';
-import type { SignalPace } from './signal-pace.js';
+import { EVENTS_PER_SIGNAL, type SignalPace } from './signal-pace.js';
 
 export interface DeliverDeps {
   readonly inbox: InboxStore;
@@ -40,7 +40,9 @@ export interface Delivery {
 export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<Delivery> {
   const { inbox } = deps;
   const { flowId, deferrals } = batch;
-  const restMs = deps.pace.restMs(flowId);
+  // A full signal has nothing to wait for.
+  const isFull = batch.rows.length === EVENTS_PER_SIGNAL;
+  const restMs = isFull ? 0 : deps.pace.restMs(flowId);
   if (restMs > 0) return putOff(inbox, flowId, restMs);
   const readable = await setFloodAside(deps, batch.flowId, await setConflictsAside(deps, batch));
   if (readable.length === 0) return putOff(inbox, flowId, AT_ONCE);
@@ -51,7 +53,8 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   }
   if ((await deps.signal(flowId, events)) === 'delivered') {
     deps.openSignals.add(flowId);
-    const dueInMs = deps.pace.signalled(flowId);
+    const paceMs = deps.pace.signalled(flowId);
+    const dueInMs = isFull ? 0 : paceMs;
     await inbox.markDelivered(
       rows.map(({ id }) => id),
       dueInMs,

@@ -4,6 +4,7 @@ import { errorForLog } from '../http/error-for-log.js';
 import { deliverBatch, type DeliverDeps } from './deliver-batch.js';
 import { untilFlowHeals, untilTemporalAnswers } from './delays.js';
 import type { Drain } from './drain.js';
+import { EVENTS_PER_SIGNAL } from './signal-pace.js';
 import { isOutage } from '../../temporal/connection-outage.js';
 
 export interface Dispatcher {
@@ -26,8 +27,7 @@ export interface DispatcherDeps extends DeliverDeps {
 const FLOWS_AT_ONCE = 32;
 /** In a rush the inbox is looked into once in a while only, and what comes together goes together. */
 const BETWEEN_LOOKS_MS = 2_000;
-/** A signal of more would be a large history event; a flow takes 10,001 events in 201 signals. */
-const EVENTS_PER_SIGNAL = 50;
+const RUSH_OVER_MS = 100;
 /**
  * How long the events of a killed gateway wait for another one. A delivery that takes longer may happen twice, which the
  * flow, taking each id once, does not mind.
@@ -73,7 +73,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (stopped || isPaused()) return;
     again = true;
     const heldBackMs = holdsBackMs();
-    if (heldBackMs > 0) return lookIn(heldBackMs);
+    // The rush may be over long before.
+    if (heldBackMs > 0) return lookIn(Math.min(heldBackMs, RUSH_OVER_MS));
     leasing ??= lease().finally(() => {
       leasing = undefined;
       if (again && inFlight.size < FLOWS_AT_ONCE) lookAgain();

@@ -12,6 +12,9 @@ export interface SignalPace {
   restMs(flowId: string): number;
 }
 
+/** A signal of more would be a large history event. A flow takes 10,001 events in 201 signals, and these do not rest. */
+export const EVENTS_PER_SIGNAL = 50;
+
 /** A flow without a signal for so long is a quiet one. */
 const QUIET_AFTER_MS = 2_000;
 

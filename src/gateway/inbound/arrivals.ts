@@ -1,7 +1,7 @@
 /** How fast events come in: whoever has other work to do can make room for them. */
 export interface Arrivals {
   note(): void;
-  /** Events a second, of the last few tenths of one. */
+  /** Events a second, of the last moments. */
   perSecond(): number;
   /** They come faster than they could be signalled one by one: to take them comes before all other work. */
   isRush(): boolean;
@@ -9,7 +9,8 @@ export interface Arrivals {
 
 const RUSH_PER_SECOND = 300;
 
-const WINDOW_MS = 200;
+/** Short: a rush is known by its first few events. */
+const WINDOW_MS = 50;
 
 export function createArrivals(nowMs: () => number = () => performance.now()): Arrivals {
   let startedAt = -Infinity;

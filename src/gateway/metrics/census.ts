@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { addAmounts, InvalidAmountError } from '../../money.js';
 import { flowOf } from '../../flows/index.js';
 import { FLOW_KINDS, FLOW_STATES, parseFlowId, type FlowKind, type FlowState } from '../../flows/vocabulary.js';
+import { UNDELIVERED_CALLBACKS } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { visibilityQuery } from '../flows/list.js';
 
@@ -15,6 +16,8 @@ export interface Census {
   readonly parked: ReadonlyMap<string, number>;
   /** Parked flows that are past their deadline. */
   readonly overdue: number;
+  /** Callers who could not be told, after days of trying. */
+  readonly undelivered: number;
   /** Parked flows beyond those that were asked for their reason. */
   readonly notAsked: number;
 }
@@ -37,7 +40,11 @@ const NOT_SAID = 'unknown';
 
 /** Counts the flows by kind and state, adds up what is in flight, and asks the parked ones why. */
 export async function takeCensus(deps: CensusDeps): Promise<Census> {
-  const [flows, open] = await Promise.all([countAll(deps.client), openFlows(deps.client)]);
+  const [flows, open, undelivered] = await Promise.all([
+    countAll(deps.client),
+    openFlows(deps.client),
+    countOf(deps.client, UNDELIVERED_CALLBACKS),
+  ]);
   const parkedIds = open.filter(({ parked }) => parked).map(({ flowId }) => flowId);
   const asked = await askAll(deps, parkedIds.slice(0, MOST_ASKED));
   const parked = new Map<string, number>();
@@ -46,6 +53,7 @@ export async function takeCensus(deps: CensusDeps): Promise<Census> {
     flows,
     ...inFlightOf(open),
     parked,
+    undelivered,
     overdue: asked.filter(({ overdue }) => overdue).length,
     notAsked: Math.max(0, parkedIds.length - MOST_ASKED),
   };
@@ -54,10 +62,12 @@ export async function takeCensus(deps: CensusDeps): Promise<Census> {
 function countAll(client: Client): Promise<Census['flows']> {
   const pairs = FLOW_KINDS.flatMap((kind) => FLOW_STATES.map((state) => ({ kind, state })));
   return inTurns(pairs, ASKED_AT_ONCE, async ({ kind, state }) => {
-    const query = visibilityQuery({ kind, state });
-    const { count } = await within(client, () => client.workflow.count(query));
-    return { kind, state, count };
+    return { kind, state, count: await countOf(client, visibilityQuery({ kind, state })) };
   });
+}
+
+async function countOf(client: Client, query: string): Promise<number> {
+  return (await within(client, () => client.workflow.count(query))).count;
 }
 
 interface OpenFlow {

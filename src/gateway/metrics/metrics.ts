@@ -91,6 +91,11 @@ export function createMetrics({ inbox, census }: MetricsDeps): Metrics {
     help: 'Parked flows past their deadline.',
     registers,
   });
+  const undelivered = new Gauge({
+    name: 'towline_callbacks_undelivered',
+    help: 'Flows whose caller could not be told of a change, after three days of trying: `towline callbacks` lists them.',
+    registers,
+  });
   const censusTime = new Gauge({
     name: 'towline_flows_counted_timestamp_seconds',
     help: 'When the flows were last counted. Alert where it stands still: Temporal cannot be asked.',
@@ -112,6 +117,7 @@ export function createMetrics({ inbox, census }: MetricsDeps): Metrics {
     for (const [reason, count] of answer.parked) parked.set({ reason }, count);
     if (answer.notAsked > 0) parked.set({ reason: 'not_asked' }, answer.notAsked);
     overdue.set(answer.overdue);
+    undelivered.set(answer.undelivered);
     censusTime.set(atMs / 1_000);
   }
 

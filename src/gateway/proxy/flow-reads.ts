@@ -17,6 +17,8 @@ export type ReadName = {
 /** A read of the service that is about a flow of ours, and what that flow can say where the service cannot. */
 export interface FlowRead {
   readonly kind: FlowKind;
+  /** Asked where there is no flow of that kind under this reference. */
+  readonly orKind?: FlowKind;
   /** Of the record's status, as the kind reads it. */
   readonly words: Words;
   /** The POST whose answer is a record of the same shape. */
@@ -64,6 +66,7 @@ export const FLOW_READS = {
   getInvoice: { kind: 'invoice-payment', words: {}, said: () => undefined },
   getMobileMoneyDeposit: {
     kind: 'onramp',
+    orKind: 'mobile-money-watch',
     words: PAYMENT_WORDS,
     said: byStatus('reference_id', { completed: 'SUCCESSFUL' }),
   },

@@ -64,8 +64,11 @@ function isDone(read: FlowRead, { data }: RelayedAnswer): boolean {
 /** By the server alone. Where Temporal cannot be asked, the flow knows nothing. */
 async function stateOf(deps: ProxyDeps, read: FlowRead, reference: string): Promise<FlowState | undefined> {
   if (!isReference(reference)) return undefined;
-  const facts = await deps.reader.facts(flowIdOf(read.kind, reference)).catch(() => undefined);
-  return facts?.state;
+  for (const kind of [read.kind, read.orKind]) {
+    const facts = kind && (await deps.reader.facts(flowIdOf(kind, reference)).catch(() => undefined));
+    if (facts) return facts.state;
+  }
+  return undefined;
 }
 
 /** What the service answered to the POST, where that is a record of the same shape. */

@@ -91,6 +91,20 @@ describe('what passes through the proxy:', () => {
     });
   });
 
+  it('a mobile money deposit that is only watched is told by its watch where the service is silent', async () => {
+    const made = newReference('watched');
+    const deposit = { referenceId: made, amount: 9, currency: 'KES', phoneNumber: '+254712345678' };
+    await stack.control('POST', '/mobile-money-deposits', deposit);
+    await stack.post('/flows/mobile-money-watch', { referenceId: made });
+    const { body } = await stack.get(`/flows/mobile-money-watch/${made}/wait?timeoutSeconds=30`);
+    expect(body['state']).toBe('completed');
+    await stack.control('POST', '/faults', { operation: 'getMobileMoneyDeposit', kind: 'error-before', first: 1 });
+    expect(await shop.get(`/api/v3/deposit/mobile-money/status/${made}`)).toMatchObject({
+      status: 200,
+      body: { data: { reference_id: made, status: 'SUCCESSFUL' } },
+    });
+  });
+
   it('an invoice that is being generated is no 404', async () => {
     const made = newReference('generating');
     const fault = { kind: 'late-commit', connection: 'hang', delayMs: 1_000, first: 1 };
