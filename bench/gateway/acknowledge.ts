@@ -9,7 +9,7 @@ import { flowIdOfTransfer, signalled, webhook } from '../setup/transfers.js';
 import { allDelivered, processesOf } from './inbox-state.js';
 
 const AT_ONCE = 32;
-const WEBHOOKS = 3_000;
+const WEBHOOKS = 6_000;
 const SIGNALS = 600;
 const STATUS = 'PAYMENT_SENT';
 
@@ -55,7 +55,7 @@ export async function acknowledge(stack: Stack, references: readonly string[]): 
     );
 
   // The first ones load code and make the JIT work.
-  await byWebhook(WEBHOOKS / 3);
+  await byWebhook(WEBHOOKS);
   await bySignal(SIGNALS / 3);
   const rounds = await sideBySide({ a: () => byWebhook(WEBHOOKS), b: () => bySignal(SIGNALS) });
   const shown = (of: readonly Round[]) => {

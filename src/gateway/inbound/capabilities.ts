@@ -21,12 +21,28 @@ export function createCapabilities(store: Pick<Store, 'mac'>, settings: Account)
   const derived = settings.development ? store.mac('settlement', settings.serviceAccount).slice(0, LENGTH) : undefined;
   const settlement = settings.settlementCapability ?? derived;
   const webhook = store.mac('webhook', settings.serviceAccount).slice(0, LENGTH);
+  const ofFlow = remembering((flowId) => callbackCapability(store, flowId));
   return {
     settlement,
     webhook,
-    isCallback: (flowId, given) => equalSecrets(given, callbackCapability(store, flowId)),
+    isCallback: (flowId, given) => equalSecrets(given, ofFlow(flowId)),
     isSettlement: (given) => settlement !== undefined && equalSecrets(given, settlement),
     isWebhook: (given) => equalSecrets(given, webhook),
+  };
+}
+
+/** A flow hears several callbacks, and to derive is dearer than to remember. */
+const MOST_REMEMBERED = 5_000;
+
+function remembering(derive: (flowId: string) => string): (flowId: string) => string {
+  const known = new Map<string, string>();
+  return (flowId) => {
+    const before = known.get(flowId);
+    if (before !== undefined) return before;
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    const derived = derive(flowId);
+    known.set(flowId, derived);
+    return derived;
   };
 }
 

@@ -9,10 +9,15 @@ import {
 import type { Settings } from '../../config/settings-shape.js';
 import { errorForLog } from '../http/error-for-log.js';
 
+/** Those in force; `now`: not even a moment ago will do. */
+export type WebhookSecrets = (when?: 'now') => readonly string[];
+
+const LOOK_EVERY_MS = 200;
+
 /**
  * The service's webhook secrets of this very moment: `WEBHOOK_SECRETS`, and what `towline account webhook --rotate` wrote
- * since. The file is looked at with every signed event, which costs microseconds: a rotation needs no restart, and the
- * first event under the new secret is not refused.
+ * since. The file is looked at a few times a second, and before any event is refused: a rotation needs no restart, and
+ * the first event under the new secret is not refused.
  *
  * @throws KeptSecretsError where the file cannot be used at the start; later the last good one counts
  */
@@ -20,14 +25,18 @@ export function followWebhookSecrets(deps: {
   readonly settings: Pick<Settings, 'webhookSecrets' | 'towlineHome'>;
   readonly nowMs: () => number;
   readonly logger: Logger;
-}): () => readonly string[] {
+}): WebhookSecrets {
   const { settings, nowMs, logger } = deps;
   const path = keptSecretsPath(settings.towlineHome);
   let seen = versionOf(path);
   let kept: readonly KeptSecret[] = readKeptSecrets(path);
 
-  return () => {
-    const version = versionOf(path);
+  let lookedAtMs = performance.now();
+
+  return (when) => {
+    const isTold = when !== 'now' && performance.now() - lookedAtMs < LOOK_EVERY_MS;
+    const version = isTold ? seen : versionOf(path);
+    if (!isTold) lookedAtMs = performance.now();
     if (version !== seen) {
       seen = version;
       try {

@@ -2,7 +2,8 @@ import type { Settings, WebhookProfile } from '../../config/settings-shape.js';
 import { createAnySignature } from './any-signature.js';
 import { createJsonHmac } from './json-hmac.js';
 import { createRawHmac } from './raw-hmac.js';
-import type { ProfileOptions, SignatureProfile } from './signature-profile.js';
+import type { WebhookSecrets } from './live-secrets.js';
+import type { ProfileOptions, SignatureProfile, SignatureVerdict, SignedRequest } from './signature-profile.js';
 import { createStandardWebhooks } from './standard-webhooks.js';
 
 export interface Profiles {
@@ -27,7 +28,7 @@ const PROFILES: Readonly<Record<WebhookProfile, (options: ProfileOptions) => Sig
 export function createProfiles(
   settings: Pick<Settings, 'webhookProfile' | 'settlementSecrets'>,
   /** Of the service; asked with every event. */
-  webhookSecrets: () => readonly string[],
+  webhookSecrets: WebhookSecrets,
   nowMs: () => number,
 ): Profiles {
   const create = PROFILES[settings.webhookProfile];
@@ -39,20 +40,24 @@ export function createProfiles(
 
 /** Made anew whenever the secrets are others than before. */
 function following(
-  webhookSecrets: () => readonly string[],
+  webhookSecrets: WebhookSecrets,
   create: (secrets: readonly string[]) => SignatureProfile,
 ): SignatureProfile {
   let known = '';
   let profile = create([]);
+  const verifyWith = (secrets: readonly string[], request: SignedRequest): SignatureVerdict => {
+    if (secrets.join() !== known) {
+      known = secrets.join();
+      profile = create(secrets);
+    }
+    return profile.verify(request);
+  };
   return {
     name: profile.name,
     verify(request) {
-      const secrets = webhookSecrets();
-      if (secrets.join() !== known) {
-        known = secrets.join();
-        profile = create(secrets);
-      }
-      return profile.verify(request);
+      const verdict = verifyWith(webhookSecrets(), request);
+      // It may be under a secret of this very moment.
+      return verdict === 'invalid' ? verifyWith(webhookSecrets('now'), request) : verdict;
     },
   };
 }
