@@ -14,7 +14,7 @@ import type { Stack } from '../setup/stack.js';
 import { deposit, quote } from '../setup/transfers.js';
 import { processesOf } from './inbox-state.js';
 
-const STARTS = 40;
+const STARTS = 60;
 /** Between one deposit and the next. */
 const REST_MS = 200;
 
@@ -70,8 +70,8 @@ export async function answer(stack: Stack): Promise<readonly Finding[]> {
         },
       );
 
-    await throughProxy(STARTS / 2);
-    await bare(STARTS / 2);
+    await throughProxy(STARTS);
+    await bare(STARTS);
     const rounds = await sideBySide({ a: () => throughProxy(STARTS), b: () => bare(STARTS) });
     const shown = (of: readonly Round[]) =>
       `p50 ${medianOf(of, ({ p50 }) => p50).toFixed(1)} p99 ${medianOf(of, ({ p99 }) => p99).toFixed(1)} ms, CPU ms ${cpuPer(STARTS, of[1]?.cpu ?? {})}`;

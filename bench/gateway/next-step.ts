@@ -10,7 +10,7 @@ import { flowIdOfTransfer, openTransfers, signalled, webhook } from '../setup/tr
 import { processesOf } from './inbox-state.js';
 
 const PER_SECOND = 25;
-const EVENTS = 100;
+const EVENTS = 200;
 const LAST = 'COMPLETED';
 
 interface Round {
@@ -45,8 +45,8 @@ export async function nextStep(stack: Stack): Promise<readonly Finding[]> {
       return () => signalFlow(stack.client, flowIdOfTransfer(reference), [event]);
     });
 
-  await byWebhook(EVENTS / 4);
-  await bySignal(EVENTS / 4);
+  await byWebhook(EVENTS / 8);
+  await bySignal(EVENTS / 8);
   const rounds = await sideBySide({ a: () => byWebhook(EVENTS), b: () => bySignal(EVENTS) });
   const shown = (of: readonly Round[]) =>
     `p50 ${medianOf(of, ({ p50 }) => p50).toFixed(1)} p99 ${medianOf(of, ({ p99 }) => p99).toFixed(1)} ms`;
