@@ -14,7 +14,7 @@ interface Waiting {
 }
 
 const MAX_BATCH = 256;
-/** Of more, half are taken: while the thread writes them, those who asked for the other half can be served, and vice versa. */
+/** Of more, half are taken: while the thread writes them, this one serves those who asked for the other half. */
 const SMALL_BATCH = 16;
 const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
 
@@ -72,15 +72,16 @@ export async function openConnection(options: {
     post({ kind: 'batch', batch });
   };
 
-  /** Texts are constants of this program, and few: those that are built grow by one placeholder at most. */
+  /** Texts are constants of this program, or built of a few: never of what somebody sent. */
   const numbered = (requests: readonly Request[]): Pick<Batch, 'requests' | 'texts'> => {
     const texts: [number, string][] = [];
     const numberOf = (sql: string): number => {
       const known = numbers.get(sql);
       if (known !== undefined) return known;
-      texts.push([numbers.size, sql]);
-      numbers.set(sql, texts.at(-1)?.[0] ?? 0);
-      return numbers.size - 1;
+      const number = numbers.size;
+      numbers.set(sql, number);
+      texts.push([number, sql]);
+      return number;
     };
     return {
       requests: requests.map((steps) => steps.map(({ sql, params }) => [numberOf(sql), params] as const)),

@@ -14,7 +14,11 @@ describe('fault 21: a worker whose clock is wrong', () => {
   ])(
     '%s, n = 30: no valid quote is refused, and none is quoted again, since a quote lives a local duration',
     async (_, offMs) => {
-      const bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000, wallNow: realNow } });
+      const bench = await openBench({
+        time: 'real',
+        timeoutMs: 8_000,
+        sandbox: { stepMs: 3_600_000, wallNow: realNow },
+      });
       jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
       const references = Array.from({ length: 30 }, () => newReference('clock'));
       const quotes = await inTurns(references, 6, async (reference) => {
@@ -37,7 +41,11 @@ describe('fault 21: a worker whose clock is wrong', () => {
   ])(
     '%s, n = 5: a quote that is too old is never sent',
     async (_, offMs) => {
-      const bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000, wallNow: realNow } });
+      const bench = await openBench({
+        time: 'skipping',
+        timeoutMs: 8_000,
+        sandbox: { stepMs: 3_600_000, wallNow: realNow },
+      });
       jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
       for (let round = 0; round < 5; round += 1) {
         const reference = newReference('old');

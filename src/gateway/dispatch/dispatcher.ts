@@ -152,6 +152,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     await inbox.defer(batch.flowId, delayMs).catch(() => undefined);
   }
 
+  async function allDone(): Promise<void> {
+    await leasing;
+    await Promise.all(inFlight);
+  }
+
   return {
     nudge,
     start() {
@@ -163,7 +168,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       stopped = true;
       clearInterval(interval);
       for (const wake of wakes.values()) clearTimeout(wake);
-      await deps.drain.finish(Promise.all([leasing, ...inFlight]));
+      await deps.drain.finish(allDone());
     },
   };
 }
