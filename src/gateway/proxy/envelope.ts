@@ -56,15 +56,15 @@ export function underWay(reply: FastifyReply, operation: Operation, address: Flo
     .code(202)
     .send({
       success: true,
-      message: `${standingOf(view)} Its state is at /flows/${address.flowId}.`,
+      message: `${standingOf(operation, view)} Its state is at /flows/${address.flowId}.`,
       data: { [referenceMemberOf(operation)]: address.reference, ...known },
     });
 }
 
-function standingOf(view: FlowView | undefined): string {
+function standingOf({ reference }: Operation, view: FlowView | undefined): string {
   return view?.state === 'parked'
     ? 'What became of this request is being decided by a person. Do not make it anew under another reference.'
-    : "Taken, and under way. The same request again gives the service's answer, once it is known.";
+    : `Taken, and under way. The same request again, with this ${reference}, gives the service's answer, once it is known.`;
 }
 
 function located(reply: FastifyReply, { flowId }: FlowAddress): FastifyReply {

@@ -9,6 +9,7 @@ import { parseBody } from '../http/members.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { MONEY_ROUTES, type MoneyRoute } from './money-routes.js';
+import type { SentReference } from './sent-reference.js';
 
 /** A money POST of the service's interface, as the flow that carries it out. */
 export interface MoneyRequest {
@@ -19,16 +20,16 @@ export interface MoneyRequest {
   readonly input: unknown;
 }
 
-/** The body by the operation's own strict schema, with a reference of ours where the interface allows that it has none. */
+/** The body by the operation's own strict schema, with the reference of ours where the interface allows that it has none. */
 export function checkedBody(
-  deps: Pick<ProxyDeps, 'newReference'>,
   name: MoneyOperationName,
   value: unknown,
+  sent: SentReference,
 ): Readonly<Record<string, unknown>> {
   const { body: schema, reference }: Operation = operations[name];
   if (schema === undefined || reference === undefined) throw new TypeError(`${name} is no money operation`);
   const body = parseBody(schema, value) as Readonly<Record<string, unknown>>;
-  return reference in body ? body : { ...body, [reference]: deps.newReference() };
+  return sent.isOurs ? { ...body, [reference]: sent.reference } : body;
 }
 
 /** @param body as `checkedBody` gives it; of a card deposit with the card's token in the card's place */

@@ -5,7 +5,9 @@ import type { TokenRole } from '../../config/gateway-tokens.js';
 import { withCardTaken } from '../cards/take-card.js';
 import type { Caller } from '../http/bearer-token.js';
 import { bodyOf } from '../http/json-body.js';
+import { errorForLog } from '../http/error-for-log.js';
 import { parseBody } from '../http/members.js';
+import { Refusal } from '../http/refusal.js';
 import { authenticate } from './authenticate.js';
 import type { ProxyDeps } from './deps.js';
 import type { ReadName } from './flow-reads.js';
@@ -15,6 +17,7 @@ import { payInvoice } from './pay-invoice.js';
 import { quoteThrough } from './quotes.js';
 import { readThrough } from './read-through.js';
 import { sendMoney } from './send-money.js';
+import { sentReference, withReference } from './sent-reference.js';
 
 /** Account operations make accounts, keys and secrets. */
 const ROLES: Readonly<Record<Effect, TokenRole>> = {
@@ -70,12 +73,38 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
   }
 }
 
-async function money(
+interface MoneyPost {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly caller: Caller;
+}
+
+async function money(deps: ProxyDeps, name: MoneyOperationName, post: MoneyPost): Promise<FastifyReply> {
+  const { value } = bodyOf(post.request);
+  const sent = sentReference(name, value, deps.newReference);
+  try {
+    await submit(deps, name, checkedBody(name, value, sent), post);
+    return post.reply;
+  } catch (error) {
+    if (!(error instanceof Refusal)) {
+      const line = {
+        requestId: post.request.id,
+        operation: name,
+        reference: sent.reference,
+        error: errorForLog(error),
+      };
+      deps.logger.error(line, 'what became of a money request cannot be told; its caller was given its reference');
+    }
+    throw withReference(error, sent);
+  }
+}
+
+async function submit(
   deps: ProxyDeps,
   name: MoneyOperationName,
-  { request, reply, caller }: { request: FastifyRequest; reply: FastifyReply; caller: Caller },
-): Promise<FastifyReply> {
-  const body = checkedBody(deps, name, bodyOf(request).value);
+  body: Readonly<Record<string, unknown>>,
+  { reply, caller }: MoneyPost,
+): Promise<void> {
   if (name === 'payInvoice') await payInvoice(deps, moneyRequest(deps, name, body), reply, caller.name);
   else if (name === 'createCardDeposit') {
     // The card leaves the body before anything that starts flows sees it.
@@ -83,7 +112,6 @@ async function money(
       sendMoney(deps, moneyRequest(deps, name, taken as Record<string, unknown>), reply),
     );
   } else await sendMoney(deps, moneyRequest(deps, name, body), reply);
-  return reply;
 }
 
 function paramOf(request: FastifyRequest, param: string | undefined): string {

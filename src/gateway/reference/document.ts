@@ -47,7 +47,9 @@ export function gatewayDocument(publicUrl: string): OpenAPIV3_1.Document {
       responses: {
         Refused: { description: 'Refused; nothing was sent unless the sentence says otherwise.', ...json('Refused') },
         Unavailable: {
-          description: 'Not now. One reference is one flow: the same request again is safe.',
+          description:
+            'Not now. One reference is one flow: the same request is safe again with its reference, which is in `data` ' +
+            'where it is known. Where the caller gave none, that one has to be sent along: without it, it is another payment.',
           headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'string' } } },
           ...json('Refused'),
         },

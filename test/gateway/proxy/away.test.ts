@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createServiceClient, type ServiceClient } from '../../../src/client/index.js';
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../../src/config/settings.js';
+import { startCuttingProxy, type CuttingProxy } from '../../store/cutting-proxy.js';
 import { closedPort } from '../../cli/run.js';
 import { newReference } from '../../workflows/bench.js';
 import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';
+import { until } from '../setup/until.js';
 import { callerOf, invoiceBody, PATHS, paymentBody, QUOTE_BODY, sample } from './caller.js';
 
 describe('where everything but Temporal is away', () => {
@@ -74,6 +76,61 @@ describe('where Temporal is away', () => {
     client.close();
     expect(answer).toMatchObject({ status: 503, body: { success: false } });
   });
+});
+
+describe('where Temporal goes away after it took a payment', () => {
+  let proxy: CuttingProxy;
+  let tested: GatewayUnderTest;
+  let client: ServiceClient;
+  beforeAll(async () => {
+    const [host = '', port] = (process.env['TEST_TEMPORAL_ADDRESS'] ?? '').split(':');
+    proxy = await startCuttingProxy({ host, port: Number(port) });
+    client = createServiceClient({ baseUrl: 'http://127.0.0.1:1', token: () => Promise.resolve('any-token') });
+    tested = await gatewayUnderTest({
+      env: { PROXY_TIMEOUT: '3' },
+      temporalAddress: new URL(proxy.through('tcp://temporal')).host,
+      gateway: { service: { client, token: () => Promise.resolve('any-token') } },
+    });
+  });
+  afterAll(async () => {
+    await tested.close();
+    client.close();
+    await proxy.close();
+  });
+
+  it('its caller, who gave no reference, is told ours, and pays once with it', async () => {
+    const { path, body } = sample('createBankCheckout', 'unused');
+    const { referenceId: _none, ...bare } = body;
+    const { post } = callerOf(tested.url, 'any-token');
+    const cut = proxy.cutAt('bank-checkout/tw-', 'after').then(() => proxy.down(true));
+    const [lost] = await Promise.all([post(path, bare), cut]);
+    expect(lost).toMatchObject({
+      status: 503,
+      body: { success: false, data: { reference: expect.stringMatching(/^tw-/) } },
+    });
+    const { reference } = lost.body['data'];
+    expect(lost.body['message']).toContain(`Send "referenceId": "${reference}" along`);
+
+    proxy.down(false);
+    const again = await until('Temporal to be back', async () => {
+      const answer = await post(path, { ...bare, referenceId: reference });
+      return answer.status !== 503 && answer;
+    });
+    expect(again).toMatchObject({ status: 202, body: { data: { referenceId: reference } } });
+    const started = await tested.client.workflow.getHandle(`bank-checkout/${reference}`).describe();
+    expect(started.taskQueue).toBe(tested.taskQueue);
+    await tested.client.workflow.getHandle(`bank-checkout/${reference}`).terminate();
+  }, 60_000);
+
+  it('a reference that the caller gave is in every refusal, also of a body that is refused', async () => {
+    const reference = newReference('given');
+    const { path, body } = sample('createBankCheckout', reference);
+    const { post } = callerOf(tested.url, 'any-token');
+    expect(await post(path, { ...body, amount: 'much' })).toMatchObject({ status: 400, body: { data: { reference } } });
+    proxy.down(true);
+    expect(await post(path, body)).toMatchObject({ status: 503, body: { data: { reference } } });
+    proxy.down(false);
+  }, 60_000);
 });
 
 describe('the token of the sandbox', () => {
