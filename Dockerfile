@@ -14,6 +14,7 @@ COPY --from=build /towline/package.json ./
 COPY --from=build /towline/node_modules node_modules
 COPY --from=build /towline/dist dist
 COPY --from=build /towline/examples examples
+COPY --from=build /towline/tools/nearby.mjs tools/nearby.mjs
 USER node
 VOLUME /var/lib/towline
 EXPOSE 8400

@@ -17,3 +17,12 @@ export const numberArgument =
     if (!(value >= least && value <= most)) throw new InvalidArgumentError(`Use a number from ${least} to ${most}.`);
     return value;
   };
+
+export const wholeNumberArgument =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most))
+      throw new InvalidArgumentError(`Use a whole number from ${least} to ${most}.`);
+    return value;
+  };

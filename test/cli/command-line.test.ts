@@ -41,7 +41,12 @@ describe('wrong usage is one line and the exit code 1:', () => {
     ['a word that names no flow', ['show', 'order-1'], '"order-1" names no flow: write kind/reference, such as'],
     ['a flow off the path', ['show', 'bridge-transfer/../x'], '"bridge-transfer/../x" names no flow'],
     ['an unknown state', ['list', '--state', 'lost'], "'lost' is invalid. Use one of running, parked,"],
-    ['a limit out of range', ['list', '--limit', '0'], "'0' is invalid. Use a number from 1 to 500."],
+    ['a limit out of range', ['list', '--limit', '0'], "'0' is invalid. Use a whole number from 1 to 500."],
+    ...['list', 'events list', 'callbacks'].map((command): [string, string[], string] => [
+      `half a flow, in ${command}`,
+      [...command.split(' '), '--limit', '1.5'],
+      "'1.5' is invalid. Use a whole number from 1 to 500.",
+    ]),
     ['a decision without a reason', ['resolve', 'bridge-transfer/x', 'refund-now'], "required option '--note <text>'"],
     ['a kind that does not exist', ['start', 'teleport', 'x.json'], "'teleport' is invalid"],
     [

@@ -1,4 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -7,11 +11,15 @@ import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/program.js';
 import { readSettings } from '../../src/config/index.js';
 import { STATE_ATTRIBUTE } from '../../src/flows/vocabulary.js';
+import { anyFreePort } from '../../src/temporal/free-port.js';
 import { packageRoot } from '../../src/temporal/package-root.js';
+import { ensureBuilt } from '../examples/ensure-built.js';
+import { until } from '../gateway/setup/until.js';
 
 interface Service {
   readonly image?: string;
   readonly build?: string;
+  readonly entrypoint?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly depends_on?: Readonly<Record<string, unknown>>;
@@ -35,6 +43,29 @@ const DOT_ENV: Readonly<Record<string, string>> = {
   TEMPORAL_DATABASE_PASSWORD: 'letters2anddigits',
   PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
   GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend',
+};
+/** What the file itself decides. */
+const FIXED = [
+  'GATEWAY_HOST',
+  'GATEWAY_PORT',
+  'DATABASE_URL',
+  'TEMPORAL_ADDRESS',
+  'TEMPORAL_NAMESPACE',
+  'TEMPORAL_UI_URL',
+];
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  SERVICE_TOKEN_FILE: 'a file has to be mounted, too',
+  CALLBACK_ALLOW_LOOPBACK: 'no caller is in the container of a gateway',
+  TOWLINE_HOME: 'the image has it',
+  TOWLINE_CACHE: 'Temporal is a service of its own',
+  TEMPORAL_CLI_PATH: 'Temporal is a service of its own',
+  'TEMPORAL_*': 'Temporal is a service of its own, on this network',
+  GATEWAY_URL: 'of the command line',
+  TOWLINE_TOKEN: 'of the command line',
+  NO_COLOR: 'of the command line',
+  SANDBOX_HOST: 'the sandbox alone has it',
+  SANDBOX_PORT: 'of one machine: each container has its own ports',
+  TIME_SCALE: 'for tests',
 };
 /** `${NAME:-default}` and `${NAME:?what to do}`, as Compose reads them. */
 const VARIABLE = /\$\{(\w+):([-?])([^}]*)\}/g;
@@ -109,8 +140,20 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('shares one network where the sandbox must be on the same machine, and waits only for what there is', () => {
-    for (const name of ['worker', 'sandbox']) expect(compose.services[name]?.network_mode).toBe('service:gateway');
+  it('passes every setting on that .env may have', () => {
+    const names = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+\*?)` /gm)].map(([, name = '']) => name);
+    for (const [, { environment = {} }] of ours) {
+      const passed = names.filter((name) => environment[name]?.startsWith(`\${${name}:`));
+      const fixed = names.filter((name) => name in environment && !passed.includes(name));
+      expect(fixed.filter((name) => name !== 'SANDBOX_HOST')).toEqual(FIXED);
+      expect(names.filter((name) => !passed.includes(name) && !FIXED.includes(name))).toEqual(Object.keys(LEFT_OUT));
+    }
+    const strict = { SETTLEMENT_TRUST: 'signed', SETTLEMENT_SECRETS: `whsec_${Buffer.alloc(24).toString('base64')}` };
+    expect(settingsOf(compose.services['gateway'], { ...DOT_ENV, ...strict }).settlementTrust).toBe('signed');
+  });
+
+  it('gives each container a network of its own, which no other can take away, and waits only for what there is', () => {
+    expect(services.filter(([, { network_mode }]) => network_mode !== undefined)).toEqual([]);
     const waited = services.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on));
     expect(waited.filter((name) => !(name in compose.services))).toEqual([]);
   });
@@ -128,6 +171,58 @@ describe('docker-compose.yml', () => {
     ];
     expect(images.length).toBe(services.length + 2);
     expect(images.filter((image) => !/:\d+\.\d+\.?\d*/.test(image))).toEqual([]);
+  });
+});
+
+describe('the sandbox of another container', () => {
+  const [[, nearby = ''] = []] = ours.map(([, { entrypoint = [] }]) =>
+    entrypoint.filter((word) => !word.startsWith('--')),
+  );
+
+  it('is on this machine for gateway and workers, and the gateway is for it: by a program that the image has', () => {
+    const entry = (name: string) => compose.services[name]?.entrypoint;
+    const forwarding = (door: string) => ['node', '--enable-source-maps', nearby, door];
+    expect(entry('gateway')).toEqual(forwarding('8401:sandbox:8401'));
+    expect(entry('worker')).toEqual(forwarding('8401:sandbox:8401'));
+    expect(entry('sandbox')).toEqual(forwarding('8400:gateway:8400'));
+    expect(dockerfile).toContain(`COPY --from=build /towline/${nearby} ${nearby}\n`);
+    expect(settingsOf(compose.services['sandbox'], DOT_ENV)).toMatchObject({
+      sandboxHost: '0.0.0.0',
+      sandboxPort: 8401,
+    });
+  });
+
+  it('is spoken to as if it were here, but only while it is the service', async () => {
+    await ensureBuilt();
+    const port = await anyFreePort();
+    // All of 127.0.0.0/8 is this machine: another address of it stands for another container.
+    const isNear = async (env: Record<string, string>) => {
+      const home = await mkdtemp(join(tmpdir(), 'towline-nearby-'));
+      const child = spawn(process.execPath, [nearby, `${port}:127.0.0.2:${port}`, 'sandbox'], {
+        cwd: packageRoot(),
+        env: { TOWLINE_HOME: home, SANDBOX_HOST: '127.0.0.2', SANDBOX_PORT: String(port), ...env },
+        stdio: 'ignore',
+      });
+      const ended = once(child, 'exit');
+      const answers = (host: string) =>
+        fetch(`http://${host}:${port}/_sandbox`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      await until('the sandbox to run', () => answers('127.0.0.2'), 30_000);
+      const near = await answers('127.0.0.1');
+      child.kill();
+      await ended;
+      await rm(home, { recursive: true });
+      return near;
+    };
+    expect(await isNear({})).toBe(true);
+    const service = {
+      SERVICE_BASE_URL: 'https://service.example',
+      SERVICE_TOKEN: 'a-token',
+      PAYLOAD_KEYS: DOT_ENV['PAYLOAD_KEYS'] ?? '',
+    };
+    expect(await isNear({ ...service, PUBLIC_URL: 'https://t.example' })).toBe(false);
   });
 });
 

@@ -1,8 +1,8 @@
 import { cp, mkdir, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../../src/temporal/package-root.js';
+import { ensureBuilt } from './ensure-built.js';
 import { mustRun, runProgram, type Ended, type RunOptions } from './run-program.js';
 
 /** Somebody else's project, with Towline's package installed in it, and its examples compiled. */
@@ -23,7 +23,7 @@ const TSC = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
  */
 export async function installedProject(): Promise<InstalledProject> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-installed-'));
-  await build();
+  await ensureBuilt();
   await mustRun('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
   const installed = join(folder, 'node_modules', 'towline');
   await mkdir(installed, { recursive: true });
@@ -57,17 +57,6 @@ export async function installedProject(): Promise<InstalledProject> {
     run: (name, args, options) =>
       runProgram(process.execPath, [join(folder, 'out', `${name}.js`), ...args], { cwd: folder, ...options }),
   };
-}
-
-/** dist/ of the present sources: `npm test` has it, a run of jest alone may not. */
-async function build(): Promise<void> {
-  const module = (name: string) => JSON.stringify(pathToFileURL(join(root, 'tools', name)).href);
-  const script = `
-    import { ensureBuilt } from ${module('build.mjs')};
-    import { withSetupLock } from ${module('setup-lock.mjs')};
-    const root = ${JSON.stringify(root)};
-    await withSetupLock(root, () => ensureBuilt(root));`;
-  await mustRun(process.execPath, ['--input-type=module', '--eval', script], { cwd: root });
 }
 
 async function tarballIn(folder: string): Promise<string> {

@@ -27,8 +27,8 @@ const holdOf = (point: Point, word: string): Hold => ({
   ...HOLDS[point],
   word: point === 'after-the-answer' ? '' : word,
 });
-/** Rows that a gateway was delivering when it died are its own for 30 s. */
-const LEASES_OVER_MS = 31_000;
+/** Rows that a gateway was delivering when it died are its own for 10 s. */
+const LEASES_OVER_MS = 11_000;
 
 interface Flow {
   readonly reference: string;

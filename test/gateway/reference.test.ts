@@ -89,6 +89,20 @@ describe('the API reference', () => {
     expect(required).not.toContain('pay');
   });
 
+  it('starts a card deposit by a card, or by the token that was given for one, but not by both', () => {
+    const { schemas } = document['components'] as { schemas: Record<string, Answer> };
+    const { anyOf } = schemas['CardDepositInput'] as { anyOf: { $ref: string }[] };
+    const forms = anyOf.map(({ $ref }) => $ref.split('/').at(-1));
+    expect(forms).toEqual(['CardDepositInputCard', 'CardDepositInputToken']);
+    const [card, token] = forms.map((name = '') => schemas[name] as { required: string[]; properties: object });
+    expect([card?.required, token?.required].map((names) => names?.filter((name) => name.startsWith('card')))).toEqual([
+      ['card'],
+      ['cardToken'],
+    ]);
+    const has = (form: typeof card) => Object.keys(form?.properties ?? {}).filter((name) => /^card|^masked/.test(name));
+    expect([has(card), has(token)]).toEqual([['card'], ['cardToken', 'masked']]);
+  });
+
   it('is served, and its page loads nothing from anywhere else', async () => {
     const served = await fetch(`${tested.url}/openapi.json`);
     expect(((await served.json()) as Answer)['paths']).toEqual(document['paths']);

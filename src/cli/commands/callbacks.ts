@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { numberArgument } from '../arguments.js';
+import { wholeNumberArgument } from '../arguments.js';
 import type { CallbackQuery } from '../../towline/index.js';
 import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
@@ -20,7 +20,7 @@ export function addCallbacksCommand(program: Command, run: RunCommand, context: 
     .description('The callbacks of one flow to its caller; without a flow, those that could not be delivered.')
     .argument('[flow]', FLOW_ARGUMENT)
     .option('--state <state>', 'without a flow: undelivered, or open for all that go on', 'undelivered')
-    .option('--limit <number>', 'without a flow: at most so many, up to 500', numberArgument(1, 500), 50)
+    .option('--limit <number>', 'without a flow: at most so many, up to 500', wholeNumberArgument(1, 500), 50)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline callbacks bridge-transfer/order-1001')
     .action((flow: string | undefined, { json = false, ...query }: Options) =>

@@ -1,5 +1,5 @@
 import { type Command } from 'commander';
-import { numberArgument } from '../arguments.js';
+import { wholeNumberArgument } from '../arguments.js';
 import type { EventQuery } from '../../towline/index.js';
 import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
@@ -35,7 +35,7 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
       '--state <state>',
       'only this state: waiting, delivered, applied, duplicate, unverified, late, unmatched, conflicting',
     )
-    .option('--limit <number>', 'at most so many, up to 500', numberArgument(1, 500), 50)
+    .option('--limit <number>', 'at most so many, up to 500', wholeNumberArgument(1, 500), 50)
     .option('--after <id>', 'go on after this event')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline events list --flow bridge-transfer/order-1001')

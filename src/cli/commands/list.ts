@@ -5,7 +5,7 @@ import type { CliContext } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { gatewayAccess } from '../gateway-client/access.js';
 import { createGatewayClient } from '../gateway-client/gateway-client.js';
-import { numberArgument, oneOfArgument } from '../arguments.js';
+import { wholeNumberArgument, oneOfArgument } from '../arguments.js';
 import type { RunCommand } from '../run-command.js';
 import { flowTable } from '../view/flow-table.js';
 import { print, type PrintOptions } from '../view/print.js';
@@ -18,7 +18,7 @@ export function addListCommand(program: Command, run: RunCommand, context: CliCo
     .option('--kind <kind>', 'only this kind', oneOfArgument(FLOW_KINDS))
     .option('--state <state>', `only this state: ${FLOW_STATES.join(', ')}`, oneOfArgument(FLOW_STATES))
     .option('--reference <reference>', 'only this reference')
-    .option('--limit <number>', 'at most so many, up to 500', numberArgument(1, 500), 50)
+    .option('--limit <number>', 'at most so many, up to 500', wholeNumberArgument(1, 500), 50)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline list --state parked')
     .action(({ json = false, ...query }: ListQuery & PrintOptions) =>

@@ -65,17 +65,23 @@ function inputOf(kind: FlowKind): [string, Schema][] {
     return [[name, { anyOf: named.map(([form]) => ref(form)) }], ...named];
   }
   const schema = toSchema(outOf(definition.input), 'input');
-  return [[name, kind === 'card-deposit' ? withCard(schema) : schema]];
+  return kind === 'card-deposit' ? cardForms(name, schema) : [[name, schema]];
 }
 
-function withCard(schema: Schema): Schema {
-  const { cardToken: _token, masked: _masked, ...properties } = schema.properties ?? {};
-  const required = (schema.required ?? []).filter((name) => name !== 'cardToken' && name !== 'masked');
-  return {
+/** A card, or the token that `POST /card-tokens` gave for it. */
+function cardForms(name: string, { properties = {}, required = [], ...schema }: Schema): [string, Schema][] {
+  const { card: _card, cardToken, masked, ...rest } = properties;
+  const others = required.filter((member) => !(member in { cardToken, masked }));
+  const form = (more: NonNullable<Schema['properties']>, member: string): Schema => ({
     ...schema,
-    properties: { ...properties, card: { $ref: '#/components/schemas/CardGiven' } },
-    required: [...required, 'card'],
-  };
+    properties: { ...rest, ...more },
+    required: [...others, member],
+  });
+  return [
+    [name, { anyOf: [ref(`${name}Card`), ref(`${name}Token`)] }],
+    [`${name}Card`, form({ card: ref('CardGiven') }, 'card')],
+    [`${name}Token`, form({ ...(cardToken && { cardToken }), ...(masked && { masked }) }, 'cardToken')],
+  ];
 }
 
 /** A preparation of the raw value has no schema; what comes after it has. */

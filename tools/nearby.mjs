@@ -1,0 +1,26 @@
+// For docker-compose.yml: `node tools/nearby.mjs 8401:sandbox:8401 gateway` runs `towline gateway` with the port 8401 of the
+// container `sandbox` as one of this machine. Towline speaks plain http to nobody but this machine; and containers that
+// share a network for that lose it when the one that owns it starts again. Not where a service is set: then nothing is near.
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { pipeline } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+const [node, , door = '', ...args] = process.argv;
+const [nearPort, host, port] = door.split(':');
+
+if (!process.env.SERVICE_BASE_URL?.trim()) {
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    // By name each time: a container that started again may have another address.
+    const far = connect({ host, port: Number(port), allowHalfOpen: true });
+    // Either end tells of a broken connection by itself.
+    pipeline(near, far, () => {});
+    pipeline(far, near, () => {});
+  });
+  server.listen(Number(nearPort), '127.0.0.1').unref();
+  await once(server, 'listening');
+}
+
+const main = new URL('../dist/src/cli/main.js', import.meta.url);
+process.argv = [node, fileURLToPath(main), ...args];
+await import(main.href);
