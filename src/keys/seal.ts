@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { SealBrokenError, UnknownKeyError } from './key-errors.js';
-import type { Keyring } from './keyring.js';
+import type { Keyring, PayloadKey } from './keyring.js';
 import { nextNonce } from './nonce.js';
 
 /*
@@ -21,7 +21,7 @@ const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
  */
 export function seal(keyring: Keyring, plain: Uint8Array, context: string): Uint8Array {
   const key = keyring.active;
-  const head = Buffer.concat([Uint8Array.of(VERSION, key.id.length), Buffer.from(key.id, 'ascii')]);
+  const head = headOf(key);
   const nonce = nextNonce(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce).setAAD(associatedData(head, context));
 
@@ -60,6 +60,17 @@ export function open(keyring: Keyring, sealed: Uint8Array, context: string): Uin
   } catch {
     throw new SealBrokenError();
   }
+}
+
+const heads = new WeakMap<PayloadKey, Buffer>();
+
+/** The same for each seal of a key. */
+function headOf(key: PayloadKey): Buffer {
+  const known = heads.get(key);
+  if (known !== undefined) return known;
+  const head = Buffer.concat([Uint8Array.of(VERSION, key.id.length), Buffer.from(key.id, 'ascii')]);
+  heads.set(key, head);
+  return head;
 }
 
 function associatedData(head: Uint8Array, context: string): Buffer {

@@ -4,6 +4,7 @@ import { errorForLog } from '../http/error-for-log.js';
 import { deliverBatch, type DeliverDeps } from './deliver-batch.js';
 import { untilFlowHeals, untilTemporalAnswers } from './delays.js';
 import type { Drain } from './drain.js';
+import { createRushLooks } from './rush-looks.js';
 import { EVENTS_PER_SIGNAL } from './signal-pace.js';
 import { isOutage } from '../../temporal/connection-outage.js';
 
@@ -25,8 +26,9 @@ export interface DispatcherDeps extends DeliverDeps {
 }
 
 const FLOWS_AT_ONCE = 32;
-/** In a rush the inbox is looked into once in a while only, and what comes together goes together. */
-const BETWEEN_LOOKS_MS = 2_000;
+/** In a rush the machine is for those who wait for an acknowledgement. */
+const FLOWS_AT_ONCE_IN_RUSH = 4;
+/** It may be over at any time. */
 const RUSH_OVER_MS = 100;
 /**
  * How long the events of a killed gateway wait for another one. A delivery that takes longer may happen twice, which the
@@ -43,6 +45,7 @@ const TICK_MS = 10;
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { inbox, logger } = deps;
+  const rush = createRushLooks(deps.isRush ?? (() => false));
   const inFlight = new Set<Promise<void>>();
   let leasing: Promise<void> | undefined;
   let again = false;
@@ -50,9 +53,6 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let nudges = 0;
   let stopped = true;
   let failures = 0;
-  let lookedAtMs = -Infinity;
-  /** The last look found more than there were places. */
-  let isEmptying = false;
   let pausedUntilMs = 0;
   let interval: NodeJS.Timeout | undefined;
   const wakes = new Map<number, NodeJS.Timeout>();
@@ -63,21 +63,17 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 
   const isPaused = () => performance.now() < pausedUntilMs;
-  const holdsBackMs = (): number => {
-    if (isEmptying || deps.isRush?.() !== true) return 0;
-    return Math.max(0, lookedAtMs + BETWEEN_LOOKS_MS - performance.now());
-  };
-  const mayLook = () => again && !stopped && !isPaused() && holdsBackMs() === 0;
+  const freePlaces = () => (rush.isOn() ? FLOWS_AT_ONCE_IN_RUSH : FLOWS_AT_ONCE) - inFlight.size;
+  const mayLook = () => again && !stopped && !isPaused() && rush.heldBackMs() === 0;
 
   const lookAgain = (): void => {
     if (stopped || isPaused()) return;
     again = true;
-    const heldBackMs = holdsBackMs();
-    // The rush may be over long before.
+    const heldBackMs = rush.heldBackMs();
     if (heldBackMs > 0) return lookIn(Math.min(heldBackMs, RUSH_OVER_MS));
     leasing ??= lease().finally(() => {
       leasing = undefined;
-      if (again && inFlight.size < FLOWS_AT_ONCE) lookAgain();
+      if (again && freePlaces() > 0) lookAgain();
     });
   };
 
@@ -98,15 +94,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function lease(): Promise<void> {
     while (mayLook()) {
       // Whichever delivery ends first looks again.
-      const flows = FLOWS_AT_ONCE - inFlight.size;
-      if (flows === 0) return;
+      const flows = freePlaces();
+      if (flows <= 0) return;
       again = false;
       const seen = nudges;
       try {
         const batches = await inbox.lease({ flows, perFlow: EVENTS_PER_SIGNAL, leaseMs: LEASE_MS });
-        isEmptying = batches.length === flows;
-        if (isEmptying) again = true;
-        if (batches.length > 0) lookedAtMs = performance.now();
+        const isFull = batches.length === flows;
+        rush.looked(oldestOf(batches), isFull);
+        if (isFull) again = true;
         for (const batch of batches) begin(batch, seen);
       } catch (error) {
         logger.warn({ error: errorForLog(error) }, 'the inbox cannot be read; trying again');
@@ -171,4 +167,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await deps.drain.finish(allDone());
     },
   };
+}
+
+/** When the oldest of these events was received. The rows of a batch are in order; times of ISO 8601 sort as texts do. */
+function oldestOf(batches: readonly InboxBatch[]): string | undefined {
+  const firsts = batches.flatMap(({ rows }) => rows[0]?.receivedAt ?? []);
+  return firsts.length === 0 ? undefined : firsts.reduce((a, b) => (a < b ? a : b));
 }

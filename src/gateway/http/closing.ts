@@ -7,8 +7,9 @@ import type { FastifyInstance } from 'fastify';
 export function closingSignal(server: FastifyInstance): AbortSignal {
   const closing = new AbortController();
   server.addHook('preClose', async () => closing.abort());
-  server.addHook('onSend', async (_request, reply) => {
+  server.addHook('onSend', (_request, reply, _payload, next) => {
     if (closing.signal.aborted) void reply.header('connection', 'close');
+    next();
   });
   return closing.signal;
 }

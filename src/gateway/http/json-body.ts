@@ -27,11 +27,10 @@ export function takeJsonBodies(server: FastifyInstance): void {
     if (raw.length <= SMALL_BYTES) read();
     else inTurn(read);
   });
-  server.addHook('onRequest', async (request) => {
+  server.addHook('onRequest', (request, _reply, next) => {
     const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-      throw new Refusal(415, 'Send the body without content encoding.');
-    }
+    const isPlain = encoding === undefined || encoding.toLowerCase() === 'identity';
+    next(isPlain ? undefined : new Refusal(415, 'Send the body without content encoding.'));
   });
 }
 

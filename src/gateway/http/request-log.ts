@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 
 /** One line for each request: the route's pattern and not its path, which may hold a capability or a reference. */
 export function logRequests(server: FastifyInstance, logger: Logger): void {
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, next) => {
     const line = {
       requestId: request.id,
       method: request.method,
@@ -13,5 +13,6 @@ export function logRequests(server: FastifyInstance, logger: Logger): void {
     };
     if (reply.statusCode >= 500) logger.warn(line, 'answered');
     else logger.debug(line, 'answered');
+    next();
   });
 }

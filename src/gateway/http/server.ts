@@ -23,6 +23,8 @@ const SAFE_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
 };
+/** Listed once, and not for each answer. */
+const SAFE_HEADER_LIST = Object.entries(SAFE_HEADERS);
 
 /** A fastify instance with everything that all paths share: limits, timeouts, strict JSON, one error body, one log line. */
 export function createServer(logger: Logger): FastifyInstance {
@@ -47,9 +49,10 @@ export function createServer(logger: Logger): FastifyInstance {
   });
   takeJsonBodies(server);
   logRequests(server, logger);
-  server.addHook('onSend', async (request, reply) => {
-    const headers = { 'x-request-id': request.id, ...SAFE_HEADERS };
-    for (const [name, value] of Object.entries(headers)) if (!reply.hasHeader(name)) void reply.header(name, value);
+  server.addHook('onSend', (request, reply, _payload, next) => {
+    if (!reply.hasHeader('x-request-id')) void reply.header('x-request-id', request.id);
+    for (const [name, value] of SAFE_HEADER_LIST) if (!reply.hasHeader(name)) void reply.header(name, value);
+    next();
   });
   server.setNotFoundHandler(answerNotFound);
   server.setErrorHandler(createErrorHandler(logger));

@@ -4,6 +4,7 @@ import { canonicalJson } from '../../store/canonical-json.js';
 import type { InboxSource, Proof } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
 import { errorForLog } from '../http/error-for-log.js';
+import { headerValues } from '../http/header-values.js';
 import { bodyOf } from '../http/json-body.js';
 import type { RateLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
@@ -61,8 +62,8 @@ async function storeEvent(
   arrival: Arrival,
 ): Promise<'stored' | 'duplicate'> {
   const { raw, value } = bodyOf(request);
-  const headers = request.raw.headersDistinct;
-  const verdict = arrival.profile.verify({ raw, header: (name) => headers[name] ?? [] });
+  const { rawHeaders } = request.raw;
+  const verdict = arrival.profile.verify({ raw, header: (name) => headerValues(rawHeaders, name) });
   if (verdict === 'invalid') throw new Refusal(401, 'The signature is not valid.');
 
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };

@@ -16,8 +16,9 @@ export function addMetricsRoute(
 
 /** Every answer of the server is counted, by the pattern of its route. */
 export function countRequests(server: FastifyInstance, metrics: Metrics): void {
-  server.addHook('onResponse', async (request, reply) => {
+  server.addHook('onResponse', (request, reply, next) => {
     const route = request.routeOptions.url ?? '(unknown)';
     metrics.answered({ method: request.method, route, status: reply.statusCode, seconds: reply.elapsedTime / 1_000 });
+    next();
   });
 }
