@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { z } from 'zod';
 
-/** Networks of the settlement provider. */
+/** Addresses, as sockets and headers tell them. */
 export interface NetworkList {
   readonly cidrs: readonly string[];
   includes(address: string): boolean;
@@ -35,7 +35,7 @@ const isCidr = (text: string): boolean => {
   return family !== 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128)));
 };
 
-/** `SETTLEMENT_NETWORKS`: comma-separated addresses or CIDRs. */
+/** `SETTLEMENT_NETWORKS`, `TRUSTED_PROXIES`: comma-separated addresses or CIDRs. */
 export const networks = () =>
   z
     .string()

@@ -28,8 +28,12 @@ export interface Settings {
   readonly gatewayHost: string;
   readonly gatewayPort: number;
   readonly gatewayTokens: readonly GatewayToken[];
-  /** Requests per second for each token, and unproven events for each address. 0: no limit. */
+  /** Requests per second for each token, and wrong tokens for each address. 0: no limit. */
   readonly gatewayRateLimit: number;
+  /** Events without proof per second for each address. 0: no limit. */
+  readonly unprovenRateLimit: number;
+  /** Proxies in front of the gateway, which tell where a request comes from. Undefined: nobody is believed. */
+  readonly trustedProxies: NetworkList | undefined;
   readonly sandboxHost: string;
   readonly sandboxPort: number;
   readonly webhookSecrets: readonly string[];

@@ -21,6 +21,8 @@ const DEFAULT_GATEWAY_PORT = 8400;
 const DEFAULT_SANDBOX_PORT = 8401;
 /** Far above what flows need: a machine starts some fifty of them in a second. */
 const DEFAULT_RATE_LIMIT = 200;
+/** Each is kept, and looked after for an hour; a provider that cannot prove itself posts less. */
+const DEFAULT_UNPROVEN_LIMIT = 10;
 /** 128 bits in base64url. */
 const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
 
@@ -50,6 +52,8 @@ export function readSettings(env: Environment): Settings {
     'PAYLOAD_KEYS',
     z.string().refine(areKeys, 'must be comma-separated id:base64-of-32-bytes').optional(),
   );
+  const gatewayRateLimit =
+    read('GATEWAY_RATE_LIMIT', wholeNumber(1_000_000).default(DEFAULT_RATE_LIMIT)) ?? DEFAULT_RATE_LIMIT;
   const timeScale = read('TIME_SCALE', fraction().default(SCALE_OF_PRODUCTION)) ?? SCALE_OF_PRODUCTION;
 
   const settings: Settings = {
@@ -66,8 +70,11 @@ export function readSettings(env: Environment): Settings {
     gatewayHost,
     gatewayPort,
     gatewayTokens: read('GATEWAY_TOKENS', gatewayTokens().optional()) ?? (gatewayIsLocal ? [DEVELOPMENT_TOKEN] : []),
-    gatewayRateLimit:
-      read('GATEWAY_RATE_LIMIT', wholeNumber(1_000_000).default(DEFAULT_RATE_LIMIT)) ?? DEFAULT_RATE_LIMIT,
+    gatewayRateLimit,
+    unprovenRateLimit:
+      read('UNPROVEN_RATE_LIMIT', wholeNumber(1_000_000).optional()) ??
+      Math.min(gatewayRateLimit, DEFAULT_UNPROVEN_LIMIT),
+    trustedProxies: read('TRUSTED_PROXIES', networks().optional()),
     sandboxHost: read('SANDBOX_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',
     sandboxPort,
     webhookSecrets: read('WEBHOOK_SECRETS', secrets('any').default([])) ?? [],

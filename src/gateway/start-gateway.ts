@@ -112,6 +112,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     drain,
     logger,
     signal: (flowId, events) => signalFlow(client, flowId, events),
+    nowMs,
     dispatched: metrics.dispatched,
     isRush: () => arrivals.isRush(),
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
@@ -138,7 +139,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.cardLifeMs === undefined ? {} : { lifeMs: options.cardLifeMs }),
   });
 
-  const server = createServer(logger);
+  const server = createServer(logger, settings.trustedProxies);
   const routes = listRoutes(server);
   const closing = closingSignal(server);
   countRequests(server, metrics);
@@ -151,7 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     arrivals,
     stored: () => dispatcher.nudge(),
     acknowledged: metrics.acknowledged,
-    unproven: createRateLimit(settings.gatewayRateLimit),
+    unproven: createRateLimit(settings.unprovenRateLimit),
     logger,
   });
   const flowDeps: FlowOperationDeps = {

@@ -85,7 +85,7 @@ export interface InboxStore {
   /** The flow cannot be reached now: its waiting rows are due again after `delayMs`; the lease ends. */
   defer(flowId: string, delayMs: number): Promise<void>;
 
-  /** The flow exists now: its waiting rows are due at once. */
+  /** The flow exists now: its waiting rows are due at once, and with them those that were `unmatched` for want of it. */
   hasten(flowId: string): Promise<void>;
 
   /** Final words on rows; a row that was settled before keeps its first settlement, except `unverified`, which may rise. */

@@ -107,7 +107,20 @@ export function createInboxLeases(deps: {
     },
 
     async hasten(flowId) {
-      await write([{ sql: `UPDATE inbox_flows SET ${DUE_NOW} WHERE flow_id = ?`, params: [...dueNow(now()), flowId] }]);
+      const at = now();
+      await write([
+        {
+          sql: `UPDATE inbox SET state = 'waiting', detail = NULL, settled_at = NULL
+                WHERE flow_id = ? AND state = 'unmatched' AND body IS NOT NULL`,
+          params: [flowId],
+        },
+        {
+          sql: `INSERT INTO inbox_flows (flow_id, due_at)
+                  SELECT flow_id, ? FROM inbox WHERE flow_id = ? AND state = 'waiting' LIMIT 1
+                ON CONFLICT (flow_id) DO UPDATE SET ${DUE_NOW}`,
+          params: [at, flowId, ...dueNow(at)],
+        },
+      ]);
     },
   };
 }

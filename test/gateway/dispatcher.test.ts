@@ -42,6 +42,7 @@ describe('the places of the dispatcher', () => {
       },
       logger: pino({ level: 'silent' }),
       isRush: () => arrivals.areRush,
+      nowMs: Date.now,
       // What is not told by a nudge is not found by chance.
       everyMs: 3_600_000,
     });

@@ -156,6 +156,21 @@ describeStores('the inbox', (kind) => {
       expect(await leasedIds()).toEqual([first, second]);
     });
 
+    it('hold what was given up for want of its flow, once there is one; not what was settled otherwise', async () => {
+      const [given, ended, other] = [await receive(), await receive(), await receive({ flowId: flow(2) })];
+      await leasedIds();
+      await inbox.settle([
+        { id: given, state: 'unmatched', detail: 'no flow' },
+        { id: ended, state: 'late' },
+        { id: other, state: 'unmatched' },
+      ]);
+      expect(await leasedIds()).toEqual([]);
+      await inbox.hasten(flow(1));
+      expect(await inbox.get(given)).toMatchObject({ state: 'waiting', detail: null, settledAt: null });
+      expect(await leasedIds()).toEqual([given]);
+      expect((await inbox.counts()).byState).toMatchObject({ waiting: 1, late: 1, unmatched: 1 });
+    });
+
     it('are not lost to a flow that starts while its first delivery fails', async () => {
       const id = await receive();
       await leasedIds();

@@ -6,6 +6,7 @@ import { checkService } from './check-service.js';
 import { checkStore } from './check-store.js';
 import { checkTemporal } from './check-temporal.js';
 import { explainDuplicates } from './explain-duplicates.js';
+import { explainProxies } from './explain-proxies.js';
 import { explainSettlements } from './explain-settlements.js';
 import { type Finding, good, note } from './finding.js';
 
@@ -43,6 +44,7 @@ export async function examine(
     ...ofGateway,
     ...explainDuplicates(settings),
     ...explainSettlements(settings),
+    ...explainProxies(settings),
     ...ofCallbacks,
     ...urls,
   ];

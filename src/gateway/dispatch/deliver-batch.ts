@@ -7,6 +7,7 @@ import { untilFlowExists, untilFlowHeals, untilSignalSeen } from './delays.js';
 import { eventOfRow } from './event-of-row.js';
 import { fatesOf } from './fates-of-report.js';
 import { lateVerdict } from './late-verdict.js';
+import { setForeignAside } from './no-flow.js';
 import type { OpenSignals } from './open-signals.js';
 import { EVENTS_PER_SIGNAL, type SignalPace } from './signal-pace.js';
 
@@ -17,6 +18,7 @@ export interface DeliverDeps {
   readonly pace: SignalPace;
   readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
   readonly logger: Logger;
+  readonly nowMs: () => number;
   /** Told of each event that went out: how long after it was received. */
   readonly dispatched?: (lagSeconds: readonly number[]) => void;
 }
@@ -64,8 +66,10 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   }
   const facts = await deps.reader.facts(flowId);
   if (facts === undefined) {
+    const waiting = await setForeignAside(deps, flowId, rows);
+    if (waiting.length === 0) return putOff(inbox, flowId, AT_ONCE);
     // An account webhook may be of something that the account's other users did: no flow of ours, ever.
-    const isOurs = rows.some(({ proof, source }) => proof !== null && source !== 'webhook');
+    const isOurs = waiting.some(({ proof, source }) => proof !== null && source !== 'webhook');
     return putOff(inbox, flowId, untilFlowExists(deferrals, isOurs));
   }
   // It continued as new between our two questions.

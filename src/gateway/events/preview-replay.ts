@@ -26,7 +26,7 @@ export async function previewReplay(
 function sentence(event: ReturnType<typeof eventOfRow>, facts: Awaited<ReturnType<FlowReader['facts']>>): string {
   if (event === 'conflicting') return 'Be listed as conflicting: its body names another flow than its path.';
   if (event === undefined) return 'Be listed as unmatched: this version has no flow of that kind.';
-  if (facts === undefined) return 'Wait for its flow, which does not exist.';
+  if (facts === undefined) return 'Wait for its flow, which does not exist; an old event is listed as unmatched again.';
   if (!facts.isOpen) return `Be listed as late: the flow has ended as ${facts.state}.`;
   return event.trusted ? 'Be delivered as trusted.' : 'Be delivered as unverified.';
 }

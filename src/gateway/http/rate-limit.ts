@@ -1,8 +1,11 @@
 import { Refusal } from './refusal.js';
 
 export interface RateLimit {
-  /** @throws Refusal 429 with `Retry-After` where this name has used up what it has */
-  take(name: string): void;
+  /**
+   * @param units what it counts for; more than there is left is taken from what comes. @default 1
+   * @throws Refusal 429 with `Retry-After` where this name has used up what it has
+   */
+  take(name: string, units?: number): void;
 }
 
 /** What may come at once: as much as so many seconds allow. */
@@ -31,7 +34,7 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
   };
 
   return {
-    take(name) {
+    take(name, units = 1) {
       if (perSecond === 0) return;
       const now = nowMs();
       const bucket = buckets.get(name) ?? { left: most, atMs: now };
@@ -43,7 +46,7 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
         const seconds = Math.ceil((1 - bucket.left) / perSecond);
         throw new Refusal(429, `Too many requests: at most ${perSecond} a second. Come again later.`, {}, seconds);
       }
-      bucket.left -= 1;
+      bucket.left -= units;
     },
   };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { NetworkList } from '../../config/networks.js';
 import { answerNotFound, createErrorHandler, errorBody } from './error-answer.js';
 import { errorForLog } from './error-for-log.js';
 import { takeJsonBodies } from './json-body.js';
@@ -27,8 +28,10 @@ const SAFE_HEADERS = {
 const SAFE_HEADER_LIST = Object.entries(SAFE_HEADERS);
 
 /** A fastify instance with everything that all paths share: limits, timeouts, strict JSON, one error body, one log line. */
-export function createServer(logger: Logger): FastifyInstance {
+export function createServer(logger: Logger, trustedProxies?: NetworkList): FastifyInstance {
   const server = fastify({
+    // Whose `X-Forwarded-For` says where a request comes from. Anybody else's changes nothing.
+    trustProxy: trustedProxies === undefined ? false : (address: string) => trustedProxies.includes(address),
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_WITHIN_MS,

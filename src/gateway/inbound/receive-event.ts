@@ -13,6 +13,7 @@ import { contentOf } from './event-content.js';
 import type { EventLabels } from './match-flow.js';
 import type { SignatureProfile } from './signature-profile.js';
 import { proofOf } from './trust.js';
+import { unitsOf } from './unproven.js';
 
 export interface ReceiveDeps {
   readonly store: Pick<Store, 'inbox' | 'mac'>;
@@ -69,7 +70,7 @@ async function storeEvent(
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
   const proof = proofOf(evidence, arrival.acceptedProofs);
   // Anybody may post to the settlement path: without a limit, anybody could fill the disk.
-  if (proof === null) deps.unproven.take(request.ip);
+  if (proof === null) deps.unproven.take(request.ip, unitsOf(raw));
   try {
     const event = {
       id: deps.newEventId(),

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { setForeignAside } from '../../src/gateway/dispatch/no-flow.js';
+import type { FlowFacts } from '../../src/temporal/flow-handle.js';
+import { anEvent, makeTemporaryStore } from '../store/temporary-store.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { newReference, settlement, transferInput } from './setup/transfers.js';
+import { until } from './setup/until.js';
+
+const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
+const HOUR_MS = 3_600_000;
+
+describe('an event of a flow that never comes', () => {
+  let tested: GatewayUnderTest;
+  let worker: ProbeWorker;
+  let door: string;
+  /** By how much the gateway's clock is ahead of the store's. */
+  let laterMs = 0;
+  beforeAll(async () => {
+    tested = await gatewayUnderTest({ gateway: { nowMs: () => Date.now() + laterMs } });
+    worker = await startProbeWorker(tested.taskQueue);
+    door = new URL(tested.gateway.inbound.webhook).pathname;
+  });
+  afterAll(async () => {
+    await tested.close();
+    await worker.stop();
+  });
+
+  const rowOf = async (reference: string) =>
+    (await tested.store.inbox.list({ flowId: `bridge-transfer/${reference}` }))[0];
+  const inState = (reference: string, state: string) =>
+    until(`${reference} to be ${state}`, async () => {
+      const row = await rowOf(reference);
+      return row?.state === state && row;
+    });
+  const webhook = (reference: string) => ({
+    event: 'transaction.status.updated',
+    data: { provider_reference_id: reference, status: 'PAYMENT_SENT' },
+  });
+
+  it('waits an hour where nothing proves it, a day where it is proven, and is listed then', async () => {
+    const [proven, forged] = [newReference(), newReference()];
+    await tested.post(door, webhook(proven));
+    await tested.post(SETTLEMENT_PATH, settlement(forged, 'COMPLETED'));
+    laterMs = 2 * HOUR_MS;
+    expect(await inState(forged, 'unmatched')).toMatchObject({ detail: expect.stringContaining('No flow') });
+    expect(await rowOf(proven)).toMatchObject({ state: 'waiting' });
+    laterMs = 25 * HOUR_MS;
+    // Due at once, and not when its last try was put off to.
+    await tested.store.inbox.replay((await rowOf(proven))?.id ?? '');
+    await inState(proven, 'unmatched');
+    // And nothing is left that would be tried again and again.
+    expect((await tested.store.inbox.counts()).byState.waiting).toBe(0);
+  }, 60_000);
+
+  it('reaches its flow all the same, where that is started later', async () => {
+    laterMs = 25 * HOUR_MS;
+    const reference = newReference();
+    await tested.post(door, webhook(reference));
+    await inState(reference, 'unmatched');
+    expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
+    await inState(reference, 'applied');
+  }, 60_000);
+});
+
+describe('giving up on a flow', () => {
+  it('loses nothing where that flow starts in this very moment', async () => {
+    const temporary = await makeTemporaryStore('libsql');
+    const { inbox } = await temporary.open();
+    const event = anEvent();
+    await inbox.receive(event);
+    const [batch] = await inbox.lease({ flows: 1, perFlow: 50, leaseMs: 1 });
+    temporary.clock.advance(25 * HOUR_MS);
+    const started = { flowId: event.flowId } as FlowFacts;
+    const deps = { inbox, reader: { facts: () => Promise.resolve(started) }, nowMs: temporary.clock.now };
+    expect(await setForeignAside(deps, event.flowId ?? '', batch?.rows ?? [])).toEqual([]);
+    expect(await inbox.lease({ flows: 1, perFlow: 50, leaseMs: 1 })).toMatchObject([{ rows: [{ id: event.id }] }]);
+    await temporary.remove();
+  });
+});

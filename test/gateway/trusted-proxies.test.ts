@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { explainProxies } from '../../src/cli/doctor/explain-proxies.js';
+import { readSettings } from '../../src/config/index.js';
+import { gatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference, settlement } from './setup/transfers.js';
+
+const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
+const PROVIDER = '203.0.113.7';
+const SOMEBODY = '198.51.100.9';
+
+/** What proves a settlement that comes by this machine, with this `X-Forwarded-For`. */
+async function proofOf(env: Record<string, string>, forwardedFor: string): Promise<string | null | undefined> {
+  const tested = await gatewayUnderTest({
+    temporalAddress: '127.0.0.1:1',
+    env: { SETTLEMENT_NETWORKS: PROVIDER, ...env },
+  });
+  const headers = { 'x-forwarded-for': forwardedFor };
+  const answer = await tested.post(SETTLEMENT_PATH, settlement(newReference(), 'COMPLETED'), headers);
+  const [row] = await tested.store.inbox.list({});
+  await tested.close();
+  expect(answer.status).toBe(200);
+  return row?.proof;
+}
+
+describe('where a request says that it comes from', () => {
+  it('is not believed where no proxy is trusted, nor from anybody who is not one', async () => {
+    expect(await proofOf({}, PROVIDER)).toBeNull();
+    expect(await proofOf({ TRUSTED_PROXIES: '10.0.0.0/8' }, PROVIDER)).toBeNull();
+  });
+
+  it('is believed of a trusted proxy, as far as that proxy has seen it itself', async () => {
+    expect(await proofOf({ TRUSTED_PROXIES: '127.0.0.0/8,::1' }, PROVIDER)).toBe('network');
+    expect(await proofOf({ TRUSTED_PROXIES: '127.0.0.1' }, `${PROVIDER}, ${SOMEBODY}`)).toBeNull();
+    expect(await proofOf({ TRUSTED_PROXIES: `127.0.0.1,${SOMEBODY}` }, `${PROVIDER}, ${SOMEBODY}`)).toBe('network');
+    expect(await proofOf({ TRUSTED_PROXIES: '127.0.0.1' }, 'nonsense, 999.1.1.1')).toBeNull();
+  });
+
+  it('gives each sender behind a proxy a limit of its own, which it cannot shed by naming others', async () => {
+    const env = { UNPROVEN_RATE_LIMIT: '1', TRUSTED_PROXIES: '127.0.0.1' };
+    const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1', env });
+    const send = async (address: string, n: number) => {
+      const headers = { 'x-forwarded-for': `192.0.2.${n}, ${address}` };
+      return (await tested.post(SETTLEMENT_PATH, settlement(newReference(), 'FAILED', { n }), headers)).status;
+    };
+    const flood = await Promise.all(Array.from({ length: 40 }, (_, n) => send(SOMEBODY, n)));
+    const other = await send(PROVIDER, 1);
+    await tested.close();
+    expect(flood.filter((status) => status === 429).length).toBeGreaterThan(20);
+    expect(other).toBe(200);
+  });
+});
+
+describe('the doctor', () => {
+  const production = {
+    SERVICE_BASE_URL: 'https://service.example',
+    SERVICE_TOKEN: 'a-token',
+    PUBLIC_URL: 'https://towline.example',
+    PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+  };
+  const says = (env: Record<string, string>) =>
+    explainProxies(readSettings({ ...production, ...env })).map(({ verdict, says }) => [verdict, says]);
+
+  it('asks for the proxy that must be there, and tells what it spoils', () => {
+    expect(says({})).toEqual([['note', expect.stringContaining('share one limit')]]);
+    expect(says({ SETTLEMENT_NETWORKS: PROVIDER })).toEqual([['note', expect.stringContaining('everybody')]]);
+    expect(says({ TRUSTED_PROXIES: '10.0.0.1' })).toEqual([['good', expect.stringContaining('10.0.0.1')]]);
+    expect(explainProxies(readSettings({}))).toEqual([]);
+  });
+});
