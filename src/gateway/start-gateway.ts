@@ -95,7 +95,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = createMetrics({
     inbox,
     census: keepFresh({
-      ask: () => takeCensus({ client, reader, nowMs }),
+      ask: () => takeCensus({ client, reader, store, nowMs }),
       freshMs: CENSUS_FRESH_MS,
       patienceMs: CENSUS_PATIENCE_MS,
       nowMs,

@@ -1,4 +1,3 @@
-import type { Client } from '@temporalio/client';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {
@@ -14,6 +13,7 @@ import { stateOf } from '../../temporal/flow-handle.js';
 import { isReference } from '../http/flow-path.js';
 import { parseBody } from '../http/members.js';
 import type { FlowOperationDeps } from './deps.js';
+import { isTerminated, standingOfTerminated } from './terminated.js';
 
 export const ListQuery = z.strictObject({
   kind: z.enum(FLOW_KINDS).optional(),
@@ -27,21 +27,26 @@ type ListQuery = z.infer<typeof ListQuery>;
 const LIST_WITHIN_MS = 10_000;
 
 /** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
-export function listFlows({ client }: FlowOperationDeps, request: FastifyRequest) {
+export function listFlows(deps: FlowOperationDeps, request: FastifyRequest) {
   const query = parseBody(ListQuery, request.query, 'The query');
-  return client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, () => flowsOf(client, query));
+  return deps.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, () => flowsOf(deps, query));
 }
 
-async function flowsOf(client: Client, query: ListQuery) {
+async function flowsOf(deps: FlowOperationDeps, query: ListQuery) {
   const flows = [];
-  for await (const found of client.workflow.list({ query: visibilityQuery(query), pageSize: query.limit })) {
+  for await (const found of deps.client.workflow.list({ query: visibilityQuery(query), pageSize: query.limit })) {
     const id = parseFlowId(found.workflowId);
     if (id === undefined) continue;
+    const status = found.status.name;
+    const state = isTerminated(status)
+      ? await standingOfTerminated(deps, found)
+      : stateOf(status, found.searchAttributes[STATE_ATTRIBUTE]?.[0]);
+    if (state === undefined || state !== (query.state ?? state)) continue;
     flows.push({
       kind: id.kind,
       reference: id.reference,
       flowId: found.workflowId,
-      state: stateOf(found.status.name, found.searchAttributes[STATE_ATTRIBUTE]?.[0]),
+      state,
       startedAt: found.startTime.toISOString(),
       closedAt: found.closeTime?.toISOString() ?? null,
     });
@@ -54,7 +59,8 @@ async function flowsOf(client: Client, query: ListQuery) {
 export function visibilityQuery({ kind, state, reference }: Omit<ListQuery, 'limit'>): string {
   const kinds = kind === undefined ? FLOW_KINDS : [kind];
   const inList = (values: readonly string[]) => `(${values.map((value) => `'${value}'`).join(', ')})`;
-  const parts = [`WorkflowType IN ${inList(kinds.map(workflowTypeOf))}`];
+  // A run that continued as new is no flow: the one that it continued as is.
+  const parts = [`WorkflowType IN ${inList(kinds.map(workflowTypeOf))}`, `ExecutionStatus != 'ContinuedAsNew'`];
   if (reference !== undefined) parts.push(`WorkflowId IN ${inList(kinds.map((kind) => flowIdOf(kind, reference)))}`);
   if (state !== undefined) parts.push(stateCondition(state));
   return parts.join(' AND ');

@@ -5,6 +5,7 @@ import { FLOW_KINDS, FLOW_STATES, parseFlowId, type FlowKind, type FlowState } f
 import { UNDELIVERED_CALLBACKS } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { visibilityQuery } from '../flows/list.js';
+import { isTerminated, standingOfTerminated, type TerminatedDeps } from '../flows/terminated.js';
 
 /** Where all flows stand. Temporal's visibility lags by a second or so. */
 export interface Census {
@@ -22,9 +23,9 @@ export interface Census {
   readonly notAsked: number;
 }
 
-interface CensusDeps {
+interface CensusDeps extends TerminatedDeps {
   readonly client: Client;
-  readonly reader: Pick<FlowReader, 'report'>;
+  readonly reader: Pick<FlowReader, 'report' | 'facts'>;
   readonly nowMs: () => number;
 }
 
@@ -40,27 +41,30 @@ const NOT_SAID = 'unknown';
 
 /** Counts the flows by kind and state, adds up what is in flight, and asks the parked ones why. */
 export async function takeCensus(deps: CensusDeps): Promise<Census> {
-  const [flows, open, undelivered] = await Promise.all([
+  const [counted, listed, undelivered] = await Promise.all([
     countAll(deps.client),
     openFlows(deps.client),
     countOf(deps.client, UNDELIVERED_CALLBACKS),
   ]);
-  const parkedIds = open.filter(({ parked }) => parked).map(({ flowId }) => flowId);
-  const asked = await askAll(deps, parkedIds.slice(0, MOST_ASKED));
+  const { open, decided } = await withoutDecided(deps, listed);
+  const parkedFlows = open.filter(({ parked }) => parked);
+  const asked = await askAll(deps, parkedFlows.slice(0, MOST_ASKED));
   const parked = new Map<string, number>();
   for (const { reason } of asked) parked.set(reason, (parked.get(reason) ?? 0) + 1);
   return {
-    flows,
+    flows: [...counted, ...parkedByKind(parkedFlows)].map((row) => ({ ...row, count: row.count + decided(row) })),
     ...inFlightOf(open),
     parked,
     undelivered,
     overdue: asked.filter(({ overdue }) => overdue).length,
-    notAsked: Math.max(0, parkedIds.length - MOST_ASKED),
+    notAsked: Math.max(0, parkedFlows.length - MOST_ASKED),
   };
 }
 
+/** All but the parked ones, each of which is looked at. */
 function countAll(client: Client): Promise<Census['flows']> {
-  const pairs = FLOW_KINDS.flatMap((kind) => FLOW_STATES.map((state) => ({ kind, state })));
+  const counted = FLOW_STATES.filter((state) => state !== 'parked');
+  const pairs = FLOW_KINDS.flatMap((kind) => counted.map((state) => ({ kind, state })));
   return inTurns(pairs, ASKED_AT_ONCE, async ({ kind, state }) => {
     return { kind, state, count: await countOf(client, visibilityQuery({ kind, state })) };
   });
@@ -70,8 +74,31 @@ async function countOf(client: Client, query: string): Promise<number> {
   return (await within(client, () => client.workflow.count(query))).count;
 }
 
+function parkedByKind(parked: readonly OpenFlow[]): Census['flows'] {
+  return FLOW_KINDS.map((kind) => {
+    const count = parked.filter(({ flowId }) => parseFlowId(flowId)?.kind === kind).length;
+    return { kind, state: 'parked', count };
+  });
+}
+
+/** Terminated flows that wait for nobody any more count as what a person said, and runs that were reset not at all. */
+async function withoutDecided(deps: CensusDeps, listed: readonly OpenFlow[]) {
+  const terminated = listed.filter((flow) => flow.terminated).slice(0, MOST_ASKED);
+  const states = await inTurns(terminated, ASKED_AT_ONCE, ({ flowId, runId }) =>
+    standingOfTerminated(deps, { workflowId: flowId, runId }),
+  );
+  const gone = new Set(terminated.filter((_, index) => states[index] !== 'parked'));
+  const decided = (row: { readonly kind: FlowKind; readonly state: FlowState }): number =>
+    terminated.filter((flow, index) => {
+      return gone.has(flow) && states[index] === row.state && parseFlowId(flow.flowId)?.kind === row.kind;
+    }).length;
+  return { open: listed.filter((flow) => !gone.has(flow)), decided };
+}
+
 interface OpenFlow {
   readonly flowId: string;
+  readonly runId: string;
+  readonly terminated: boolean;
   readonly parked: boolean;
   readonly amount: unknown;
   readonly currency: unknown;
@@ -83,13 +110,14 @@ async function openFlows(client: Client): Promise<readonly OpenFlow[]> {
     states.map((state) =>
       within(client, async () => {
         const found: OpenFlow[] = [];
-        for await (const { workflowId, memo } of client.workflow.list({
+        for await (const { workflowId, runId, status, memo } of client.workflow.list({
           query: visibilityQuery({ state }),
           pageSize: PAGE,
         })) {
           if (parseFlowId(workflowId) === undefined) continue;
           const { amount, currency } = memo ?? {};
-          found.push({ flowId: workflowId, parked: state === 'parked', amount, currency });
+          const terminated = isTerminated(status.name);
+          found.push({ flowId: workflowId, runId, terminated, parked: state === 'parked', amount, currency });
         }
         return found;
       }),
@@ -120,13 +148,14 @@ function movesMoney(flowId: string): boolean {
   return kind !== undefined && flowOf(kind)?.moneyOf !== undefined;
 }
 
-function askAll({ reader, nowMs }: CensusDeps, flowIds: readonly string[]) {
+function askAll({ reader, nowMs }: CensusDeps, flows: readonly OpenFlow[]) {
   let silent = 0;
-  return inTurns(flowIds, ASKED_AT_ONCE, async (flowId) => {
+  return inTurns(flows, ASKED_AT_ONCE, async ({ flowId, terminated }) => {
     const view = silent < MOST_SILENT ? (await reader.report(flowId))?.view : undefined;
     if (view === undefined) silent += 1;
     const deadlineMs = view?.deadlineAt == null ? undefined : Date.parse(view.deadlineAt);
-    return { reason: view?.parked?.reason ?? NOT_SAID, overdue: deadlineMs !== undefined && deadlineMs < nowMs() };
+    const reason = terminated ? 'terminated' : (view?.parked?.reason ?? NOT_SAID);
+    return { reason, overdue: deadlineMs !== undefined && deadlineMs < nowMs() };
   });
 }
 

@@ -5,6 +5,9 @@ import { onTheWire } from '../../contract/wire.js';
 import { flowOf } from '../../flows/index.js';
 import { isFinal, meaningOf } from '../../flows/meanings.js';
 import { flowIdOf, type FlowState } from '../../flows/vocabulary.js';
+import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
+import { resolvedView } from '../flows/resolve-terminated.js';
+import { isTerminated } from '../flows/terminated.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
@@ -66,9 +69,18 @@ async function stateOf(deps: ProxyDeps, read: FlowRead, reference: string): Prom
   if (!isReference(reference)) return undefined;
   for (const kind of [read.kind, read.orKind]) {
     const facts = kind && (await deps.reader.facts(flowIdOf(kind, reference)).catch(() => undefined));
-    if (facts) return facts.state;
+    if (facts) return stateSince(deps, facts);
   }
   return undefined;
+}
+
+/** A flow that was terminated cannot tell what a person decided of it since; its claims can. */
+async function stateSince({ store }: ProxyDeps, facts: FlowFacts): Promise<FlowState> {
+  if (!isTerminated(facts.status)) return facts.state;
+  return resolvedView(viewOf(facts, undefined), store).then(
+    ({ state }) => state,
+    () => facts.state,
+  );
 }
 
 /** What the service answered to the POST, where that is a record of the same shape. */

@@ -12,6 +12,7 @@ import { authenticate } from './authenticate.js';
 import type { ProxyDeps } from './deps.js';
 import type { ReadName } from './flow-reads.js';
 import { checkedBody, moneyRequest } from './money-request.js';
+import { refuseNewSecret } from './new-secret.js';
 import { passOn, relay } from './pass-through.js';
 import { payInvoice } from './pay-invoice.js';
 import { quoteThrough } from './quotes.js';
@@ -66,8 +67,11 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
     case 'account':
     case 'report':
       // Once: who repeats it makes another key, or another account.
-      return async (request, reply) =>
-        passOn(reply, await relay(deps, name, schema === undefined ? undefined : bodyOf(request).value));
+      return async (request, reply) => {
+        const body = schema === undefined ? undefined : bodyOf(request).value;
+        if (name === 'updateWebhook') refuseNewSecret(deps.settings, body);
+        return passOn(reply, await relay(deps, name, body));
+      };
     default:
       return effect satisfies never;
   }

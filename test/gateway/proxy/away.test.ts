@@ -53,6 +53,30 @@ describe('where everything but Temporal is away', () => {
     await terminate(`invoice-payment/${reference}`);
   });
 
+  it('what a person decided of a terminated flow is what a read of it tells', async () => {
+    const [paid, closed] = [newReference('paid'), newReference('closed')];
+    const read = async (reference: string) => {
+      const { status, body } = await caller().get(`${PATHS.send}/${reference}`);
+      return [status, body['data']['status']];
+    };
+    const resolve = (reference: string, action: string) =>
+      tested.post(`/flows/crypto-send/${reference}/resolve`, { action, note: 'looked at the chain' });
+    for (const reference of [paid, closed]) {
+      const { path, body } = sample('sendCrypto', reference);
+      expect((await caller().post(path, body)).status).toBe(202);
+      await terminate(`crypto-send/${reference}`);
+      expect(await read(reference)).toEqual([200, 'PENDING']);
+    }
+    const key = { account: 'default', operation: 'sendCrypto', reference: paid };
+    await tested.store.claims.reserve(key, { owner: 'o', flowId: `crypto-send/${paid}`, fingerprint: 'f' });
+    await tested.store.claims.markSending(key, 'o');
+    expect((await resolve(paid, 'mark-completed')).body).toMatchObject({ state: 'completed' });
+    expect(await read(paid)).toEqual([200, 'SUCCESS']);
+    expect((await resolve(closed, 'close-not-executed')).body).toMatchObject({ state: 'failed' });
+    // Its flow has no more to say than the service.
+    expect(await read(closed)).toEqual([503, undefined]);
+  });
+
   it('a quote and a read of what is no flow say that the service cannot be reached', async () => {
     expect((await caller().post(PATHS.quote, QUOTE_BODY)).status).toBe(503);
     expect(await caller().get(`${PATHS.send}/nobody-knows-it`)).toMatchObject({

@@ -124,7 +124,7 @@ describe('what passes through the proxy:', () => {
   const ACCOUNT = [
     ['GET', PATHS.key, undefined],
     ['POST', '/api/v3/auth/human-verify', { verificationToken: 'canary-verification' }],
-    ['PATCH', '/api/v3/integrator/webhook', { webhook_secret: WEBHOOK_SECRET }],
+    ['PATCH', '/api/v3/integrator/webhook', { webhook_events: ['payment.confirmed'] }],
     [
       'POST',
       '/api/v3/integrator',
@@ -153,6 +153,18 @@ describe('what passes through the proxy:', () => {
     for (const secret of [...secrets, WEBHOOK_SECRET, 'canary-verification']) expect(logged).not.toContain(secret);
     // Nothing of it became a flow.
     expect((await stack.get('/flows?limit=1')).status).toBe(200);
+  });
+
+  it('a new webhook secret is not passed on: the gateways would refuse every event that is signed with it', async () => {
+    const change = { webhook_secret: WEBHOOK_SECRET, webhook_events: ['payment.confirmed'] };
+    expect(await root.send('PATCH', '/api/v3/integrator/webhook', change)).toMatchObject({
+      status: 400,
+      body: {
+        message: expect.stringContaining('towline account webhook'),
+        data: { errors: [{ path: 'webhook_secret' }] },
+      },
+    });
+    expect(JSON.stringify(stack.log)).not.toContain(WEBHOOK_SECRET);
   });
 
   it('an account operation whose answer is lost is not repeated: whether it was done is unknown', async () => {

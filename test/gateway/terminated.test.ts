@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { newReference, transferInput } from './setup/transfers.js';
+import { until } from './setup/until.js';
+
+describe('a flow that was terminated in the UI', () => {
+  let tested: GatewayUnderTest;
+  let worker: ProbeWorker;
+  let laterMs = 0;
+  beforeAll(async () => {
+    // Each scrape counts the flows anew.
+    tested = await gatewayUnderTest({ gateway: { nowMs: () => Date.now() + (laterMs += 60_000) } });
+    worker = await startProbeWorker(tested.taskQueue);
+  }, 60_000);
+  afterAll(async () => {
+    await tested.close();
+    await worker.stop();
+  });
+
+  /** In a currency that no other flow of this test run has. */
+  const start = async (currency: string) => {
+    const reference = newReference();
+    const input = transferInput(reference, { source_currency: currency, amount: '7.5' });
+    expect((await tested.post('/flows/bridge-transfer', input)).status).toBe(201);
+    return reference;
+  };
+  const handleOf = (reference: string) => tested.client.workflow.getHandle(`bridge-transfer/${reference}`);
+  const listed = async (reference: string, state = ''): Promise<string[]> => {
+    const query = `reference=${reference}${state === '' ? '' : `&state=${state}`}`;
+    const { flows } = (await tested.get(`/flows?${query}`)).body;
+    return flows.map((flow: { state: string }) => flow.state);
+  };
+  const isListed = (reference: string, state: string) =>
+    until(`it to be listed as ${state}`, async () => (await listed(reference)).join() === state);
+  const inFlight = async (currency: string): Promise<string | undefined> => {
+    const answer = await fetch(`${tested.url}/metrics`, { headers: { authorization: 'Bearer dev-token' } });
+    return new RegExp(`towline_value_in_flight\\{currency="${currency}"\\} (.*)`).exec(await answer.text())?.[1];
+  };
+
+  it('waits for a person, and is neither listed as parked nor in flight once that person decided', async () => {
+    const reference = await start('SZL');
+    const key = { account: 'default', operation: 'createBridgeDeposit', reference };
+    const flowId = `bridge-transfer/${reference}`;
+    await tested.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+    await tested.store.claims.markSending(key, 'o');
+    await handleOf(reference).terminate();
+    await isListed(reference, 'parked');
+    await until('it to be counted', async () => (await inFlight('SZL')) === '7.5');
+    const order = { action: 'mark-completed', note: 'the provider says so' };
+    expect((await tested.post(`/flows/${flowId}/resolve`, order)).body).toMatchObject({ state: 'completed' });
+    expect(await listed(reference)).toEqual(['completed']);
+    expect(await listed(reference, 'parked')).toEqual([]);
+    expect(await inFlight('SZL')).toBeUndefined();
+  }, 60_000);
+
+  it('by a reset goes on as its next run, and is one flow, with its amount counted once', async () => {
+    const reference = await start('LRD');
+    const workflowId = `bridge-transfer/${reference}`;
+    const finished = await until('its first workflow task to be done', async () => {
+      const { events } = await handleOf(reference).fetchHistory();
+      return events?.find(({ workflowTaskCompletedEventAttributes: done }) => done != null)?.eventId;
+    });
+    const { runId } = await handleOf(reference).describe();
+    await tested.client.workflowService.resetWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId, runId },
+      workflowTaskFinishEventId: finished,
+      requestId: reference,
+      reason: 'a test',
+    });
+    const terminated = `WorkflowId = '${workflowId}' AND ExecutionStatus = 'Terminated'`;
+    await until('both runs to be seen', async () => (await tested.client.workflow.count(terminated)).count === 1);
+    await isListed(reference, 'running');
+    expect(await listed(reference, 'parked')).toEqual([]);
+    expect(await inFlight('LRD')).toBe('7.5');
+    await handleOf(reference).terminate();
+  }, 60_000);
+});
