@@ -8,20 +8,37 @@ export interface HealthDeps {
 }
 
 const WITHIN_MS = 2_000;
+/** Anybody may ask, and each look is a durable write and a call: they are for the webhooks. */
+const REMEMBERED_MS = 1_000;
+
+interface Readiness {
+  readonly store: 'ok' | 'unavailable';
+  readonly temporal: 'ok' | 'unavailable';
+}
 
 /** `/healthz`: the process answers. `/readyz`: it can store events durably, and Temporal can be reached. */
 export function addHealthRoutes(server: FastifyInstance, { store, client }: HealthDeps): void {
   server.get('/healthz', async () => ({ status: 'ok' }));
 
-  server.get('/readyz', async (_request, reply) => {
+  async function look(): Promise<Readiness> {
     const [storeIs, temporalIs] = await Promise.all([
       works(store.check()),
       works(client.connection.withDeadline(Date.now() + WITHIN_MS, () => client.workflowService.getSystemInfo({}))),
     ]);
-    const ready = storeIs === 'ok' && temporalIs === 'ok';
-    return reply
-      .code(ready ? 200 : 503)
-      .send({ status: ready ? 'ok' : 'unavailable', store: storeIs, temporal: temporalIs });
+    return { store: storeIs, temporal: temporalIs };
+  }
+
+  /** One look for all who ask while it lasts, and for a second after. */
+  let last: Promise<Readiness> | undefined;
+  const readiness = (): Promise<Readiness> =>
+    (last ??= look().finally(() => {
+      setTimeout(() => (last = undefined), REMEMBERED_MS).unref();
+    }));
+
+  server.get('/readyz', async (_request, reply) => {
+    const found = await readiness();
+    const ready = found.store === 'ok' && found.temporal === 'ok';
+    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', ...found });
   });
 }
 

@@ -15,6 +15,7 @@ import { createDrain } from './dispatch/drain.js';
 import { createOpenSignals } from './dispatch/open-signals.js';
 import { createSignalPace } from './dispatch/signal-pace.js';
 import { createSettler } from './dispatch/settler.js';
+import { createUnreadableFlows } from './dispatch/unreadable-flows.js';
 import { addEventRoutes } from './events/routes.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { addFlowRoutes } from './flows/routes.js';
@@ -92,8 +93,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const reader = createFlowReader(client);
   const openSignals = createOpenSignals(nowMs);
   const { inbox } = store;
+  const unreadable = createUnreadableFlows(logger, () => performance.now());
   const metrics = createMetrics({
     inbox,
+    unreadableFlows: () => unreadable.count(),
     census: keepFresh({
       ask: () => takeCensus({ client, reader, store, nowMs }),
       freshMs: CENSUS_FRESH_MS,
@@ -108,6 +111,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     inbox,
     reader,
     openSignals,
+    unreadable,
     pace: createSignalPace(() => performance.now()),
     drain,
     logger,

@@ -36,7 +36,7 @@ export interface InboxRow extends ReceivedEvent {
   readonly unreadable?: string;
 }
 
-/** The events of one flow that are to go out as one signal. */
+/** The events of one flow that are to go out as one signal: none where one is `unreadable`, which later ones may not pass. */
 export interface InboxBatch {
   readonly flowId: string;
   readonly rows: readonly InboxRow[];
@@ -98,10 +98,16 @@ export interface InboxStore {
   }): Promise<readonly { flowId: string; ids: readonly string[] }[]>;
 
   /**
-   * Back to `waiting`, whatever its state: delivered anew. A person may vouch for it (`proof: 'person'`). A row without
-   * a flow, or whose body was purged, stays as it is.
+   * Back to `waiting`, whatever its state: delivered anew. A person may vouch for it (`proof: 'person'`), and say which
+   * flow a row without one is of. A row without a flow, or whose body was purged, stays as it is.
+   *
+   * @param order.flowId for a row without a flow alone
+   * @returns the row as it is now; `known` where that flow has an event of the same content already
    */
-  replay(id: string, proof?: Proof): Promise<InboxRow | undefined>;
+  replay(
+    id: string,
+    order?: { readonly proof?: Proof | undefined; readonly flowId?: string | undefined },
+  ): Promise<InboxRow | 'known' | undefined>;
 
   get(id: string): Promise<InboxRow | undefined>;
   list(query: InboxQuery): Promise<readonly InboxRow[]>;

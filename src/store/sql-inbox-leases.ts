@@ -69,12 +69,11 @@ export function createInboxLeases(deps: {
           params: [perFlow, instance, String(leases)],
         },
       ]);
-      return (
-        [...groupByFlow(found?.rows ?? [])]
-          .map(([flowId, rows]) => ({ flowId, rows: rows.map(toRow), deferrals: integer(rows[0], 'deferrals') }))
-          // Without its key an event cannot be delivered, nor may later ones pass it: the flow is tried again later.
-          .filter(({ rows }) => rows.every(({ unreadable }) => unreadable === undefined))
-      );
+      return [...groupByFlow(found?.rows ?? [])].map(([flowId, rows]) => ({
+        flowId,
+        rows: rows.map(toRow),
+        deferrals: integer(rows[0], 'deferrals'),
+      }));
     },
 
     async markDelivered(ids, restMs = 0) {

@@ -97,19 +97,19 @@ export function createSqlInbox(deps: {
       }));
     },
 
-    async replay(id, proof) {
+    async replay(id, { proof, flowId } = {}) {
       const at = now();
-      const [, , found] = await write([
+      const results = await write([
         {
           sql: `UPDATE inbox SET state = 'waiting', detail = NULL, delivered_at = NULL, settled_at = NULL,
-                  proof = coalesce(?, proof)
-                WHERE id = ? AND flow_id IS NOT NULL AND body IS NOT NULL`,
-          params: [proof ?? null, id],
+                  proof = coalesce(?, proof), flow_id = coalesce(flow_id, ?)
+                WHERE id = ? AND coalesce(flow_id, ?) IS NOT NULL AND body IS NOT NULL`,
+          params: [proof ?? null, flowId ?? null, id, flowId ?? null],
         },
         leases.wake(id, at),
         { sql: `SELECT * FROM inbox WHERE id = ?`, params: [id] },
-      ]);
-      return rows(found).map(toRow)[0];
+      ]).catch(noneOnConflict);
+      return results.length === 0 ? 'known' : rows(results[2]).map(toRow)[0];
     },
 
     async get(id) {

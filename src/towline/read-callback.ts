@@ -33,12 +33,14 @@ const Body = z.looseObject({
 
 /**
  * Verifies a callback of Towline by Standard Webhooks, and reads it. Answer 2xx only once you have kept it.
+ * @throws TypeError where `secrets` has none, or one that is no secret: mend your settings, answer 500
  * @throws CallbackError where it does not prove to come from Towline, or is older than five minutes: answer 401
  */
 export function readCallback({ secrets, headers, body }: ReceivedCallback): FlowCallback {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
   const given = signatureHeaders(headers);
-  if (!secrets.some((secret) => isSignedWith(secret, text, given))) {
+  const webhooks = webhooksOf(secrets);
+  if (!webhooks.some((webhook) => isSignedWith(webhook, text, given))) {
     throw new CallbackError('The callback is not signed with one of the secrets, or is too old: do not trust it.');
   }
   const parsed = Body.safeParse(jsonOf(text));
@@ -55,8 +57,19 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function isSignedWith(secret: string, text: string, headers: Record<string, string>): boolean {
-  const webhook = new Webhook(secret);
+function webhooksOf(secrets: readonly string[]): readonly Webhook[] {
+  if (secrets.length === 0) throw new TypeError('Give readCallback the secrets of CALLBACK_SECRETS: there are none.');
+  return secrets.map((secret, index) => {
+    try {
+      return new Webhook(secret);
+    } catch {
+      const form = "the gateway's CALLBACK_SECRETS, each of the form whsec_ and base64";
+      throw new TypeError(`secrets[${index}] is ${secret === '' ? 'empty' : 'no secret'}: give readCallback ${form}.`);
+    }
+  });
+}
+
+function isSignedWith(webhook: Webhook, text: string, headers: Record<string, string>): boolean {
   try {
     webhook.verify(text, headers);
     return true;

@@ -108,7 +108,11 @@ export class Towline {
   }
 
   /** Delivers an event anew; `trust` vouches for it, `dryRun` only says what would happen. Needs an operator. */
-  replay(id: string, order: { trust?: boolean; dryRun?: boolean } = {}, options?: CallOptions): Promise<Replay> {
+  replay(
+    id: string,
+    order: { trust?: boolean; dryRun?: boolean; flowId?: string } = {},
+    options?: CallOptions,
+  ): Promise<Replay> {
     const path = `/events/${encodeURIComponent(id)}/replay`;
     return this.#calls.post(path, textOf(order), { ...options, isSafe: true });
   }

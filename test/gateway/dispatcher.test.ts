@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { createDispatcher, type Dispatcher } from '../../src/gateway/dispatch/dispatcher.js';
 import { createOpenSignals } from '../../src/gateway/dispatch/open-signals.js';
 import { createSignalPace } from '../../src/gateway/dispatch/signal-pace.js';
+import { createUnreadableFlows } from '../../src/gateway/dispatch/unreadable-flows.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
 import type { Store } from '../../src/store/store.js';
 import { anEvent, keyring, makeTemporaryStore, openAt, type TemporaryStore } from '../store/temporary-store.js';
@@ -34,6 +35,7 @@ describe('the places of the dispatcher', () => {
       reader: { facts: () => Promise.resolve(undefined), report: () => Promise.resolve(undefined) },
       openSignals: createOpenSignals(now),
       pace: createSignalPace(now),
+      unreadable: createUnreadableFlows(pino({ level: 'silent' }), now),
       drain: { within: (calls) => calls(), finish: async (inFlight) => void (await inFlight) },
       signal: async (flowId, events) => {
         signalled.push({ flowId, events });

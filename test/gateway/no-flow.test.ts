@@ -61,6 +61,27 @@ describe('an event of a flow that never comes', () => {
     expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
     await inState(reference, 'applied');
   }, 60_000);
+
+  it('and that names none is delivered to the one that a person says it is of', async () => {
+    const reference = newReference();
+    laterMs = 0;
+    await tested.post(door, { referenceId: reference, status: 'PAYMENT_SENT' });
+    const [row] = (await tested.store.inbox.list({ state: 'unmatched' })).filter((one) => one.flowId === null);
+    const replay = (order: object) => tested.post(`/events/${row?.id}/replay`, order);
+    expect(await replay({})).toMatchObject({ status: 409, body: { message: expect.stringContaining('as flowId') } });
+    expect((await replay({ flowId: 'no such kind/x' })).status).toBe(400);
+    expect(await replay({ flowId: 'bank-withdrawal/another-one' })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('another reference') },
+    });
+    const flowId = `bridge-transfer/${reference}`;
+    expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
+    expect((await replay({ flowId, dryRun: true })).body).toMatchObject({ would: 'Be delivered as trusted.' });
+    expect(await rowOf(reference)).toBeUndefined();
+    expect((await replay({ flowId })).body).toMatchObject({ event: { flowId } });
+    await inState(reference, 'applied');
+    expect((await replay({ flowId: 'bridge-transfer/another-one' })).status).toBe(409);
+  }, 60_000);
 });
 
 describe('giving up on a flow', () => {

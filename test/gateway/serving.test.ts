@@ -5,6 +5,7 @@ import { readSettings } from '../../src/config/index.js';
 import { GatewayPortTakenError } from '../../src/gateway/index.js';
 import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
 import { gatewayUnderTest, keyring, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { until } from './setup/until.js';
 import { rawRequest } from './setup/raw-request.js';
 
 const UI = 'http://127.0.0.1:8233';
@@ -86,6 +87,19 @@ describe('the gateway as a process', () => {
     expect(await alone.get('/healthz')).toMatchObject({ status: 200 });
     expect(await alone.get('/readyz')).toMatchObject({ status: 503, body: { store: 'ok', temporal: 'unavailable' } });
     await alone.close();
+  });
+
+  it('looks at its store once for all who ask whether it is ready, however many they are', async () => {
+    let looks = 0;
+    const tested = await gatewayUnderTest({
+      wrapStore: (store) => ({ ...store, check: () => ((looks += 1), store.check()) }),
+    });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => tested.get('/readyz')));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    // A second one only where this machine stood still for a second.
+    expect(looks).toBeLessThan(5);
+    await until('it to look anew', async () => (await tested.get('/readyz')) && looks > 1);
+    await tested.close();
   });
 
   it('says in one sentence that its port is taken', async () => {

@@ -84,7 +84,7 @@ describeStores('the inbox', (kind) => {
       const id = await receive({ flowId: null, reference: null });
       expect(await state(id)).toBe('unmatched');
       expect(await leasedIds()).toEqual([]);
-      expect((await inbox.replay(id))?.state).toBe('unmatched');
+      expect(await inbox.replay(id)).toMatchObject({ state: 'unmatched' });
     });
   });
 
@@ -180,14 +180,18 @@ describeStores('the inbox', (kind) => {
       expect(await leasedIds()).toEqual([id]);
     });
 
-    it('leave out a flow whose event cannot be opened, and show that event to people', async () => {
+    it('tell of a flow whose event cannot be opened, and show that event to people', async () => {
       const id = await receive();
       const newKey = { id: 'new', bytes: new Uint8Array(32).fill(9) };
       const testKey = { id: 'test', bytes: new Uint8Array(32).fill(7) };
       const rotated = await temporary.open({ keyring: createKeyring([newKey, testKey]) });
       const sealedNew = anEvent({ flowId: flow(2) });
       await rotated.inbox.receive(sealedNew);
-      expect(await leasedIds()).toEqual([id]);
+      const batches = await inbox.lease(leaseAll);
+      expect(batches.map(({ rows }) => rows.map(({ unreadable }) => unreadable))).toEqual([
+        [undefined],
+        ['No payload key has the id new'],
+      ]);
       expect(await inbox.get(sealedNew.id)).toMatchObject({
         unreadable: 'No payload key has the id new',
         state: 'waiting',
@@ -255,11 +259,20 @@ describeStores('the inbox', (kind) => {
       expect(await inbox.replay('other')).toBeUndefined();
     });
 
+    it('of a row that is of no flow goes to the one that a person names, once, and of another one to its own', async () => {
+      const [id, again] = [await receive({ flowId: null, contentHash: 'h' }), await receive({ contentHash: 'h' })];
+      expect(await inbox.replay(id, { flowId: flow(1) })).toBe('known');
+      expect(await inbox.get(id)).toMatchObject({ state: 'unmatched', flowId: null });
+      expect(await inbox.replay(id, { flowId: flow(2) })).toMatchObject({ state: 'waiting', flowId: flow(2) });
+      expect(await inbox.replay(again, { flowId: flow(2) })).toMatchObject({ flowId: flow(1) });
+      expect(await leasedIds()).toEqual([id, again]);
+    });
+
     it('with a person to vouch is not undone by what the flow said before', async () => {
       const id = await receive({ proof: null });
       await inbox.markDelivered([id]);
       await inbox.settle([{ id, state: 'unverified' }]);
-      expect(await inbox.replay(id, 'person')).toMatchObject({ state: 'waiting', proof: 'person' });
+      expect(await inbox.replay(id, { proof: 'person' })).toMatchObject({ state: 'waiting', proof: 'person' });
       await inbox.settle([{ id, state: 'unverified' }]);
       expect(await leasedIds()).toEqual([id]);
       await inbox.markDelivered([id]);
@@ -269,7 +282,7 @@ describeStores('the inbox', (kind) => {
 
     it('leaves the forgery and the genuine event of equal content two events', async () => {
       const forged = await receive({ contentHash: 'h', proof: null });
-      await inbox.replay(forged, 'person');
+      await inbox.replay(forged, { proof: 'person' });
       const genuine = await receive({ contentHash: 'h' });
       expect(genuine).not.toBe(forged);
       expect(await receive({ contentHash: 'h', proof: null })).toBe(forged);
@@ -326,7 +339,7 @@ describeStores('the inbox', (kind) => {
       expect((await inbox.get(waiting))?.body).toBeDefined();
       expect((await inbox.get(young))?.body).toBeDefined();
       expect(await inbox.receive(anEvent({ contentHash: 'h' }))).toEqual({ kind: 'duplicate', id: settled });
-      expect((await inbox.replay(settled))?.state).toBe('applied');
+      expect(await inbox.replay(settled)).toMatchObject({ state: 'applied' });
     });
   });
 });

@@ -44,6 +44,21 @@ describe('a callback', () => {
     expect(readCallback({ secrets: [SECRET], headers: new Headers(headers), body: BODY }).id).toBe('msg_1');
   });
 
+  test.each([
+    ['empty', [SECRET, ''], 'secrets[1] is empty'],
+    ['empty after its prefix', ['whsec_'], 'secrets[0] is no secret'],
+    ['not base64', ['whsec_not base64!'], 'secrets[0] is no secret'],
+    ['missing', [], 'there are none'],
+  ])(
+    'cannot be verified with a secret that is %s, which is said, and is no fault of its sender',
+    (_, secrets, says) => {
+      const reading = () => read(signed(BODY), BODY, secrets);
+      expect(reading).toThrow(TypeError);
+      expect(reading).toThrow(says);
+      expect(reading).not.toThrow('not base64!');
+    },
+  );
+
   test('may be signed with either secret while they are rotated', () => {
     expect(read(signed(BODY, OTHER), BODY, [SECRET, OTHER]).id).toBe('msg_1');
   });

@@ -16,6 +16,7 @@ interface ListOptions extends EventQuery, PrintOptions {
 
 interface ReplayOptions extends PrintOptions {
   readonly trust?: boolean;
+  readonly flow?: string;
   readonly dryRun?: boolean;
 }
 
@@ -68,12 +69,14 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
     .description('Delivers an event to its flow anew. Needs a token of an operator.')
     .argument('<id>', 'id of the event')
     .option('--trust', 'vouch for it: the flow takes it as proven by a person')
+    .option('--flow <flow>', 'which flow it is of, where it is unmatched')
     .option('--dry-run', 'only say what would happen')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline events replay evt_0d3c --dry-run')
-    .action((id: string, { trust = false, dryRun = false, ...options }: ReplayOptions) =>
+    .action((id: string, { trust = false, dryRun = false, flow, ...options }: ReplayOptions) =>
       run(async () => {
-        const replay = await client().replay(id, { trust, dryRun });
+        const of = flow === undefined ? {} : { flowId: flowArgument(flow) };
+        const replay = await client().replay(id, { trust, dryRun, ...of });
         print(context, options, replay, ({ would }) => (dryRun ? `It would: ${would}` : `Ordered. It is to: ${would}`));
         return EXIT.done;
       }),

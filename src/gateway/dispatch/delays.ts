@@ -20,5 +20,8 @@ export const untilTemporalAnswers = (failures: number): number => doubled(250, f
 /** A flow that cannot say yet what became of its events. */
 export const untilNextLook = (looks: number): number => doubled(2_000, looks, 60_000);
 
+/** An event that cannot be opened: a gateway with its key finds it soon, once there is one. */
+export const UNTIL_KEY_COMES_MS = 10_000;
+
 /** Temporal answers, but refuses this one flow's signal. */
 export const untilFlowHeals = (deferrals: number): number => doubled(1_000, deferrals, 60_000);

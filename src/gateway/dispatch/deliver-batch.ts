@@ -3,19 +3,21 @@ import type { FlowEvent } from '../../flows/messages.js';
 import type { InboxBatch, InboxRow, InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { SignalOutcome } from '../../temporal/signal-flow.js';
-import { untilFlowExists, untilFlowHeals, untilSignalSeen } from './delays.js';
+import { UNTIL_KEY_COMES_MS, untilFlowExists, untilFlowHeals, untilSignalSeen } from './delays.js';
 import { eventOfRow } from './event-of-row.js';
 import { fatesOf } from './fates-of-report.js';
 import { lateVerdict } from './late-verdict.js';
 import { setForeignAside } from './no-flow.js';
 import type { OpenSignals } from './open-signals.js';
 import { EVENTS_PER_SIGNAL, type SignalPace } from './signal-pace.js';
+import type { UnreadableFlows } from './unreadable-flows.js';
 
 export interface DeliverDeps {
   readonly inbox: InboxStore;
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
   readonly pace: SignalPace;
+  readonly unreadable: Pick<UnreadableFlows, 'holdBack'>;
   readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
   readonly logger: Logger;
   readonly nowMs: () => number;
@@ -42,6 +44,7 @@ export interface Delivery {
 export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<Delivery> {
   const { inbox } = deps;
   const { flowId, deferrals } = batch;
+  if (deps.unreadable.holdBack(batch)) return putOff(inbox, flowId, UNTIL_KEY_COMES_MS);
   // A full signal has nothing to wait for.
   const isFull = batch.rows.length === EVENTS_PER_SIGNAL;
   const restMs = isFull ? 0 : deps.pace.restMs(flowId);

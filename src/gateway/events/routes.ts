@@ -12,6 +12,7 @@ import { bodyOrEmpty } from '../http/json-body.js';
 import { parseBody } from '../http/members.js';
 import { Refusal } from '../http/refusal.js';
 import { eventJson } from './event-json.js';
+import { flowOfEvent, isFlowId } from './flow-of-event.js';
 import { previewReplay } from './preview-replay.js';
 
 export interface EventRoutesDeps {
@@ -42,7 +43,15 @@ const page = {
   limit: z.coerce.number().int().min(1).max(500).default(50),
 };
 export const PageQuery = z.strictObject(page);
-export const ReplayBody = z.strictObject({ trust: z.boolean().default(false), dryRun: z.boolean().default(false) });
+export const ReplayBody = z.strictObject({
+  trust: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
+  flowId: z
+    .string()
+    .refine(isFlowId, 'is not a flow id: {kind}/{reference}')
+    .meta({ description: 'Which flow an event without one is of.' })
+    .optional(),
+});
 
 /** The inbox, for people: what arrived, what became of it, and the order to deliver it anew. */
 export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
@@ -71,16 +80,17 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
 
   server.post('/events/:id/replay', needs('operator'), async (request, reply) => {
     const actor = deps.tokens.require(request, 'operator').name;
-    const { trust, dryRun } = parseBody(ReplayBody, bodyOrEmpty(request));
+    const { trust, dryRun, flowId: given } = parseBody(ReplayBody, bodyOrEmpty(request));
     const row = await eventOf(request);
-    if (row.flowId === null) throw new Refusal(409, 'The event names no flow: there is nobody to deliver it to.');
     if (row.body === undefined)
       throw new Refusal(409, 'The body of this event was purged: it cannot be delivered anew.');
-    const preview = await previewReplay(deps.reader, row, row.flowId, trust);
+    const flowId = flowOfEvent(row, given);
+    const preview = await previewReplay(deps.reader, row, flowId, trust);
     if (dryRun) return reply.code(200).send({ dryRun: true, ...preview });
-    const replayed = await inbox.replay(row.id, trust ? 'person' : undefined);
+    const replayed = await inbox.replay(row.id, { proof: trust ? 'person' : undefined, flowId });
     if (replayed === undefined) throw new Refusal(404, 'There is no such event.');
-    deps.logger.info({ flowId: row.flowId, event: row.id, trust, actor }, 'a person replays an event');
+    if (replayed === 'known') throw new Refusal(409, `${flowId} has an event of the same content already.`);
+    deps.logger.info({ flowId, event: row.id, trust, actor }, 'a person replays an event');
     deps.dispatcher.nudge();
     return reply.code(200).send({ dryRun: false, ...preview, event: eventJson(replayed, { withBody: false }) });
   });

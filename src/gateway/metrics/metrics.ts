@@ -21,13 +21,15 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
 export interface MetricsDeps {
+  /** Flows whose events wait for a payload key. */
+  readonly unreadableFlows: () => number;
   readonly inbox: Pick<Store['inbox'], 'counts'>;
   /** Undefined while no census could be taken. */
   readonly census: () => Promise<{ readonly answer: Census; readonly atMs: number } | undefined>;
 }
 
 /** A registry of its own: several gateways may live in one process. */
-export function createMetrics({ inbox, census }: MetricsDeps): Metrics {
+export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): Metrics {
   const register = new Registry();
   const registers = [register];
   collectDefaultMetrics({ register, prefix: 'towline_' });
@@ -61,6 +63,11 @@ export function createMetrics({ inbox, census }: MetricsDeps): Metrics {
   const repeats = new Gauge({
     name: 'towline_events_repeats',
     help: 'Deliveries of events that were known already.',
+    registers,
+  });
+  const unreadable = new Gauge({
+    name: 'towline_events_unreadable_flows',
+    help: 'Flows whose events wait, since this gateway lacks the payload key of one of them. Alert above 0.',
     registers,
   });
   const flows = new Gauge({
@@ -130,6 +137,7 @@ export function createMetrics({ inbox, census }: MetricsDeps): Metrics {
       const [counts, counted] = await Promise.all([inbox.counts().catch(() => undefined), census()]);
       storeUp.set(counts === undefined ? 0 : 1);
       for (const [state, count] of Object.entries(counts?.byState ?? {})) events.set({ state }, count);
+      unreadable.set(unreadableFlows());
       if (counts !== undefined) repeats.set(counts.repeats);
       if (counted !== undefined) show(counted);
       return { type: register.contentType, text: await register.metrics() };
