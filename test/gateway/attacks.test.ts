@@ -13,7 +13,7 @@ describe('an attacker', () => {
   let tested: GatewayUnderTest;
   let worker: ProbeWorker;
   beforeAll(async () => {
-    tested = await gatewayUnderTest();
+    tested = await gatewayUnderTest({ env: { UNPROVEN_RATE_LIMIT: '0' } });
     worker = await startProbeWorker(tested.taskQueue);
   }, 60_000);
   afterAll(async () => {
