@@ -41,6 +41,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
         submitUnderClaim(deps, {
           claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint },
           stillValid: quoteTimer(deps, order),
+          quotesAgain: true,
           // A trusted event about this transfer means that the service has it already.
           guard: { flowId, statuses: BRIDGE_STATUSES },
           send: () => deps.service.createBridgeDeposit(depositRequest(deps, order)),

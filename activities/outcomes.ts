@@ -13,8 +13,16 @@ export type SubmitOutcome =
   /** The service executed it. `recorded: false`: the claim still has to be told. */
   | { readonly kind: 'accepted'; readonly answer: unknown; readonly recorded: boolean }
   | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly owner: string; readonly recorded: boolean }
-  /** A POST was sent, or may have been: its outcome cannot be told from here. */
-  | { readonly kind: 'unknown'; readonly reason: string; readonly repeat: RepeatSetting }
+  /**
+   * A POST was sent, or may have been: its outcome cannot be told from here. `refused`: how another send of it was
+   * refused, which says nothing of the earlier one.
+   */
+  | {
+      readonly kind: 'unknown';
+      readonly reason: string;
+      readonly repeat: RepeatSetting;
+      readonly refused?: string;
+    }
   /** The service says that it knows this reference already. */
   | { readonly kind: 'duplicate'; readonly repeat: RepeatSetting }
   /** The quote's life ran out; nothing was sent, or the service refused it as expired. */

@@ -9,7 +9,7 @@ import {
 import type { ClaimKey, ContradictionGuard, Rejection, Reservation } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow, readFailure, retryLater } from './failures.js';
-import type { ClaimRef, SubmitOutcome } from './outcomes.js';
+import type { ClaimRef, RepeatSetting, SubmitOutcome } from './outcomes.js';
 
 export interface Submission {
   readonly claim: ClaimRef;
@@ -18,6 +18,8 @@ export interface Submission {
   /** False once the quote that the POST carries is too old to be sent. */
   readonly stillValid?: () => boolean;
   readonly guard?: ContradictionGuard;
+  /** True where its flow gets another quote for one that expired, and sends again with that. @default false */
+  readonly quotesAgain?: boolean;
 }
 
 /** How often and how long an attempt tries to hand its claim back after a proven not-sent error. */
@@ -38,6 +40,13 @@ export async function submitUnderClaim(deps: ActivityDeps, submission: Submissio
 
   const found = await storing(() => claims.reserve(key, { owner, flowId, fingerprint }));
   if (found.kind !== 'reserved') return whatTheClaimSays(found, repeat);
+  const attempt: Attempt = {
+    key,
+    owner,
+    repeat,
+    sentBefore: found.sentBefore ?? false,
+    quotesAgain: submission.quotesAgain ?? false,
+  };
   // A reserved claim that is left behind hinders nobody: the next attempt takes it over.
   if (!stillValid()) return { kind: 'quote-expired', by: 'us' };
 
@@ -55,14 +64,20 @@ export async function submitUnderClaim(deps: ActivityDeps, submission: Submissio
     const answer = await submission.send();
     return { kind: 'accepted', answer, recorded: await tried(deps, key, () => claims.recordAnswer(key, answer)) };
   } catch (error) {
-    return whatTheErrorMeans(deps, key, owner, repeat, error);
+    return whatTheErrorMeans(deps, attempt, error);
   }
 }
 
-function whatTheClaimSays(
-  found: Exclude<Reservation, { kind: 'reserved' }>,
-  repeat: 'unknown' | 'same-result' | 'rejected',
-): SubmitOutcome {
+interface Attempt {
+  readonly key: ClaimKey;
+  readonly owner: string;
+  readonly repeat: RepeatSetting;
+  /** An earlier send of this claim may have been executed, and this one was ordered nevertheless. */
+  readonly sentBefore: boolean;
+  readonly quotesAgain: boolean;
+}
+
+function whatTheClaimSays(found: Exclude<Reservation, { kind: 'reserved' }>, repeat: RepeatSetting): SubmitOutcome {
   switch (found.kind) {
     case 'answered':
       return { kind: 'accepted', answer: found.answer, recorded: true };
@@ -79,32 +94,27 @@ function whatTheClaimSays(
   }
 }
 
-async function whatTheErrorMeans(
-  deps: ActivityDeps,
-  key: ClaimKey,
-  owner: string,
-  repeat: 'unknown' | 'same-result' | 'rejected',
-  error: unknown,
-): Promise<SubmitOutcome> {
+async function whatTheErrorMeans(deps: ActivityDeps, attempt: Attempt, error: unknown): Promise<SubmitOutcome> {
+  const { key, owner, repeat } = attempt;
   if (error instanceof NotSentError) {
     await handBack(deps, key, owner);
     const delayMs = error instanceof RateLimitedError ? error.retryAfterMs : undefined;
     throw retryLater(delayMs === undefined ? 'not_sent' : 'rate_limited', error.message, delayMs);
   }
+  if (error instanceof RejectedError && error.isRateExpired && (attempt.quotesAgain || !attempt.sentBefore)) {
+    await handBack(deps, key, owner);
+    return { kind: 'quote-expired', by: 'service' };
+  }
+  if (attempt.sentBefore && (error instanceof RejectedError || error instanceof InvalidRequestError)) {
+    return refusedRepeat(deps, key, error);
+  }
   if (error instanceof InvalidRequestError) {
     await handBack(deps, key, owner);
     throw endsFlow('invalid_input', error.message);
   }
-  if (error instanceof RejectedError && error.isRateExpired) {
-    await handBack(deps, key, owner);
-    return { kind: 'quote-expired', by: 'service' };
-  }
   if (error instanceof RejectedError) {
-    const rejection: Rejection = {
-      httpStatus: error.httpStatus,
-      message: error.message,
-      ...(error.code === undefined ? {} : { code: error.code }),
-    };
+    const { httpStatus, message, code } = error;
+    const rejection: Rejection = { httpStatus, message, ...(code === undefined ? {} : { code }) };
     const recorded = await tried(deps, key, () => deps.store.claims.recordRejection(key, owner, rejection));
     return { kind: 'rejected', rejection, owner, recorded };
   }
@@ -113,6 +123,16 @@ async function whatTheErrorMeans(
   const reason = error instanceof UnknownOutcomeError ? error.reason : 'unexpected';
   deps.log.warn({ operation: key.operation, reference: key.reference, reason }, 'the outcome of a POST is unknown');
   return { kind: 'unknown', reason, repeat };
+}
+
+/**
+ * The refusal of a repeat is no answer to the send before it: that one may be its very reason, having taken the balance.
+ * So the claim stays in `sending`, and nobody sends again by himself.
+ */
+function refusedRepeat(deps: ActivityDeps, key: ClaimKey, error: RejectedError | InvalidRequestError): SubmitOutcome {
+  const refused = error instanceof RejectedError ? `${error.httpStatus}: ${error.message}` : error.message;
+  deps.log.warn({ operation: key.operation, reference: key.reference }, 'another send was refused; unknown as before');
+  return { kind: 'unknown', reason: `another send was refused (${refused})`, repeat: 'unknown', refused };
 }
 
 /** `sending → reserved` after a proven not-sent error. Tried for a while: a claim left in `sending` would park the flow. */

@@ -44,7 +44,8 @@ export interface ClaimOrder {
 
 /** What an attempt finds when it asks for the right to send. */
 export type Reservation =
-  | { readonly kind: 'reserved'; readonly takenOver: boolean }
+  /** `sentBefore`: another send was ordered, so an earlier one may have been executed. */
+  | { readonly kind: 'reserved'; readonly takenOver: boolean; readonly sentBefore?: true }
   | { readonly kind: 'other-fingerprint' }
   | { readonly kind: 'sending'; readonly since: string }
   | { readonly kind: 'answered'; readonly answer: unknown }

@@ -7,6 +7,10 @@ import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message
 
 const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
 const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
+/** With how often another send of it was ordered. */
+const SELECT_WITH_SENDS = `SELECT claims.*, (SELECT COUNT(*) FROM claim_orders o
+    WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
+    AND o.action = 'send-again') AS sends_ordered FROM claims WHERE ${OF_KEY}`;
 
 /** Each method is one transaction, and each transition one compare-and-set in it. */
 export function createSqlClaims(deps: {
@@ -41,7 +45,7 @@ export function createSqlClaims(deps: {
   return {
     async reserve(key, { owner, flowId, fingerprint }): Promise<Reservation> {
       const [before] = await write(key, [
-        { sql: SELECT, params: values(key) },
+        { sql: SELECT_WITH_SENDS, params: values(key) },
         {
           sql: `INSERT INTO claims (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at)
                 VALUES (?, ?, ?, 'reserved', ?, ?, ?, ?)
@@ -53,9 +57,8 @@ export function createSqlClaims(deps: {
       ]);
       const found = rowOf(before);
       if (found === undefined) return { kind: 'reserved', takenOver: false };
-      return found.fingerprint === fingerprint
-        ? reservationOf(claimOf(found, sealed), owner)
-        : { kind: 'other-fingerprint' };
+      if (found.fingerprint !== fingerprint) return { kind: 'other-fingerprint' };
+      return reservationOf(claimOf(found, sealed), owner, integer(before?.rows[0], 'sends_ordered') > 0);
     },
 
     async markSending(key, owner, unless) {
@@ -166,10 +169,10 @@ export function createSqlClaims(deps: {
 }
 
 /** What a claim of our own fingerprint that was there before means for this attempt. */
-function reservationOf(before: Claim, owner: string): Reservation {
+function reservationOf(before: Claim, owner: string, sentBefore: boolean): Reservation {
   switch (before.phase) {
     case 'reserved':
-      return { kind: 'reserved', takenOver: before.owner !== owner };
+      return { kind: 'reserved', takenOver: before.owner !== owner, ...(sentBefore ? { sentBefore } : {}) };
     case 'sending':
       return { kind: 'sending', since: before.sendingAt ?? before.reservedAt };
     case 'answered':

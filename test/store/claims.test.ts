@@ -121,6 +121,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.orderSendAgain(key, 'a', order)).toBe(false);
     expect(await claims.orderSendAgain(key, 'b', order)).toBe(true);
     expect(await claims.orderSendAgain(key, 'c', order)).toBe(false);
+    expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'reserved', takenOver: false, sentBefore: true });
     expect(await claims.release(key, 'a')).toBe(false);
     expect(await claims.markSending(key, 'a')).toBe('fenced');
     expect(await claims.markSending(key, 'b')).toBe('sending');

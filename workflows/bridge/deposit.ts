@@ -1,6 +1,6 @@
-import { ActivityFailure, condition, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, condition, TimeoutFailure } from '@temporalio/workflow';
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
-import type { SubmitOutcome } from '../../activities/outcomes.js';
+import type { Quote, SubmitOutcome } from '../../activities/outcomes.js';
 import { compareAmounts, withinBps } from '../../src/money.js';
 import { act } from '../steps/activities.js';
 import { endFlow } from '../steps/flow-end.js';
@@ -134,9 +134,11 @@ async function quoteAgain(flow: Flow, transfer: Transfer, claim: GuardedClaim): 
       continue;
     }
     const quotedAtMs = Date.now();
-    const quote = await submitUnlessStopped(flow, claim, () =>
-      act(READ, 'Get a new quote', flow.timeScale).quoteBridgeTransfer({ input }),
-    );
+    const quote = await newQuote(flow, claim, input);
+    if (typeof quote === 'string') {
+      await cannotQuote(flow, transfer, claim, quote);
+      continue;
+    }
     if (quote.cryptoAmount !== null && withinSlippage(agreed.cryptoAmount, quote.cryptoAmount, input.maxSlippageBps)) {
       transfer.quote = { ...quote, quotedAtMs };
       flow.note(`quoted again, ${quoteInWords(transfer.quote)}`);
@@ -145,6 +147,19 @@ async function quoteAgain(flow: Flow, transfer: Transfer, claim: GuardedClaim): 
     const limit = `${input.maxSlippageBps / 100} %`;
     const worse = `The new quote (${quote.cryptoAmount}) is worse than ${agreed.cryptoAmount} by more than ${limit}`;
     await cannotQuote(flow, transfer, claim, worse);
+  }
+}
+
+/** Or why the service gives none: that alone does not end the flow, for an earlier send may have been executed. */
+async function newQuote(flow: Flow, claim: GuardedClaim, input: Transfer['input']): Promise<Quote | string> {
+  try {
+    return await submitUnlessStopped(flow, claim, () =>
+      act(READ, 'Get a new quote', flow.timeScale).quoteBridgeTransfer({ input }),
+    );
+  } catch (error) {
+    const refusal = error instanceof ActivityFailure ? error.cause : undefined;
+    if (refusal instanceof ApplicationFailure && refusal.nonRetryable === true) return refusal.message;
+    throw error;
   }
 }
 
@@ -195,6 +210,7 @@ async function settleUnknownDeposit(
     // A repeat that the service answers with DUPLICATE proves that it has the first one.
     repeat: outcome.kind === 'duplicate' ? 'unknown' : outcome.repeat,
     proven: () => transfer.proven,
+    ...(outcome.kind === 'duplicate' ? {} : { refused: outcome.refused }),
     expect: {},
   });
   if (settled.kind === 'send-again') return 'send-again';

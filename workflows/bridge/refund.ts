@@ -130,6 +130,7 @@ async function sendRefund(flow: Flow, transfer: Transfer, order: RefundOrder): P
           claim,
           windowMs: transfer.windows.settleMs,
           repeat: outcome.repeat,
+          ...(outcome.kind === 'duplicate' ? {} : { refused: outcome.refused }),
           parkReason: 'refund_unknown',
           // The deposit was executed: whatever becomes of the refund, the flow must not say that nothing was.
           onNotExecuted: (by) =>

@@ -119,6 +119,7 @@ async function settle(
     ...(plan.sendAgain === undefined ? {} : { sendAgain: plan.sendAgain }),
     proven: () => payment.proven,
     saidToExist: outcome.kind === 'duplicate',
+    ...(outcome.kind === 'duplicate' ? {} : { refused: outcome.refused }),
     expect: facts,
   });
   switch (settled.kind) {

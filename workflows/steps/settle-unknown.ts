@@ -20,6 +20,8 @@ export interface UnknownPost {
   readonly expect: Facts;
   /** The service answered that it knows the reference. */
   readonly saidToExist?: boolean;
+  /** How the service refused another send of it: shown to the person who decides. */
+  readonly refused?: string | undefined;
   /** The reason to park with, where another one than the usual two says more. */
   readonly parkReason?: 'refund_unknown';
   /** What becomes of the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
@@ -85,7 +87,12 @@ async function judge(flow: Flow, post: UnknownPost, found: UnknownSettled): Prom
   }
 }
 
-const evidenceOf = ({ claim: { operation, reference } }: UnknownPost) => ({ operation, reference, claim: 'sending' });
+const evidenceOf = ({ claim: { operation, reference }, refused }: UnknownPost) => ({
+  operation,
+  reference,
+  claim: 'sending',
+  ...(refused === undefined ? {} : { refused, why: 'another send was refused; of the earlier one that says nothing' }),
+});
 
 /** The service's record may be older than the POST, and may yet move on by it: look on while a person decides. */
 async function askPersonAndService(flow: Flow, post: UnknownPost): Promise<Settled> {

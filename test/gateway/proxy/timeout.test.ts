@@ -79,4 +79,19 @@ describe('where the answer takes longer than PROXY_TIMEOUT', () => {
       body: { message: expect.stringContaining('decided by a person'), data: { state: 'parked' } },
     });
   });
+
+  it('a POST whose repeat was refused is 202 as before, for the first one may have been executed', async () => {
+    const reference = newReference('repeat-refused');
+    const flow = `/flows/bank-withdrawal/${reference}`;
+    const rule = { operation: 'createBankWithdrawal', reference, first: 1 };
+    await stack.control('POST', '/faults', { ...rule, kind: 'error-before' });
+    await stack.control('POST', '/faults', { ...rule, kind: 'error-before', status: 400 });
+    const { path, body } = sample('createBankWithdrawal', reference);
+    await caller.post(path, body);
+    await stack.get(`${flow}/wait?timeoutSeconds=30`);
+    await stack.post(`${flow}/resolve`, { action: 'send-again', note: 'not there' });
+    await until('the refusal', async () => (await stack.get(flow)).body['parked']?.evidence?.refused !== undefined);
+    expect(await caller.post(path, body)).toMatchObject({ status: 202, body: { data: { state: 'parked' } } });
+    expect((await stack.get(`${flow}/answers`)).body['answers']).toEqual([]);
+  });
 });
