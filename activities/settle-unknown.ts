@@ -1,4 +1,5 @@
 import { RejectedError } from '../src/client/index.js';
+import { addressFact } from '../src/flows/address-fact.js';
 import { sameAmount } from '../src/money.js';
 import type { ClaimKey } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
@@ -72,9 +73,9 @@ async function fromLookup(deps: ActivityDeps, order: SettleOrder): Promise<Unkno
   return { kind: 'accepted', answer, by: 'lookup' };
 }
 
-/** What the service does not say cannot differ; amounts are compared as amounts. */
+/** What the service does not say cannot differ; amounts are compared as amounts, and addresses as addresses. */
 function agrees(ours: string, theirs: string | undefined): boolean {
-  if (theirs === undefined || theirs === ours) return true;
+  if (theirs === undefined || addressFact(theirs) === addressFact(ours)) return true;
   try {
     return sameAmount(ours, theirs);
   } catch {

@@ -50,6 +50,12 @@ export const CALLBACKS_QUERY = 'callbacks';
 export const CALLBACKS_PATCH = 'outbound-callbacks';
 /** Flows that were begun before it check their input by an activity, and tell their caller that they are sending. */
 export const PROMPT_PATCH = 'prompt-answers';
+/** Flows that were stopped at their deadline before it try only once to void the claim of a submit under way. */
+export const STOP_AGAIN_PATCH = 'stop-tried-again';
+/** Flows that waited before it for an event that proves their deposit wait without an end. */
+export const PROOF_PATCH = 'proof-awaited-to-deadline';
+/** Flows that were begun before it try to send a refund even where its terms cannot be sent. */
+export const SENDABLE_PATCH = 'refund-terms-checked';
 /** What `STATE_ATTRIBUTE` says of it while it waits for a person, after days of trying. */
 export const UNDELIVERED = 'undelivered';
 export const UPDATES = {
@@ -73,8 +79,8 @@ export const PARK_ACTIONS = {
   unknown_outcome: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
   /** A POST was sent, and the status lookup found nothing for the whole settle window. */
   not_found_at_service: ['send-again', 'close-not-executed'],
-  /** The service says that this reference exists, with another amount, currency or receiver. */
-  duplicate_mismatch: ['close-not-executed'],
+  /** The service says that this reference exists, with another amount, currency or receiver. `mark-refunded`: refunds. */
+  duplicate_mismatch: ['close-not-executed', 'mark-refunded'],
   /** At the deadline there was a terminal settlement that nobody has proven. */
   unverified_settlement: ['trust-settlement', 'mark-completed', 'mark-failed', 'keep-waiting'],
   /** At the deadline no terminal event had come. */

@@ -5,6 +5,9 @@ import {
   callbackIdOf,
   CALLBACKS_PATCH,
   PROMPT_PATCH,
+  PROOF_PATCH,
+  SENDABLE_PATCH,
+  STOP_AGAIN_PATCH,
   END_REASONS,
   EVENTS_SIGNAL,
   FLOW_KINDS,
@@ -72,7 +75,7 @@ export function presentNames(): Names {
     'end reasons': END_REASONS,
     operations: Object.keys(operations),
     'callback ids': [callbackIdOf(flowIdOf('bridge-transfer', 'a-reference'))],
-    patches: [CALLBACKS_PATCH, PROMPT_PATCH],
+    patches: [CALLBACKS_PATCH, PROMPT_PATCH, STOP_AGAIN_PATCH, PROOF_PATCH, SENDABLE_PATCH],
     'refund references': [refundReferenceOf('a-reference')],
     'payload encodings': [ENCRYPTED, PLAINTEXT, UNDECODABLE],
   };

@@ -234,6 +234,7 @@ describe('an onramp', () => {
       const handle = await bench.startFlow('onramp', reference, { ...body, fiatAmount: '10', referenceId: reference });
       const { view } = await parked(bench, handle);
       expect(view.parked).toMatchObject({ reason: 'duplicate_mismatch', evidence: { theirs: { fiatAmount: '9' } } });
+      expect(view.parked?.actions).toEqual(['close-not-executed']);
       expect(await executions(reference)).toBe(1);
       await leave(bench, handle);
     });

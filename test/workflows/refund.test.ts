@@ -74,9 +74,11 @@ describe('after a failure that nobody refunded', () => {
     await bench.pass(REFUND_OVERDUE_MS);
     const { view } = await until(handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({ reason: 'duplicate_mismatch', evidence: { theirs: { cryptoAmount: '1.25' } } });
+    expect(view.parked?.actions).toEqual(['close-not-executed', 'mark-refunded']);
     expect(await bench.executions('sendCrypto', refund)).toBe(1);
     await bench.control('POST', '/settings', { repeatMode: 'same-result' });
-    await handle.terminate();
+    await handle.executeUpdate('resolve', { args: [{ action: 'mark-refunded', note: 'sent', actor: 'ada' }] });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
   });
 
   test('a refund that the service refuses parks, and a person says how it ended', async () => {

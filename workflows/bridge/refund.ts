@@ -1,4 +1,4 @@
-import { condition } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 import type { RefundOrder } from '../../activities/bridge-terms.js';
 import type { Outcome } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
@@ -9,12 +9,12 @@ import { park } from '../steps/park.js';
 import { POLL, REFUND_CONFIRM_MS, REFUND_WAIT_MS, STORE, SUBMIT } from '../steps/policies.js';
 import { settleUnknown } from '../steps/settle-unknown.js';
 import { observed, type GuardedClaim } from '../steps/stop.js';
+import { refundTerms } from './refund-terms.js';
 import { cryptoWasPaid } from './statuses.js';
 import { standing, type Transfer } from './transfer.js';
 import { reportPending } from './track.js';
 
 const OPERATION = 'sendCrypto';
-const REFUND_SUFFIX = '.refund';
 
 /**
  * After a proven FAILED: waits for the refund that is due, then sends it (where the input says so and it can be sent),
@@ -36,9 +36,9 @@ export async function settleFailure(flow: Flow, transfer: Transfer): Promise<Out
   );
   if (isRefunded(transfer)) return refundedElsewhere(flow, transfer);
   if (standing(transfer).kind === 'conflict') return decideConflict(flow, transfer);
-  const order = refundOrder(flow, transfer);
-  if (order === null || !transfer.input.refund.auto) return askForRefund(flow, transfer, order);
-  return sendRefund(flow, transfer, order);
+  const terms = refundTerms(flow, transfer);
+  if (typeof terms === 'string' || !transfer.input.refund.auto) return askForRefund(flow, transfer, terms);
+  return sendRefund(flow, transfer, terms);
 }
 
 /** The FAILED event announced a refund, or the crypto had been paid. */
@@ -59,30 +59,14 @@ function untilRefundIsOverdueMs(flow: Flow, transfer: Transfer): number {
   return Math.max(1, (transfer.failedAtMs ?? Date.now()) + waitMs - Date.now());
 }
 
-/** What a refund by `sendCrypto` would be, or null where the deposit's answer, and so its refund terms, lack something. */
-function refundOrder(flow: Flow, transfer: Transfer): RefundOrder | null {
-  const refund = transfer.deposit?.refund;
-  const { chain, token } = transfer.input;
-  if (refund == null || refund.fallbackAddress === null || refund.cryptoAmount === null) return null;
-  return {
-    flowId: flow.flowId,
-    reference: flow.reference + REFUND_SUFFIX,
-    receiverAddress: refund.fallbackAddress,
-    chain: refund.chain ?? chain,
-    token: refund.token ?? token,
-    cryptoAmount: refund.cryptoAmount,
-  };
-}
-
-async function askForRefund(flow: Flow, transfer: Transfer, order: RefundOrder | null): Promise<Outcome> {
-  const why =
-    order === null
-      ? "the refund terms are not known: the deposit's answer was lost, or they name no address and amount"
-      : 'the input does not say refund.auto';
-  const evidence = {
-    why,
-    refund: order === null ? null : { ...order, receiverAddress: masked(order.receiverAddress) },
-  };
+async function askForRefund(flow: Flow, transfer: Transfer, terms: RefundOrder | string): Promise<Outcome> {
+  const evidence =
+    typeof terms === 'string'
+      ? { why: terms, refund: null }
+      : {
+          why: 'the input does not say refund.auto',
+          refund: { ...terms, receiverAddress: masked(terms.receiverAddress) },
+        };
   const decision = await park(
     flow,
     'refund_needed',
@@ -92,15 +76,17 @@ async function askForRefund(flow: Flow, transfer: Transfer, order: RefundOrder |
   if (decision === 'decided')
     return isRefunded(transfer) ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
   if (decision.action !== 'refund-now') return endAsOrdered(decision);
-  if (order !== null) return sendRefund(flow, transfer, order);
-  flow.note('refund-now is not possible: the refund terms are not known');
-  return askForRefund(flow, transfer, order);
+  if (typeof terms !== 'string') return sendRefund(flow, transfer, terms);
+  flow.note(`refund-now is not possible: ${terms}`);
+  return askForRefund(flow, transfer, terms);
 }
 
 async function sendRefund(flow: Flow, transfer: Transfer, order: RefundOrder): Promise<Outcome> {
   flow.enter('refunding', `sending the refund of ${order.cryptoAmount} ${order.token}`);
   for (;;) {
-    const { outcome, claim } = await submitRefund(flow, order);
+    const submitted = await submitRefund(flow, order);
+    if (typeof submitted === 'string') return askForRefund(flow, transfer, submitted);
+    const { outcome, claim } = submitted;
     switch (outcome.kind) {
       case 'accepted':
         if (!outcome.recorded)
@@ -153,12 +139,19 @@ async function sendRefund(flow: Flow, transfer: Transfer, order: RefundOrder): P
   }
 }
 
+/** Or why it cannot be sent as it is: the refund stays due, so that alone must not end the flow. */
 async function submitRefund(flow: Flow, order: RefundOrder) {
-  const { outcome, fingerprint } = await act(SUBMIT, 'Send the refund, under its claim', flow.timeScale).submitRefund(
-    order,
-  );
-  const claim: GuardedClaim = { operation: OPERATION, reference: order.reference, flowId: flow.flowId, fingerprint };
-  return { outcome, claim };
+  try {
+    const { outcome, fingerprint } = await act(SUBMIT, 'Send the refund, under its claim', flow.timeScale).submitRefund(
+      order,
+    );
+    const claim: GuardedClaim = { operation: OPERATION, reference: order.reference, flowId: flow.flowId, fingerprint };
+    return { outcome, claim };
+  } catch (error) {
+    const refusal = error instanceof ActivityFailure ? error.cause : undefined;
+    if (refusal instanceof ApplicationFailure && refusal.nonRetryable === true) return refusal.message;
+    throw error;
+  }
 }
 
 /** The send was accepted; now its own status says whether it arrived. COMPLETED meanwhile is a contradiction. */

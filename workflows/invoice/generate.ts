@@ -25,7 +25,7 @@ export async function generateInvoice(flow: Flow, payment: Payment): Promise<voi
   if (shown === null || differs.length === 0) return flow.enter('generated', 'the invoice can be paid', 'service');
 
   const evidence = { differs, ours: pick(payment.facts, differs), theirs: pick(shown, differs) };
-  const decision = await park(flow, 'duplicate_mismatch', evidence, () => flow.stop !== null);
+  const decision = await park(flow, 'duplicate_mismatch', evidence, () => flow.stop !== null, ['mark-refunded']);
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (decision === 'decided') throw new TypeError('nothing was decided');
   endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);

@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { Facts, RepeatSetting, UnknownSettled } from '../../activities/outcomes.js';
+import type { ParkAction, ParkReason } from '../../src/flows/vocabulary.js';
 import type { Rejection } from '../../src/store/claim.js';
 import { act } from './activities.js';
 import { endFlow, FlowEnd } from './flow-end.js';
@@ -125,10 +126,17 @@ async function askPerson(
   reason: 'duplicate_mismatch' | 'not_found_at_service' | 'unknown_outcome' | 'refund_unknown',
   evidence: Readonly<Record<string, unknown>>,
 ): Promise<Settled> {
-  return decide(flow, post, await park(flow, reason, evidence, post.proven, impossible(post)));
+  return decide(flow, post, await park(flow, reason, evidence, post.proven, impossible(post, reason)));
 }
 
-const impossible = (post: UnknownPost) => (post.sendAgain === false ? (['send-again'] as const) : []);
+function impossible(post: UnknownPost, reason?: ParkReason): readonly ParkAction[] {
+  const isRefund = post.parkReason === 'refund_unknown';
+  return [
+    ...(post.sendAgain === false ? (['send-again'] as const) : []),
+    // What the service has under the reference of a payment is not its money; of a refund it may be.
+    ...(reason === 'duplicate_mismatch' && !isRefund ? (['mark-refunded'] as const) : []),
+  ];
+}
 
 async function decide(flow: Flow, post: UnknownPost, decision: Resolution | 'decided'): Promise<Settled> {
   if (decision === 'decided') return { kind: 'proven' };

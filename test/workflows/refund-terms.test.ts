@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+
+const SERVICE_ADDRESS = '0xAbCdEf1111111111111111111111111111111111';
+
+/** What the service's answers say of the refund of the next deposits, in place of what the sandbox says. */
+let refundConfig: Record<string, unknown> = {};
+
+describe('a refund that is due', () => {
+  let bench: Bench;
+  let own: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'real', sandbox: { stepMs: 1 } });
+    const service = {
+      ...bench.deps.service,
+      createBridgeDeposit: async (body: Parameters<typeof bench.deps.service.createBridgeDeposit>[0]) => {
+        const answer = await bench.deps.service.createBridgeDeposit(body);
+        return { ...answer, refund_config: { ...answer.refund_config, ...refundConfig } } as typeof answer;
+      },
+    };
+    own = await openBench({ time: 'real', deps: { ...bench.deps, service } });
+  });
+  afterAll(async () => {
+    await own.close();
+    await bench.close();
+  });
+  beforeEach(() => bench.control('DELETE', '/faults'));
+
+  const failed = async (word: string, auto: boolean, config: Record<string, unknown>) => {
+    refundConfig = config;
+    const reference = newReference(word);
+    await bench.control('POST', '/scenarios', { reference, ending: 'silent' });
+    const handle = await own.start(transferInput(reference, { refund: { auto }, timeScale: 0.001 }));
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', [trusted('FAILED', { facts: { refundAnnounced: 'true' } })]);
+    return { refund: `${reference}.refund`, handle };
+  };
+
+  test.each([
+    ['a chain that crypto cannot be sent on', { chain: 'BINANCE' }, /on BINANCE/],
+    ['a token that cannot be sent', { token: 'BUSD' }, /BUSD/],
+    ['an amount of nothing', { refund_crypto_amount: '0' }, /amount is 0/],
+    ['an empty address', { fallback_address: ' ' }, /address is empty/],
+  ])('to %s parks and stays due, whoever orders it', async (_, config, why) => {
+    for (const auto of [true, false]) {
+      const { refund, handle } = await failed('unsendable', auto, config);
+      const isParked = ({ view }: FlowReport) => view.parked?.reason === 'refund_needed';
+      const { view } = await until(handle, isParked);
+      expect(view.parked?.evidence).toMatchObject({ why: expect.stringMatching(why), refund: null });
+      await handle.executeUpdate('resolve', { args: [{ action: 'refund-now', note: 'agreed', actor: 'ada' }] });
+      await until(handle, (report) => report.view.timeline.some(({ detail }) => /not possible/.test(detail)));
+      await until(handle, isParked);
+      expect(await bench.executions('sendCrypto', refund)).toBe(0);
+      await handle.executeUpdate('resolve', { args: [{ action: 'mark-refunded', note: 'by bank', actor: 'ada' }] });
+      expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    }
+  });
+
+  test('to a chain in small letters is sent', async () => {
+    const { refund, handle } = await failed('small', true, { chain: 'celo', token: 'usdc' });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    expect(await bench.executions('sendCrypto', refund)).toBe(1);
+  });
+
+  test('to a checksummed address is known again by the status lookup, whose answer is in small letters', async () => {
+    await bench.control('POST', '/faults', { operation: 'sendCrypto', kind: 'answer-lost', first: 1 });
+    const lookedUp = own.deps.service.getCryptoSend;
+    Object.assign(own.deps.service, {
+      getCryptoSend: async (reference: string) => {
+        const record = await lookedUp(reference);
+        return { ...record, cryptoWallet: record.cryptoWallet?.toLowerCase() };
+      },
+    });
+    const { refund, handle } = await failed('checksummed', true, { fallback_address: SERVICE_ADDRESS });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    expect(await bench.executions('sendCrypto', refund)).toBe(1);
+  });
+});
