@@ -1,8 +1,10 @@
-import { ActivityFailure, ApplicationFailure, condition, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, condition, patched, TimeoutFailure } from '@temporalio/workflow';
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
 import type { Quote, SubmitOutcome } from '../../activities/outcomes.js';
+import { PROOF_PATCH } from '../../src/flows/vocabulary.js';
 import { compareAmounts, withinBps } from '../../src/money.js';
 import { act } from '../steps/activities.js';
+import { decideMismatch } from '../steps/evidence.js';
 import { endFlow } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
 import { MAX_REQUOTES, QUOTE_MARGIN_MS, QUOTED_SUBMIT, READ, STORE } from '../steps/policies.js';
@@ -10,7 +12,7 @@ import { submitUnlessStopped, type GuardedClaim } from '../steps/stop.js';
 import { askBeforeAnotherSend, settleUnknown } from '../steps/settle-unknown.js';
 import { depositAnswerOf } from './deposit-answer.js';
 import { quoteInWords } from './prepare.js';
-import { hearTransferEvents, type Transfer } from './transfer.js';
+import { hearTransferEvents, rulesOf, type Transfer } from './transfer.js';
 
 const OPERATION = 'createBridgeDeposit';
 
@@ -27,7 +29,7 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
   };
   flow.enter('depositing', 'sending the deposit');
   for (let requotes = 0; ;) {
-    if (transfer.proven) return provenByEvent(flow, transfer);
+    if (transfer.proven) return provenByEvent(flow, transfer, claim);
     const outcome = await submitUnlessStopped(flow, claim, () => depositOnce(flow, transfer));
     switch (outcome.kind) {
       case 'accepted':
@@ -58,7 +60,7 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
           `The deposit was given up before (${outcome.reason}); nothing was sent.`,
         );
       case 'contradicted':
-        return provenByEvent(flow, transfer);
+        return provenByEvent(flow, transfer, claim);
       default:
         return outcome satisfies never;
     }
@@ -186,12 +188,29 @@ async function cannotQuote(flow: Flow, transfer: Transfer, claim: GuardedClaim, 
 }
 
 /** A trusted event knew of this deposit before we sent it: so it is not sent. */
-async function provenByEvent(flow: Flow, transfer: Transfer): Promise<void> {
+async function provenByEvent(flow: Flow, transfer: Transfer, claim: GuardedClaim): Promise<void> {
   flow.money = { at: 'sent' };
   hearTransferEvents(flow, transfer);
+  if (!transfer.proven && patched(PROOF_PATCH)) await untilProven(flow, transfer, claim);
   await condition(() => transfer.proven);
   flow.answer = { kind: 'none', reason: 'proven by an event, the answer itself was lost' };
   flow.enter('tracking', 'a trusted event proves that the service has the deposit', 'service');
+}
+
+/**
+ * The event that holds the deposit back may be about another one under this reference, or be set aside for another flow:
+ * then none ever comes that proves ours. A person decides, at the latest at the deadline.
+ */
+async function untilProven(flow: Flow, transfer: Transfer, claim: GuardedClaim): Promise<void> {
+  const heard = () => transfer.proven || transfer.mismatches.length > 0;
+  await condition(() => heard() || flow.deadlinePassed);
+  while (!transfer.proven) {
+    if (transfer.mismatches.length > 0) await decideMismatch(flow, transfer, rulesOf(flow, transfer));
+    else {
+      const why = 'a trusted event names this reference, so the deposit is not sent; and no event proves it';
+      await askBeforeAnotherSend(flow, { claim, why, proven: heard, sendAgain: false });
+    }
+  }
 }
 
 async function settleUnknownDeposit(
@@ -219,6 +238,6 @@ async function settleUnknownDeposit(
     return 'proven';
   }
   if (settled.kind === 'rejected') return rejected(flow, claim, { ...settled, owner: '', recorded: true });
-  await provenByEvent(flow, transfer);
+  await provenByEvent(flow, transfer, claim);
   return 'proven';
 }

@@ -60,6 +60,9 @@ export const POLL: ActivityOptions = {
   retry: { initialInterval: 2 * SECOND, backoffCoefficient: 2, maximumInterval: 5 * MINUTE },
 };
 
+/** How often a flow past its deadline tries to void the claim of a submit that goes on being tried. */
+export const STOP_AGAIN_MS = 20 * SECOND;
+
 /** What is left out of a quote's life: the wait for a worker (5 s), the claim, and the way to the service. */
 export const QUOTE_MARGIN_MS = 8 * SECOND;
 

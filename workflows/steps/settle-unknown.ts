@@ -106,16 +106,22 @@ async function askPersonAndService(flow: Flow, post: UnknownPost): Promise<Settl
   return decide(flow, post, decision);
 }
 
+export interface AskedSend {
+  readonly claim: GuardedClaim;
+  readonly why: string;
+  readonly proven: () => boolean;
+  /** False where nothing can be sent, whoever orders it. @default true */
+  readonly sendAgain?: boolean;
+}
+
 /**
  * Asks a person before a further send of what may have been sent before. Returns where it is to be tried again, or was
  * proven meanwhile.
  */
-export async function askBeforeAnotherSend(
-  flow: Flow,
-  asked: { readonly claim: GuardedClaim; readonly why: string; readonly proven: () => boolean },
-): Promise<void> {
+export async function askBeforeAnotherSend(flow: Flow, asked: AskedSend): Promise<void> {
   const evidence = { operation: asked.claim.operation, reference: asked.claim.reference, why: asked.why };
-  const decision = await park(flow, 'unknown_outcome', evidence, asked.proven);
+  const without = asked.sendAgain === false ? (['send-again'] as const) : [];
+  const decision = await park(flow, 'unknown_outcome', evidence, asked.proven, without);
   if (decision === 'decided' || decision.action === 'send-again') return;
   await carryOut(flow, asked.claim, decision);
 }

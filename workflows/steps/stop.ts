@@ -1,9 +1,10 @@
-import { CancellationScope, condition } from '@temporalio/workflow';
+import { CancellationScope, condition, patched } from '@temporalio/workflow';
 import type { PersonOrder } from '../../src/flows/messages.js';
+import { STOP_AGAIN_PATCH } from '../../src/flows/vocabulary.js';
 import { act } from './activities.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
-import { STORE } from './policies.js';
+import { STOP_AGAIN_MS, STORE } from './policies.js';
 
 /** Which claim stands between the flow and its money, once a submit was scheduled. */
 export interface GuardedClaim {
@@ -78,13 +79,26 @@ export async function submitUnlessStopped<T>(flow: Flow, claim: GuardedClaim, su
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   flow.money = { at: 'claimed', claim };
   const { promise, settled, cancel } = observed(submit);
-  await condition(() => settled() || flow.stop !== null || flow.deadlinePassed);
-  if (!settled() && flow.stop === null) await tryStop(flow, 'expired', { actor: 'deadline' });
+  const isOver = () => settled() || flow.stop !== null;
+  await condition(() => isOver() || flow.deadlinePassed);
+  if (!isOver()) await tryStop(flow, 'expired', { actor: 'deadline' });
+  if (!isOver() && patched(STOP_AGAIN_PATCH)) await stopSometime(flow, isOver);
   if (flow.stop !== null) {
     cancel();
     throw new FlowEnd(flow.stop);
   }
   return promise;
+}
+
+/**
+ * An attempt was on its way to the service at the deadline. Where it turns out not to have been sent, the next one must
+ * not be, however late it comes: so the claim is voided between two of them.
+ */
+async function stopSometime(flow: Flow, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    const over = await condition(isOver, flow.scaled(STOP_AGAIN_MS), { summary: 'Try again to stop the submit' });
+    if (!over) await tryStop(flow, 'expired', { actor: 'deadline' });
+  }
 }
 
 export interface Observed<T> {

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import { NotSentError } from '../../src/client/index.js';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { until as untilTrue } from '../gateway/setup/until.js';
+import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+
+const TIME_SCALE = 0.01;
+
+describe('a deposit that is held back by an event of the inbox', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 } });
+  });
+  afterAll(() => bench.close());
+
+  /** The reference was used at the service before; its event waits in the inbox, before the flow begins. */
+  const heldBack = async (word: string, deadlineSeconds: number) => {
+    const reference = newReference(word);
+    const event = trusted('PAYMENT_CONFIRMED', { facts: { token: 'USDT' } });
+    await bench.store.inbox.receive({
+      id: event.id,
+      source: 'callback',
+      flowId: `bridge-transfer/${reference}`,
+      reference,
+      status: event.status,
+      proof: 'capability',
+      contentHash: randomUUID(),
+      body: { status: event.status },
+    });
+    const input = transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds });
+    return { reference, event, handle: await bench.start(input) };
+  };
+  const resolve = (handle: WorkflowHandle, action: string) =>
+    handle.executeUpdate('resolve', { args: [{ action, note: 'asked', actor: 'ada' }] });
+  const parkedAs = (handle: WorkflowHandle, reason: string) =>
+    until(handle, ({ view }) => view.parked?.reason === reason);
+
+  test('parks at its deadline where no event is ever told to it, and is closed with nothing sent', async () => {
+    const { reference, handle } = await heldBack('set-aside', 100);
+    const { view } = await parkedAs(handle, 'unknown_outcome');
+    expect(view.parked?.actions).toEqual(['close-not-executed', 'mark-completed', 'mark-refunded']);
+    await resolve(handle, 'close-not-executed');
+    const { view: ended } = await until(handle, (report) => report.view.outcome !== null);
+    expect(ended.outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+  });
+
+  test('asks a person about an event that differs, and again where that one is dismissed', async () => {
+    const { reference, event, handle } = await heldBack('differs', 360_000);
+    await handle.signal('events', [event]);
+    const { view } = await parkedAs(handle, 'event_mismatch');
+    expect(view.parked?.evidence).toMatchObject({ differs: ['token'], theirs: { token: 'USDT' } });
+    await resolve(handle, 'dismiss-event');
+    await parkedAs(handle, 'unknown_outcome');
+    // One that matches decides, as late as it comes.
+    await handle.signal('events', [trusted('COMPLETED')]);
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+  });
+});
+
+describe('a submit that is under way at the deadline, and turns out not to have been sent', () => {
+  let bench: Bench;
+  let own: Bench;
+  /** Reaches nobody: each attempt to withdraw ends as the test says. */
+  let connect: () => Promise<void> = () => Promise.resolve();
+  beforeAll(async () => {
+    bench = await openBench({ time: 'real' });
+    const service = {
+      ...bench.deps.service,
+      createBankWithdrawal: async () => {
+        await connect();
+        throw new NotSentError('createBankWithdrawal', 'refused');
+      },
+    };
+    own = await openBench({ time: 'real', deps: { ...bench.deps, service } });
+  });
+  afterAll(async () => {
+    await own.close();
+    await bench.close();
+  });
+
+  /** Returns when the deadline tried in vain to void the claim; `giveUp` lets the attempt find that it reached nobody. */
+  const atDeadline = async (word: string, timing: { timeScale: number; deadlineSeconds: number }) => {
+    let giveUp: () => void = () => undefined;
+    const connected = new Promise<void>((resolve) => (giveUp = resolve));
+    connect = () => connected;
+    const reference = newReference(word);
+    const handle = await own.startFlow('bank-withdrawal', reference, {
+      referenceId: reference,
+      bankDetails: { bankCode: '0250', accountNumber: '62000000001', country: 'ZA' },
+      currency: 'ZAR',
+      amount: '250.50',
+      ...timing,
+    });
+    await untilTrue('the deadline to be refused', async () => {
+      const { events } = await handle.fetchHistory();
+      const voiding = events?.find(({ activityTaskScheduledEventAttributes: scheduled }) => {
+        return scheduled?.activityType?.name === 'voidClaim';
+      });
+      return events?.some(
+        ({ activityTaskCompletedEventAttributes: done }) =>
+          voiding !== undefined && String(done?.scheduledEventId) === String(voiding.eventId),
+      );
+    });
+    return { reference, handle, giveUp };
+  };
+  const ended = (handle: WorkflowHandle) => until(handle, ({ view }) => view.outcome !== null);
+
+  test('expires: the claim is voided between two attempts', async () => {
+    const { reference, handle, giveUp } = await atDeadline('expires', { timeScale: TIME_SCALE, deadlineSeconds: 100 });
+    giveUp();
+    expect((await ended(handle)).view.outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
+    expect(await bench.executions('createBankWithdrawal', reference)).toBe(0);
+  });
+
+  test('can be cancelled, and then says so', async () => {
+    const { handle, giveUp } = await atDeadline('cancelled', { timeScale: 1, deadlineSeconds: 1 });
+    giveUp();
+    await untilTrue('the cancel to be allowed', () =>
+      handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof WorkflowUpdateFailedError) return false;
+          throw error;
+        },
+      ),
+    );
+    expect((await ended(handle)).view.outcome).toMatchObject({ state: 'cancelled' });
+  });
+});
