@@ -9,8 +9,11 @@ import type { FlowFact, Witnesses } from './reconcile/witnesses.js';
  * It shares no code with the product: plain HTTP, SQL and arithmetic of its own (test/architecture holds it to that).
  */
 
-/** How long flows, events and callbacks may take to come to rest; what still moves then is a violation. */
-const PATIENCE_MS = 20_000;
+/**
+ * How long flows, events and callbacks may take to come to rest; what still moves then is a
+ * violation. A flow that could not be asked in a slow moment is asked again after up to a minute.
+ */
+const PATIENCE_MS = 75_000;
 
 /**
  * Of everything that a stack has done so far: waits until nothing moves any more (or patience ends), and checks I1 to I8.

@@ -41,7 +41,7 @@ describe('a KYC check', () => {
       const { handle } = await check(word);
       await looked(handle);
       await bench.pass(31 * MINUTE_MS);
-      const { outcome } = await endOf(bench, handle);
+      const { outcome } = await endOf(handle);
       expect(outcome).toMatchObject({ state, reason });
       expect(outcome?.detail).toContain(says);
     },
@@ -97,27 +97,27 @@ describe('a KYC check', () => {
     await bench.pass(11 * MINUTE_MS);
     await until(handle, (report) => report.view.state === 'parked');
     await handle.executeUpdate('resolve', { args: [{ action, note: 'seen in the portal', actor: 'ada' }] });
-    expect((await endOf(bench, handle)).state).toBe(state);
+    expect((await endOf(handle)).state).toBe(state);
   });
 
   test('moves nothing, so it can be cancelled at any time, parked too', async () => {
     const running = await check('pending');
     await looked(running.handle);
     await running.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
-    expect((await endOf(bench, running.handle)).state).toBe('cancelled');
+    expect((await endOf(running.handle)).state).toBe('cancelled');
 
     const late = await check('pending', { deadlineSeconds: 600 });
     await looked(late.handle);
     await bench.pass(11 * MINUTE_MS);
     await until(late.handle, (report) => report.view.state === 'parked');
     await late.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
-    expect((await endOf(bench, late.handle)).state).toBe('cancelled');
+    expect((await endOf(late.handle)).state).toBe('cancelled');
   });
 
   test('a service that is down, and a record that it does not know, delay it and do not fail it', async () => {
     await bench.control('POST', '/faults', { operation: 'getKycStatus', kind: 'error-before', first: 3 });
     const { handle } = await check('already-approved');
-    expect((await endOf(bench, handle)).state).toBe('completed');
+    expect((await endOf(handle)).state).toBe('completed');
 
     const unknown = await check('unknown', { deadlineSeconds: 600 });
     await bench.pass(11 * MINUTE_MS);
@@ -128,7 +128,7 @@ describe('a KYC check', () => {
 
   test('refuses an id that is none, by name', async () => {
     const handle = await bench.startFlow('kyc-check', 'x', { kycId: '../x' });
-    expect((await endOf(bench, handle)).outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
+    expect((await endOf(handle)).outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
   });
 
   test.each<[string | undefined, boolean | undefined, string | null]>([

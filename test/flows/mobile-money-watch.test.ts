@@ -32,7 +32,7 @@ describe('a watched mobile money deposit', () => {
   ])('that ends as %s ends the flow as %s by its lookup alone, without any webhook', async (ending, state, reason) => {
     const reference = newReference(ending);
     await deposit(reference, ending);
-    expect((await endOf(bench, await watch(reference))).outcome).toMatchObject({ state, reason });
+    expect((await endOf(await watch(reference))).outcome).toMatchObject({ state, reason });
   });
 
   test('may begin after its flow: what the service does not know yet is waited for', async () => {
@@ -41,7 +41,7 @@ describe('a watched mobile money deposit', () => {
     await until(handle, ({ view }) => view.stage === 'tracking');
     await bench.pass(MINUTE_MS);
     await deposit(reference, 'completed');
-    expect((await endOf(bench, handle)).state).toBe('completed');
+    expect((await endOf(handle)).state).toBe('completed');
   });
 
   test('is looked at once when a trusted event tells of it; an untrusted one moves nothing', async () => {
@@ -53,7 +53,7 @@ describe('a watched mobile money deposit', () => {
     await until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('unverified FAILED')));
     await move(reference, 'SUCCESSFUL');
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
-    expect((await endOf(bench, handle)).state).toBe('completed');
+    expect((await endOf(handle)).state).toBe('completed');
   });
 
   test('adds no history while it waits for hours, parks at the deadline, and is resolved by a late event', async () => {
@@ -70,7 +70,7 @@ describe('a watched mobile money deposit', () => {
     expect(view.parked).toMatchObject({ reason: 'no_settlement', evidence: { words: ['PENDING'] } });
     await move(reference, 'SUCCESSFUL');
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
-    expect((await endOf(bench, handle)).state).toBe('completed');
+    expect((await endOf(handle)).state).toBe('completed');
   });
 
   test('can be let go of at any time, parked too, since the flow moves nothing', async () => {
@@ -79,19 +79,19 @@ describe('a watched mobile money deposit', () => {
     const running = await watch(reference);
     await looked(running);
     await running.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
-    expect((await endOf(bench, running)).state).toBe('cancelled');
+    expect((await endOf(running)).state).toBe('cancelled');
 
     const parked = await watch(newReference('unknown'), { deadlineSeconds: 600 });
     await until(parked, ({ view }) => view.stage === 'tracking');
     await bench.pass(11 * MINUTE_MS);
     await until(parked, (report) => report.view.state === 'parked');
     await parked.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
-    expect((await endOf(bench, parked)).state).toBe('cancelled');
+    expect((await endOf(parked)).state).toBe('cancelled');
   });
 
   test('refuses a reference that is none, by name', async () => {
     const handle = await bench.startFlow('mobile-money-watch', 'x', { referenceId: '../x' });
-    const { outcome } = await endOf(bench, handle);
+    const { outcome } = await endOf(handle);
     expect(outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
     expect(outcome?.detail).toContain('referenceId');
   });

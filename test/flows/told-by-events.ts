@@ -7,6 +7,8 @@ import { trusted, until, type Bench } from '../workflows/bench.js';
 import { endOf, startAs, type ToldByEvents } from './told-by-events-setup.js';
 
 const MINUTE_MS = 60_000;
+/** Between its last looks an activity waits for real, whatever the clock of the flows does. */
+const SCALED = { more: { timeScale: 0.02 } };
 
 const stage = (handle: WorkflowHandle, name: string) => until(handle, ({ view }) => view.stage === name);
 const parked = (handle: WorkflowHandle) => until(handle, ({ view }) => view.state === 'parked');
@@ -43,7 +45,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
     const { handle } = await start('failed');
     await stage(handle, 'tracking');
     await tell(handle, trusted(word));
-    const view = await endOf(benchOf(), handle);
+    const view = await endOf(handle);
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
     expect(view.outcome?.detail).toContain(word);
   });
@@ -52,7 +54,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
     const { handle } = await start('reversed');
     await stage(handle, 'tracking');
     await tell(handle, trusted('REVERSED'));
-    expect((await endOf(benchOf(), handle)).state).toBe('refunded');
+    expect((await endOf(handle)).state).toBe('refunded');
   });
 
   test('parks where success and failure are both proven, in either order', async () => {
@@ -146,7 +148,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
       delayMs: 300,
       connection: 'destroy',
     });
-    const { reference, handle } = await start('late-commit');
+    const { reference, handle } = await start('late-commit', SCALED);
     await stage(handle, 'outcome-unknown');
     await benchOf().pass(2 * MINUTE_MS);
     await parked(handle);
@@ -158,7 +160,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
 
   test('after a lost answer and no event it parks as unknown, never failed; the late event resolves it', async () => {
     await benchOf().control('POST', '/faults', { operation: kind.operation, kind: 'answer-lost', first: 1 });
-    const { reference, handle } = await start('silent');
+    const { reference, handle } = await start('silent', SCALED);
     await stage(handle, 'outcome-unknown');
     await benchOf().pass(2 * MINUTE_MS);
     const { view } = await parked(handle);
@@ -176,7 +178,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
     ['close-not-executed', 'failed', 0],
   ])('what the service never had parks; a person orders %s: %s, executed %d times', async (action, state, times) => {
     await benchOf().control('POST', '/faults', { operation: kind.operation, kind: 'reset-before', first: 1 });
-    const { reference, handle } = await start('never-there');
+    const { reference, handle } = await start('never-there', SCALED);
     await stage(handle, 'outcome-unknown');
     await benchOf().pass(2 * MINUTE_MS);
     await parked(handle);
@@ -186,7 +188,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
       await stage(handle, 'tracking');
       await tell(handle, trusted('SUCCESSFUL'));
     }
-    expect((await endOf(benchOf(), handle)).state).toBe(state);
+    expect((await endOf(handle)).state).toBe(state);
     expect(await executions(reference)).toBe(times);
   });
 
@@ -194,7 +196,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
     '"%s" ends it as rejected by the service, executed 0 times',
     async (e) => {
       const { reference, handle } = await start('refused', { ending: e });
-      const view = await endOf(benchOf(), handle);
+      const view = await endOf(handle);
       expect(view.outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
       expect(await executions(reference)).toBe(0);
     },
@@ -206,7 +208,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
     await stage(early.handle, 'submitting');
     // Refused while an attempt is on its way; the service refuses each, and the claim is free again.
     await untilAllowed(() => early.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }));
-    expect((await endOf(benchOf(), early.handle)).state).toBe('cancelled');
+    expect((await endOf(early.handle)).state).toBe('cancelled');
     expect(await executions(early.reference)).toBe(0);
 
     await benchOf().control('DELETE', '/faults');

@@ -73,17 +73,11 @@ describe('while Temporal is down', () => {
       const worker = await startProbeWorker(tested.taskQueue, server.address);
       await until('delivery', async () => (await tested.store.inbox.counts()).byState.waiting === 0, DRAINED_WITHIN_MS);
       const drainedMs = performance.now() - backAtMs;
-      let events = 0;
-      let signals = 0;
-      for (const reference of references) {
-        const history = await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).fetchHistory();
-        for (const { workflowExecutionSignaledEventAttributes: signal } of history.events ?? []) {
-          if (!signal) continue;
-          signals += 1;
-          const [payload] = signal.input?.payloads ?? [];
-          events += payload === undefined ? 0 : (await decoded(tested, payload)).length;
-        }
-      }
+      // A signal that comes while the flow works stands in its history only when that work is done.
+      let heard = { events: 0, signals: 0 };
+      const allHeard = async () => (heard = await heardBy(tested, references)).events >= total;
+      await until('the flows to have heard all', allHeard, DRAINED_WITHIN_MS).catch(() => undefined);
+      const { events, signals } = heard;
       expect(events).toBe(total);
       // Those of one flow go as one signal, and as a second one where the outage ended while one was on its way.
       expect(signals).toBeLessThanOrEqual(2 * references.length);
@@ -99,6 +93,22 @@ describe('while Temporal is down', () => {
     (OUTAGE_SECONDS + 180) * 1_000,
   );
 });
+
+/** What the histories of these flows have. */
+async function heardBy(tested: GatewayUnderTest, references: readonly string[]) {
+  let events = 0;
+  let signals = 0;
+  for (const reference of references) {
+    const history = await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).fetchHistory();
+    for (const { workflowExecutionSignaledEventAttributes: signal } of history.events ?? []) {
+      if (!signal) continue;
+      signals += 1;
+      const [payload] = signal.input?.payloads ?? [];
+      events += payload === undefined ? 0 : (await decoded(tested, payload)).length;
+    }
+  }
+  return { events, signals };
+}
 
 /** The events that a signal brings. */
 async function decoded(tested: GatewayUnderTest, payload: Payload): Promise<readonly unknown[]> {
