@@ -18,10 +18,10 @@ describeStores('the body of an event', (kind) => {
     await temporary.remove();
   });
 
-  /** A gateway that starts that long after the events came. */
+  /** A gateway that starts that long after the events came. Temporal is away: whether an event has a flow cannot be told. */
   const gatewayAfter = (days: number) => {
     const nowMs = () => temporary.clock.now() + days * DAY_MS;
-    return gatewayUnderTest({ storePath: temporary.place, gateway: { nowMs } });
+    return gatewayUnderTest({ storePath: temporary.place, temporalAddress: '127.0.0.1:1', gateway: { nowMs } });
   };
 
   it('is kept for 90 days, and cleared then where the event was dealt with; its content is known for ever', async () => {
