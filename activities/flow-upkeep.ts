@@ -1,8 +1,7 @@
 import { Context } from '@temporalio/activity';
-import { flowOf } from '../src/flows/index.js';
-import { toFlowEvent } from '../src/flows/flow-event.js';
+import { eventOfRow } from '../src/flows/event-of-row.js';
 import type { FlowEvent } from '../src/flows/messages.js';
-import { parseFlowId } from '../src/flows/vocabulary.js';
+import type { InboxRow } from '../src/store/inbox.js';
 import type { ActivityDeps } from './deps.js';
 import { readFailure } from './failures.js';
 
@@ -11,15 +10,12 @@ export function createUpkeepActivities(deps: ActivityDeps) {
   return {
     /** The trusted events of this flow that the inbox holds, and the latest untrusted ones: for a last look at a deadline. */
     async readInbox(order: { flowId: string }): Promise<readonly FlowEvent[]> {
-      const kind = parseFlowId(order.flowId)?.kind;
-      const definition = kind === undefined ? undefined : flowOf(kind);
-      if (definition === undefined) return [];
       try {
         const { flowId } = order;
         // Asked for by themselves: whoever floods the inbox with forgeries must not hide the genuine ones.
         const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
         const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: 20 });
-        return [...untrusted, ...trusted].toReversed().map((row) => toFlowEvent(row, definition));
+        return [...untrusted, ...trusted].toReversed().flatMap((row) => eventFor(flowId, row));
       } catch (error) {
         throw readFailure(error);
       }
@@ -36,4 +32,12 @@ export function createUpkeepActivities(deps: ActivityDeps) {
       deps.log.warn(order, 'a flow is parked and waits for a person');
     },
   };
+}
+
+/** As the gateway would deliver it, so that the flow does not take by this way what it would not be given by that one. */
+function eventFor(flowId: string, row: InboxRow): readonly FlowEvent[] {
+  // Without its body it says nothing, and its id would be taken: a worker that has the key could not deliver it any more.
+  if (row.body === undefined) return [];
+  const event = eventOfRow(flowId, row);
+  return event === undefined || event === 'conflicting' ? [] : [event];
 }

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
+import { eventOfRow } from '../../flows/event-of-row.js';
 import type { FlowEvent } from '../../flows/messages.js';
 import type { InboxBatch, InboxRow, InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { SignalOutcome } from '../../temporal/signal-flow.js';
 import { UNTIL_KEY_COMES_MS, untilFlowExists, untilFlowHeals, untilSignalSeen } from './delays.js';
-import { eventOfRow } from './event-of-row.js';
 import { fatesOf } from './fates-of-report.js';
 import { lateVerdict } from './late-verdict.js';
 import { setForeignAside } from './no-flow.js';

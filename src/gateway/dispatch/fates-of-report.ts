@@ -1,6 +1,6 @@
 import type { FlowReport } from '../../flows/messages.js';
 import type { Fate } from '../../store/inbox.js';
-import { rowIdOf } from './event-of-row.js';
+import { rowIdOf } from '../../flows/event-of-row.js';
 
 const DETAILS: Readonly<Record<Fate['state'], string>> = {
   applied: 'The flow applied it.',

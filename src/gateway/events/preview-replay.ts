@@ -1,7 +1,7 @@
 import type { FlowEvent } from '../../flows/messages.js';
 import type { InboxRow } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
-import { eventOfRow } from '../dispatch/event-of-row.js';
+import { eventOfRow } from '../../flows/event-of-row.js';
 
 /** What a replay would do, in words and as the flow would see the event. */
 export interface ReplayPreview {

@@ -1,12 +1,13 @@
-import { flowOf } from '../../flows/index.js';
-import { toFlowEvent } from '../../flows/flow-event.js';
-import type { FlowEvent } from '../../flows/messages.js';
-import { parseFlowId } from '../../flows/vocabulary.js';
-import type { InboxRow } from '../../store/inbox.js';
+import type { InboxRow } from '../store/inbox.js';
+import type { FlowDefinition } from './flow.js';
+import { flowOf } from './index.js';
+import type { FlowEvent } from './messages.js';
+import { parseFlowId } from './vocabulary.js';
 
 /** A person vouched for a row that its flow may have taken before, as unverified: flows take each id once. */
 const VOUCHED = '.vouched';
 
+/** The inbox row that an event was made of. */
 export const rowIdOf = (eventId: string): string => eventId.replace(/\.vouched$/, '');
 
 /** How the flow will see a row; `conflicting` where its body names another flow than the path it came by. */
@@ -18,4 +19,18 @@ export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflict
   if (row.source === 'callback' && named !== null && named !== flow.reference) return 'conflicting';
   const event = toFlowEvent(row, definition);
   return row.proof === 'person' ? { ...event, id: row.id + VOUCHED } : event;
+}
+
+/** A body that reads as no event still arrives, without status. */
+function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
+  const reading = definition.readEvent(row.body);
+  return {
+    id: row.id,
+    source: row.source,
+    trusted: row.proof !== null,
+    proof: row.proof,
+    status: reading?.status ?? null,
+    receivedAt: row.receivedAt,
+    facts: reading?.facts ?? {},
+  };
 }
