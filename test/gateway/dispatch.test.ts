@@ -112,7 +112,7 @@ describe('the way of an event into its flow', () => {
     await tested.post(path, { status: 'COMPLETED' });
     await tested.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=20`);
     await tested.post(path, { status: 'COMPLETED', again: true });
-    await tested.post(path, { status: 'SETTLING' });
+    await tested.post(path, { status: 'DEPOSIT_CONFIRMED' });
     await tested.post(path, { status: 'REFUNDED' });
     await tested.post(SETTLEMENT_PATH, settlement(reference, 'FAILED'));
     const rows = await allSettled(reference, 5);
@@ -122,7 +122,7 @@ describe('the way of an event into its flow', () => {
         'Agrees: the flow had ended as completed, this says COMPLETED.',
         'CONTRADICTS: the flow had ended as completed, this says FAILED. Nobody has proven where it comes from.',
         'CONTRADICTS: the flow had ended as completed, this says REFUNDED.',
-        'Came after the flow had ended as completed: SETTLING.',
+        'Came after the flow had ended as completed: DEPOSIT_CONFIRMED.',
       ]),
     );
     const alarms = tested.log.filter(

@@ -6,6 +6,7 @@ import {
   ONRAMP_WORDS,
   PAYMENT_WORDS,
   type Meaning,
+  type Words,
 } from '../../flows/meanings.js';
 import type { FlowState } from '../../flows/vocabulary.js';
 
@@ -30,8 +31,11 @@ const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> =
   refunded: ['refunded', 'failed'],
 };
 
+/** Of a bridge transfer: the crypto was paid, so that a failure owes a refund. */
+const CRYPTO_PAID: Words = { PAYMENT_SENT: 'collected', PAYMENT_CONFIRMED: 'collected', SETTLING: 'collected' };
+
 /** Of every kind: no word means success to one kind and failure to another. */
-const WORDS = { ...PAYMENT_WORDS, ...ONRAMP_WORDS, ...OFFRAMP_WORDS, ...CHECKOUT_WORDS, ...KYC_WORDS };
+const WORDS = { ...PAYMENT_WORDS, ...ONRAMP_WORDS, ...OFFRAMP_WORDS, ...CHECKOUT_WORDS, ...KYC_WORDS, ...CRYPTO_PAID };
 
 export function lateVerdict(status: string | null, ended: FlowState, trusted: boolean): LateVerdict {
   const meaning = meaningOf(WORDS, status);

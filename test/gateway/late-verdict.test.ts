@@ -1,0 +1,20 @@
+import { describe, expect, it } from '@jest/globals';
+import { lateVerdict } from '../../src/gateway/dispatch/late-verdict.js';
+
+describe('an event that comes after its flow has ended', () => {
+  it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'])(
+    'contradicts a failure where it says %s: the crypto was paid, and a refund is owed',
+    (status) => {
+      expect(lateVerdict(status, 'failed', true)).toMatchObject({ contradicts: true });
+      expect(lateVerdict(status, 'completed', true)).toMatchObject({ contradicts: false });
+      expect(lateVerdict(status, 'refunded', true)).toMatchObject({ contradicts: false });
+    },
+  );
+
+  it.each(['DEPOSIT_INITIATED', 'DEPOSIT_CONFIRMED', 'REQUIRE_REVIEW', null])(
+    'says nothing of it with %s',
+    (status) => {
+      expect(lateVerdict(status, 'failed', true)).toMatchObject({ contradicts: false });
+    },
+  );
+});
