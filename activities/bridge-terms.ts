@@ -49,10 +49,18 @@ export interface SettlementReportOrder {
   readonly eventId: string;
   readonly reference: string;
   readonly serviceReference: string | null;
+  /** How long to try until it counts as not heard, already scaled, ms. @default for ever */
+  readonly patienceMs?: number;
 }
 
+/**
+ * `refused`: by the service, or (without a status of HTTP) by us, because no report can be made of it. `not-heard`: tried
+ * for as long as was said, and the service may yet hear it.
+ */
 export type ReportOutcome =
-  { readonly kind: 'reported' } | { readonly kind: 'refused'; readonly httpStatus: number; readonly message: string };
+  | { readonly kind: 'reported' }
+  | { readonly kind: 'refused'; readonly httpStatus: number | null; readonly message: string }
+  | { readonly kind: 'not-heard'; readonly message: string };
 
 export interface RefundOrder {
   readonly flowId: string;

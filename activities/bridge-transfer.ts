@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { BridgeDepositRequest, SettlementReport } from '../src/contract/bridge.js';
+import type { BridgeDepositRequest } from '../src/contract/bridge.js';
 import { QUOTE_LIFE_MS, quoteLifeMs } from '../src/flows/quote-life.js';
 import { BRIDGE_STATUSES } from '../src/contract/vocabulary.js';
 import { RejectedError } from '../src/client/index.js';
@@ -9,9 +9,10 @@ import { fromWireNumber, sameAmount, toWireNumber } from '../src/money.js';
 import type { BridgeDepositOrder, BridgePreparation, ReportOutcome, SettlementReportOrder } from './bridge-terms.js';
 import { checkInput } from './check-input.js';
 import type { ActivityDeps } from './deps.js';
-import { endsFlow, reading, retryLater } from './failures.js';
+import { endsFlow, reading } from './failures.js';
 import { withHeartbeat } from './heartbeat.js';
 import type { Quote, SubmitOutcome } from './outcomes.js';
+import { reportSettlement } from './report-settlement.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
 const SETTLE_MARGIN_MS = 60_000;
@@ -49,18 +50,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
       );
     },
 
-    /** Passes a provider's trusted settlement on to the service, as it came; the body is read from the inbox. */
-    async reportSettlement(order: SettlementReportOrder): Promise<ReportOutcome> {
-      const row = await deps.store.inbox.get(order.eventId);
-      if (row === undefined) throw retryLater('store_unavailable', `inbox row ${order.eventId} is not readable`);
-      const outcome = await reading(() =>
-        deps.service.reportSettlement(settlementReport(order, row.body, row.receivedAt)),
-      );
-      if (outcome instanceof RejectedError) {
-        return { kind: 'refused', httpStatus: outcome.httpStatus, message: outcome.message };
-      }
-      return { kind: 'reported' };
-    },
+    reportSettlement: (order: SettlementReportOrder): Promise<ReportOutcome> => reportSettlement(deps, order),
   };
 }
 
@@ -135,22 +125,5 @@ function depositRequest(deps: ActivityDeps, order: BridgeDepositOrder): BridgeDe
     callback_url: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId)),
     rate_id: order.rateId,
     ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
-  };
-}
-
-function settlementReport(order: SettlementReportOrder, body: unknown, receivedAt: string): SettlementReport {
-  const told = (typeof body === 'object' && body !== null ? body : {}) as Partial<SettlementReport>;
-  const stamp = Date.parse(told.timestamp ?? '');
-  return {
-    webhook_type: told.webhook_type ?? 'settlement',
-    provider_reference_id: order.reference,
-    kotani_reference_id: order.serviceReference ?? told.kotani_reference_id ?? '',
-    status: told.status as SettlementReport['status'],
-    timestamp: new Date(Number.isFinite(stamp) ? stamp : Date.parse(receivedAt)).toISOString(),
-    crypto_payment: told.crypto_payment ?? {},
-    ...(told.settlement_details ? { settlement_details: told.settlement_details } : {}),
-    ...(told.failure_details ? { failure_details: told.failure_details } : {}),
-    ...(told.refund_details ? { refund_details: told.refund_details } : {}),
-    ...(told.metadata ? { metadata: told.metadata } : {}),
   };
 }

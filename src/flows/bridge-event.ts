@@ -20,10 +20,15 @@ const Envelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
 const DECIMAL = /^\d{1,30}(\.\d{1,30})?$/;
 const WORD = /^[\w .:-]{1,64}$/;
 
+/** The fields of an event, out of its envelope where it came in one. */
+export function bridgeFieldsOf(body: unknown): unknown {
+  const envelope = Envelope.safeParse(body);
+  return envelope.success ? envelope.data.data : body;
+}
+
 /** Facts to compare and decide by; nothing of a person, no free text. */
 export function bridgeEvent(body: unknown): EventReading | undefined {
-  const envelope = Envelope.safeParse(body);
-  const bare = Bare.safeParse(envelope.success ? envelope.data.data : body);
+  const bare = Bare.safeParse(bridgeFieldsOf(body));
   if (!bare.success) return undefined;
   const event = bare.data;
   const facts: Record<string, string> = {};

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+
+const MINUTE_MS = 60_000;
+
+describe("a provider's trusted settlement, reported to the service,", () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
+  });
+  afterAll(() => bench.close());
+  beforeEach(() => bench.control('DELETE', '/faults'));
+
+  const tracked = async (word: string, more: Record<string, unknown> = {}) => {
+    const reference = newReference(word);
+    const handle = await bench.start(transferInput(reference, more));
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    return { reference, handle };
+  };
+  /** Received with this body, and delivered. */
+  const settled = async (reference: string, body: unknown, suffix = '') => {
+    const id = randomUUID();
+    const flowId = `bridge-transfer/${reference}`;
+    const row = { id, source: 'settlement', flowId, reference, status: 'COMPLETED', proof: 'signature' } as const;
+    await bench.store.inbox.receive({ ...row, contentHash: id, body });
+    const event = trusted('COMPLETED', { id: id + suffix, source: 'settlement', proof: 'signature' });
+    await bench.client.workflow.getHandle(flowId).signal('events', [event]);
+    return id;
+  };
+  const serviceStatus = async (reference: string): Promise<string> =>
+    (await bench.control('GET', `/deposits/${reference}`)).deposits[0].status;
+  const parkedWith = async (handle: Parameters<typeof until>[0]) =>
+    (await until(handle, ({ view }) => view.state === 'parked')).view.parked;
+  const order = (handle: Parameters<typeof until>[0], action: string) =>
+    handle.executeUpdate('resolve', { args: [{ action, note: 'seen', actor: 'ada' }] });
+
+  test.each<[string, (reference: string) => unknown]>([
+    [
+      'in an envelope',
+      (reference) => ({ event: 'settlement', data: { provider_reference_id: reference, status: 'COMPLETED' } }),
+    ],
+    [
+      'with text where objects belong',
+      () => ({ status: 'COMPLETED', failure_details: 'none', metadata: 'x', crypto_payment: [] }),
+    ],
+    ['with an empty type', () => ({ status: 'COMPLETED', webhook_type: '', timestamp: 'yesterday' })],
+    ['with a number for a type', () => ({ status: 'COMPLETED', webhook_type: 7, kotani_reference_id: 12 })],
+  ])('%s completes its flow, and the service hears of it', async (_, bodyOf) => {
+    const { reference, handle } = await tracked('odd');
+    await settled(reference, bodyOf(reference));
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await serviceStatus(reference)).toBe('COMPLETED');
+  });
+
+  test('is found in the inbox where a person vouched for it, whose event has an id of its own', async () => {
+    const { reference, handle } = await tracked('vouched');
+    await settled(reference, { status: 'COMPLETED' }, '.vouched');
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await serviceStatus(reference)).toBe('COMPLETED');
+  });
+
+  test("parks where no report can be made, since nobody said the service's own reference, and is not called failed", async () => {
+    const reference = newReference('nameless');
+    await bench.control('POST', '/faults', {
+      operation: 'createBridgeDeposit',
+      kind: 'answer-lost',
+      first: 1,
+      reference,
+    });
+    const handle = await bench.start(transferInput(reference));
+    await until(handle, ({ view }) => view.stage === 'outcome-unknown');
+    await handle.signal('events', [trusted('DEPOSIT_CONFIRMED')]);
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    await settled(reference, { status: 'COMPLETED' });
+    const parked = await parkedWith(handle);
+    expect(parked).toMatchObject({ reason: 'report_refused', evidence: { status: 'COMPLETED', httpStatus: null } });
+    await order(handle, 'mark-completed');
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  });
+
+  test.each([
+    ['is down', { kind: 'error-before', status: 503 }],
+    ['does not let us in', { kind: 'unauthorized' }],
+  ])('parks where the service %s for a quarter of an hour, goes on trying, and ends by itself', async (_, fault) => {
+    await bench.control('POST', '/faults', { operation: 'reportSettlement', ...fault });
+    const { reference, handle } = await tracked('unheard');
+    await settled(reference, { status: 'COMPLETED' });
+    await bench.pass(10 * MINUTE_MS);
+    expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
+    await bench.pass(10 * MINUTE_MS);
+    expect(await parkedWith(handle)).toMatchObject({ reason: 'report_refused', evidence: { kind: 'not-heard' } });
+    await bench.control('DELETE', '/faults');
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await serviceStatus(reference)).toBe('COMPLETED');
+  });
+});

@@ -1,0 +1,62 @@
+import type { ReportOutcome, SettlementReportOrder } from '../../activities/bridge-terms.js';
+import type { BridgeStatus } from '../../src/contract/vocabulary.js';
+import type { FlowEvent } from '../../src/flows/messages.js';
+import { act } from '../steps/activities.js';
+import { endAsOrdered } from '../steps/end-as-ordered.js';
+import type { Flow } from '../steps/flow.js';
+import { park, type Resolution } from '../steps/park.js';
+import { READ, REPORT_PATIENCE_MS } from '../steps/policies.js';
+import { observed } from '../steps/stop.js';
+import { asBridgeStatus, foldStatus, rises } from './statuses.js';
+import type { Transfer } from './transfer.js';
+
+/** Tells the service what the provider settled. Repeat-safe, so it needs no claim and is retried. */
+export async function reportPending(flow: Flow, transfer: Transfer): Promise<void> {
+  const event = transfer.toReport;
+  const status = asBridgeStatus(event?.status ?? null);
+  transfer.toReport = null;
+  // A lower status would set the service back: it takes the status that a report carries.
+  if (event === null || status === undefined || !rises(transfer.serviceKnows, status)) return;
+  const { flowId, reference, serviceReference } = flow;
+  const order = { flowId, eventId: event.id, reference, serviceReference };
+  const outcome = await act(READ, `Report ${status} to the service`, flow.timeScale).reportSettlement({
+    ...order,
+    patienceMs: flow.scaled(REPORT_PATIENCE_MS),
+  });
+  await takeOutcome(flow, transfer, { event, status, order }, outcome);
+}
+
+interface Report {
+  readonly event: FlowEvent;
+  readonly status: BridgeStatus;
+  readonly order: SettlementReportOrder;
+}
+
+async function takeOutcome(flow: Flow, transfer: Transfer, report: Report, outcome: ReportOutcome): Promise<void> {
+  const { event, status } = report;
+  transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
+  if (outcome.kind === 'reported') return flow.note(`${status} reported to the service`);
+  if (outcome.kind === 'not-heard') return askAndReportOn(flow, transfer, report, outcome.message);
+  const by =
+    outcome.httpStatus === null ? 'no report could be made' : `the service refused the report (${outcome.httpStatus})`;
+  flow.note(`${status}: ${by}: ${outcome.message}`, outcome.httpStatus === null ? 'flow' : 'service');
+  carryOut(transfer, event, status, await park(flow, 'report_refused', { status, ...outcome }));
+}
+
+/** The service cannot be told now: a person is asked, and it is tried on meanwhile. */
+async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, message: string): Promise<void> {
+  const { event, status, order } = report;
+  flow.note(`${status} could not be reported to the service so far: ${message}`);
+  const summary = `Report ${status} on, while a person decides`;
+  const reporting = observed(() => act(READ, summary, flow.timeScale).reportSettlement(order));
+  const decision = await park(flow, 'report_refused', { status, kind: 'not-heard', message }, reporting.settled);
+  if (decision === 'decided') return takeOutcome(flow, transfer, report, await reporting.promise);
+  reporting.cancel();
+  carryOut(transfer, event, status, decision);
+}
+
+function carryOut(transfer: Transfer, event: FlowEvent, status: BridgeStatus, decision: Resolution | 'decided'): void {
+  if (decision === 'decided' || decision.action !== 'report-again') return endAsOrdered(decision);
+  transfer.serviceKnows = { seen: transfer.serviceKnows.seen.filter((word) => word !== status) };
+  transfer.toReport ??= event;
+}
