@@ -74,7 +74,9 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       const found = await lookUp(deps, order);
       const nextLookMs = Math.max(nextTurnMs(order.timeScale), order.atLeastMs ?? 0);
       if (found === undefined) throw notYet('the service does not show it yet', nextLookMs);
-      if (order.known.includes(found.status ?? '')) throw notYet(`still ${found.status ?? '(no status)'}`, nextLookMs);
+      // A record without a readable word is no news, however often it is looked at.
+      if (found.status === null) throw notYet('the service shows it without a status', nextLookMs);
+      if (order.known.includes(found.status)) throw notYet(`still ${found.status}`, nextLookMs);
       return found;
     },
 

@@ -70,7 +70,7 @@ export interface ResolveOrder {
   readonly note: string;
   /** Name of the token that ordered it. */
   readonly actor: string;
-  /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`; default: the one parked for. */
+  /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`; default: the one parked for, if one. */
   readonly eventId?: string;
 }
 

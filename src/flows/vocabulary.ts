@@ -56,6 +56,8 @@ export const STOP_AGAIN_PATCH = 'stop-tried-again';
 export const PROOF_PATCH = 'proof-awaited-to-deadline';
 /** Flows that were begun before it try to send a refund even where its terms cannot be sent. */
 export const SENDABLE_PATCH = 'refund-terms-checked';
+/** Bridge transfers that had failed before it do not wait for what contradicts their failure. */
+export const BRIDGE_GRACE_PATCH = 'bridge-failure-grace';
 /** What `STATE_ATTRIBUTE` says of it while it waits for a person, after days of trying. */
 export const UNDELIVERED = 'undelivered';
 export const UPDATES = {
@@ -89,8 +91,10 @@ export const PARK_ACTIONS = {
   no_decision: ['keep-waiting', 'mark-completed', 'mark-failed'],
   /** A trusted event says something else about this transfer than we know. Both sides are in the evidence. */
   event_mismatch: ['accept-event', 'dismiss-event'],
-  /** The service refused to hear the provider's trusted settlement. */
+  /** The service refused to hear the provider's trusted settlement, or cannot be told of it for a while. */
   report_refused: ['report-again', 'mark-completed', 'mark-failed'],
+  /** Money may have moved, and a later step of the flow can never succeed. */
+  step_failed: ['mark-completed', 'mark-failed', 'mark-refunded'],
   /** Trusted events contradict one another, for example completed and refunded. */
   conflict: ['mark-completed', 'mark-failed', 'mark-refunded'],
   /** The transfer failed after the crypto had been paid, and nobody is known to have refunded it. */

@@ -36,6 +36,6 @@ export interface ResolveOrder {
   readonly action: string;
   /** Why; kept with the flow. */
   readonly note: string;
-  /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`. @default the one parked for */
+  /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`. @default the one parked for, if one */
   readonly eventId?: string | undefined;
 }

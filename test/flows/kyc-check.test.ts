@@ -126,6 +126,45 @@ describe('a KYC check', () => {
     await unknown.handle.terminate();
   });
 
+  test('a record whose word cannot be read is looked at as seldom as one that says nothing new', async () => {
+    const looks = { count: 0 };
+    const { getKycStatus } = bench.deps.service;
+    const strange: typeof getKycStatus = async (argument) => {
+      looks.count += 1;
+      const { kycStatus: _, ...record } = await getKycStatus(argument);
+      return { ...record, status: 'en révision '.repeat(5) };
+    };
+    const own = await openBench({
+      time: 'skipping',
+      deps: { service: { ...bench.deps.service, getKycStatus: strange } },
+    });
+    const kycId = newReference('pending');
+    const handle = await own.startFlow('kyc-check', kycId, { kycId, deadlineSeconds: 86_400 });
+    await own.pass(DAY_MS + MINUTE_MS);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked).toMatchObject({ reason: 'no_decision', evidence: { words: [] } });
+    // Every quarter of an hour.
+    expect(looks.count).toBeLessThan(120);
+    expect((await handle.describe()).historyLength).toBeLessThan(60);
+    await handle.terminate();
+    await own.close();
+  }, 60_000);
+
+  test('goes on as new while somebody waits for an answer, which there is none of', async () => {
+    const own = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 } });
+    const kycId = newReference('pending');
+    const handle = await own.startFlow('kyc-check', kycId, { kycId });
+    await looked(handle);
+    const waiting = await handle.startUpdate<{ kind: string }, []>('answer', { waitForStage: 'ACCEPTED' });
+    const first = (await handle.describe()).runId;
+    const latest = own.client.workflow.getHandle(handle.workflowId);
+    for (let signal = 0; signal < 180; signal += 1) await latest.signal('events', []);
+    expect((await waiting.result()).kind).toBe('none');
+    while ((await latest.describe()).runId === first) await new Promise((resolve) => setTimeout(resolve, 25));
+    await latest.terminate();
+    await own.close();
+  }, 30_000);
+
   test('refuses an id that is none, by name', async () => {
     const handle = await bench.startFlow('kyc-check', 'x', { kycId: '../x' });
     expect((await endOf(handle)).outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });

@@ -71,6 +71,16 @@ describe('the event book', () => {
     );
   });
 
+  it('takes nothing once its flow has ended: so that it is listed as late', () => {
+    const book = openEventBook();
+    book.absorbWith(() => 'applied');
+    book.take(event('a'));
+    book.close();
+    book.take(event('b'));
+    expect(book.fates()).toEqual({ a: 'applied' });
+    expect(book.knows('b')).toBe(false);
+  });
+
   it('takes what a person decided later in place of the first fate', () => {
     const book = openEventBook();
     book.absorbWith(() => 'unverified');

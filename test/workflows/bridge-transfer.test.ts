@@ -70,7 +70,7 @@ describe('a bridge transfer', () => {
   });
 
   test('ends as failed, and closes Failed with the reason as type, where no crypto was paid', async () => {
-    const { handle } = await tracked('failed');
+    const { handle } = await tracked('failed', { timeScale: 0.01, deadlineSeconds: 2_592_000 });
     await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'FIAT_COLLECTION' } })]);
     const failure = await failureOf(handle.result());
     expect(failure.type).toBe('failed_at_service');
@@ -272,6 +272,8 @@ describe('a bridge transfer', () => {
       // As the dispatcher does: the next signal goes out when the flow has taken this one.
       if (signal % 20 === 0) await reportOf(latest);
     }
+    const answer = await latest.executeUpdate<{ kind: string }, []>('answer');
+    expect(answer.kind).toBe('accepted');
     await latest.signal('events', [trusted('COMPLETED')]);
     const result = (await latest.result()) as FlowReport;
     expect(result.view.state).toBe('completed');

@@ -82,6 +82,47 @@ describe('at its deadline a bridge transfer', () => {
     expect(await serviceStatus(reference)).toBe('COMPLETED');
   });
 
+  test('a person trusts one settlement of several, by its id, and no other in its place', async () => {
+    const { reference, handle } = await tracked('several');
+    const forged = await received(handle.workflowId, reference, 'FAILED', null);
+    const genuine = await received(handle.workflowId, reference, 'COMPLETED', null);
+    const last = await received(handle.workflowId, reference, 'REFUNDED', null);
+    await handle.signal('events', [forged, genuine, last]);
+    await bench.pass(HOUR_MS + 60_000);
+    await until(handle, (report) => report.view.state === 'parked');
+    const trust = (eventId?: string) =>
+      handle.executeUpdate('resolve', {
+        args: [{ action: 'trust-settlement', note: 'the bank shows it', actor: 'ada', ...(eventId && { eventId }) }],
+      });
+    const causeOf = async (refused: Promise<unknown>) =>
+      refused.then(
+        () => 'taken',
+        (error: Error) => (error.cause as Error).message,
+      );
+    expect(await causeOf(trust())).toContain('Several events came');
+    expect(await causeOf(trust('evt_only-in-the-inbox'))).toContain('does not ask about this event');
+    expect((await reportOf(handle)).view.state).toBe('parked');
+    await trust(genuine.id);
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  });
+
+  test('takes nothing from the inbox that names another flow, nor what has lost its body', async () => {
+    const { reference, handle } = await tracked('not-mine');
+    const row = { source: 'callback', flowId: handle.workflowId, status: 'COMPLETED', proof: 'capability' } as const;
+    const purged = { ...row, id: randomUUID(), reference, contentHash: randomUUID() };
+    await bench.store.inbox.receive({ ...purged, body: { status: 'COMPLETED', provider_reference_id: reference } });
+    await bench.store.inbox.settle([{ id: purged.id, state: 'late' }]);
+    await bench.store.inbox.purgeBodies(new Date(Date.now() + HOUR_MS));
+    const foreign = { ...row, id: randomUUID(), reference: 'another', contentHash: randomUUID() };
+    await bench.store.inbox.receive({ ...foreign, body: { status: 'COMPLETED', provider_reference_id: 'another' } });
+    await bench.pass(HOUR_MS + 60_000);
+    const { view, events } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('no_settlement');
+    expect(events).toEqual({});
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+  });
+
   test('waits for another term when a person says so, and parks again', async () => {
     const { handle } = await tracked('keep-waiting');
     await bench.pass(HOUR_MS + 60_000);

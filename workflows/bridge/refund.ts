@@ -9,10 +9,10 @@ import { park } from '../steps/park.js';
 import { POLL, REFUND_CONFIRM_MS, REFUND_WAIT_MS, STORE, SUBMIT } from '../steps/policies.js';
 import { settleUnknown } from '../steps/settle-unknown.js';
 import { observed, type GuardedClaim } from '../steps/stop.js';
+import { refundIsDue } from './refund-due.js';
 import { refundTerms } from './refund-terms.js';
-import { cryptoWasPaid } from './statuses.js';
+import { reportPending } from './report.js';
 import { standing, type Transfer } from './transfer.js';
-import { reportPending } from './track.js';
 
 const OPERATION = 'sendCrypto';
 
@@ -39,14 +39,6 @@ export async function settleFailure(flow: Flow, transfer: Transfer): Promise<Out
   const terms = refundTerms(flow, transfer);
   if (typeof terms === 'string' || !transfer.input.refund.auto) return askForRefund(flow, transfer, terms);
   return sendRefund(flow, transfer, terms);
-}
-
-/** The FAILED event announced a refund, or the crypto had been paid. */
-function refundIsDue(transfer: Transfer): boolean {
-  const facts = transfer.failure?.facts ?? {};
-  return (
-    facts['refundAnnounced'] === 'true' || facts['cryptoReceivedAt'] !== undefined || cryptoWasPaid(transfer.statuses)
-  );
 }
 
 function isRefunded(transfer: Transfer): boolean {
@@ -194,7 +186,7 @@ function refunded(detail: string): Outcome {
 }
 
 async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise<Outcome> {
-  await reportPending(flow, transfer);
+  while (transfer.toReport !== null) await reportPending(flow, transfer);
   return refunded('The service or the provider refunded it.');
 }
 

@@ -1,13 +1,16 @@
-import { condition } from '@temporalio/workflow';
-import { act } from '../steps/activities.js';
+import { condition, patched } from '@temporalio/workflow';
+import { BRIDGE_GRACE_PATCH } from '../../src/flows/vocabulary.js';
 import { decideMismatch, vouchFor } from '../steps/evidence.js';
 import { endAsOrdered } from '../steps/end-as-ordered.js';
+import { meantEvent } from '../steps/event-meant.js';
 import type { Flow } from '../steps/flow.js';
 import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
 import { lookAtInbox } from '../steps/look-at-inbox.js';
 import { park } from '../steps/park.js';
-import { READ } from '../steps/policies.js';
-import { asBridgeStatus, foldStatus, rises, type Ending } from './statuses.js';
+import { FAILURE_GRACE_MS } from '../steps/policies.js';
+import { refundIsDue } from './refund-due.js';
+import { reportPending } from './report.js';
+import type { Ending } from './statuses.js';
 import { rulesOf, standing, type Transfer, type TransferCarried } from './transfer.js';
 
 /**
@@ -21,6 +24,7 @@ export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<E
     if (transfer.mismatches.length > 0) await decideMismatch(flow, transfer, rulesOf(flow, transfer));
     else if (standing(transfer).kind === 'conflict') await decideConflict(flow, transfer);
     else if (transfer.toReport !== null) await reportPending(flow, transfer);
+    else if (standing(transfer).kind === 'ended' && !(await stands(flow, transfer))) continue;
     else if (standing(transfer).kind === 'ended') return endingOf(transfer);
     else if (tooLong(flow))
       await goOnAsNew(flow, transfer.input, (): TransferCarried => ({ flow: flow.carry(), transfer }));
@@ -40,33 +44,22 @@ export function news(transfer: Transfer): boolean {
   return transfer.mismatches.length > 0 || transfer.toReport !== null || standing(transfer).kind !== 'open';
 }
 
+/**
+ * Events come in any order: a failure without a trace of the crypto is believed only after a while in which none comes,
+ * and none says otherwise. A refund that is due waits by itself.
+ */
+async function stands(flow: Flow, transfer: Transfer): Promise<boolean> {
+  const isBare = () => endingOf(transfer) === 'FAILED' && !refundIsDue(transfer);
+  if (!isBare() || !patched(BRIDGE_GRACE_PATCH)) return true;
+  const contradicted = () =>
+    transfer.mismatches.length > 0 || transfer.toReport !== null || standing(transfer).kind !== 'ended' || !isBare();
+  return !(await condition(contradicted, flow.scaled(FAILURE_GRACE_MS), { summary: 'Is the failure contradicted?' }));
+}
+
 function endingOf(transfer: Transfer): Ending {
   const now = standing(transfer);
   if (now.kind !== 'ended') throw new TypeError(`no ending: ${now.kind}`);
   return now.ending;
-}
-
-/** Tells the service what the provider settled. Repeat-safe, so it needs no claim and is retried. */
-export async function reportPending(flow: Flow, transfer: Transfer): Promise<void> {
-  const event = transfer.toReport;
-  const status = asBridgeStatus(event?.status ?? null);
-  transfer.toReport = null;
-  // A lower status would set the service back: it takes the status that a report carries.
-  if (event === null || status === undefined || !rises(transfer.serviceKnows, status)) return;
-  const outcome = await act(READ, `Report ${status} to the service`, flow.timeScale).reportSettlement({
-    flowId: flow.flowId,
-    eventId: event.id,
-    reference: flow.reference,
-    serviceReference: flow.serviceReference,
-  });
-  transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
-  if (outcome.kind === 'reported') return flow.note(`${status} reported to the service`);
-  flow.note(`the service refused the report of ${status} (${outcome.httpStatus}): ${outcome.message}`, 'service');
-  const decision = await park(flow, 'report_refused', { status, ...outcome });
-  if (decision !== 'decided' && decision.action === 'report-again') {
-    transfer.serviceKnows = { seen: transfer.serviceKnows.seen.filter((word) => word !== status) };
-    transfer.toReport ??= event;
-  } else endAsOrdered(decision);
 }
 
 async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
@@ -86,7 +79,7 @@ async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
   if (decision === 'decided') return;
   if (decision.action === 'keep-waiting') return flow.extendDeadline();
   if (decision.action === 'trust-settlement') {
-    const meant = claimed.find((event) => event.id === decision.eventId) ?? claimed.at(-1);
+    const meant = meantEvent(claimed, decision);
     if (meant !== undefined) vouchFor(flow, transfer, rulesOf(flow, transfer), meant);
     return;
   }

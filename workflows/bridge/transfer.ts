@@ -6,6 +6,7 @@ import type { Flow, FlowCarried } from '../steps/flow.js';
 import { hearEvents, whoSays, type EventRules, type Evidence } from '../steps/evidence.js';
 import { differences } from '../steps/facts.js';
 import { amountDiffers, knownFacts } from './match.js';
+import { factsTogether } from './refund-due.js';
 import {
   asBridgeStatus,
   foldStatus,
@@ -32,9 +33,9 @@ export interface Transfer extends Evidence {
   /** Null until the deposit's answer is known; stays null where only events proved it. */
   deposit: BridgeDepositAnswer | null;
   statuses: SeenStatuses;
-  /** The trusted FAILED event's facts, for the refund. */
+  /** The first trusted FAILED event, with the facts of all of them, for the refund. */
   failure: FlowEvent | null;
-  /** Workflow time of that event, ms. */
+  /** Workflow time of the first one, ms. */
   failedAtMs: number | null;
   /** The provider's trusted settlement that the service has yet to hear of; the highest one. */
   toReport: FlowEvent | null;
@@ -88,13 +89,19 @@ function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
   transfer.statuses = foldStatus(transfer.statuses, status);
   if (event.source !== 'settlement') transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
   else if (rises(transfer.serviceKnows, status)) transfer.toReport = higher(transfer.toReport, event);
-  if (!isNew) return false;
-  if (status === 'FAILED') {
-    transfer.failure = event;
-    transfer.failedAtMs = Date.now();
-  }
+  const saysMore = status === 'FAILED' && learnFailure(transfer, event);
+  if (!isNew && !saysMore) return false;
   flow.note(`${status} (${event.proof ?? 'trusted'})`, whoSays(event));
   return true;
+}
+
+/** A bare callback may overtake the provider's FAILED, which tells of the refund. True where this one says something new. */
+function learnFailure(transfer: Transfer, event: FlowEvent): boolean {
+  const before = transfer.failure;
+  const facts = factsTogether(before?.facts ?? {}, event.facts);
+  transfer.failedAtMs ??= Date.now();
+  transfer.failure = { ...(before ?? event), facts };
+  return before === null || Object.entries(facts).some(([name, told]) => before.facts[name] !== told);
 }
 
 function higher(before: FlowEvent | null, event: FlowEvent): FlowEvent {

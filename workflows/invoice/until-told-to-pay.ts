@@ -1,8 +1,8 @@
-import { allHandlersFinished, condition } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { Payment, PaymentCarried } from '../payment/payment.js';
 import { endFlow, FlowEnd } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
-import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
+import { canGoOnAsNew, goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
 import { lookForPayment, lookForPaymentOnceMore } from './look-for-payment.js';
 import type { PayDesk } from './pay-desk.js';
 import { PAY } from './plans.js';
@@ -13,7 +13,7 @@ import { PAY } from './plans.js';
  */
 export async function untilToldToPay(flow: Flow, payment: Payment, desk: PayDesk): Promise<'told' | 'paid'> {
   const told = () => PAY.step in payment.steps;
-  const canGoOn = () => tooLong(flow) && !desk.busy() && allHandlersFinished();
+  const canGoOn = () => tooLong(flow) && !desk.busy() && canGoOnAsNew(flow);
   if (!told()) flow.enter('awaiting-payment', 'waits to be told to pay');
   for (;;) {
     await condition(() => told() || flow.stop !== null || flow.deadlinePassed || payment.lookNow || canGoOn());

@@ -3,6 +3,7 @@ import { isFinal, meaningOf, type Meaning } from '../../src/flows/meanings.js';
 import type { Outcome } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
 import { endAsOrdered } from '../steps/end-as-ordered.js';
+import { meantEvent } from '../steps/event-meant.js';
 import { decideMismatch, vouchFor } from '../steps/evidence.js';
 import { endFlow, FlowEnd } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
@@ -121,7 +122,7 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
   if (decision === 'decided') return payment.lookNow ? lookOnceMore(flow, payment, plan) : undefined;
   if (decision.action === 'keep-waiting') return flow.extendDeadline();
   if (decision.action !== 'trust-settlement') return endAsOrdered(decision);
-  const meant = claimed.find((event) => event.id === decision.eventId) ?? claimed.at(-1);
+  const meant = meantEvent(claimed, decision);
   if (meant !== undefined) vouchFor(flow, payment, rulesOf(flow, payment, plan), meant);
 }
 

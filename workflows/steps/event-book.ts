@@ -10,8 +10,10 @@ export interface EventBookState {
 }
 
 export interface EventBook {
-  /** Takes each id once. Events that come before `absorbWith` wait in order. */
+  /** Takes each id once, and none after `close`. Events that come before `absorbWith` wait in order. */
   take(event: FlowEvent): void;
+  /** The flow has ended: what comes from now on changes nothing, and must be listed as late. */
+  close(): void;
   absorbWith(absorb: Absorb): void;
   settle(id: string, fate: EventFate): void;
   knows(id: string): boolean;
@@ -25,13 +27,17 @@ export function openEventBook(carried?: EventBookState): EventBook {
   const ids = new Set([...Object.keys(fates), ...(carried?.waiting ?? []).map((event) => event.id)]);
   let waiting: FlowEvent[] = [...(carried?.waiting ?? [])];
   let absorb: Absorb | undefined;
+  let closed = false;
 
   return {
     take(event) {
-      if (ids.has(event.id)) return;
+      if (closed || ids.has(event.id)) return;
       ids.add(event.id);
       if (absorb === undefined) waiting.push(event);
       else fates[event.id] = absorb(event);
+    },
+    close() {
+      closed = true;
     },
     absorbWith(next) {
       absorb = next;

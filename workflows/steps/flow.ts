@@ -22,6 +22,8 @@ export interface FlowCarried {
   readonly allowPlaintext: boolean;
   readonly money: MoneyPhase;
   readonly reports?: ReportsCarried;
+  readonly answer?: SubmitAnswer | null;
+  readonly stop?: Outcome | null;
 }
 
 /** The state that every flow kind shares: what the query shows, the events, the deadline. */
@@ -38,6 +40,8 @@ export interface Flow {
   parked: Parked | null;
   /** Set as soon as the service's answer to the main POST is known. */
   answer: SubmitAnswer | null;
+  /** Set when the flow only waits for its handlers, to continue in a new run. */
+  goesOnAsNew: boolean;
   /** A person's order about the parked flow, until the story carries it out. */
   resolution: Resolution | null;
   /** Set when the flow was stopped before its money moved. */
@@ -96,9 +100,10 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     },
     serviceReference: carried?.serviceReference ?? null,
     parked: null,
-    answer: null,
+    answer: carried?.answer ?? null,
+    goesOnAsNew: false,
     resolution: null,
-    stop: null,
+    stop: carried?.stop ?? null,
     money: carried?.money ?? { at: 'unsent' },
     get reports() {
       return reports;
@@ -145,6 +150,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     report: (ending) => ({ view: flow.view(ending), events: flow.book.fates() }),
     end(ending) {
       outcome = ending;
+      flow.book.close();
       flow.parked = null;
       stage = 'done';
       flow.note(ending.detail);
@@ -160,6 +166,8 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       droppedPlaintext,
       allowPlaintext: allowPlaintext ?? false,
       money: flow.money,
+      answer: flow.answer,
+      stop: flow.stop,
       ...(reports === undefined ? {} : { reports: reports.carry() }),
     }),
   };

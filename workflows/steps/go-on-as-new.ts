@@ -7,8 +7,14 @@ export function tooLong(flow: Flow): boolean {
   return flow.signals() >= MAX_SIGNALS_PER_RUN || workflowInfo().continueAsNewSuggested;
 }
 
+/** Nothing is under way that a new run would cut off. */
+export function canGoOnAsNew(flow: Flow): boolean {
+  return allHandlersFinished() && (flow.reports?.idle() ?? true);
+}
+
 /** Between steps only: no POST is in flight, and what is carried holds event ids and the absolute deadline. */
 export async function goOnAsNew(flow: Flow, input: unknown, carried: () => unknown): Promise<never> {
-  await condition(() => allHandlersFinished() && (flow.reports?.idle() ?? true));
+  flow.goesOnAsNew = true;
+  await condition(() => canGoOnAsNew(flow));
   return continueAsNew<(input: unknown, carried: unknown) => Promise<unknown>>(input, carried());
 }

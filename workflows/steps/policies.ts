@@ -69,6 +69,9 @@ export const QUOTE_MARGIN_MS = 8 * SECOND;
 /** How often a deposit may be quoted again before the flow gives up with nothing moved. */
 export const MAX_REQUOTES = 3;
 
+/** How long a settlement is reported in vain before a person is told; it is reported on meanwhile. */
+export const REPORT_PATIENCE_MS = 15 * MINUTE;
+
 /** How long the service's own refund is awaited where its answer gave no `expires_at`. */
 export const REFUND_WAIT_MS = 15 * MINUTE;
 

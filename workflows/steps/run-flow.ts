@@ -11,11 +11,13 @@ import type { FlowReport, Outcome, PersonOrder, ResolveOrder } from '../../src/f
 import { END_REASONS, type FlowKind } from '../../src/flows/vocabulary.js';
 import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
 import { act } from './activities.js';
+import { orderedEnd } from './end-as-ordered.js';
+import { doubtOfEvent } from './event-meant.js';
 import { FlowEnd } from './flow-end.js';
 import { openFlow, type Flow, type FlowCarried } from './flow.js';
 import { showState } from './flow-search.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type SubmitAnswer } from './messages.js';
-import { legalAction, type Resolution } from './park.js';
+import { legalAction, park, type Resolution } from './park.js';
 import { STORE } from './policies.js';
 import { tryStop } from './stop.js';
 
@@ -33,7 +35,7 @@ export async function runFlow(
   answerUpdates(flow);
   hearCancelOfTheUi(flow);
   // A cancel in the UI is an order that may be refused: it must not tear through the story.
-  const outcome = await CancellationScope.nonCancellable(() => story(flow).catch(outcomeOf));
+  const outcome = await CancellationScope.nonCancellable(() => story(flow).catch((error) => outcomeOf(flow, error)));
   flow.end(outcome);
   showState(outcome.state);
   flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
@@ -60,8 +62,9 @@ function answerUpdates(flow: Flow): void {
   );
 
   setHandler(answerUpdate, async (): Promise<SubmitAnswer> => {
-    await condition(() => flow.answer !== null || flow.parked !== null);
-    return flow.answer ?? { kind: 'none', reason: flow.parked?.reason ?? 'parked' };
+    // A flow that goes on as new waits for this handler. It does so only where the answer is known, or there is none to come.
+    await condition(() => flow.answer !== null || flow.parked !== null || flow.goesOnAsNew);
+    return flow.answer ?? { kind: 'none', reason: flow.parked?.reason ?? flow.view().stage };
   });
 }
 
@@ -93,6 +96,8 @@ function checkResolve(flow: Flow, order: ResolveOrder): void {
   if (typeof order.note !== 'string' || order.note.trim() === '') {
     throw notAllowed('not_allowed', 'A note that says why is needed.');
   }
+  const doubt = doubtOfEvent(flow.parked, order);
+  if (doubt !== null) throw notAllowed('not_allowed', doubt);
 }
 
 export function notAllowed(type: string, message: string): ApplicationFailure {
@@ -100,17 +105,24 @@ export function notAllowed(type: string, message: string): ApplicationFailure {
 }
 
 /** What a story threw, as its outcome; what is not one of our endings is a bug and stays an error. */
-function outcomeOf(error: unknown): Outcome {
+function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
   if (error instanceof FlowEnd) return error.outcome;
   if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) {
     const reason = END_REASONS.find((candidate) => candidate === (error.cause as ApplicationFailure).type);
-    if (reason !== undefined) return { state: 'failed', reason, detail: rootCause(error) ?? reason };
+    const detail = rootCause(error) ?? reason ?? '';
+    if (reason !== undefined && flow.money.at === 'sent') return askForEnd(flow, error.activityType, detail);
+    if (reason !== undefined) return { state: 'failed', reason, detail };
   }
   // Anything else is a bug, not an ending: a plain Error fails the workflow task, so that the flow waits for the mended
   // version instead of being called failed.
   if (error instanceof ActivityFailure)
     throw new Error(`unexpected failure of ${error.activityType}`, { cause: error });
   throw error;
+}
+
+/** A step that can never succeed says nothing of the money that was sent before it: that is never called failed by us. */
+async function askForEnd(flow: Flow, step: string, why: string): Promise<Outcome> {
+  return orderedEnd(await park(flow, 'step_failed', { step, why }));
 }
 
 async function close(flow: Flow, outcome: Outcome): Promise<FlowReport> {

@@ -2,8 +2,11 @@ import { trusted } from '../../workflows/bench.js';
 import {
   completed,
   HAPPY,
+  HUNDREDTH,
+  parked,
   received,
   REFUND_DUE,
+  resolve,
   send,
   stage,
   tracked,
@@ -40,6 +43,16 @@ export const endings: Scenes = {
     async play(on, reference) {
       const flow = await tracked(on, reference);
       await send(flow, trusted('FAILED', { facts: { failureStage: 'FIAT_COLLECTION' } }));
+      return flow;
+    },
+  },
+
+  'failed-bare': {
+    ends: 'failed',
+    reason: 'failed_at_service',
+    async play(on, reference) {
+      const flow = await tracked(on, reference, HUNDREDTH);
+      await send(flow, trusted('FAILED'));
       return flow;
     },
   },
@@ -102,6 +115,19 @@ export const endings: Scenes = {
       const flow = await tracked(on, reference);
       const id = await received(on, reference, 'COMPLETED');
       await send(flow, trusted('COMPLETED', { id, source: 'settlement', proof: 'signature' }));
+      return flow;
+    },
+  },
+
+  'report-not-heard': {
+    ends: 'completed',
+    async play(on, reference) {
+      await on.sandbox('/faults', { operation: 'reportSettlement', kind: 'error-before', status: 503, reference });
+      const flow = await tracked(on, reference, { timeScale: 0.001, deadlineSeconds: 2_592_000 });
+      const id = await received(on, reference, 'COMPLETED');
+      await send(flow, trusted('COMPLETED', { id, source: 'settlement', proof: 'signature' }));
+      await parked(flow, 'report_refused');
+      await resolve(flow, 'mark-completed');
       return flow;
     },
   },

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
+import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+
+const BARE = () => trusted('FAILED');
+const DETAILED = () => trusted('FAILED', { facts: { refundAnnounced: 'true', failureStage: 'settlement' } });
+
+describe('the failure of a bridge transfer', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
+  });
+  afterAll(() => bench.close());
+
+  const tracked = async (word: string) => {
+    const handle = await bench.start(transferInput(newReference(word)));
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    return handle;
+  };
+  const fateOf = async (handle: Awaited<ReturnType<typeof tracked>>, event: FlowEvent) =>
+    (await until(handle, ({ events }) => event.id in events)).events[event.id];
+
+  test('is believed a minute after it was told, where nothing says that the crypto was paid', async () => {
+    const handle = await tracked('bare');
+    const failed = BARE();
+    await handle.signal('events', [failed]);
+    expect(await fateOf(handle, failed)).toBe('applied');
+    expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
+    await handle.result().catch(() => undefined);
+    const { view } = await handle.query<FlowReport>('flow');
+    expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
+  });
+
+  test.each<[string, () => readonly FlowEvent[]]>([
+    ['comes before the payment of the crypto is told', () => [BARE(), trusted('PAYMENT_CONFIRMED')]],
+    ['is told again with its refund', () => [BARE(), DETAILED()]],
+    ['is told again without it', () => [DETAILED(), BARE()]],
+    ['is of the settlement', () => [trusted('FAILED', { facts: { failureStage: 'settlement' } })]],
+    [
+      'is of another stage first',
+      () => ['deposit', 'settlement'].map((failureStage) => trusted('FAILED', { facts: { failureStage } })),
+    ],
+  ])('that %s owes a refund, in whatever order and however many signals', async (_, told) => {
+    for (const turn of ['at once', 'one by one']) {
+      const handle = await tracked('owed');
+      const events = told();
+      if (turn === 'at once') await handle.signal('events', events);
+      else {
+        for (const event of events) {
+          await handle.signal('events', [event]);
+          await fateOf(handle, event);
+        }
+      }
+      const { view } = await until(handle, ({ view }) => view.stage === 'refunding');
+      expect(view.outcome).toBeNull();
+      await handle.signal('events', [trusted('REFUNDED')]);
+      expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    }
+  });
+
+  test('that says something new is applied, and a repeat of it is a duplicate', async () => {
+    const handle = await tracked('fates');
+    const events = [BARE(), DETAILED(), trusted('FAILED', { facts: { failureStage: 'settlement' } })];
+    await handle.signal('events', events);
+    const { events: fates } = await until(handle, ({ view }) => view.stage === 'refunding');
+    expect(events.map(({ id }) => fates[id])).toEqual(['applied', 'applied', 'duplicate']);
+    await handle.signal('events', [trusted('REFUNDED')]);
+    await handle.result();
+  });
+
+  test('parks where a completion contradicts it within that minute', async () => {
+    const handle = await tracked('contradicted');
+    const failed = BARE();
+    await handle.signal('events', [failed]);
+    await fateOf(handle, failed);
+    await handle.signal('events', [trusted('COMPLETED')]);
+    const { view } = await until(handle, ({ view }) => view.state === 'parked');
+    expect(view.parked?.reason).toBe('conflict');
+    await handle.executeUpdate('resolve', { args: [{ action: 'mark-completed', note: 'paid', actor: 'ada' }] });
+    await handle.result();
+  });
+
+  test('is asked about where a completion of another amount comes within that minute', async () => {
+    const handle = await tracked('mismatch');
+    const failed = BARE();
+    await handle.signal('events', [failed]);
+    await fateOf(handle, failed);
+    await handle.signal('events', [
+      trusted('COMPLETED', { facts: { settlementAmount: '7', settlementCurrency: 'ZAR' } }),
+    ]);
+    const { view } = await until(handle, ({ view }) => view.state === 'parked');
+    expect(view.parked?.reason).toBe('event_mismatch');
+    await handle.executeUpdate('resolve', { args: [{ action: 'dismiss-event', note: 'not ours', actor: 'ada' }] });
+    await handle.result().catch(() => undefined);
+    expect((await handle.query<FlowReport>('flow')).view.outcome?.reason).toBe('failed_at_service');
+  });
+
+  test('is not called by a step that can never succeed, once money may have moved: a person says how it ended', async () => {
+    const reference = newReference('no-quote');
+    await bench.control('POST', '/faults', {
+      operation: 'createBridgeDeposit',
+      kind: 'reset-before',
+      first: 1,
+      reference,
+    });
+    const handle = await bench.start(transferInput(reference));
+    await until(handle, ({ view }) => view.stage === 'outcome-unknown');
+    await bench.pass(5 * 60_000);
+    await until(handle, ({ view }) => view.parked?.reason === 'unknown_outcome');
+    // A new send needs a new quote, and the service gives none.
+    const body = JSON.stringify({ success: false, message: 'No rate for this pair' });
+    await bench.control('POST', '/faults', { operation: 'quoteBridge', kind: 'garbage', body });
+    await handle.executeUpdate('resolve', { args: [{ action: 'send-again', note: 'not there', actor: 'ada' }] });
+    const { view } = await until(
+      handle,
+      ({ view }) => view.state === 'parked' && view.parked?.reason !== 'unknown_outcome',
+    );
+    expect(view.parked).toMatchObject({
+      reason: 'step_failed',
+      actions: ['mark-completed', 'mark-failed', 'mark-refunded'],
+      evidence: { step: 'quoteBridgeTransfer' },
+    });
+    await bench.control('DELETE', '/faults');
+    await handle.executeUpdate('resolve', { args: [{ action: 'mark-completed', note: 'it has it', actor: 'ada' }] });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  });
+});
