@@ -94,34 +94,4 @@ describe('the failure of a bridge transfer', () => {
     await handle.result().catch(() => undefined);
     expect((await handle.query<FlowReport>('flow')).view.outcome?.reason).toBe('failed_at_service');
   });
-
-  test('is not called by a step that can never succeed, once money may have moved: a person says how it ended', async () => {
-    const reference = newReference('no-quote');
-    await bench.control('POST', '/faults', {
-      operation: 'createBridgeDeposit',
-      kind: 'reset-before',
-      first: 1,
-      reference,
-    });
-    const handle = await bench.start(transferInput(reference));
-    await until(handle, ({ view }) => view.stage === 'outcome-unknown');
-    await bench.pass(5 * 60_000);
-    await until(handle, ({ view }) => view.parked?.reason === 'unknown_outcome');
-    // A new send needs a new quote, and the service gives none.
-    const body = JSON.stringify({ success: false, message: 'No rate for this pair' });
-    await bench.control('POST', '/faults', { operation: 'quoteBridge', kind: 'garbage', body });
-    await handle.executeUpdate('resolve', { args: [{ action: 'send-again', note: 'not there', actor: 'ada' }] });
-    const { view } = await until(
-      handle,
-      ({ view }) => view.state === 'parked' && view.parked?.reason !== 'unknown_outcome',
-    );
-    expect(view.parked).toMatchObject({
-      reason: 'step_failed',
-      actions: ['mark-completed', 'mark-failed', 'mark-refunded'],
-      evidence: { step: 'quoteBridgeTransfer' },
-    });
-    await bench.control('DELETE', '/faults');
-    await handle.executeUpdate('resolve', { args: [{ action: 'mark-completed', note: 'it has it', actor: 'ada' }] });
-    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
-  });
 });

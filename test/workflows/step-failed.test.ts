@@ -1,0 +1,29 @@
+import { expect, test } from '@jest/globals';
+import { InvalidRequestError } from '../../src/client/index.js';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { newReference, openBench, until } from './bench.js';
+
+test('a step that can never succeed, once money was sent, is not called a failure: a person says how it ended', async () => {
+  const bench = await openBench({ time: 'real' });
+  // As where a later version of the contract no longer takes a reference that an earlier one sent.
+  const getCryptoSend = () => Promise.reject(new InvalidRequestError('getCryptoSend', []));
+  Object.assign(bench.deps.service, { getCryptoSend });
+  const reference = newReference('hopeless');
+  const handle = await bench.startFlow('crypto-send', reference, {
+    referenceId: reference,
+    receiverAddress: '0x1111111111111111111111111111111111111111',
+    chain: 'CELO',
+    token: 'USDC',
+    cryptoAmount: '7.5',
+    timeScale: 0.01,
+  });
+  const { view } = await until(handle, (report) => report.view.state !== 'running');
+  expect(view.parked).toMatchObject({
+    reason: 'step_failed',
+    actions: ['mark-completed', 'mark-failed', 'mark-refunded'],
+    evidence: { step: 'awaitStatus' },
+  });
+  await handle.executeUpdate('resolve', { args: [{ action: 'mark-completed', note: 'it has it', actor: 'ada' }] });
+  expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+  await bench.close();
+});
