@@ -9,7 +9,7 @@ export function createClaimActivities(deps: ActivityDeps) {
   const keyOf = ({ operation, reference }: ClaimRef): ClaimKey => ({ account: deps.account, operation, reference });
 
   return {
-    /** Absent or reserved → void; every other phase is returned and left alone. */
+    /** Absent or reserved and never sent → void; every other claim is left alone, and its phase returned. */
     voidClaim: (order: ClaimRef & { reason: string }): Promise<ClaimPhase> =>
       storing(() => claims.voidUnsent(keyOf(order), order, order.reason)),
 
@@ -28,7 +28,7 @@ export function createClaimActivities(deps: ActivityDeps) {
       return claim?.phase === 'reserved';
     },
 
-    /** `void` where it could be closed: from `sending` by a person's word, from `reserved` because nothing was sent. */
+    /** `void` where it could be closed: by a person's word, or because nobody ever asked for the right to send. */
     async closeNotExecuted(order: ClaimRef & { order: ClaimOrder }): Promise<ClaimPhase> {
       if (await storing(() => claims.closeNotExecuted(keyOf(order), order.order))) return 'void';
       return storing(() => claims.voidUnsent(keyOf(order), order, order.order.note));

@@ -93,12 +93,12 @@ export interface ClaimStore {
    */
   orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder): Promise<boolean>;
 
-  /** A person declares that an unknown POST was never executed: `sending → void`. False where it is not in `sending`. */
+  /** A person declares that a POST was never executed: `sending` or `reserved` → `void`. False where it is in neither. */
   closeNotExecuted(key: ClaimKey, order: ClaimOrder): Promise<boolean>;
 
   /**
    * Absent or `reserved` → `void`, so that no attempt, however late, can send. Otherwise nothing changes and the claim's
-   * phase is returned.
+   * phase is returned: also where it is `reserved` for another send, since the first one may have been executed.
    */
   voidUnsent(
     key: ClaimKey,

@@ -7,10 +7,11 @@ import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message
 
 const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
 const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
-/** With how often another send of it was ordered. */
-const SELECT_WITH_SENDS = `SELECT claims.*, (SELECT COUNT(*) FROM claim_orders o
+/** Another send of it was ordered: so it was in `sending` before. */
+const SENDS_ORDERED = `(SELECT COUNT(*) FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
-    AND o.action = 'send-again') AS sends_ordered FROM claims WHERE ${OF_KEY}`;
+    AND o.action = 'send-again')`;
+const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
 
 /** Each method is one transaction, and each transition one compare-and-set in it. */
 export function createSqlClaims(deps: {
@@ -118,9 +119,10 @@ export function createSqlClaims(deps: {
 
     closeNotExecuted: (key, { actor, note }) =>
       changed(key, [
-        order(key, 'close-not-executed', actor, note, `phase = 'sending'`, []),
+        order(key, 'close-not-executed', actor, note, `phase IN ('sending', 'reserved')`, []),
         {
-          sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND phase = 'sending'`,
+          sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ?
+                WHERE ${OF_KEY} AND phase IN ('sending', 'reserved')`,
           params: [sealed.seal(placeOf(key, 'reason'), note), now(), ...values(key)],
         },
       ]),
@@ -136,7 +138,7 @@ export function createSqlClaims(deps: {
                 VALUES (?, ?, ?, 'void', '', ?, ?, ?, ?, ?)
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
-                WHERE claims.phase = 'reserved'`,
+                WHERE claims.phase = 'reserved' AND ${SENDS_ORDERED} = 0`,
           params: [...values(key), flowId, fingerprint, at, at, sealed.seal(placeOf(key, 'reason'), reason)],
         },
         { sql: SELECT, params: values(key) },

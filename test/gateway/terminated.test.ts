@@ -54,6 +54,24 @@ describe('a flow that was terminated in the UI', () => {
     expect(await inFlight('SZL')).toBeUndefined();
   }, 60_000);
 
+  it('while another send of it was ordered can be marked as what the first one became, and can be closed', async () => {
+    const order = { actor: 'jane', note: 'send it again' };
+    const decided = async (action: string) => {
+      const reference = await start('MWK');
+      const key = { account: 'default', operation: 'createBridgeDeposit', reference };
+      const flowId = `bridge-transfer/${reference}`;
+      await tested.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+      await tested.store.claims.markSending(key, 'o');
+      await tested.store.claims.orderSendAgain(key, 'p', order);
+      await handleOf(reference).terminate();
+      await isListed(reference, 'parked');
+      const { body } = await tested.post(`/flows/${flowId}/resolve`, { action, note: 'looked at the statement' });
+      return { state: body.state, phase: (await tested.store.claims.get(key))?.phase };
+    };
+    expect(await decided('mark-completed')).toEqual({ state: 'completed', phase: 'reserved' });
+    expect(await decided('close-not-executed')).toEqual({ state: 'failed', phase: 'void' });
+  }, 60_000);
+
   it('by a reset goes on as its next run, and is one flow, with its amount counted once', async () => {
     const reference = await start('LRD');
     const workflowId = `bridge-transfer/${reference}`;

@@ -128,6 +128,16 @@ describeStores('a claim', (kind) => {
     expect(await claims.orders(key)).toEqual([{ action: 'send-again', ...order, at: '2026-01-01T00:00:00.000Z' }]);
   });
 
+  it('is not voided as unsent where another send of it was ordered: the first one may have been executed', async () => {
+    await send('a');
+    await claims.orderSendAgain(key, 'b', order);
+    expect(await claims.voidUnsent(key, attempt(''), 'cancelled')).toBe('reserved');
+    expect(await claims.reserve(key, attempt('c'))).toEqual({ kind: 'reserved', takenOver: true, sentBefore: true });
+    expect(await claims.closeNotExecuted(key, order)).toBe(true);
+    expect(await claims.markSending(key, 'c')).toBe('fenced');
+    expect(await claims.reserve(key, attempt('d'))).toEqual({ kind: 'void', reason: order.note });
+  });
+
   it('is closed as not executed by order of a person', async () => {
     await send('a');
     expect(await claims.closeNotExecuted(key, order)).toBe(true);

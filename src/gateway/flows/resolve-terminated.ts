@@ -41,7 +41,7 @@ export async function resolveTerminated(
   const { reference, flowId } = address;
   const { claims } = deps.store;
   const found = await claims.ofFlow(flowId);
-  const actions = legalFor(found);
+  const actions = await legalFor(deps.store, found);
   if (!actions.some((legal) => legal === action)) {
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
@@ -73,7 +73,11 @@ export async function resolvedView(view: FlowView, store: Store): Promise<FlowVi
   const phases = Object.fromEntries(claims.map(({ operation, phase }) => [operation, phase]));
   return {
     ...view,
-    parked: { ...view.parked, actions: legalFor(claims), evidence: { ...view.parked.evidence, claims: phases } },
+    parked: {
+      ...view.parked,
+      actions: await legalFor(store, claims),
+      evidence: { ...view.parked.evidence, claims: phases },
+    },
   };
 }
 
@@ -93,12 +97,18 @@ function notExecuted(claims: readonly Claim[]): Outcome | undefined {
   return { state: 'failed', reason: 'not_executed', detail: why };
 }
 
-function legalFor(claims: readonly Claim[]): readonly ParkAction[] {
+async function legalFor(store: Store, claims: readonly Claim[]): Promise<readonly ParkAction[]> {
+  const phases = await Promise.all(claims.map((claim) => phaseOf(store, claim)));
   // The one that went furthest decides: what was executed cannot be closed as not executed.
-  for (const phase of ['answered', 'sending', 'reserved'] as const) {
-    if (claims.some((claim) => claim.phase === phase)) return LEGAL[phase];
-  }
+  for (const phase of ['answered', 'sending', 'reserved'] as const) if (phases.includes(phase)) return LEGAL[phase];
   return claims.length === 0 ? LEGAL.absent : [];
+}
+
+/** One that is reserved for another send was in `sending` before: it stands where it stood then. */
+async function phaseOf(store: Store, claim: Claim): Promise<ClaimPhase> {
+  if (claim.phase !== 'reserved') return claim.phase;
+  const orders = await store.claims.orders(claim);
+  return orders.some(({ action }) => action === 'send-again') ? 'sending' : 'reserved';
 }
 
 /** The first money operation of a kind: its claim is voided where the flow never came to ask for one. */
