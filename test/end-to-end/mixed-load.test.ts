@@ -57,5 +57,5 @@ describe('a mixed load of all kinds, with an adversary between the service and u
     expect(inbox.reduce((sum, { repeats }) => sum + 1 + repeats, 0)).toBe(answered);
     // One for each flow; two where an invoice is generated and paid, none where a check only watches.
     expect(executions).toHaveLength(72);
-  });
+  }, 240_000);
 });

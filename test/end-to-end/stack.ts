@@ -46,7 +46,7 @@ export interface StackOptions {
    * @default true
    */
   readonly isReconciled?: boolean;
-  /** How long the worker waits for the service; long where a busy machine must not look like a lost answer. @default 2,000 */
+  /** How long the worker waits for the service; a busy machine must not look like a lost answer. @default 8,000 */
   readonly serviceTimeoutMs?: number;
 }
 
@@ -64,7 +64,7 @@ export function withStack(options: StackOptions, use: (stack: Stack) => void): v
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-stack-'));
   const storePath = join(folder, 'store.db');
-  const { serviceTimeoutMs = 2_000 } = options;
+  const { serviceTimeoutMs = 8_000 } = options;
   const workerLog: string[] = [];
   const note = (detail: object, message: string) => void workerLog.push(`${message} ${JSON.stringify(detail)}`);
   const log = { info: note, warn: note, error: note, debug: note };

@@ -19,6 +19,9 @@ const HOUR_MS = 3_600_000;
 /** Time cannot be skipped while an activity waits for its worker: so its wait is short. */
 const QUICK = { timeScale: 0.001, deadlineSeconds: 86_400 };
 
+/** Between its last looks an activity waits for real, whatever the clock of the flows does. */
+const SCALED = { timeScale: 0.02 };
+
 describe('a card deposit', () => {
   let cards: CardBench;
   let bench: Bench;
@@ -141,7 +144,7 @@ describe('a card deposit', () => {
       'after %s parks without an order to send again, and a trusted event ends it',
       async (kind) => {
         await fault(kind, kind === 'late-commit' ? { delayMs: 20_000 } : {});
-        const { reference, handle } = await deposit(kind);
+        const { reference, handle } = await deposit(kind, SCALED);
         await until(handle, ({ view }) => view.stage === 'outcome-unknown');
         await bench.pass(120_000);
         expect((await parked(handle)).view.parked).toMatchObject({
@@ -165,7 +168,7 @@ describe('a card deposit', () => {
 
     test('parks where the service never had it, until a person closes it', async () => {
       await fault('reset-before');
-      const { reference, handle } = await deposit('never-there');
+      const { reference, handle } = await deposit('never-there', SCALED);
       await until(handle, ({ view }) => view.stage === 'outcome-unknown');
       await bench.pass(120_000);
       await parked(handle);

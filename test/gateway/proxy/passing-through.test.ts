@@ -10,7 +10,8 @@ describe('what passes through the proxy:', () => {
   let stack: Stack;
   let shop: Caller;
   let root: Caller;
-  withStack({ env: { TIME_SCALE: '0.02', GATEWAY_TOKENS: TOKENS }, sandbox: { stepMs: 20 } }, (opened) => {
+  const options = { sandbox: { stepMs: 20 }, serviceTimeoutMs: 2_000 };
+  withStack({ env: { TIME_SCALE: '0.02', GATEWAY_TOKENS: TOKENS }, ...options }, (opened) => {
     stack = opened;
     shop = callerOf(stack.url, 'secret-of-shop');
     root = callerOf(stack.url, 'secret-of-root');

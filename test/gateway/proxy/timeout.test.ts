@@ -10,7 +10,8 @@ const LATE = { kind: 'slow', delayMs: 1_500, first: 1 };
 describe('where the answer takes longer than PROXY_TIMEOUT', () => {
   let stack: Stack;
   let caller: Caller;
-  withStack({ env: { TIME_SCALE: '0.02', PROXY_TIMEOUT: '0.5' }, sandbox: { stepMs: 20 } }, (opened) => {
+  const options = { sandbox: { stepMs: 20 }, serviceTimeoutMs: 2_000 };
+  withStack({ env: { TIME_SCALE: '0.02', PROXY_TIMEOUT: '0.5' }, ...options }, (opened) => {
     stack = opened;
     caller = callerOf(stack.url, SERVICE_TOKEN);
   });
