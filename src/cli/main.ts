@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { processContext } from './context.js';
+import { EXIT } from './exit-codes.js';
 import { runCli } from './run-cli.js';
 
 /** What is still open after a command ended (a connection, a timer) must not keep the process. */
@@ -9,7 +10,18 @@ const LINGER_MS = 500;
 void main();
 
 async function main(): Promise<void> {
-  process.exitCode = await runCli(process.argv.slice(2), processContext());
+  // `towline list | head`: whoever reads has had enough. The order is carried out all the same; but what was to be read,
+  // which may be a secret that is shown once, did not arrive.
+  let isUnread = false;
+  const conclude = (code: number | string | undefined): void => {
+    process.exitCode = isUnread && code === EXIT.done ? EXIT.refused : code;
+  };
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    isUnread = true;
+    conclude(process.exitCode);
+  });
+  conclude(await runCli(process.argv.slice(2), processContext()));
   if (process.connected) process.disconnect();
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }

@@ -17,41 +17,41 @@ describe('looks into the inbox in a rush', () => {
     clock.isRush = false;
     expect(looks.heldBackMs()).toBe(0);
     clock.isRush = true;
-    expect(looks.heldBackMs()).toBe(2_000);
+    expect(looks.heldBackMs()).toBe(3_000);
   });
 
-  it('are due two seconds after its first event, and two seconds after each other', () => {
+  it('are due three seconds after its first event, and three seconds after each other', () => {
     const { clock, looks, receivedAt } = start();
     clock.isRush = true;
-    expect(looks.heldBackMs()).toBe(2_000);
-    clock.ms += 1_500;
+    expect(looks.heldBackMs()).toBe(3_000);
+    clock.ms += 2_500;
     expect(looks.heldBackMs()).toBe(500);
     clock.ms += 500;
     expect(looks.heldBackMs()).toBe(0);
     looks.looked(receivedAt(1_200), false);
-    expect(looks.heldBackMs()).toBe(2_000);
+    expect(looks.heldBackMs()).toBe(3_000);
   });
 
   it('go on while there are more flows than places, for what had come before the first of them, and for no more', () => {
     const { clock, looks, receivedAt } = start();
     clock.isRush = true;
     looks.heldBackMs();
-    clock.ms += 2_000;
+    clock.ms += 3_000;
     looks.looked(receivedAt(1_001), true);
     expect(looks.heldBackMs()).toBe(0);
     clock.ms += 300;
-    looks.looked(receivedAt(2_999), true);
+    looks.looked(receivedAt(3_999), true);
     expect(looks.heldBackMs()).toBe(0);
     clock.ms += 300;
-    looks.looked(receivedAt(3_001), true);
-    expect(looks.heldBackMs()).toBe(2_000);
+    looks.looked(receivedAt(4_001), true);
+    expect(looks.heldBackMs()).toBe(3_000);
   });
 
   it('that find nothing put off nothing', () => {
     const { clock, looks } = start();
     clock.isRush = true;
     looks.heldBackMs();
-    clock.ms += 2_000;
+    clock.ms += 3_000;
     looks.looked(undefined, false);
     expect(looks.heldBackMs()).toBe(0);
   });

@@ -14,7 +14,7 @@ export interface RushLooks {
   looked(oldest: string | undefined, isFull: boolean): void;
 }
 
-const BETWEEN_LOOKS_MS = 2_000;
+const BETWEEN_LOOKS_MS = 3_000;
 
 export interface RushClocks {
   /** Never turned back. */
