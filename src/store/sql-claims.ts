@@ -127,7 +127,16 @@ export function createSqlClaims(deps: {
         },
       ]),
 
-    recordDecision: (key, action, { actor, note }) => changed(key, [order(key, action, actor, note, 'true', [])]),
+    recordDecision: (key, action, { actor, note }) =>
+      changed(key, [
+        // Another send that was ordered is off: whoever still comes for it, by a reset in the UI, must not send.
+        {
+          sql: `UPDATE claims SET phase = 'sending', sending_at = ?
+                WHERE ${OF_KEY} AND phase = 'reserved' AND ${SENDS_ORDERED} > 0`,
+          params: [now(), ...values(key)],
+        },
+        order(key, action, actor, note, 'true', []),
+      ]),
 
     async voidUnsent(key, { flowId, fingerprint }, reason): Promise<ClaimPhase> {
       const at = now();

@@ -69,7 +69,7 @@ describe('a flow that was terminated in the UI', () => {
       const { body } = await tested.post(`/flows/${flowId}/resolve`, { action, note: 'looked at the statement' });
       return { state: body.state, phase: (await tested.store.claims.get(key))?.phase };
     };
-    expect(await decided('mark-completed')).toEqual({ state: 'completed', phase: 'reserved' });
+    expect(await decided('mark-completed')).toEqual({ state: 'completed', phase: 'sending' });
     expect(await decided('close-not-executed')).toEqual({ state: 'failed', phase: 'void' });
   }, 60_000);
 
