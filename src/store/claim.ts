@@ -108,7 +108,8 @@ export interface ClaimStore {
 
   /**
    * A person's word on how a flow ended that can no longer be told so itself (it was terminated): kept with the claim,
-   * whose phase stays. False where there is no claim.
+   * whose phase stays; only one that is `reserved` for another send goes back to `sending`, so that nobody sends it. False
+   * where there is no claim.
    */
   recordDecision(key: ClaimKey, action: string, order: ClaimOrder): Promise<boolean>;
 
