@@ -2,7 +2,7 @@ import { cpuPer, stopwatch, type CpuMs } from '../measure/cpu.js';
 import { medianOf, ratioOf, sideBySide } from '../measure/rounds.js';
 import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
-import { sendAll } from '../setup/http-load.js';
+import { createSender, type Sender } from '../setup/http-load.js';
 import { atPace } from '../setup/in-turns.js';
 import { signalFlow } from '../../src/temporal/signal-flow.js';
 import type { Stack } from '../setup/stack.js';
@@ -19,8 +19,17 @@ interface Round {
   readonly cpu: CpuMs;
 }
 
-/** P3: from the event that ends a transfer to its end, by webhook and by a signal of its own. */
+/** P3: from the event that ends a transfer to its end, by webhook and by a signal of its own, each over open connections. */
 export async function nextStep(stack: Stack): Promise<readonly Finding[]> {
+  const sender = createSender(stack.url);
+  try {
+    return await compare(stack, sender);
+  } finally {
+    sender.close();
+  }
+}
+
+async function compare(stack: Stack, sender: Sender): Promise<readonly Finding[]> {
   const round = async (events: number, sendTo: (reference: string) => () => Promise<unknown>): Promise<Round> => {
     const references = await openTransfers(stack, events);
     const cpu = stopwatch(processesOf(stack));
@@ -37,7 +46,7 @@ export async function nextStep(stack: Stack): Promise<readonly Finding[]> {
   const byWebhook = (events: number) =>
     round(events, (reference) => {
       const request = webhook(stack, reference, LAST);
-      return () => sendAll(stack.url, [request], 1);
+      return () => sender.send(request);
     });
   const bySignal = (events: number) =>
     round(events, (reference) => {
@@ -55,7 +64,7 @@ export async function nextStep(stack: Stack): Promise<readonly Finding[]> {
   return [
     {
       budget: 'P3',
-      what: `webhook to the transfer's end, ${PER_SECOND}/s: what it takes longer than a direct signal, p50`,
+      what: `webhook, over a connection that is open, to the transfer's end, ${PER_SECOND}/s: what it takes longer than a direct signal, p50`,
       limit: { bound: 'at most', value: 5 },
       unit: 'ms',
       measured: medianOf(rounds.a, ({ p50 }) => p50) - medianOf(rounds.b, ({ p50 }) => p50),

@@ -23,10 +23,9 @@ export function requestBytes(
  * @throws Error at the first answer that is not 200
  */
 export async function sendAll(url: string, requests: readonly Buffer[], atOnce: number): Promise<void> {
-  const { hostname, port } = new URL(url);
   let next = 0;
   const one = async (): Promise<void> => {
-    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    const socket = open(url);
     try {
       while (next < requests.length) {
         const request = requests[next] as Buffer;
@@ -38,6 +37,38 @@ export async function sendAll(url: string, requests: readonly Buffer[], atOnce: 
     }
   };
   await Promise.all(Array.from({ length: atOnce }, one));
+}
+
+/** Connections that stay open between requests, as those of most senders do: as many as there are requests at once. */
+export interface Sender {
+  /** @throws Error where the answer is not 200 */
+  send(request: Buffer): Promise<void>;
+  close(): void;
+}
+
+export function createSender(url: string): Sender {
+  const all = new Set<Socket>();
+  const idle: Socket[] = [];
+  const another = (): Socket => {
+    const socket = open(url);
+    all.add(socket);
+    return socket;
+  };
+  return {
+    async send(request) {
+      const socket = idle.pop() ?? another();
+      await exchange(socket, request);
+      idle.push(socket);
+    },
+    close() {
+      for (const socket of all) socket.destroy();
+    },
+  };
+}
+
+function open(url: string): Socket {
+  const { hostname, port } = new URL(url);
+  return connect({ host: hostname, port: Number(port), noDelay: true });
 }
 
 /** One request and its answer, which says its length: those of our servers do. */

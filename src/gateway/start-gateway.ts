@@ -11,6 +11,7 @@ import { createCardDesk, type ServeCards } from './cards/card-desk.js';
 import { addCardRoutes } from './cards/routes.js';
 import { addCodecRoutes, type PeopleCodec } from './codec/routes.js';
 import { createDispatcher } from './dispatch/dispatcher.js';
+import { createIntake } from './dispatch/intake.js';
 import { createDrain } from './dispatch/drain.js';
 import { createOpenSignals } from './dispatch/open-signals.js';
 import { createSignalPace } from './dispatch/signal-pace.js';
@@ -154,7 +155,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     profiles: createProfiles(settings, followWebhookSecrets({ settings, nowMs, logger }), nowMs),
     newEventId: options.newEventId ?? (() => `evt_${randomUUID()}`),
     arrivals,
-    stored: () => dispatcher.nudge(),
+    receive: createIntake({ inbox, dispatcher }),
     acknowledged: metrics.acknowledged,
     unproven: createRateLimit(settings.unprovenRateLimit),
     logger,

@@ -1,5 +1,5 @@
 import { SealBrokenError, UnknownKeyError } from '../keys/index.js';
-import type { InboxRow, InboxSource, InboxState, Proof } from './inbox.js';
+import type { InboxRow, InboxSource, InboxState, Proof, ReceivedEvent } from './inbox.js';
 import type { SealedJson } from './sealed-json.js';
 import type { SqlBlob } from './sql-message.js';
 
@@ -43,6 +43,19 @@ export function inboxRowOf(row: StoredEvent, sealed: SealedJson): InboxRow {
     settledAt: row.settled_at === null ? null : iso(row.settled_at),
     repeats: row.repeats,
     ...contentOf(row, sealed),
+  };
+}
+
+/** The row of an event that was stored at that moment, as it would be read. */
+export function newRowOf(event: ReceivedEvent, receivedAtMs: number): InboxRow {
+  return {
+    ...event,
+    state: 'waiting',
+    detail: null,
+    receivedAt: iso(receivedAtMs),
+    deliveredAt: null,
+    settledAt: null,
+    repeats: 0,
   };
 }
 

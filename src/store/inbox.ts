@@ -44,6 +44,13 @@ export interface InboxBatch {
   readonly deferrals: number;
 }
 
+export interface Receipt {
+  readonly kind: 'stored' | 'duplicate';
+  readonly id: string;
+  /** Present where the flow is leased to who gave the event. */
+  readonly leased?: InboxBatch;
+}
+
 export interface Fate {
   readonly id: string;
   readonly state: InboxState;
@@ -65,16 +72,20 @@ export interface InboxStore {
    * Durable when it resolves. The same content under the same (source, flow, trusted or not) is a duplicate: counted on
    * the first row (`repeats`), whose id is returned. Calls that come together share one transaction.
    *
+   * @param leaseMs where the flow has nothing else waiting, it is leased to this caller for so long, with this event
    * @throws StoreUnavailableError where the row could not be made durable
    * @throws StoreRequestError where another event has this id
    */
-  receive(event: ReceivedEvent): Promise<{ readonly kind: 'stored' | 'duplicate'; readonly id: string }>;
+  receive(event: ReceivedEvent, leaseMs?: number): Promise<Receipt>;
 
   /**
    * Up to `flows` flows that have `waiting` rows which are due, each with its oldest rows (at most `perFlow`), leased to
    * this caller for `leaseMs`, so that two gateways do not deliver the same rows at once.
    */
   lease(options: { flows: number; perFlow: number; leaseMs: number }): Promise<readonly InboxBatch[]>;
+
+  /** The oldest rows (at most `most`) that this flow has `waiting`: for who has leased it. */
+  waitingOf(flowId: string, most: number): Promise<readonly InboxRow[]>;
 
   /** How many untrusted events of this flow are past `waiting`, counted up to `most`. */
   untrustedTaken(flowId: string, most: number): Promise<number>;

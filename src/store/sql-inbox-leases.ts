@@ -7,7 +7,9 @@ import type { Request, Row, SqlValue, Step, StepResult } from './sql-message.js'
 const NOT_OTHERS = `(leased_by IS NULL OR leased_by = ? OR due_at <= ?)`;
 const NO_LEASE = `leased_by = NULL, lease = NULL, hastened = 0`;
 
-export type InboxLeases = Pick<InboxStore, 'lease' | 'markDelivered' | 'defer' | 'hasten'> & {
+export type InboxLeases = Pick<InboxStore, 'lease' | 'waitingOf' | 'markDelivered' | 'defer' | 'hasten'> & {
+  /** This event's flow waits; where nothing else of it does and `leaseMs` is given, it is leased at once. */
+  admit(id: string, atMs: number, leaseMs: number | undefined): Step;
   /** Drops the flows of these events from the list of those that have something waiting, where nothing is. */
   forgetIdle(ids: readonly string[]): Step;
   /** The flow of this event, if it waits, is due now, or at the end of its lease. */
@@ -45,7 +47,23 @@ export function createInboxLeases(deps: {
                   WHEN inbox_flows.due_at < ? THEN inbox_flows.due_at ELSE ? END`;
   const dueNow = (at: number): SqlValue[] => [at, at, at, at];
 
+  const newLease = (): string => {
+    leases += 1;
+    return String(leases);
+  };
+
   return {
+    admit: (id, at, leaseMs) => {
+      const lease = leaseMs === undefined ? [at, null, null] : [at + leaseMs, instance, newLease()];
+      return {
+        sql: `INSERT INTO inbox_flows (flow_id, due_at, leased_by, lease)
+                SELECT flow_id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT)
+                FROM inbox WHERE id = ? AND state = 'waiting'
+              ON CONFLICT DO NOTHING`,
+        params: [...lease, id],
+      };
+    },
+
     forgetIdle,
 
     wake: (id, at) => ({
@@ -56,17 +74,17 @@ export function createInboxLeases(deps: {
 
     async lease({ flows, perFlow, leaseMs }) {
       const at = now();
-      leases += 1;
+      const lease = newLease();
       const [, found] = await write([
         {
           sql: `UPDATE inbox_flows SET due_at = ?, leased_by = ?, lease = ?, hastened = 0 WHERE flow_id IN
                   (SELECT flow_id FROM inbox_flows WHERE due_at <= ? ORDER BY due_at LIMIT ?)`,
-          params: [at + leaseMs, instance, String(leases), at, flows],
+          params: [at + leaseMs, instance, lease, at, flows],
         },
         {
           sql: `SELECT inbox.*, deferrals FROM inbox_flows ${db.dialect.joinOldestWaiting}
                 WHERE leased_by = ? AND lease = ? ORDER BY inbox.seq`,
-          params: [perFlow, instance, String(leases)],
+          params: [perFlow, instance, lease],
         },
       ]);
       return [...groupByFlow(found?.rows ?? [])].map(([flowId, rows]) => ({
@@ -74,6 +92,12 @@ export function createInboxLeases(deps: {
         rows: rows.map(toRow),
         deferrals: integer(rows[0], 'deferrals'),
       }));
+    },
+
+    async waitingOf(flowId, most) {
+      const sql = `SELECT * FROM inbox WHERE flow_id = ? AND state = 'waiting' ORDER BY seq LIMIT ?`;
+      const [found] = await db.read([{ sql, params: [flowId, most] }]);
+      return (found?.rows ?? []).map(toRow);
     },
 
     async markDelivered(ids, restMs = 0) {

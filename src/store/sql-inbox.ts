@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { InboxState, InboxStore } from './inbox.js';
-import { inboxRowOf, placeOf, type StoredEvent } from './inbox-row.js';
+import { inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js';
 import { integer, text } from './column.js';
 import type { SealedJson } from './sealed-json.js';
 import { turnOf, type SqlConnection } from './sql-connection.js';
@@ -31,11 +31,11 @@ export function createSqlInbox(deps: {
   return {
     ...leases,
 
-    async receive(event) {
+    async receive(event, leaseMs) {
       const trusted = event.proof === null ? 0 : 1;
       const body = event.body === undefined ? null : sealed.seal(placeOf(event.id, 'body'), event.body);
       const at = now();
-      const [stored] = await write([
+      const [stored, admitted] = await write([
         {
           sql: `INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_trusted, content_hash, body, state,
                                    received_at)
@@ -56,15 +56,14 @@ export function createSqlInbox(deps: {
             at,
           ],
         },
-        {
-          sql: `INSERT INTO inbox_flows (flow_id, due_at) SELECT flow_id, ? FROM inbox WHERE id = ? AND state = 'waiting'
-                ON CONFLICT DO NOTHING`,
-          params: [at, event.id],
-        },
+        leases.admit(event.id, at, leaseMs),
       ]).catch(noneOnConflict);
       const row = stored?.rows[0];
       if (row === undefined) throw new StoreRequestError('EVENT_ID_IN_USE');
-      return { kind: row['repeats'] === 0 ? 'stored' : 'duplicate', id: text(row, 'id') };
+      const receipt = { kind: row['repeats'] === 0 ? 'stored' : 'duplicate', id: text(row, 'id') } as const;
+      const { flowId } = event;
+      if (leaseMs === undefined || flowId === null || admitted?.changes !== 1) return receipt;
+      return { ...receipt, leased: { flowId, rows: [newRowOf(event, at)], deferrals: 0 } };
     },
 
     async settle(fates) {

@@ -1,6 +1,7 @@
 import { type Client, type WorkflowExecutionStatusName, WorkflowNotFoundError } from '@temporalio/client';
 import type { FlowReport, FlowView } from '../flows/messages.js';
 import { FLOW_QUERY, FLOW_STATES, parseFlowId, STATE_ATTRIBUTE, type FlowState } from '../flows/vocabulary.js';
+import { closingReport } from './closing-report.js';
 import { viewWithoutWorker } from './flow-handle-view.js';
 
 /** What the server knows of a flow without asking a worker. */
@@ -20,13 +21,16 @@ export interface FlowFacts {
 export interface FlowReader {
   /** Undefined where there is no such flow (any more). */
   facts(flowId: string): Promise<FlowFacts | undefined>;
-  /** The flow's own report, also of a closed flow; undefined where no worker answers in time. */
+  /** The flow's own report: what it said when it closed, else what its worker says; undefined where none answers in time. */
   report(flowId: string): Promise<FlowReport | undefined>;
+  /** The same from a worker alone: for a flow that is known to be open. */
+  reportOfOpen(flowId: string): Promise<FlowReport | undefined>;
   /** The flow as JSON, from its worker or, where none answers, from what the server knows. */
   show(flowId: string): Promise<FlowView | undefined>;
 }
 
 const FACTS_WITHIN_MS = 5_000;
+const CLOSING_WITHIN_MS = 3_000;
 const REPORT_WITHIN_MS = 3_000;
 
 export function createFlowReader(client: Client, options: { readonly reportWithinMs?: number } = {}): FlowReader {
@@ -56,6 +60,16 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
     },
 
     async report(flowId) {
+      try {
+        const said = await within(CLOSING_WITHIN_MS, () => closingReport(client, flowId));
+        return said ?? (await reader.reportOfOpen(flowId));
+      } catch {
+        // Temporal does not answer, or knows no such flow: then no worker is asked either.
+        return undefined;
+      }
+    },
+
+    async reportOfOpen(flowId) {
       const ask = () => client.workflow.getHandle(flowId).query<FlowReport>(FLOW_QUERY);
       try {
         return await within(options.reportWithinMs ?? REPORT_WITHIN_MS, ask);
@@ -67,8 +81,10 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
 
     async show(flowId) {
       if (parseFlowId(flowId) === undefined) return undefined;
-      const [facts, report] = await Promise.all([reader.facts(flowId), reader.report(flowId)]);
-      return facts === undefined ? undefined : viewOf(facts, report?.view);
+      const facts = await reader.facts(flowId);
+      if (facts === undefined) return undefined;
+      const report = await (facts.isOpen ? reader.reportOfOpen(flowId) : reader.report(flowId));
+      return viewOf(facts, report?.view);
     },
   };
   return reader;

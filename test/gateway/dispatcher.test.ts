@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createDispatcher, type Dispatcher } from '../../src/gateway/dispatch/dispatcher.js';
+import { createIntake } from '../../src/gateway/dispatch/intake.js';
 import { createOpenSignals } from '../../src/gateway/dispatch/open-signals.js';
 import { createSignalPace } from '../../src/gateway/dispatch/signal-pace.js';
 import { createUnreadableFlows } from '../../src/gateway/dispatch/unreadable-flows.js';
@@ -19,6 +20,7 @@ describe('the places of the dispatcher', () => {
   /** Signals that are on their way, by flow. */
   const hanging = new Map<string, () => void>();
   const arrivals = { areRush: false };
+  const looks = { count: 0 };
   const signalled: { readonly flowId: string; readonly events: readonly FlowEvent[] }[] = [];
 
   beforeEach(async () => {
@@ -28,9 +30,16 @@ describe('the places of the dispatcher', () => {
     temporary = await makeTemporaryStore('libsql');
     // By the clock on the wall, as the dispatcher's timers go.
     store = await openAt(temporary.place, { keyring });
+    looks.count = 0;
     const now = () => performance.now();
     dispatcher = createDispatcher({
-      inbox: store.inbox,
+      inbox: {
+        ...store.inbox,
+        lease: async (options) => {
+          looks.count += 1;
+          return store.inbox.lease(options);
+        },
+      },
       // No flow of this test is known to have a signal that it has not seen.
       reader: { facts: () => Promise.resolve(undefined), report: () => Promise.resolve(undefined) },
       openSignals: createOpenSignals(now),
@@ -111,6 +120,71 @@ describe('the places of the dispatcher', () => {
     expect(signalled.flatMap(({ events }) => events)).toHaveLength(41);
     // One for each flow, and more only where this machine stood still meanwhile; without a rush one for each event.
     expect(signalled.length).toBeLessThan(31);
+  });
+
+  describe('for an event that is given to the intake', () => {
+    let give: (flowId: string) => Promise<string>;
+    beforeEach(async () => {
+      const intake = createIntake({ inbox: store.inbox, dispatcher });
+      give = async (flowId) => (await intake(anEvent({ flowId }))).id;
+      await until('the first look', () => looks.count === 1);
+    });
+
+    it('need no look into the inbox where its flow is quiet', async () => {
+      for (let n = 0; n < 5; n += 1) await delivered([await give(`bridge-transfer/quiet-${n}`)]);
+      expect(signalled.map(({ events }) => events.length)).toEqual([1, 1, 1, 1, 1]);
+      expect(looks.count).toBe(1);
+    });
+
+    it('are one for events of a flow that come together, in the order of their receipt', async () => {
+      const ids = await Promise.all(Array.from({ length: 5 }, () => give('bridge-transfer/burst')));
+      await delivered(ids);
+      expect(signalled.map(({ events }) => events.map(({ id }) => id))).toEqual([ids]);
+    });
+
+    it('are given back where the event is a repeat, so that a hundred of them take none away', async () => {
+      const intake = createIntake({ inbox: store.inbox, dispatcher });
+      const repeat = { flowId: 'bridge-transfer/repeated', contentHash: 'same' };
+      for (let n = 0; n < 100; n += 1) await intake(anEvent(repeat));
+      for (let n = 0; n < PLACES; n += 1) await give(`bridge-transfer/slow-${n}`);
+      await until('slow signals', () => hanging.size === PLACES);
+    });
+
+    it('are waited for where all are taken', async () => {
+      const slow = Array.from({ length: PLACES + 2 }, (_, n) => give(`bridge-transfer/slow-${n}`));
+      await Promise.all(slow);
+      await until('slow signals', () => hanging.size === PLACES);
+      for (const arrive of hanging.values()) arrive();
+      await until('the others', () => hanging.size === PLACES + 2);
+    });
+
+    it('are left to the next look while events come fast', async () => {
+      arrivals.areRush = true;
+      const id = await give('bridge-transfer/rush');
+      expect(signalled).toEqual([]);
+      arrivals.areRush = false;
+      dispatcher.nudge();
+      await delivered([id]);
+    });
+
+    it('see to what came while the signal of the same flow was on its way', async () => {
+      const flowId = 'bridge-transfer/slow-meanwhile';
+      const ids = [await give(flowId)];
+      await until('the signal', () => hanging.size === 1);
+      ids.push(await give(flowId), await give(flowId));
+      hanging.get(flowId)?.();
+      await until('the second signal', () => signalled.length === 2);
+      hanging.get(flowId)?.();
+      await delivered(ids);
+      expect(signalled.map(({ events }) => events.length)).toEqual([1, 2]);
+    });
+
+    it('leave nothing to mark behind when the dispatcher stops', async () => {
+      const id = await give('bridge-transfer/last');
+      await until('the signal', () => signalled.length === 1);
+      await dispatcher.stop();
+      expect(await store.inbox.get(id)).toMatchObject({ state: 'delivered' });
+    });
   });
 
   it('are few while events come fast, and as many as ever when that is over', async () => {

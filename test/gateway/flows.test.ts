@@ -234,6 +234,30 @@ describe('the flow operations', () => {
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
+  it.each(['COMPLETED', 'FAILED'])('show what a flow said at its end (%s) where no worker answers', async (status) => {
+    const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
+    const passing = await startProbeWorker(lonely.taskQueue);
+    const reference = newReference();
+    await lonely.post('/flows/bridge-transfer', transferInput(reference), SHOP);
+    await lonely.post(lonely.callbackPath(reference), { status });
+    await lonely.client.workflow
+      .getHandle(`bridge-transfer/${reference}`)
+      .result()
+      .catch(() => undefined);
+    await passing.stop();
+    const shown = await fetch(`${lonely.url}/flows/bridge-transfer/${reference}`, { headers: SHOP });
+    expect(await shown.json()).toMatchObject({
+      state: status.toLowerCase(),
+      stage: 'probing',
+      timeline: [{ by: 'flow', detail: status }],
+    });
+    await until('its event is settled', async () => {
+      const [row] = await lonely.store.inbox.list({ flowId: `bridge-transfer/${reference}` });
+      return row?.state === 'applied';
+    });
+    await lonely.close();
+  });
+
   it('show what the server knows where no worker answers', async () => {
     const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
     const reference = newReference();

@@ -31,15 +31,15 @@ const MOST_UNTRUSTED = 20;
 /** Settling leaves the lease to rows that came meanwhile: they are due now. */
 const AT_ONCE = 0;
 
-/** When the flow is looked at again, and whether these rows are dealt with: else they are due again then. */
+/** When the flow is looked at again, and the rows that were signalled, to be marked as delivered: else they are due then. */
 export interface Delivery {
   readonly dueInMs: number;
-  readonly isDone: boolean;
+  readonly signalled?: readonly string[];
 }
 
 /**
- * One flow's rows, in order, as one signal. Marked as delivered after the signal: a crash in between delivers twice, and
- * the flow takes each id once.
+ * One flow's rows, in order, as one signal. The caller marks them as delivered after it: a crash in between delivers
+ * twice, and the flow takes each id once.
  */
 export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<Delivery> {
   const { inbox } = deps;
@@ -59,13 +59,8 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   if ((await deps.signal(flowId, events)) === 'delivered') {
     deps.openSignals.add(flowId);
     const paceMs = deps.pace.signalled(flowId);
-    const dueInMs = isFull ? 0 : paceMs;
-    await inbox.markDelivered(
-      rows.map(({ id }) => id),
-      dueInMs,
-    );
     deps.dispatched?.(rows.map(({ receivedAt }) => Math.max(0, Date.now() - Date.parse(receivedAt)) / 1_000));
-    return { dueInMs, isDone: true };
+    return { dueInMs: isFull ? 0 : paceMs, signalled: rows.map(({ id }) => id) };
   }
   const facts = await deps.reader.facts(flowId);
   if (facts === undefined) {
@@ -132,7 +127,7 @@ function split(readable: readonly Readable[]) {
 
 async function putOff(inbox: InboxStore, flowId: string, delayMs: number): Promise<Delivery> {
   await inbox.defer(flowId, delayMs);
-  return { dueInMs: delayMs, isDone: false };
+  return { dueInMs: delayMs };
 }
 
 /** Rows for a flow that has ended: listed for a person, and loudly where a proven event says that it ended otherwise. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { InboxBatch } from '../../store/inbox.js';
 import { errorForLog } from '../http/error-for-log.js';
+import { createDeliveredMarks } from './delivered-marks.js';
 import { deliverBatch, type DeliverDeps } from './deliver-batch.js';
 import { untilFlowHeals, untilTemporalAnswers } from './delays.js';
 import type { Drain } from './drain.js';
@@ -11,9 +12,20 @@ import { isOutage } from '../../temporal/connection-outage.js';
 export interface Dispatcher {
   /** Something may be due now. Never waits and never throws. */
   nudge(): void;
+  /** A place for an event of this flow that is about to be stored; none where it has to wait its turn. */
+  reserve(flowId: string): Place | undefined;
   start(): void;
   /** Resolves when nothing is in flight any more. */
   stop(): Promise<void>;
+}
+
+/** Held for one delivery, until one of its methods is called; to free it again does nothing. */
+export interface Place {
+  /** For how long the flow is to be leased to this gateway. */
+  readonly leaseMs: number;
+  /** @param leased all that the flow has waiting (`whole`), or only the first of it */
+  deliver(leased: InboxBatch, extent: 'whole' | 'more came'): void;
+  free(): void;
 }
 
 export interface DispatcherDeps extends DeliverDeps {
@@ -46,7 +58,9 @@ const TICK_MS = 10;
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { inbox, logger } = deps;
   const rush = createRushLooks(deps.isRush ?? (() => false));
+  const marks = createDeliveredMarks(deps);
   const inFlight = new Set<Promise<void>>();
+  let reserved = 0;
   let leasing: Promise<void> | undefined;
   let again = false;
   /** Something may have come: how often. A delivery that sees the same figure at its end has nothing to look for. */
@@ -63,7 +77,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 
   const isPaused = () => performance.now() < pausedUntilMs;
-  const freePlaces = () => (rush.isOn() ? FLOWS_AT_ONCE_IN_RUSH : FLOWS_AT_ONCE) - inFlight.size;
+  const freePlaces = () => (rush.isOn() ? FLOWS_AT_ONCE_IN_RUSH : FLOWS_AT_ONCE) - inFlight.size - reserved;
   const mayLook = () => again && !stopped && !isPaused() && rush.heldBackMs() === 0;
 
   const lookAgain = (): void => {
@@ -111,23 +125,51 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  function begin(batch: InboxBatch, seen: number): void {
-    const delivery = deliver(batch, seen).finally(() => {
+  function reserve(flowId: string): Place | undefined {
+    if (stopped || isPaused() || rush.isOn() || freePlaces() <= 0 || deps.pace.restMs(flowId) > 0) return undefined;
+    const seen = nudges;
+    reserved += 1;
+    let isHeld = true;
+    const free = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      reserved -= 1;
+      if (again) lookAgain();
+    };
+    return {
+      leaseMs: LEASE_MS,
+      free,
+      deliver(leased, extent) {
+        begin(leased, seen, extent === 'whole' ? undefined : () => inbox.waitingOf(leased.flowId, EVENTS_PER_SIGNAL));
+        free();
+      },
+    };
+  }
+
+  /** @param reread for a batch to which more came since it was leased */
+  function begin(batch: InboxBatch, seen: number, reread?: () => Promise<InboxBatch['rows']>): void {
+    const delivery = deliver(batch, seen, reread).finally(() => {
       inFlight.delete(delivery);
       if (again) lookAgain();
     });
     inFlight.add(delivery);
   }
 
-  async function deliver(batch: InboxBatch, seen: number): Promise<void> {
+  async function deliver(leased: InboxBatch, seen: number, reread?: () => Promise<InboxBatch['rows']>): Promise<void> {
     try {
-      const { dueInMs, isDone } = await deps.drain.within(() => deliverBatch(deps, batch));
+      const batch = reread === undefined ? leased : { ...leased, rows: await reread() };
+      const { dueInMs, signalled } = await deps.drain.within(() => deliverBatch(deps, batch));
       if (failures > 0) logger.info('Temporal answers again');
       failures = 0;
-      // More of this flow may have come since it was leased.
-      if (!isDone || nudges !== seen || batch.rows.length === EVENTS_PER_SIGNAL) lookIn(dueInMs);
+      if (signalled === undefined) return lookIn(dueInMs);
+      const signalledAtMs = performance.now();
+      marks.add(signalled, dueInMs, () => {
+        // More of this flow may have come since it was leased.
+        if (nudges === seen && batch.rows.length < EVENTS_PER_SIGNAL) return;
+        lookIn(Math.max(0, signalledAtMs + dueInMs - performance.now()));
+      });
     } catch (error) {
-      await giveBack(batch, error);
+      await giveBack(leased, error);
     }
   }
 
@@ -155,6 +197,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   return {
     nudge,
+    reserve,
     start() {
       stopped = false;
       interval = setInterval(nudge, deps.everyMs ?? 1_000);
@@ -165,6 +208,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       clearInterval(interval);
       for (const wake of wakes.values()) clearTimeout(wake);
       await deps.drain.finish(allDone());
+      await marks.finish();
     },
   };
 }

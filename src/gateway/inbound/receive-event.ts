@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { canonicalJson } from '../../store/canonical-json.js';
-import type { InboxSource, Proof } from '../../store/inbox.js';
+import type { InboxSource, Proof, Receipt, ReceivedEvent } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
 import { errorForLog } from '../http/error-for-log.js';
 import { headerValues } from '../http/header-values.js';
@@ -16,11 +16,11 @@ import { proofOf } from './trust.js';
 import { unitsOf } from './unproven.js';
 
 export interface ReceiveDeps {
-  readonly store: Pick<Store, 'inbox' | 'mac'>;
+  readonly store: Pick<Store, 'mac'>;
+  /** Into the inbox: durable when it resolves. */
+  readonly receive: (event: ReceivedEvent) => Promise<Pick<Receipt, 'kind'>>;
   readonly newEventId: () => string;
   readonly arrivals: Arrivals;
-  /** Told of each new row, after it is on disk. */
-  readonly stored: () => void;
   /** Told what became of each arrival, and how long it took. */
   readonly acknowledged?: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
   readonly logger: Logger;
@@ -80,8 +80,7 @@ async function storeEvent(
       contentHash: deps.store.mac('event', canonicalJson(contentOf(value))),
       body: value,
     };
-    const { kind } = await deps.store.inbox.receive(event);
-    if (kind === 'stored') deps.stored();
+    const { kind } = await deps.receive(event);
     return kind;
   } catch (error) {
     // Whatever went wrong: without a row there is no 2xx, and the sender comes again.

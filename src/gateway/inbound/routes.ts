@@ -13,7 +13,7 @@ import { receiveEvent, type Arrival, type ReceiveDeps } from './receive-event.js
 import { SERVICE_PROOFS, SETTLEMENT_PROOFS } from './trust.js';
 
 export interface InboundDeps extends ReceiveDeps {
-  readonly store: Pick<Store, 'inbox' | 'mac' | 'claims'>;
+  readonly store: Pick<Store, 'mac' | 'claims'>;
   readonly settings: Settings;
   readonly capabilities: Capabilities;
   readonly profiles: Profiles;

@@ -25,7 +25,7 @@ export interface Census {
 
 interface CensusDeps extends TerminatedDeps {
   readonly client: Client;
-  readonly reader: Pick<FlowReader, 'report' | 'facts'>;
+  readonly reader: Pick<FlowReader, 'reportOfOpen' | 'facts'>;
   readonly nowMs: () => number;
 }
 
@@ -151,7 +151,7 @@ function movesMoney(flowId: string): boolean {
 function askAll({ reader, nowMs }: CensusDeps, flows: readonly OpenFlow[]) {
   let silent = 0;
   return inTurns(flows, ASKED_AT_ONCE, async ({ flowId, terminated }) => {
-    const view = silent < MOST_SILENT ? (await reader.report(flowId))?.view : undefined;
+    const view = silent < MOST_SILENT ? (await reader.reportOfOpen(flowId))?.view : undefined;
     if (view === undefined) silent += 1;
     const deadlineMs = view?.deadlineAt == null ? undefined : Date.parse(view.deadlineAt);
     const reason = terminated ? 'terminated' : (view?.parked?.reason ?? NOT_SAID);

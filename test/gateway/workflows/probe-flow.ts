@@ -49,6 +49,7 @@ export async function bridgeTransfer(input: { metadata?: { notes?: string } }): 
       events[id] = trusted ? 'applied' : 'unverified';
       if (trusted && status === 'COMPLETED') ending = 'completed';
       if (trusted && status === 'REFUNDED') ending = 'refunded';
+      if (trusted && status === 'FAILED') ending = 'failed';
     }
   });
   setHandler(defineQuery<FlowReport>('flow'), report);
@@ -69,5 +70,8 @@ export async function bridgeTransfer(input: { metadata?: { notes?: string } }): 
   if (input.metadata?.notes === 'park') upsertSearchAttributes([{ key: stateAttribute, value: 'parked' }]);
   await condition(() => ending !== undefined);
   if (ending !== undefined) upsertSearchAttributes([{ key: stateAttribute, value: ending }]);
+  if (ending === 'failed') {
+    throw ApplicationFailure.create({ message: 'it failed', nonRetryable: true, details: [report()] });
+  }
   return report();
 }

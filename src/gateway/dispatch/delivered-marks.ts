@@ -1,0 +1,69 @@
+import type { Logger } from 'pino';
+import type { InboxStore } from '../../store/inbox.js';
+import { errorForLog } from '../http/error-for-log.js';
+
+/**
+ * Marks what was signalled as delivered: a moment later, and what was signalled meanwhile along with it, in one
+ * transaction. The flow acts on the signal at that moment, and this machine's work is better spent on that.
+ */
+export interface DeliveredMarks {
+  /**
+   * @param restMs until the flow may be signalled again; without a rest its lease ends at once
+   * @param marked called when that is on disk
+   */
+  add(ids: readonly string[], restMs: number, marked: () => void): void;
+  /** Resolves when nothing is left to write. */
+  finish(): Promise<void>;
+}
+
+/** Less than the shortest rest of a flow: nobody waits for the end of its lease. */
+const TOGETHER_MS = 150;
+
+interface Mark {
+  readonly ids: readonly string[];
+  readonly restUntilMs: number;
+  readonly marked: () => void;
+}
+
+export function createDeliveredMarks(deps: {
+  readonly inbox: Pick<InboxStore, 'markDelivered'>;
+  readonly logger: Logger;
+}): DeliveredMarks {
+  const writing = new Set<Promise<void>>();
+  let waiting: Mark[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Where it fails, the lease runs out and the events go out again, of which the flow takes each once. */
+  async function write({ ids, restUntilMs, marked }: Mark): Promise<void> {
+    try {
+      await deps.inbox.markDelivered(ids, Math.max(0, Math.ceil(restUntilMs - performance.now())));
+      marked();
+    } catch (error) {
+      deps.logger.warn({ events: ids, error: errorForLog(error) }, 'delivered events could not be marked as such');
+    }
+  }
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const marks = waiting;
+    waiting = [];
+    // Asked for in one moment, they share a transaction.
+    for (const mark of marks) {
+      const written = write(mark).finally(() => writing.delete(written));
+      writing.add(written);
+    }
+  }
+
+  return {
+    add(ids, restMs, marked) {
+      waiting.push({ ids, restUntilMs: performance.now() + restMs, marked });
+      if (restMs < TOGETHER_MS) flush();
+      else timer ??= setTimeout(flush, TOGETHER_MS);
+    },
+    async finish() {
+      flush();
+      await Promise.all(writing);
+    },
+  };
+}

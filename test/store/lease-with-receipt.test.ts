@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type { InboxStore } from '../../src/store/inbox.js';
+import { describeStores } from './store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const flow = (n: number | string) => `bridge-transfer/r${n}`;
+const leaseAll = { flows: 10, perFlow: 50, leaseMs: 30_000 };
+
+describeStores('a lease with the receipt', (kind) => {
+  let temporary: TemporaryStore;
+  let inbox: InboxStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    ({ inbox } = await temporary.open());
+  });
+  afterEach(() => temporary.remove());
+
+  const receive = async (members: Parameters<typeof anEvent>[0] = {}) => (await inbox.receive(anEvent(members))).id;
+  const leasedIds = async (by = inbox) => (await by.lease(leaseAll)).flatMap(({ rows }) => rows.map(({ id }) => id));
+  const LEASE_MS = 10_000;
+  const receiveLeased = async (members: Parameters<typeof anEvent>[0] = {}, by = inbox) =>
+    by.receive(anEvent(members), LEASE_MS);
+
+  it('is given for the first event of a quiet flow, with the row as it is read', async () => {
+    const { id, leased } = await receiveLeased({ body: { name: 'Jane', list: [1, null] } });
+    expect(leased).toEqual({ flowId: flow(1), rows: [await inbox.get(id)], deferrals: 0 });
+    expect(leased?.rows).toHaveLength(1);
+    expect(await leasedIds()).toEqual([]);
+  });
+
+  it('is not given for an event without a flow, a repeat, or a flow that has something waiting', async () => {
+    expect((await receiveLeased({ flowId: null })).leased).toBeUndefined();
+    const first = await receive({ contentHash: 'h' });
+    expect((await receiveLeased({ contentHash: 'h' })).leased).toBeUndefined();
+    const second = await receiveLeased();
+    expect(second.leased).toBeUndefined();
+    expect(await leasedIds()).toEqual([first, second.id]);
+  });
+
+  it('is given to one of those who give events of a flow at once; the rows of all are read by it', async () => {
+    const other = await temporary.open();
+    const receipts = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => receiveLeased({}, n % 2 ? other.inbox : inbox)),
+    );
+    expect(receipts.filter(({ leased }) => leased !== undefined)).toHaveLength(1);
+    const rows = await inbox.waitingOf(flow(1), 50);
+    expect(new Set(rows.map(({ id }) => id))).toEqual(new Set(receipts.map(({ id }) => id)));
+    expect((await inbox.waitingOf(flow(1), 3)).map(({ id }) => id)).toEqual(rows.slice(0, 3).map(({ id }) => id));
+    expect(await leasedIds(other.inbox)).toEqual([]);
+  });
+
+  it('ends as every other: with the delivery, and when the caller vanishes', async () => {
+    const other = await temporary.open();
+    const { id } = await receiveLeased();
+    temporary.clock.advance(LEASE_MS);
+    expect(await leasedIds(other.inbox)).toEqual([id]);
+    await other.inbox.markDelivered([id], 0);
+    expect((await receiveLeased()).leased?.rows).toHaveLength(1);
+  });
+});
