@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 
 /**
  * One request as its bytes: made before the clock starts, so that the load costs little of the machine that it loads.
@@ -25,72 +25,81 @@ export function requestBytes(
 export async function sendAll(url: string, requests: readonly Buffer[], atOnce: number): Promise<void> {
   let next = 0;
   const one = async (): Promise<void> => {
-    const socket = open(url);
+    const line = openLine(url);
     try {
       while (next < requests.length) {
         const request = requests[next] as Buffer;
         next += 1;
-        await exchange(socket, request);
+        await line.send(request);
       }
     } finally {
-      socket.destroy();
+      line.close();
     }
   };
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
 /** Connections that stay open between requests, as those of most senders do: as many as there are requests at once. */
-export interface Sender {
-  /** @throws Error where the answer is not 200 */
+export function createSender(url: string): Line {
+  const all: Line[] = [];
+  const idle: Line[] = [];
+  const another = (): Line => {
+    const line = openLine(url);
+    all.push(line);
+    return line;
+  };
+  return {
+    async send(request) {
+      const line = idle.pop() ?? another();
+      await line.send(request);
+      idle.push(line);
+    },
+    close: () => all.forEach((line) => line.close()),
+  };
+}
+
+export interface Line {
+  /** One request and its answer. @throws Error where that is not 200 */
   send(request: Buffer): Promise<void>;
   close(): void;
 }
 
-export function createSender(url: string): Sender {
-  const all = new Set<Socket>();
-  const idle: Socket[] = [];
-  const another = (): Socket => {
-    const socket = open(url);
-    all.add(socket);
-    return socket;
-  };
-  return {
-    async send(request) {
-      const socket = idle.pop() ?? another();
-      await exchange(socket, request);
-      idle.push(socket);
-    },
-    close() {
-      for (const socket of all) socket.destroy();
-    },
-  };
+interface Waiting {
+  resolve(): void;
+  reject(error: Error): void;
 }
 
-function open(url: string): Socket {
+/** A connection for one request after the other. Answers say their length: those of our servers do. */
+function openLine(url: string): Line {
   const { hostname, port } = new URL(url);
-  return connect({ host: hostname, port: Number(port), noDelay: true });
-}
-
-/** One request and its answer, which says its length: those of our servers do. */
-function exchange(socket: Socket, request: Buffer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let received = '';
-    const done = (error?: Error): void => {
-      socket.off('data', onData).off('error', done).off('close', onClose);
-      if (error === undefined) resolve();
-      else reject(error);
-    };
-    const onClose = () => done(new Error('the server closed a connection in the middle of a request'));
-    const onData = (chunk: Buffer) => {
-      received += chunk.toString('latin1');
-      const head = received.indexOf('\r\n\r\n');
-      if (head < 0) return;
-      const length = Number(/\r\ncontent-length: (\d+)/i.exec(received.slice(0, head))?.[1] ?? Number.NaN);
-      if (Number.isNaN(length)) return done(new Error(`an answer without a length: ${received.slice(0, head)}`));
-      if (received.length < head + 4 + length) return;
-      done(received.startsWith('HTTP/1.1 200 ') ? undefined : new Error(`not 200: ${received.slice(0, 300)}`));
-    };
-    socket.on('data', onData).on('error', done).on('close', onClose);
-    socket.write(request);
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+  let received = '';
+  let waiting: Waiting | undefined;
+  const end = (error?: Error): void => {
+    const ended = waiting;
+    waiting = undefined;
+    received = '';
+    if (error === undefined) ended?.resolve();
+    else ended?.reject(error);
+  };
+  socket.on('error', end);
+  socket.on('close', () => end(new Error('the server closed a connection in the middle of a request')));
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.toString('latin1');
+    const head = received.indexOf('\r\n\r\n');
+    if (head < 0) return;
+    const length = Number(/\r\ncontent-length: (\d+)/i.exec(received)?.[1] ?? Number.NaN);
+    if (Number.isNaN(length)) return end(new Error(`an answer without a length: ${received.slice(0, head)}`));
+    if (received.length < head + 4 + length) return;
+    end(received.startsWith('HTTP/1.1 200 ') ? undefined : new Error(`not 200: ${received.slice(0, 300)}`));
   });
+  return {
+    send: (request) =>
+      new Promise((resolve, reject) => {
+        if (socket.destroyed) return reject(new Error('the server closed a connection between two requests'));
+        waiting = { resolve, reject };
+        socket.write(request);
+      }),
+    close: () => socket.destroy(),
+  };
 }

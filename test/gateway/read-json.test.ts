@@ -34,6 +34,25 @@ describe('a JSON body', () => {
   });
 
   it.each([
+    ['100', 100],
+    ['-0.10', -0.1],
+    ['1E2', 100],
+    ['-1.5e-3', -0.0015],
+    ['1e400', '1e400'],
+    ['123456789012345', 123456789012345],
+    ['1234567890123456', 1234567890123456],
+    ['12345678901234567', '12345678901234567'],
+    ['0.1234567890123456', 0.1234567890123456],
+    ['0.12345678901234567891', '0.12345678901234567891'],
+  ])('keeps the number %s', (text, value) => {
+    expect(read(`{"amount":${text},"e":"12345678901234567890e5"}`)).toEqual({
+      amount: value,
+      e: '12345678901234567890e5',
+    });
+    expect(read(`[true,{"e":${text}}]`)).toEqual([true, { e: value }]);
+  });
+
+  it.each([
     ['one member twice', '{"amount":1,"amount":2}'],
     ['one member twice, with one value', '{"amount":1,"amount":1}'],
     ['one member twice in two spellings', '{"amount":1,"\\u0061mount":1}'],

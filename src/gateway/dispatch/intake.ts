@@ -1,10 +1,10 @@
 import type { InboxStore, Receipt, ReceivedEvent } from '../../store/inbox.js';
-import type { Dispatcher } from './dispatcher.js';
+import type { Dispatcher, Place } from './dispatcher.js';
 
-/** Receipts of one flow's events that overlap. */
-interface Together {
-  open: number;
-  all: number;
+/** An event for which a place is held. */
+interface First {
+  /** Others of its flow came while it was stored. */
+  moreCame: boolean;
 }
 
 /**
@@ -18,33 +18,34 @@ export function createIntake(deps: {
   readonly dispatcher: Pick<Dispatcher, 'nudge' | 'reserve'>;
 }): (event: ReceivedEvent) => Promise<Receipt> {
   const { inbox, dispatcher } = deps;
-  const together = new Map<string, Together>();
+  const firsts = new Map<string, First>();
 
-  const receiveOf = async (flowId: string, event: ReceivedEvent, receipts: Together): Promise<Receipt> => {
-    const place = receipts.open === 1 ? dispatcher.reserve(flowId) : undefined;
+  const receiveFirst = async (flowId: string, event: ReceivedEvent, place: Place): Promise<Receipt> => {
+    const first: First = { moreCame: false };
+    firsts.set(flowId, first);
     try {
-      const receipt = await inbox.receive(event, place?.leaseMs);
-      if (receipt.leased !== undefined) place?.deliver(receipt.leased, receipts.all === 1 ? 'whole' : 'more came');
-      else if (receipt.kind === 'stored') dispatcher.nudge();
+      const receipt = await inbox.receive(event, place.leaseMs);
+      if (receipt.leased !== undefined) place.deliver(receipt.leased, first.moreCame ? 'more came' : 'whole');
+      else nudge(receipt);
       return receipt;
     } finally {
-      place?.free();
+      firsts.delete(flowId);
+      place.free();
     }
   };
 
-  return async (event) => {
+  const nudge = (receipt: Receipt): Receipt => {
+    if (receipt.kind === 'stored') dispatcher.nudge();
+    return receipt;
+  };
+
+  return (event) => {
     const { flowId } = event;
     // Nobody's: a person looks at it.
     if (flowId === null) return inbox.receive(event);
-    const receipts = together.get(flowId) ?? { open: 0, all: 0 };
-    together.set(flowId, receipts);
-    receipts.open += 1;
-    receipts.all += 1;
-    try {
-      return await receiveOf(flowId, event, receipts);
-    } finally {
-      receipts.open -= 1;
-      if (receipts.open === 0) together.delete(flowId);
-    }
+    const first = firsts.get(flowId);
+    if (first !== undefined) first.moreCame = true;
+    const place = first === undefined ? dispatcher.reserve(flowId) : undefined;
+    return place === undefined ? inbox.receive(event).then(nudge) : receiveFirst(flowId, event, place);
   };
 }

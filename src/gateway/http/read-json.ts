@@ -9,6 +9,7 @@ const MAX_DEPTH = 32;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const POINT = 0x2e;
 
 /**
  * Strict JSON from raw bytes: UTF-8 without a byte order mark, at most 32 levels deep, no member twice, nothing that a
@@ -18,20 +19,36 @@ const COLON = 0x3a;
  * @throws UnreadableJsonError
  */
 export function readJson(bytes: Uint8Array): unknown {
-  const members = scan(bytes);
-  const value = parseText(decode(bytes));
+  const { members, longNumbers } = scan(bytes);
+  const value = parseText(decode(bytes), longNumbers);
   // The parser takes a member twice where both values are equal, and cannot be told otherwise.
   if (count(value) !== members) throw new UnreadableJsonError('The body has one member twice.');
   return value;
 }
 
-/** Members of all objects, told by colons outside of strings. Refuses depth before a recursive parser sees it. */
-function scan(bytes: Uint8Array): number {
+/** Of so many digits and no exponent, JavaScript keeps every number as it was written. */
+const EXACT_DIGITS = 15;
+
+/**
+ * Members of all objects, told by colons outside of strings, and whether a number may be one that JavaScript would
+ * change. Refuses depth before a recursive parser sees it.
+ */
+function scan(bytes: Uint8Array): { readonly members: number; readonly longNumbers: boolean } {
   let members = 0;
+  let digits = 0;
+  let longNumbers = false;
   let depth = 0;
   let inString = false;
   for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index];
+    const byte = bytes[index] as number;
+    if (!inString && byte >= 0x30 && byte <= 0x39) {
+      digits += 1;
+      longNumbers ||= digits > EXACT_DIGITS;
+      continue;
+    }
+    // An exponent; a point goes on with the digits.
+    if (digits > 0 && (byte | 0x20) === 0x65) longNumbers = true;
+    if (byte !== POINT) digits = 0;
     if (inString) {
       if (byte === BACKSLASH) index += 1;
       else if (byte === QUOTE) inString = false;
@@ -42,7 +59,7 @@ function scan(bytes: Uint8Array): number {
       if (depth > MAX_DEPTH) throw new UnreadableJsonError(`The body is more than ${MAX_DEPTH} levels deep.`);
     } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
   }
-  return members;
+  return { members, longNumbers };
 }
 
 function decode(bytes: Uint8Array): string {
@@ -54,8 +71,10 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function parseText(text: string): unknown {
+function parseText(text: string, longNumbers: boolean): unknown {
   try {
+    // Several times as fast as the parser that sees each number as text.
+    if (!longNumbers) return JSON.parse(text) as unknown;
     return parse(text, null, (number) => (isSafeNumber(number) ? Number(number) : number));
   } catch {
     throw new UnreadableJsonError('The body is not JSON, or has one member twice.');
