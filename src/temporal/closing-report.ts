@@ -11,8 +11,9 @@ import { isPlaintext, isUndecodable } from './plaintext-marker.js';
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 
 /**
- * What a flow said when it closed, from its last event: no worker has to replay it for that. Undefined where it is open,
- * or closed without a word (terminated, cancelled) or in words that cannot be read here.
+ * What a closed flow said when it closed, from its last event: no worker has to replay it for that. Undefined where it
+ * closed without a word (terminated, cancelled) or in words that cannot be read here. Not to be asked of an open flow: the
+ * server answers that when the flow closes, or when the time is up.
  *
  * @throws ServiceError where Temporal does not answer, or knows no such flow
  */

@@ -36,6 +36,11 @@ const REPORT_WITHIN_MS = 3_000;
 export function createFlowReader(client: Client, options: { readonly reportWithinMs?: number } = {}): FlowReader {
   const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
 
+  async function reportOf({ flowId, isOpen }: FlowFacts): Promise<FlowReport | undefined> {
+    const said = isOpen ? undefined : await within(CLOSING_WITHIN_MS, () => closingReport(client, flowId));
+    return said ?? reader.reportOfOpen(flowId);
+  }
+
   const reader: FlowReader = {
     async facts(flowId) {
       try {
@@ -61,10 +66,10 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
 
     async report(flowId) {
       try {
-        const said = await within(CLOSING_WITHIN_MS, () => closingReport(client, flowId));
-        return said ?? (await reader.reportOfOpen(flowId));
+        const facts = await reader.facts(flowId);
+        return facts === undefined ? undefined : await reportOf(facts);
       } catch {
-        // Temporal does not answer, or knows no such flow: then no worker is asked either.
+        // Temporal does not answer: then no worker is asked either.
         return undefined;
       }
     },
@@ -83,7 +88,7 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
       if (parseFlowId(flowId) === undefined) return undefined;
       const facts = await reader.facts(flowId);
       if (facts === undefined) return undefined;
-      const report = await (facts.isOpen ? reader.reportOfOpen(flowId) : reader.report(flowId));
+      const report = await reportOf(facts).catch(() => undefined);
       return viewOf(facts, report?.view);
     },
   };

@@ -25,8 +25,6 @@ const FEWEST = 5;
 const MOST = 25;
 const BACKLOG_SHARE = 0.1;
 const FLOWS_LISTED = 250;
-/** They share the transactions of the store. */
-const AT_ONCE = 5;
 
 /** Asks flows what became of their events. Slow on purpose: nobody waits for it, and each question costs a worker. */
 export function createSettler(deps: SettlerDeps): Settler {
@@ -46,9 +44,9 @@ export function createSettler(deps: SettlerDeps): Settler {
     soon.clear();
     const due = listed.filter(({ flowId }) => (patience.get(flowId)?.dueAt ?? 0) <= deps.nowMs());
     const questions = Math.min(MOST, Math.max(FEWEST, Math.ceil(due.length * BACKLOG_SHARE)));
-    for (let begun = 0; begun < questions && !stop.asked; begun += AT_ONCE) {
-      const flows = due.slice(begun, Math.min(questions, begun + AT_ONCE));
-      await Promise.all(flows.map(({ flowId, ids }) => look(flowId, ids)));
+    for (const { flowId, ids } of due.slice(0, questions)) {
+      if (stop.asked) return;
+      await look(flowId, ids);
     }
   }
 
