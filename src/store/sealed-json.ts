@@ -6,13 +6,18 @@ import type { SqlBlob } from './sql-message.js';
 export interface SealedJson {
   /** @throws NotJsonError */
   seal(place: readonly string[], value: unknown): Uint8Array;
+  /** The same for a value that is known to be JSON, such as what was parsed from a request: it is not looked through again. */
+  sealParsed(place: readonly string[], value: unknown): Uint8Array;
   /** @throws UnknownKeyError @throws SealBrokenError */
   open(place: readonly string[], sealed: SqlBlob): unknown;
 }
 
 export function createSealedJson(keyring: Keyring): SealedJson {
+  const sealText = (place: readonly string[], json: string) =>
+    seal(keyring, Buffer.from(json, 'utf8'), JSON.stringify(place));
   return {
-    seal: (place, value) => seal(keyring, Buffer.from(canonicalJson(value), 'utf8'), JSON.stringify(place)),
+    seal: (place, value) => sealText(place, canonicalJson(value)),
+    sealParsed: (place, value) => sealText(place, JSON.stringify(value)),
     open(place, sealed) {
       const plain = open(keyring, new Uint8Array(sealed), JSON.stringify(place));
       return JSON.parse(Buffer.from(plain).toString('utf8')) as unknown;

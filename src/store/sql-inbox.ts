@@ -33,7 +33,7 @@ export function createSqlInbox(deps: {
 
     async receive(event, leaseMs) {
       const trusted = event.proof === null ? 0 : 1;
-      const body = event.body === undefined ? null : sealed.seal(placeOf(event.id, 'body'), event.body);
+      const body = event.body === undefined ? null : sealed.sealParsed(placeOf(event.id, 'body'), event.body);
       const at = now();
       const [stored, admitted] = await write([
         {
@@ -142,7 +142,8 @@ export function createSqlInbox(deps: {
     },
 
     async counts() {
-      const [found] = await db.read([{ sql: `SELECT name, count FROM inbox_counts`, params: [] }]);
+      const waiting = `SELECT 'waiting' AS name, COUNT(*) AS count FROM inbox WHERE state = 'waiting'`;
+      const [found] = await db.read([{ sql: `SELECT name, count FROM inbox_counts UNION ALL ${waiting}`, params: [] }]);
       const count = Object.fromEntries(rows(found).map((row) => [text(row, 'name'), integer(row, 'count')]));
       const byState = Object.fromEntries([...OPEN, ...SETTLED].map((state) => [state, count[state] ?? 0]));
       return { byState: byState as Record<InboxState, number>, repeats: count['repeats'] ?? 0 };

@@ -35,6 +35,7 @@ export function createSettler(deps: SettlerDeps): Settler {
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const stop = { asked: false };
+  const isRush = (): boolean => deps.isRush?.() === true;
 
   async function round(): Promise<void> {
     const listed = await inbox.unsettledFlows({ limit: FLOWS_LISTED + patience.size, ageMs: deps.ageMs ?? 2_000 });
@@ -45,7 +46,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     const due = listed.filter(({ flowId }) => (patience.get(flowId)?.dueAt ?? 0) <= deps.nowMs());
     const questions = Math.min(MOST, Math.max(FEWEST, Math.ceil(due.length * BACKLOG_SHARE)));
     for (const { flowId, ids } of due.slice(0, questions)) {
-      if (stop.asked) return;
+      if (stop.asked || isRush()) return;
       await look(flowId, ids);
     }
   }
@@ -57,7 +58,7 @@ export function createSettler(deps: SettlerDeps): Settler {
   }
 
   const tick = (): void => {
-    if (deps.isRush?.() === true) return;
+    if (isRush()) return;
     running ??= deps.drain
       .within(round)
       .catch((error: unknown) => logger.warn({ error: errorForLog(error) }, 'events cannot be settled; trying again'))
