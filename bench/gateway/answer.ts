@@ -9,9 +9,10 @@ import { cpuPer, stopwatch, type CpuMs, type Processes } from '../measure/cpu.js
 import { medianOf, ratioOf, sideBySide } from '../measure/rounds.js';
 import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
+import { createSender } from '../setup/http-load.js';
 import { inTurns } from '../setup/in-turns.js';
 import type { Stack } from '../setup/stack.js';
-import { deposit, quote } from '../setup/transfers.js';
+import { depositRequest, quote } from '../setup/transfers.js';
 import { processesOf } from './inbox-state.js';
 
 const STARTS = 60;
@@ -28,6 +29,7 @@ interface Round {
 export async function answer(stack: Stack): Promise<readonly Finding[]> {
   const bareWorker = await startBareWorker(stack.temporalAddress);
   const caller = await openCaller();
+  const sender = createSender(stack.url);
   try {
     const { connection } = stack.client;
     const bareClient = new Client({ connection });
@@ -49,8 +51,8 @@ export async function answer(stack: Stack): Promise<readonly Finding[]> {
     };
     const throughProxy = (starts: number) =>
       round(starts, processesOf(stack), {
-        prepare: () => quote(stack),
-        start: (rateId) => deposit(stack, rateId, caller.url),
+        prepare: async () => depositRequest(stack, await quote(stack), caller.url),
+        start: (request) => sender.send(request),
       });
     const bare = (starts: number) =>
       round(
@@ -86,6 +88,7 @@ export async function answer(stack: Stack): Promise<readonly Finding[]> {
       },
     ];
   } finally {
+    sender.close();
     caller.close();
     await bareWorker.stop();
   }

@@ -31,12 +31,11 @@ export async function quote(stack: Stack): Promise<string> {
   return String((await post(stack, QUOTE, TERMS))['rate_id']);
 }
 
-/** Starts the transfer of a quote; resolves, with its reference, when the service's own answer is there. */
-export async function deposit(stack: Stack, rateId: string, callbackUrl: string): Promise<string> {
-  const reference = `bench-${randomUUID()}`;
-  await post(stack, DEPOSIT, {
+/** The caller's request that starts the transfer of a quote; answered when the service's own answer is there. */
+export function depositRequest(stack: Stack, rateId: string, callbackUrl: string): Buffer {
+  const body = JSON.stringify({
     customer_key: 'customer-1',
-    provider_reference_id: reference,
+    provider_reference_id: `bench-${randomUUID()}`,
     rate_id: rateId,
     amount: SILENT_AMOUNT,
     source_currency: 'KES',
@@ -48,7 +47,7 @@ export async function deposit(stack: Stack, rateId: string, callbackUrl: string)
     settlement: { amount: 115.5, currency: 'GHS', recipient: { phone_number: '+233241234567' } },
     callback_url: callbackUrl,
   });
-  return reference;
+  return requestBytes(stack.url, DEPOSIT, { authorization: 'Bearer dev-token' }, body);
 }
 
 /**

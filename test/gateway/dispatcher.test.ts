@@ -187,6 +187,30 @@ describe('the places of the dispatcher', () => {
     });
   });
 
+  describe('told that a flow is there now', () => {
+    const flowId = 'bridge-transfer/early';
+    const AN_HOUR_MS = 3_600_000;
+    let early: string;
+    beforeEach(async () => {
+      await until('the first look', () => looks.count === 1);
+      early = (await store.inbox.receive(anEvent({ flowId }))).id;
+      await store.inbox.defer(flowId, AN_HOUR_MS);
+    });
+
+    it('sends the events that came before it', async () => {
+      dispatcher.hasten(flowId);
+      await delivered([early]);
+    });
+
+    it('has made them due when it stops', async () => {
+      dispatcher.hasten(flowId);
+      await dispatcher.stop();
+      const [batch] = await store.inbox.lease({ flows: 1, perFlow: 1, leaseMs: 1 });
+      expect(batch?.rows.map(({ id }) => id) ?? [early]).toEqual([early]);
+      expect(await store.inbox.get(early)).toMatchObject({ state: batch === undefined ? 'delivered' : 'waiting' });
+    });
+  });
+
   it('are few while events come fast, and as many as ever when that is over', async () => {
     arrivals.areRush = true;
     for (let n = 0; n < 10; n += 1) await receive(`bridge-transfer/slow-${n}`);

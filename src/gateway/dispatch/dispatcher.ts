@@ -12,6 +12,11 @@ import { isOutage } from '../../temporal/connection-outage.js';
 export interface Dispatcher {
   /** Something may be due now. Never waits and never throws. */
   nudge(): void;
+  /**
+   * This flow is there now: events that came before it go out. Never throws, and nobody waits for it; where it fails they
+   * go out a little later.
+   */
+  hasten(flowId: string): void;
   /** A place for an event of this flow that is about to be stored; none where it has to wait its turn. */
   reserve(flowId: string): Place | undefined;
   start(): void;
@@ -60,6 +65,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const rush = createRushLooks(deps.isRush ?? (() => false));
   const marks = createDeliveredMarks(deps);
   const inFlight = new Set<Promise<void>>();
+  const hastening = new Set<Promise<void>>();
   let reserved = 0;
   let leasing: Promise<void> | undefined;
   let again = false;
@@ -190,13 +196,26 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     await inbox.defer(batch.flowId, delayMs).catch(() => undefined);
   }
 
+  function hasten(flowId: string): void {
+    const hastened = inbox
+      .hasten(flowId)
+      .catch(() => undefined)
+      .finally(() => {
+        hastening.delete(hastened);
+        nudge();
+      });
+    hastening.add(hastened);
+  }
+
   async function allDone(): Promise<void> {
+    await Promise.all(hastening);
     await leasing;
     await Promise.all(inFlight);
   }
 
   return {
     nudge,
+    hasten,
     reserve,
     start() {
       stopped = false;

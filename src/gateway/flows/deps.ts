@@ -15,7 +15,7 @@ export interface FlowOperationDeps {
   readonly store: Store;
   readonly reader: FlowReader;
   readonly tokens: TokenCheck;
-  readonly dispatcher: Pick<Dispatcher, 'nudge'>;
+  readonly dispatcher: Pick<Dispatcher, 'nudge' | 'hasten'>;
   readonly settler: Pick<Settler, 'lookAt'>;
   readonly cards: CardDesk;
   readonly logger: Logger;

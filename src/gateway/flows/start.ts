@@ -47,7 +47,7 @@ async function startAndAnswer(
     void reply.header('location', location);
     if (!started) void reply.code(200).send(await shownFlow(deps.reader, address));
     else {
-      await hastenEvents(deps, flowId);
+      deps.dispatcher.hasten(flowId);
       void reply.code(201).send(viewOfNewFlow(flowId, new Date(deps.nowMs())));
     }
     return { started };
@@ -55,12 +55,6 @@ async function startAndAnswer(
     if (error instanceof OtherRequestError) throw new Refusal(409, error.message, { reference });
     throw error;
   }
-}
-
-/** Events that came before their flow go out now. Where that fails they go out a little later. */
-export async function hastenEvents({ store, dispatcher }: FlowOperationDeps, flowId: string): Promise<void> {
-  await store.inbox.hasten(flowId).catch(() => undefined);
-  dispatcher.nudge();
 }
 
 /** `TIME_SCALE` reaches a flow in its input. */

@@ -4,7 +4,6 @@ import { answerUpdateId, awaitUpdate, startAndAwaitAnswer, type Waiting } from '
 import { OtherRequestError } from '../../temporal/start-flow-errors.js';
 import { startFlow } from '../../temporal/start-flow.js';
 import { flowFingerprint } from '../../temporal/start-flow-fingerprint.js';
-import { hastenEvents } from '../flows/start.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
 import type { MoneyRequest } from './money-request.js';
@@ -27,7 +26,7 @@ export async function sendMoney(
     return { started: false };
   }
   if (first.kind === 'not-yet' && !(await isThere(deps, request))) throw otherRequest(request);
-  await hastenEvents(deps, address.flowId);
+  deps.dispatcher.hasten(address.flowId);
   const answered = first.kind === 'told' ? answerOfFlow(reply, request, first.answer) : undefined;
   if (answered === undefined) await answerByState(deps, request, reply);
   return { started: true };
