@@ -15,15 +15,16 @@ const Bare = SettlementEvent.extend({
   chain: z.string().nullish(),
   token: z.string().nullish(),
 });
-const Envelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
 
 const DECIMAL = /^\d{1,30}(\.\d{1,30})?$/;
 const WORD = /^[\w .:-]{1,64}$/;
 
 /** The fields of an event, out of its envelope where it came in one. */
 export function bridgeFieldsOf(body: unknown): unknown {
-  const envelope = Envelope.safeParse(body);
-  return envelope.success ? envelope.data.data : body;
+  if (typeof body !== 'object' || body === null || !('event' in body && 'data' in body)) return body;
+  const { event, data } = body;
+  const isEnvelope = typeof event === 'string' && typeof data === 'object' && data !== null && !Array.isArray(data);
+  return isEnvelope ? data : body;
 }
 
 /** Facts to compare and decide by; nothing of a person, no free text. */
