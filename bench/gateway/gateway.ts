@@ -30,10 +30,6 @@ export const gateway: Benchmark = {
       say('P3: webhooks at a steady pace');
       return nextStep(stack);
     });
-    const answers = await onItsOwn((stack) => {
-      say('P9: deposits through the proxy');
-      return answer(stack);
-    });
     const inARush = await onItsOwn(async (stack) => {
       const references = await openTransfers(stack, FLOWS);
       say('P2: webhooks at once');
@@ -41,6 +37,10 @@ export const gateway: Benchmark = {
       await allSettled(stack);
       say('P4: webhooks again');
       return [...acknowledged, ...(await duplicates(stack, references))];
+    });
+    const answers = await onItsOwn((stack) => {
+      say('P9: deposits through the proxy');
+      return answer(stack);
     });
     return [...inARush, ...steps, ...answers];
   },

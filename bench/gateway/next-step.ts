@@ -13,6 +13,7 @@ import { processesOf } from './inbox-state.js';
 const PER_SECOND = 25;
 const EVENTS = 200;
 const LAST = 'COMPLETED';
+const ROUNDS = 5;
 /** What the transfers left to do when they were opened is no part of an event's way. */
 const REST_MS = 1_000;
 
@@ -61,7 +62,7 @@ async function compare(stack: Stack, sender: Line): Promise<readonly Finding[]> 
   // The first ones load code and make the JIT work.
   await byWebhook(EVENTS / 2);
   await bySignal(EVENTS / 2);
-  const rounds = await sideBySide({ a: () => byWebhook(EVENTS), b: () => bySignal(EVENTS) });
+  const rounds = await sideBySide({ a: () => byWebhook(EVENTS), b: () => bySignal(EVENTS) }, ROUNDS);
   const shown = (of: readonly Round[]) =>
     `p50 ${medianOf(of, ({ p50 }) => p50).toFixed(1)} p99 ${medianOf(of, ({ p99 }) => p99).toFixed(1)} ms`;
   const [cpuA, cpuB] = [rounds.a[1]?.cpu ?? {}, rounds.b[1]?.cpu ?? {}];

@@ -17,7 +17,7 @@ const MAX_BATCH = 256;
 /** Of more, half are taken: while the thread writes them, this one serves those who asked for the other half. */
 const SMALL_BATCH = 16;
 /** So many do not wait for the rest of what came at this moment: an idle thread begins while this one still reads. */
-const FIRST_FEW = 8;
+const FIRST_FEW = 14;
 const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
 
 // Bundlers and loaders that keep function names call `__name`, which the thread's text would not have.
