@@ -49,8 +49,12 @@ export function createSender(url: string): Line {
     return line;
   };
   return {
+    isOpen: () => true,
     async send(request) {
-      const line = idle.pop() ?? another();
+      let line = idle.pop();
+      // A server ends a connection that nobody has used for a while.
+      while (line?.isOpen() === false) line = idle.pop();
+      line ??= another();
       await line.send(request);
       idle.push(line);
     },
@@ -61,6 +65,7 @@ export function createSender(url: string): Line {
 export interface Line {
   /** One request and its answer. @throws Error where that is not 200 */
   send(request: Buffer): Promise<void>;
+  isOpen(): boolean;
   close(): void;
 }
 
@@ -100,6 +105,7 @@ function openLine(url: string): Line {
         waiting = { resolve, reject };
         socket.write(request);
       }),
+    isOpen: () => socket.readyState === 'open' || socket.connecting,
     close: () => socket.destroy(),
   };
 }
