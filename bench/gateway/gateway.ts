@@ -25,7 +25,7 @@ export const gateway: Benchmark = {
       }
     };
 
-    // First: what a rush wrote is on its way to the disk for a while, and each row of the others would wait for it.
+    // First, since a steady pace notices most what another load leaves behind on this machine.
     const steps = await onItsOwn((stack) => {
       say('P3: webhooks at a steady pace');
       return nextStep(stack);

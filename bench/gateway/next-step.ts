@@ -3,7 +3,7 @@ import { cpuPer, stopwatch, type CpuMs } from '../measure/cpu.js';
 import { medianOf, ratioOf, sideBySide } from '../measure/rounds.js';
 import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
-import { createSender, type Line } from '../setup/http-load.js';
+import { createSender, type Sender } from '../setup/http-load.js';
 import { atPace } from '../setup/in-turns.js';
 import { signalFlow } from '../../src/temporal/signal-flow.js';
 import type { Stack } from '../setup/stack.js';
@@ -33,7 +33,7 @@ export async function nextStep(stack: Stack): Promise<readonly Finding[]> {
   }
 }
 
-async function compare(stack: Stack, sender: Line): Promise<readonly Finding[]> {
+async function compare(stack: Stack, sender: Sender): Promise<readonly Finding[]> {
   const round = async (events: number, sendTo: (reference: string) => () => Promise<unknown>): Promise<Round> => {
     const references = await openTransfers(stack, events);
     await sleep(REST_MS);

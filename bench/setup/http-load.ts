@@ -40,7 +40,7 @@ export async function sendAll(url: string, requests: readonly Buffer[], atOnce: 
 }
 
 /** Connections that stay open between requests, as those of most senders do: as many as there are requests at once. */
-export function createSender(url: string): Line {
+export function createSender(url: string): Sender {
   const all: Line[] = [];
   const idle: Line[] = [];
   const another = (): Line => {
@@ -49,7 +49,6 @@ export function createSender(url: string): Line {
     return line;
   };
   return {
-    isOpen: () => true,
     async send(request) {
       let line = idle.pop();
       // A server ends a connection that nobody has used for a while.
@@ -62,11 +61,14 @@ export function createSender(url: string): Line {
   };
 }
 
-export interface Line {
+export interface Sender {
   /** One request and its answer. @throws Error where that is not 200 */
   send(request: Buffer): Promise<void>;
-  isOpen(): boolean;
   close(): void;
+}
+
+interface Line extends Sender {
+  isOpen(): boolean;
 }
 
 interface Waiting {
@@ -105,7 +107,7 @@ function openLine(url: string): Line {
         waiting = { resolve, reject };
         socket.write(request);
       }),
-    isOpen: () => socket.readyState === 'open' || socket.connecting,
+    isOpen: () => socket.readyState === 'open',
     close: () => socket.destroy(),
   };
 }

@@ -206,8 +206,7 @@ describe('the places of the dispatcher', () => {
       dispatcher.hasten(flowId);
       await dispatcher.stop();
       const [batch] = await store.inbox.lease({ flows: 1, perFlow: 1, leaseMs: 1 });
-      expect(batch?.rows.map(({ id }) => id) ?? [early]).toEqual([early]);
-      expect(await store.inbox.get(early)).toMatchObject({ state: batch === undefined ? 'delivered' : 'waiting' });
+      expect(batch?.rows.map(({ id }) => id)).toEqual([early]);
     });
   });
 
