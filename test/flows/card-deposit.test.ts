@@ -332,6 +332,8 @@ describe('a card deposit', () => {
     }
     expect(cards.started.length).toBeGreaterThan(30);
     expect(canariesIn(JSON.stringify(CANARY_CARD)).length).toBeGreaterThan(4);
+    expect(canariesIn('01935c2a-6f10-7391-8bde-0123456789ab 7391')).toEqual(['7391']);
+    expect(canariesIn('01935c2a-6f10-7391-8bde-0123456789ab')).toEqual([]);
     expect(seen.join('\n')).toContain('Thandi Payer');
     expect(canariesIn(seen.join('\n'))).toEqual([]);
     expect(canariesIn(await filesOf(bench.folder))).toEqual([]);
