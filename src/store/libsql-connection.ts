@@ -18,13 +18,18 @@ const MAX_BATCH = 256;
 const SMALL_BATCH = 16;
 /** So many do not wait for the rest of what came at this moment: an idle thread begins while this one still reads. */
 const FIRST_FEW = 14;
+/** So many are sent while the thread still works, so that it need not wait for this one to send it more. Fewer wait for it. */
+const ENOUGH_AHEAD = 8;
+const BATCHES_IN_FLIGHT = 2;
 const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
+/** 16 MB. Each checkpoint stops all writes for some fsyncs, and copies a page once that was written many times since the last. */
+const CHECKPOINT = 'wal_autocheckpoint=4000';
 
 // Bundlers and loaders that keep function names call `__name`, which the thread's text would not have.
 const THREAD = `const __name = (target) => target; (${libsqlThread.toString()})(require);`;
 
 /**
- * A database behind a thread. Requests that come while a transaction is under way share the next one: all writes of all
+ * A database behind a thread. Requests that come while a transaction is under way share a later one: all writes of all
  * processes happen one after the other, whatever their turn.
  *
  * @param options.lockTimeoutMs how long a batch tries for the lock while other processes write. @default 5000
@@ -39,7 +44,7 @@ export async function openConnection(options: {
   const workerData: ThreadData = {
     libsql: createRequire(import.meta.url).resolve('libsql'),
     path: options.path,
-    pragmas: [...DURABLE, ...(options.pragmas ?? [])],
+    pragmas: [...DURABLE, CHECKPOINT, ...(options.pragmas ?? [])],
     lockTimeoutMs: options.lockTimeoutMs ?? 5000,
   };
   // No flags of this process: they may load code that only the main thread needs.
@@ -50,7 +55,8 @@ export async function openConnection(options: {
   const queue: Waiting[] = [];
   /** Of the texts that the thread knows. */
   const numbers = new Map<string, number>();
-  let inFlight: readonly Waiting[] = [];
+  /** Oldest first. */
+  const inFlight: (readonly Waiting[])[] = [];
   let state: 'open' | 'closing' | 'closed' = 'open';
   let flushing = false;
   const opened = createSignal();
@@ -58,21 +64,25 @@ export async function openConnection(options: {
 
   const flush = (): void => {
     flushing = false;
-    if (inFlight.length > 0) return;
-    inFlight = queue.splice(0, Math.min(MAX_BATCH, Math.max(SMALL_BATCH, queue.length >> 1)));
-    if (inFlight.length === 0) {
+    if (!mayFlush()) return;
+    const next = queue.splice(0, Math.min(MAX_BATCH, Math.max(SMALL_BATCH, queue.length >> 1)));
+    if (next.length === 0) {
       if (state === 'closing') post({ kind: 'close' });
       else thread.unref();
       return;
     }
+    inFlight.push(next);
     // Only while it works does the thread keep the process alive.
     thread.ref();
     const batch: Batch = {
-      writes: inFlight.some(({ writes }) => writes),
-      ...numbered(inFlight.map(({ request }) => request)),
+      writes: next.some(({ writes }) => writes),
+      ...numbered(next.map(({ request }) => request)),
     };
     post({ kind: 'batch', batch });
   };
+
+  const mayFlush = (): boolean =>
+    inFlight.length === 0 || (inFlight.length < BATCHES_IN_FLIGHT && queue.length >= ENOUGH_AHEAD);
 
   /** Texts are constants of this program, or built of a few: never of what somebody sent. */
   const numbered = (requests: readonly Request[]): Pick<Batch, 'requests' | 'texts'> => {
@@ -92,8 +102,7 @@ export async function openConnection(options: {
   };
 
   const finish = (settle: (waiting: Waiting, index: number) => void): void => {
-    const finished = inFlight;
-    inFlight = [];
+    const finished = inFlight.shift() ?? [];
     finished.forEach(settle);
     flush();
   };
@@ -125,8 +134,8 @@ export async function openConnection(options: {
     state = 'closed';
     opened.reject(new StoreUnavailableError(code));
     closed.resolve();
-    for (const { reject } of [...inFlight, ...queue.splice(0)]) reject(new StoreUnavailableError(code));
-    inFlight = [];
+    for (const { reject } of [...inFlight.splice(0).flat(), ...queue.splice(0)])
+      reject(new StoreUnavailableError(code));
   };
 
   thread.on('message', onMessage);
@@ -140,7 +149,7 @@ export async function openConnection(options: {
         return;
       }
       queue.push({ request, writes, resolve, reject });
-      if (queue.length >= FIRST_FEW && inFlight.length === 0) return flush();
+      if (inFlight.length === 0 ? queue.length >= FIRST_FEW : mayFlush()) return flush();
       if (flushing) return;
       flushing = true;
       setImmediate(flush);

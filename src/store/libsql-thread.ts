@@ -127,9 +127,13 @@ export function libsqlThread(require: NodeJS.Require): void {
   const answer = (message: FromThread): void => parentPort?.postMessage(message);
   const failed = (error: unknown): void => answer({ kind: 'failed', code: codeOf(error) });
 
+  // In their order, also where one waits for the lock while the next is here already.
+  let turn: Promise<void> = Promise.resolve();
   parentPort?.on('message', (message: ToThread) => {
     if (message.kind === 'batch') {
-      untilUnlocked(() => transactAll(message.batch)).then((outcomes) => answer({ kind: 'done', outcomes }), failed);
+      turn = turn
+        .then(() => untilUnlocked(() => transactAll(message.batch)))
+        .then((outcomes) => answer({ kind: 'done', outcomes }), failed);
       return;
     }
     statements.clear();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { InboxState, InboxStore } from './inbox.js';
+import type { InboxState, InboxStore, Receipt } from './inbox.js';
 import { inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js';
 import { integer, text } from './column.js';
 import type { SealedJson } from './sealed-json.js';
@@ -11,7 +11,14 @@ import { StoreRequestError } from './store-errors.js';
 const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;
 
-/** Each method is one transaction. The order of a flow's events is the order in which they were received. */
+const NEW_EVENT = `
+  INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_trusted, content_hash, body, state, received_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+/**
+ * Each method is one transaction; a receipt is two where the event came before. The order of a flow's events is the order
+ * in which they were received.
+ */
 export function createSqlInbox(deps: {
   readonly db: SqlConnection;
   readonly sealed: SealedJson;
@@ -28,39 +35,42 @@ export function createSqlInbox(deps: {
     throw error;
   };
 
+  /** An event that came before, or a receipt that was committed though its caller was told otherwise. */
+  const repeated = async (params: readonly SqlValue[]): Promise<Receipt> => {
+    const sql = `${NEW_EVENT} ${db.dialect.onRepeatedEvent} RETURNING id`;
+    const [known] = await write([{ sql, params }]).catch(noneOnConflict);
+    const row = known?.rows[0];
+    if (row === undefined) throw new StoreRequestError('EVENT_ID_IN_USE');
+    return { kind: 'duplicate', id: text(row, 'id') };
+  };
+
   return {
     ...leases,
 
+    // Most events are new, and a statement that has nothing to give back costs a quarter less.
     async receive(event, leaseMs) {
-      const trusted = event.proof === null ? 0 : 1;
       const body = event.body === undefined ? null : sealed.sealParsed(placeOf(event.id, 'body'), event.body);
       const at = now();
-      const [stored, admitted] = await write([
-        {
-          sql: `INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_trusted, content_hash, body, state,
-                                   received_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ${db.dialect.onRepeatedEvent}
-                RETURNING id, repeats`,
-          params: [
-            event.id,
-            event.source,
-            event.flowId,
-            event.reference,
-            event.status,
-            event.proof,
-            trusted,
-            event.contentHash,
-            body,
-            event.flowId === null ? 'unmatched' : 'waiting',
-            at,
-          ],
-        },
+      const trusted = event.proof === null ? 0 : 1;
+      const params: readonly SqlValue[] = [
+        event.id,
+        event.source,
+        event.flowId,
+        event.reference,
+        event.status,
+        event.proof,
+        trusted,
+        event.contentHash,
+        body,
+        event.flowId === null ? 'unmatched' : 'waiting',
+        at,
+      ];
+      const [inserted, admitted] = await write([
+        { sql: `${NEW_EVENT} ON CONFLICT DO NOTHING`, params },
         leases.admit(event.id, at, leaseMs),
-      ]).catch(noneOnConflict);
-      const row = stored?.rows[0];
-      if (row === undefined) throw new StoreRequestError('EVENT_ID_IN_USE');
-      const receipt = { kind: row['repeats'] === 0 ? 'stored' : 'duplicate', id: text(row, 'id') } as const;
+      ]);
+      if (inserted?.changes !== 1) return repeated(params);
+      const receipt = { kind: 'stored', id: event.id } as const;
       const { flowId } = event;
       if (leaseMs === undefined || flowId === null || admitted?.changes !== 1) return receipt;
       return { ...receipt, leased: { flowId, rows: [newRowOf(event, at)], deferrals: 0 } };

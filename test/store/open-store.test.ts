@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createStore } from '../../src/store/create-store.js';
 import { openConnection } from '../../src/store/libsql-connection.js';
@@ -77,6 +78,27 @@ describe('a request', () => {
     await waiting;
     await write();
     await Promise.all([patient.close(), db.close()]);
+  });
+});
+
+describe('requests', () => {
+  it('keep their order, however many of them wait for the lock of another process', async () => {
+    const db = await openConnection({ path: temporary.place });
+    await db.write([{ sql: 'CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER) STRICT', params: [] }], turnOf.meta);
+    const { default: Database } = await import('libsql');
+    const raw = new Database(temporary.place);
+    raw.exec('BEGIN IMMEDIATE');
+    const writes = Array.from({ length: 100 }, (_, n) =>
+      db.write([{ sql: 'INSERT INTO t (b) VALUES (?)', params: [n] }], turnOf.meta),
+    );
+    // Longer than the wait of a batch for the lock: the second one comes while the first one waits.
+    await expect(Promise.race([Promise.all(writes), sleep(30, 'still waiting')])).resolves.toBe('still waiting');
+    raw.exec('ROLLBACK');
+    raw.close();
+    await Promise.all(writes);
+    const [rows] = await db.read([{ sql: 'SELECT b FROM t ORDER BY a', params: [] }]);
+    expect(rows?.rows.map(({ b }) => b)).toEqual(writes.map((_, n) => n));
+    await db.close();
   });
 });
 
