@@ -22,7 +22,7 @@ const FIRST_FEW = 14;
 const ENOUGH_AHEAD = 8;
 const BATCHES_IN_FLIGHT = 2;
 const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
-/** 16 MB. Each checkpoint stops all writes for some fsyncs, and copies a page once that was written many times since the last. */
+/** 16 MB. All writes wait for a checkpoint; and one that comes late copies a page once, however often it was written. */
 const CHECKPOINT = 'wal_autocheckpoint=4000';
 
 // Bundlers and loaders that keep function names call `__name`, which the thread's text would not have.
