@@ -60,6 +60,7 @@ onlyWithTools('schemathesis against the gateway', () => {
       token: 'dev-token',
       maxExamples: 3,
       known: {
+        kind: ['bridge-transfer'],
         reference: [REFERENCE],
         referenceId: [REFERENCE],
         reference_id: [REFERENCE],

@@ -13,10 +13,16 @@ export interface FuzzOrder {
   readonly token: string;
   /** Cases of the fuzzing phase, for each operation. The other phases have as many as the schemas have corners. */
   readonly maxExamples: number;
-  /** Values that exist, by path parameter: half of the cases have one of them. */
+  /** Values that exist, by path parameter: half of the cases have one of them, and one case of each operation the first. */
   readonly known: Readonly<Record<string, readonly string[]>>;
   /** Further settings, as TOML. */
   readonly settings?: string;
+}
+
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  example?: string;
 }
 
 export interface FuzzReport {
@@ -38,7 +44,7 @@ export interface FuzzReport {
 export async function fuzz(order: FuzzOrder): Promise<{ report: FuzzReport; said: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-fuzz-'));
   try {
-    await writeFile(join(folder, 'openapi.json'), JSON.stringify(order.document));
+    await writeFile(join(folder, 'openapi.json'), JSON.stringify(withExamples(order)));
     await writeFile(join(folder, 'schemathesis.toml'), settingsOf(order));
     const args = ['run', 'openapi.json', '--phases', 'examples,coverage,fuzzing', '--no-color'];
     const { all } = await runProgram(order.schemathesis, args, { cwd: folder });
@@ -49,6 +55,19 @@ export async function fuzz(order: FuzzOrder): Promise<{ report: FuzzReport; said
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** What is known stands in the document, too: the phase of examples asks for it without chance. */
+function withExamples({ document, known }: FuzzOrder): object {
+  const copy = structuredClone(document) as { paths: Record<string, Record<string, { parameters?: Parameter[] }>> };
+  const parameters = Object.values(copy.paths).flatMap((path) =>
+    Object.values(path).flatMap((operation) => operation.parameters ?? []),
+  );
+  for (const parameter of parameters) {
+    const [value] = (parameter.in === 'path' ? known[parameter.name] : undefined) ?? [];
+    if (value !== undefined) parameter.example = value;
+  }
+  return copy;
 }
 
 /**
