@@ -12,7 +12,7 @@ const AT_ONCE = 32;
 const WEBHOOKS = 6_000;
 const SIGNALS = 600;
 const STATUS = 'PAYMENT_SENT';
-const ROUNDS = 7;
+const ROUNDS = 5;
 
 interface Round {
   readonly perSecond: number;

@@ -15,7 +15,7 @@ import type { Stack } from '../setup/stack.js';
 import { depositRequest, quote } from '../setup/transfers.js';
 import { processesOf } from './inbox-state.js';
 
-const STARTS = 60;
+const STARTS = 50;
 /** Between one deposit and the next. */
 const REST_MS = 200;
 

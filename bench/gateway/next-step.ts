@@ -13,7 +13,7 @@ import { processesOf } from './inbox-state.js';
 const PER_SECOND = 25;
 const EVENTS = 200;
 const LAST = 'COMPLETED';
-const ROUNDS = 5;
+const ROUNDS = 4;
 /** What the transfers left to do when they were opened is no part of an event's way. */
 const REST_MS = 1_000;
 

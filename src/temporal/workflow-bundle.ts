@@ -7,7 +7,7 @@ import { failureConverterPath } from './payload-data-converter.js';
 export interface WorkflowBundleFile {
   /** For a worker: `workflowBundle: {codePath}`. */
   codePath: string;
-  /** The size of what each workflow context runs. */
+  /** The size of what a worker evaluates. */
   bytesWithoutMap: number;
 }
 
@@ -23,13 +23,14 @@ export async function bundleWorkflows(workflowsPath: string, codePath: string): 
   return { codePath, bytesWithoutMap: code.lastIndexOf('//# sourceMappingURL=data:') };
 }
 
-/** The bundle's text: what each workflow context evaluates, with its source map. */
+/** The bundle's text, with its source map. */
 export async function bundledCode(workflowsPath: string): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
     failureConverterPath,
     logger: new DefaultLogger('WARN'),
-    preloadModules: [stackDepthPath],
+    // Our own modules hold no state (a test sees to it): evaluated once, and not for each workflow, they are shared by all.
+    preloadModules: [stackDepthPath, workflowsPath],
     webpackConfigHook: withoutComments,
   });
   return code;
@@ -43,7 +44,7 @@ interface SwcRule {
   use: { readonly loader: string; readonly options: { readonly jsc: object } };
 }
 
-/** Comments are a third of the bundle, and each workflow context would read them. Names are kept, for stack traces. */
+/** Comments are a third of the bundle. Names are kept, for stack traces. */
 const withoutComments: NonNullable<BundleOptions['webpackConfigHook']> = (config) => {
   const rules = config.module?.rules ?? [];
   const rule = rules.find((candidate) => String((candidate as SwcRule).test) === String(/\.ts$/)) as

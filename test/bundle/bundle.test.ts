@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
-/** Every cached workflow has a context of its own in which this much is evaluated. */
+/** A worker evaluates this much at its start. */
 const MOST_BYTES = 650_000;
 
 /** Text that is in a package's code, and that nobody writes by chance. */

@@ -1,0 +1,53 @@
+import { parseSync } from '@swc/core';
+import { importsOf } from './imports-of.js';
+import type { SourceFile } from './sources.js';
+
+interface Declaration {
+  readonly type: string;
+  readonly kind?: string;
+  readonly declare?: boolean;
+  readonly declaration?: Declaration;
+  readonly declarations?: readonly {
+    readonly id: { readonly value?: string; readonly typeAnnotation?: { readonly typeAnnotation: unknown } | null };
+    readonly init?: {
+      readonly type: string;
+      readonly callee?: { readonly value?: string };
+      readonly elements?: readonly unknown[];
+      readonly properties?: readonly unknown[];
+    } | null;
+  }[];
+}
+
+const COLLECTIONS = /^(Map|Set|WeakMap|WeakSet|Array)$/;
+
+/** Files of ours that a file imports by value, with those that they import. */
+export function reachedFrom(start: string, files: readonly SourceFile[]): readonly SourceFile[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const reached = new Set<SourceFile>();
+  const walk = (path: string): void => {
+    const file = byPath.get(path);
+    if (file === undefined || reached.has(file)) return;
+    reached.add(file);
+    for (const { to, typeOnly } of importsOf(file)) if (!typeOnly) walk(to);
+  };
+  walk(start);
+  return [...reached];
+}
+
+/**
+ * What of a module could remember something from one call to the next: variables, collections that their type lets grow,
+ * and lists and objects that are empty at the start.
+ */
+export function moduleState({ path, text }: SourceFile): readonly string[] {
+  const { body } = parseSync(text, { syntax: 'typescript', target: 'es2022' });
+  return (body as unknown as readonly Declaration[]).flatMap((statement) => {
+    const { type, kind, declare, declarations = [] } = statement.declaration ?? statement;
+    if (type !== 'VariableDeclaration' || declare === true) return [];
+    return declarations.flatMap(({ id, init }) => {
+      const isEmpty = (init?.elements ?? init?.properties)?.length === 0;
+      const isCollection = init?.type === 'NewExpression' && COLLECTIONS.test(init.callee?.value ?? '');
+      const isReadonly = JSON.stringify(id.typeAnnotation ?? null).includes('"Readonly');
+      return kind !== 'const' || isEmpty || (isCollection && !isReadonly) ? [`${path}: ${id.value ?? '{…}'}`] : [];
+    });
+  });
+}
