@@ -54,11 +54,15 @@ export function post(
       signal: AbortSignal.timeout(timeoutMs),
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
     });
-    request.on('error', (error) => failed(asOurs(error)));
+    let answered: Answered | undefined;
+    // Once it has answered, what ends the reading of the rest changes nothing of that, the time included.
+    request.on('error', (error) => (answered === undefined ? failed(asOurs(error)) : done(answered)));
     request.on('response', (answer) => {
+      const said = { httpStatus: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] };
+      answered = said;
       discard(answer);
       // Read to its end where that comes soon: some receivers take a cut connection for a caller who gave up.
-      answer.on('close', () => done({ httpStatus: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] }));
+      answer.on('close', () => done(said));
     });
     request.end(body);
   });

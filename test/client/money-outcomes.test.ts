@@ -259,7 +259,7 @@ describe('the outcome of a money POST is unknown', () => {
   });
 
   it('when no answer comes in time', async () => {
-    const result = await overRaw((socket) => socket.resume(), { timeoutMs: 100 });
+    const result = await overRaw((socket) => socket.resume(), { timeoutMs: 1_000 });
     expect(result).toMatchObject({ name: 'UnknownOutcomeError', reason: 'timeout' });
   });
 
@@ -270,7 +270,7 @@ describe('the outcome of a money POST is unknown', () => {
         const drip = setInterval(() => socket.write(' '), 20);
         socket.on('close', () => clearInterval(drip));
       },
-      { timeoutMs: 200 },
+      { timeoutMs: 1_000 },
     );
     expect(result).toMatchObject({ name: 'UnknownOutcomeError', reason: 'timeout' });
   });

@@ -5,12 +5,12 @@ import { until } from '../setup/until.js';
 import { callerOf, sample, type Caller } from './caller.js';
 
 /** The service answers later than the proxy waits, and sooner than its client gives up. */
-const LATE = { kind: 'slow', delayMs: 1_500, first: 1 };
+const LATE = { kind: 'slow', delayMs: 2_500, first: 1 };
 
 describe('where the answer takes longer than PROXY_TIMEOUT', () => {
   let stack: Stack;
   let caller: Caller;
-  const options = { sandbox: { stepMs: 20 }, serviceTimeoutMs: 2_000 };
+  const options = { sandbox: { stepMs: 20 }, serviceTimeoutMs: 5_000 };
   withStack({ env: { TIME_SCALE: '0.02', PROXY_TIMEOUT: '0.5' }, ...options }, (opened) => {
     stack = opened;
     caller = callerOf(stack.url, SERVICE_TOKEN);
@@ -37,7 +37,7 @@ describe('where the answer takes longer than PROXY_TIMEOUT', () => {
 
   it('a read of what the service does not show yet is no 404: who believed that would send anew', async () => {
     const reference = newReference('hidden');
-    const fault = { kind: 'late-commit', connection: 'hang', delayMs: 1_200, first: 1 };
+    const fault = { kind: 'late-commit', connection: 'hang', delayMs: 3_000, first: 1 };
     await stack.control('POST', '/faults', { operation: 'sendCrypto', reference, ...fault });
     const { path, body } = sample('sendCrypto', reference);
     expect((await caller.post(path, body)).status).toBe(202);
