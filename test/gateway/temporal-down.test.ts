@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import type { Payload } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { FlowEvent } from '../../src/flows/messages.js';
 import { startDevServer } from '../../src/temporal/dev-server.js';
 import { nextFreePort } from '../../src/temporal/free-port.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
@@ -94,24 +95,29 @@ describe('while Temporal is down', () => {
   );
 });
 
-/** What the histories of these flows have. */
+/**
+ * What the histories of these flows have: events by their ids, and the signals that brought some. One whose answer was lost
+ * is sent again, and brings a flow nothing: it takes each id once.
+ */
 async function heardBy(tested: GatewayUnderTest, references: readonly string[]) {
   let events = 0;
   let signals = 0;
   for (const reference of references) {
     const history = await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).fetchHistory();
+    const ids = new Set<string>();
     for (const { workflowExecutionSignaledEventAttributes: signal } of history.events ?? []) {
-      if (!signal) continue;
-      signals += 1;
-      const [payload] = signal.input?.payloads ?? [];
-      events += payload === undefined ? 0 : (await decoded(tested, payload)).length;
+      const [payload] = signal?.input?.payloads ?? [];
+      const known = ids.size;
+      for (const { id } of payload === undefined ? [] : await decoded(tested, payload)) ids.add(id);
+      if (ids.size > known) signals += 1;
     }
+    events += ids.size;
   }
   return { events, signals };
 }
 
 /** The events that a signal brings. */
-async function decoded(tested: GatewayUnderTest, payload: Payload): Promise<readonly unknown[]> {
+async function decoded(tested: GatewayUnderTest, payload: Payload): Promise<readonly FlowEvent[]> {
   const converter = tested.client.options.loadedDataConverter;
-  return decodeFromPayloadsAtIndex<readonly unknown[]>(converter, 0, [payload]);
+  return decodeFromPayloadsAtIndex<readonly FlowEvent[]>(converter, 0, [payload]);
 }
