@@ -5,9 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { bareFlow } from '../floor/bare-flow.js';
 import { BARE_QUEUE, startBareWorker } from '../floor/start-bare-worker.js';
-import { cpuPer, stopwatch, type CpuMs, type Processes } from '../measure/cpu.js';
-import { medianOf, ratioOf, sideBySide } from '../measure/rounds.js';
-import { percentile } from '../measure/statistics.js';
+import { compareLatency, shownLatency } from '../measure/latency.js';
+import { ratioOf } from '../measure/rounds.js';
 import type { Finding } from '../report/finding.js';
 import { createSender } from '../setup/http-load.js';
 import { inTurns } from '../setup/in-turns.js';
@@ -15,17 +14,10 @@ import type { Stack } from '../setup/stack.js';
 import { depositRequest, quote } from '../setup/transfers.js';
 import { processesOf } from './inbox-state.js';
 
-const STARTS = 25;
-/** Many short ones, for a machine that is quick for a minute and slow for the next. */
-const ROUNDS = 7;
-/** Between one deposit and the next. */
+/** Of each, in a round: one deposit, one bare flow, and so on. */
+const STARTS = 50;
+/** Between one start and the next: what the one before left to do (polling, callbacks) is no part of the next one's way. */
 const REST_MS = 200;
-
-interface Round {
-  readonly p50: number;
-  readonly slowest: number;
-  readonly cpu: CpuMs;
-}
 
 /** P9: from a caller's deposit to the service's own answer, against a bare flow of two empty activities that answers. */
 export async function answer(stack: Stack): Promise<readonly Finding[]> {
@@ -33,52 +25,37 @@ export async function answer(stack: Stack): Promise<readonly Finding[]> {
   const caller = await openCaller();
   const sender = createSender(stack.url);
   try {
-    const { connection } = stack.client;
-    const bareClient = new Client({ connection });
-    const round = async <Ready>(
-      starts: number,
-      processes: Processes,
-      sides: { readonly prepare: () => Promise<Ready>; readonly start: (ready: Ready) => Promise<unknown> },
-    ): Promise<Round> => {
-      const ready = await inTurns(Array.from({ length: starts }), 4, sides.prepare);
-      const cpu = stopwatch(processes);
-      const tookMs = await inTurns(ready, 1, async (one) => {
-        // What the one before left to do (polling, callbacks) is no part of this one's way.
-        await sleep(REST_MS);
-        const startedMs = performance.now();
-        await sides.start(one);
-        return performance.now() - startedMs;
-      });
-      return { p50: percentile(tookMs, 0.5), slowest: Math.max(...tookMs), cpu: cpu() };
+    const bareClient = new Client({ connection: stack.client.connection });
+    let requests: Buffer[] = [];
+    const throughProxy = async (): Promise<void> => {
+      const request = requests.pop();
+      if (request === undefined) throw new Error('fewer deposits were made ready than a round makes');
+      await sender.send(request);
     };
-    const throughProxy = (starts: number) =>
-      round(starts, processesOf(stack), {
-        prepare: async () => depositRequest(stack, await quote(stack), caller.url),
-        start: (request) => sender.send(request),
+    const bare = async (): Promise<void> => {
+      const workflowId = `bare-${randomUUID()}`;
+      await bareClient.workflow.executeUpdateWithStart('answer', {
+        startWorkflowOperation: new WithStartWorkflowOperation<typeof bareFlow>('bareFlow', {
+          workflowId,
+          taskQueue: BARE_QUEUE,
+          args: [workflowId],
+          workflowIdConflictPolicy: 'FAIL',
+        }),
       });
-    const bare = (starts: number) =>
-      round(
-        starts,
-        { server: stack.serverPid, worker: bareWorker.pid },
-        {
-          prepare: () => Promise.resolve(`bare-${randomUUID()}`),
-          start: (workflowId) =>
-            bareClient.workflow.executeUpdateWithStart('answer', {
-              startWorkflowOperation: new WithStartWorkflowOperation<typeof bareFlow>('bareFlow', {
-                workflowId,
-                taskQueue: BARE_QUEUE,
-                args: [workflowId],
-                workflowIdConflictPolicy: 'FAIL',
-              }),
-            }),
+    };
+    const rounds = await compareLatency(
+      {
+        a: { processes: processesOf(stack), stretch: () => once(throughProxy) },
+        b: { processes: { server: stack.serverPid, worker: bareWorker.pid }, stretch: () => once(bare) },
+      },
+      {
+        stretches: STARTS,
+        async prepare(stretches) {
+          const deposit = async () => depositRequest(stack, await quote(stack), caller.url);
+          requests = [...(await inTurns(Array.from({ length: stretches }), 4, deposit))];
         },
-      );
-
-    await throughProxy(STARTS);
-    await bare(STARTS);
-    const rounds = await sideBySide({ a: () => throughProxy(STARTS), b: () => bare(STARTS) }, ROUNDS);
-    const shown = (of: readonly Round[]) =>
-      `p50 ${medianOf(of, ({ p50 }) => p50).toFixed(1)} slowest ${medianOf(of, ({ slowest }) => slowest).toFixed(1)} ms, CPU ms ${cpuPer(STARTS, of[1]?.cpu ?? {})}`;
+      },
+    );
     return [
       {
         budget: 'P9',
@@ -86,7 +63,7 @@ export async function answer(stack: Stack): Promise<readonly Finding[]> {
         limit: { bound: 'at most', value: 1.5 },
         unit: '×',
         measured: ratioOf(rounds, ({ p50 }) => p50),
-        figures: `proxy ${shown(rounds.a)}; bare ${shown(rounds.b)}`,
+        figures: `proxy ${shownLatency(rounds.a)}; bare ${shownLatency(rounds.b)}; ${STARTS} of each in a round, in turns`,
       },
     ];
   } finally {
@@ -94,6 +71,15 @@ export async function answer(stack: Stack): Promise<readonly Finding[]> {
     caller.close();
     await bareWorker.stop();
   }
+}
+
+/** How many milliseconds it took; a rest comes after it. */
+async function once(start: () => Promise<void>): Promise<readonly number[]> {
+  const startedMs = performance.now();
+  await start();
+  const tookMs = performance.now() - startedMs;
+  await sleep(REST_MS);
+  return [tookMs];
 }
 
 /** Every deposit names where its caller is told of changes; the interface wants it so. */
