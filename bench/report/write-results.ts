@@ -17,8 +17,9 @@ export async function writeResults(
   const text = [
     '# Performance, as measured',
     '',
-    '`npm run bench -- --write` wrote this. Ratios are of medians of three rounds or more, measured in turns in one run; CPU in',
-    'milliseconds per operation. `npm run bench` measures again and fails where a budget is missed.',
+    '`npm run bench -- --write` wrote this. Ratios are of medians of three rounds or more, measured in turns in one run, and of',
+    'the 99th percentile of all their operations together; CPU in milliseconds per operation. `npm run bench` measures again',
+    'and fails where a budget is missed.',
     '',
     `Measured on ${machine()}, ${now.toISOString().slice(0, 10)}${loadWas}.`,
     '',

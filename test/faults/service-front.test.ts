@@ -129,7 +129,7 @@ describe('a service that limits and checks who asks', () => {
     writeFileSync(tokenFile, 'second-token');
     await inTurns(flows, 10, async ({ reference, handle }) => {
       await handle.executeUpdate('answer');
-      await bench.control('POST', `/transactions/${reference}/move`, { status: 'SUCCESSFUL' });
+      await bench.move(reference, 'SUCCESSFUL');
     });
     const states = await Promise.all(flows.map(({ handle }) => stateOf(handle)));
     expect(new Set(states)).toEqual(new Set(['completed']));

@@ -49,8 +49,7 @@ export async function openInvoiceBench() {
   const ended = async ({ handle }: Started): Promise<FlowView> =>
     (await until(handle, ({ view }) => view.outcome !== null)).view;
 
-  const move = (reference: string, status: string) =>
-    bench.control('POST', `/transactions/${reference}/move`, { status, operation: 'payInvoice' });
+  const move = (reference: string, status: string) => bench.move(reference, status, 'payInvoice');
 
   return {
     bench,

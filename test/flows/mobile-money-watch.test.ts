@@ -21,8 +21,7 @@ describe('a watched mobile money deposit', () => {
   };
   const watch = (referenceId: string, more: Record<string, unknown> = {}) =>
     bench.startFlow('mobile-money-watch', referenceId, { referenceId, ...more });
-  const move = (referenceId: string, status: string) =>
-    bench.control('POST', `/transactions/${referenceId}/move`, { status, operation: 'mobileMoneyDeposit' });
+  const move = (referenceId: string, status: string) => bench.move(referenceId, status, 'mobileMoneyDeposit');
   const looked = (handle: WorkflowHandle) =>
     until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('looked up')));
 

@@ -75,7 +75,7 @@ async function betweenLooks(bench: Bench): Promise<void> {
 
 /** Moves the sandbox's transaction by hand, step by step. */
 export async function move(bench: Bench, reference: string, ...statuses: readonly string[]): Promise<void> {
-  for (const status of statuses) await bench.control('POST', `/transactions/${reference}/move`, { status });
+  for (const status of statuses) await bench.move(reference, status);
 }
 
 /** Counts what is asked of the service from now on, by operation. */

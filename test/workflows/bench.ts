@@ -42,6 +42,8 @@ export interface Bench {
   readonly timeScale: number;
   control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
   executions(operation: string, reference: string): Promise<number>;
+  /** Moves the sandbox's transaction by hand, as soon as its own steps have brought it to where that is possible. */
+  move(reference: string, status: string, operation?: string): Promise<void>;
   start(input: Record<string, unknown>, id?: string): Promise<WorkflowHandle>;
   /** Starts a flow of any kind under its own id. */
   startFlow(kind: FlowKind, reference: string, input: Record<string, unknown>): Promise<WorkflowHandle>;
@@ -60,6 +62,9 @@ const quiet = { info() {}, warn() {}, error() {}, debug() {} };
 const log = process.env['BENCH_LOG']
   ? { info: console.log, warn: console.log, error: console.log, debug: console.log }
   : quiet;
+
+/** A step of the sandbox takes 20 ms, and this machine may stand still. */
+const MOVABLE_WITHIN_MS = 10_000;
 
 export const ACCOUNT = 'bench';
 export const TOKEN = 'canary-service-token';
@@ -156,6 +161,18 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     async executions(operation, reference) {
       const found = await control('GET', `/executions?operation=${operation}&reference=${reference}`);
       return found['count'] as number;
+    },
+    async move(reference, status, operation) {
+      const order = { status, ...(operation === undefined ? {} : { operation }) };
+      for (const untilMs = performance.now() + MOVABLE_WITHIN_MS; ;) {
+        try {
+          await control('POST', `/transactions/${reference}/move`, order);
+          return;
+        } catch (error) {
+          if (performance.now() > untilMs || !String(error).includes('there is no such way')) throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
     },
     start: (input, id = `bridge-transfer/${String(input['provider_reference_id'])}`) =>
       start('bridgeTransfer', id, input),
