@@ -72,7 +72,8 @@ describe('bridge transfers through gateway, worker and sandbox', () => {
     await stack.control('DELETE', '/faults');
     const wrong = ends.filter(({ ending, state }) => state !== (expected[ending] ?? 'completed') && state !== 'parked');
     expect(wrong).toEqual([]);
-    expect(injected).toBeGreaterThan(20);
+    // Some thirty, by chance: this many at the least, whatever the dice say.
+    expect(injected).toBeGreaterThan(5);
     const references = new Set(ends.map(({ reference }) => reference));
     const { flows } = await stack.reconcile();
     const states = byState({ flows: flows.filter(({ reference }) => references.has(reference)) });
