@@ -13,7 +13,10 @@ const PER_SECOND = 25;
 const LAST = 'COMPLETED';
 /** A second of webhooks, a second of signals, and so on. A p99 of fewer than a thousand of each differs from run to run. */
 const [EVENTS, STRETCHES, ROUNDS] = [25, 10, 5];
-/** What was done before (transfers opened, events settled) is no part of an event's way. */
+/**
+ * What was done before is no part of an event's way: transfers opened, events marked as delivered. These are settled
+ * seconds later, a few at a time, which falls into the seconds of both sides.
+ */
 const REST_MS = 400;
 
 /** P3: from the event that ends a transfer to its end, by webhook and by a signal of its own, each over open connections. */

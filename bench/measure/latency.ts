@@ -22,6 +22,7 @@ interface Stretch {
   readonly cpu: CpuMs;
 }
 
+/** A quarter of a round is enough to warm up. */
 const WARM_UP_SHARE = 4;
 
 /**
@@ -75,7 +76,10 @@ export const p99Of = (rounds: readonly Latency[]): number =>
     0.99,
   );
 
-/** `p50 20.1 p99 40.3 ms, CPU ms gateway 0.31 + server 4.20`: p50 is the median of the rounds', CPU that of the one in the middle. */
+/**
+ * `p50 20.1 p99 40.3 ms, CPU ms gateway 0.31 + server 4.20`: p50 is the median of the rounds', CPU that of the round in the
+ * middle.
+ */
 export function shownLatency(rounds: readonly Latency[]): string {
   const { cpu, tookMs } = rounds[rounds.length >> 1] ?? { cpu: {}, tookMs: [] };
   const p50 = medianOf(rounds, (round) => round.p50);

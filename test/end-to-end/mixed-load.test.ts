@@ -44,7 +44,7 @@ describe('a mixed load of all kinds, with an adversary between the service and u
     });
     expect(wrong.map(({ kind, ...end }) => ({ kind: kind.kind, ...end }))).toEqual([]);
 
-    // The adversary did what it promised (by chance: far fewer than it does on average), and nobody paid for it.
+    // The adversary did what it promised, and nobody paid for it. It goes by chance: these are far below its averages.
     const { deliveries } = await stack.control('GET', '/deliveries');
     const notes = (deliveries as { note: string; state: string }[]).map(({ note, state }) => `${note} ${state}`);
     expect(notes.filter((note) => note === 'duplicate delivered').length).toBeGreaterThan(20);

@@ -19,6 +19,7 @@ import { createDataConverter } from '../../src/temporal/payload-data-converter.j
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
 import { installRuntime } from '../../src/temporal/sdk-logger.js';
 import { startWorker, type RunningWorker } from '../../src/temporal/worker.js';
+import { until as eventually } from '../gateway/setup/until.js';
 
 export interface BenchOptions {
   /** `skipping`: Temporal's time-skipping server, where this machine has it; else the dev server with scaled waits. */
@@ -164,15 +165,15 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
     },
     async move(reference, status, operation) {
       const order = { status, ...(operation === undefined ? {} : { operation }) };
-      for (const untilMs = performance.now() + MOVABLE_WITHIN_MS; ;) {
-        try {
-          await control('POST', `/transactions/${reference}/move`, order);
-          return;
-        } catch (error) {
-          if (performance.now() > untilMs || !String(error).includes('there is no such way')) throw error;
-        }
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+      const moved = () =>
+        control('POST', `/transactions/${reference}/move`, order).then(
+          () => true,
+          (error: unknown) => {
+            if (String(error).includes('there is no such way')) return false;
+            throw error;
+          },
+        );
+      await eventually(`${status} of ${reference} to be possible`, moved, MOVABLE_WITHIN_MS);
     },
     start: (input, id = `bridge-transfer/${String(input['provider_reference_id'])}`) =>
       start('bridgeTransfer', id, input),
