@@ -1,5 +1,5 @@
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
-import type { Quote, Windows } from './outcomes.js';
+import type { Pin, Quote, Windows } from './outcomes.js';
 
 /** What the first activity of a bridge transfer returns: the checked input and all that the flow needs from outside. */
 export interface BridgePreparation {
@@ -8,6 +8,7 @@ export interface BridgePreparation {
   /** Null where the caller brought a `rate_id` that never passed through a gateway of ours. */
   readonly quote: Quote | null;
   readonly windows: Windows;
+  readonly pin: Pin;
   /** Whether signals and updates that came unencrypted may be heard. */
   readonly allowPlaintext: boolean;
 }
@@ -15,6 +16,7 @@ export interface BridgePreparation {
 export interface BridgeDepositOrder {
   readonly flowId: string;
   readonly fingerprint: string;
+  readonly pin: Pin;
   readonly input: BridgeTransferInput;
   readonly rateId: string;
   /** Workflow time, ms, at which the quote was asked for: its life counts from here. */
@@ -64,6 +66,7 @@ export type ReportOutcome =
 
 export interface RefundOrder {
   readonly flowId: string;
+  readonly pin: Pin;
   /** `{reference}.refund`. */
   readonly reference: string;
   readonly receiverAddress: string;

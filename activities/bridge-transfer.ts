@@ -12,10 +12,10 @@ import type { ActivityDeps } from './deps.js';
 import { endsFlow, reading } from './failures.js';
 import { withHeartbeat } from './heartbeat.js';
 import type { Quote, SubmitOutcome } from './outcomes.js';
+import { pinOf } from './pin.js';
 import { reportSettlement } from './report-settlement.js';
 import { submitUnderClaim } from './submit-under-claim.js';
-
-const SETTLE_MARGIN_MS = 60_000;
+import { windowsOf } from './windows.js';
 
 export function createBridgeActivities(deps: ActivityDeps) {
   return {
@@ -27,7 +27,8 @@ export function createBridgeActivities(deps: ActivityDeps) {
         fingerprint,
         quote:
           input.rate_id === undefined ? await quote(deps, input) : await rememberedQuote(deps, input, input.rate_id),
-        windows: { settleMs: deps.serviceTimeoutMs + SETTLE_MARGIN_MS },
+        pin: await pinOf(deps),
+        windows: windowsOf(deps),
         allowPlaintext: deps.allowPlaintext,
       };
     },
@@ -36,16 +37,17 @@ export function createBridgeActivities(deps: ActivityDeps) {
 
     /** One deposit under its claim, inside the life of its quote. */
     submitBridgeDeposit(order: BridgeDepositOrder): Promise<SubmitOutcome> {
-      const { flowId, fingerprint, input } = order;
+      const { flowId, fingerprint, pin, input } = order;
       const reference = input.provider_reference_id;
-      return withHeartbeat(() =>
+      return withHeartbeat(deps.clock, () =>
         submitUnderClaim(deps, {
-          claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint },
+          claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin },
           stillValid: quoteTimer(deps, order),
           quotesAgain: true,
           // A trusted event about this transfer means that the service has it already.
           guard: { flowId, statuses: BRIDGE_STATUSES },
-          send: () => deps.service.createBridgeDeposit(depositRequest(deps, order)),
+          request: () => depositRequest(deps, order),
+          send: (request, options) => deps.service.createBridgeDeposit(request, options),
         }),
       );
     },

@@ -27,11 +27,12 @@ export function answerWithoutCard(answer: CardDeposit, card: Card): Partial<Card
 /** A refusal as it came, its text without the card. The client has cut out most of it; short members are left. */
 export function refusalWithoutCard(error: unknown, card: Card): unknown {
   if (!(error instanceof RejectedError)) return error;
-  const { operation, httpStatus, code, fields, hasReason, isRateExpired } = error;
+  const { operation, httpStatus, code, fields, hasReason, isRateExpired, isAboutReference } = error;
   return new RejectedError(operation, {
     httpStatus,
     fields,
     isRateExpired,
+    isAboutReference,
     ...(hasReason ? { message: sentenceWithoutCard(error.message, card) } : {}),
     ...(code === undefined || cardTexts(card).includes(code) ? {} : { code }),
   });

@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Card, CardDepositRequest } from '../src/contract/deposit.js';
 import { answerWithoutCard, refusalWithoutCard } from './card-answer.js';
 import type { ActivityDeps } from './deps.js';
+import type { ClaimStepOrder } from './flow-step-terms.js';
 import { submissionOf, termsOf } from './flow-steps.js';
 import { withHeartbeat } from './heartbeat.js';
 import type { SubmitOutcome } from './outcomes.js';
@@ -28,12 +29,12 @@ export type CardAttempt =
 export function createCardActivities(deps: ActivityDeps, cards: CardSource) {
   return {
     /** One POST under its claim, with a card that is used once. Called with one attempt only. */
-    async submitCardDeposit(order: { flowId: string; input: unknown }): Promise<CardAttempt> {
+    async submitCardDeposit(order: Omit<ClaimStepOrder, 'step'>): Promise<CardAttempt> {
       const { cardToken } = order.input as { readonly cardToken: string };
       const card = cards.take(cardToken);
       if (card === undefined) return { kind: 'card-gone', why: 'its minute was over, or it was used before' };
       try {
-        const outcome = await withHeartbeat(() => submit(deps, order, card));
+        const outcome = await withHeartbeat(deps.clock, () => submit(deps, order, card));
         cards.forget(cardToken);
         return outcome;
       } catch (error) {
@@ -51,17 +52,18 @@ export function createCardActivities(deps: ActivityDeps, cards: CardSource) {
 
 async function submit(
   deps: ActivityDeps,
-  { flowId, input }: { flowId: string; input: unknown },
+  { flowId, input, pin }: Omit<ClaimStepOrder, 'step'>,
   card: Card,
 ): Promise<SubmitOutcome> {
   const submission = submissionOf({ flowId, step: 'deposit', input });
-  const { claim } = termsOf(deps, flowId, input, submission);
+  const { claim } = termsOf(deps, { flowId, pin }, input, submission);
   const ours = { callbackUrl: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId)) };
-  const body = submission.request(input, ours) as Omit<CardDepositRequest, 'card'>;
   const outcome = await submitUnderClaim(deps, {
     claim,
-    send: () =>
-      deps.service.createCardDeposit({ ...body, card }).then(
+    guard: { flowId, statuses: submission.shownBy },
+    request: () => ({ ...(submission.request(input, ours) as Omit<CardDepositRequest, 'card'>), card }),
+    send: (request) =>
+      deps.service.createCardDeposit(request).then(
         (answer) => answerWithoutCard(answer, card),
         (error: unknown) => {
           throw refusalWithoutCard(error, card);

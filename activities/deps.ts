@@ -1,7 +1,8 @@
+import type { Clock } from '../src/clock.js';
 import type { CallbackSender } from '../src/callbacks/index.js';
 import type { ServiceClient } from '../src/client/index.js';
 import type { Store } from '../src/store/store.js';
-import type { RepeatSetting } from './outcomes.js';
+import type { RepeatSetting, Windows } from './outcomes.js';
 
 /** What activities need from outside; everything that a test may want to replace. */
 export interface ActivityDeps {
@@ -20,12 +21,17 @@ export interface ActivityDeps {
   readonly newOwner: () => string;
   /** Milliseconds of a clock that never jumps. */
   readonly monotonicMs: () => number;
+  /** For pauses and heartbeats. @default the system's */
+  readonly clock?: Clock;
   readonly log: ActivityLog;
   /** Sends callbacks to callers. Undefined: those wait for a worker that can. */
   readonly callbacks?: CallbackSender;
+  /** Shorter limits of a money POST's attempt, for tests that kill workers. Only a service on loopback gets them. */
+  readonly limits?: Pick<Windows, 'heartbeatMs' | 'startWithinMs'>;
 }
 
 export interface ActivityLog {
   info(detail: Readonly<Record<string, unknown>>, message: string): void;
   warn(detail: Readonly<Record<string, unknown>>, message: string): void;
+  error(detail: Readonly<Record<string, unknown>>, message: string): void;
 }

@@ -60,3 +60,12 @@ export async function reading<T>(read: () => Promise<T>): Promise<T | RejectedEr
     throw readFailure(error);
   }
 }
+
+/** Runs what the store alone does: its failure is retried by Temporal. */
+export async function storing<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    throw readFailure(error);
+  }
+}

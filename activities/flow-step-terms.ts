@@ -1,4 +1,5 @@
-import type { ClaimRef, Facts, Windows } from './outcomes.js';
+import type { Asked } from './asking.js';
+import type { ClaimRef, Facts, Pin, Windows } from './outcomes.js';
 
 /** What the first activity of a flow returns. */
 export interface FlowPreparation {
@@ -6,6 +7,7 @@ export interface FlowPreparation {
   readonly input: unknown;
   readonly fingerprint: string;
   readonly windows: Windows;
+  readonly pin: Pin;
   readonly allowPlaintext: boolean;
   /** The flow's POSTs by the name of their step; without those whose input is given later. */
   readonly steps: Readonly<Record<string, StepTerms>>;
@@ -29,6 +31,11 @@ export interface StepOrder {
   readonly input: unknown;
 }
 
+/** A step that is about a claim, which belongs to the flow's own deployment. */
+export interface ClaimStepOrder extends StepOrder {
+  readonly pin: Pin;
+}
+
 export interface StatusOrder {
   readonly flowId: string;
   readonly input: unknown;
@@ -39,9 +46,18 @@ export interface StatusOrder {
   readonly timeScale: number;
   /** Never looks more often than this, ms, already scaled. @default by the cadence alone */
   readonly atLeastMs?: number;
+  /** A person is asked meanwhile: ever more slowly. @default false */
+  readonly isParked?: boolean;
 }
 
 export interface StatusReading {
   readonly status: string | null;
   readonly facts: Facts;
 }
+
+/** One answer of the status lookup. */
+export type StatusEvidence = Asked<StatusReading>;
+
+/** What the service's record of one step shows. */
+export type StepEvidence =
+  { readonly says: 'shown'; readonly facts: Facts } | { readonly says: 'absent' | 'cannot-tell' };

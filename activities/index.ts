@@ -2,10 +2,10 @@ import { createBridgeActivities } from './bridge-transfer.js';
 import { createCallbackActivities } from './deliver-callback.js';
 import { createCardActivities } from './card-deposit.js';
 import { createClaimActivities } from './claims.js';
-import { createCryptoSendActivities } from './await-crypto-send.js';
 import type { ActivityDeps } from './deps.js';
 import { createFlowStepActivities } from './flow-steps.js';
 import { createUpkeepActivities } from './flow-upkeep.js';
+import { createInvoicePaidActivities } from './invoice-paid.js';
 import { createRefundActivities } from './refund.js';
 import { createRefundInvoiceActivities } from './refund-invoice.js';
 import { createSettleActivities } from './settle-unknown.js';
@@ -16,7 +16,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createBridgeActivities(deps),
     ...createRefundActivities(deps),
     ...createRefundInvoiceActivities(deps),
-    ...createCryptoSendActivities(deps),
+    ...createInvoicePaidActivities(deps),
     ...createSettleActivities(deps),
     ...createClaimActivities(deps),
     ...createUpkeepActivities(deps),

@@ -1,4 +1,13 @@
+import type { ClaimSays, LookupSays, Repeat } from '../src/flows/decisions.js';
 import type { Rejection } from '../src/store/claim.js';
+
+/** What the flow's first activity pinned into the flow: the deployment that it belongs to. */
+export interface Pin {
+  /** Of the store. */
+  readonly store: string;
+  readonly account: string;
+  readonly epoch: number;
+}
 
 /** Which claim, and what the caller decided, as a fingerprint that only the store's key can make. */
 export interface ClaimRef {
@@ -6,6 +15,7 @@ export interface ClaimRef {
   readonly reference: string;
   readonly flowId: string;
   readonly fingerprint: string;
+  readonly pin: Pin;
 }
 
 /** What came of one attempt to submit. Every way of it, so that nobody has to guess from an error. */
@@ -31,24 +41,25 @@ export type SubmitOutcome =
   | { readonly kind: 'other-request' }
   /** The claim was voided before anything was sent. */
   | { readonly kind: 'void'; readonly reason: string }
-  /** A trusted event in the inbox contradicts this refund. */
+  /** A trusted event in the inbox shows it done, or excludes it: it was not sent. */
   | { readonly kind: 'contradicted' };
 
 /** `DUPLICATE_REFERENCE` of the operation: what the service does with a repeated reference, as far as is known. */
-export type RepeatSetting = 'unknown' | 'same-result' | 'rejected';
+export type RepeatSetting = Repeat;
 
-/** What the claim and the status lookup say of a POST whose answer was lost. */
-export type UnknownSettled =
-  | { readonly kind: 'accepted'; readonly answer: unknown; readonly by: 'claim' | 'lookup' }
-  | { readonly kind: 'rejected'; readonly rejection: Rejection }
-  /** The service knows the reference, with other facts. */
-  | { readonly kind: 'mismatch'; readonly ours: Facts; readonly theirs: Facts }
-  /**
-   * Nothing was found for the whole settle window. `lookup: false`: there was nothing to ask. `inconclusive`: there is a
-   * record, and it may be older than the POST.
-   */
-  | { readonly kind: 'not-found'; readonly lookup: boolean; readonly inconclusive?: true }
-  | { readonly kind: 'void'; readonly reason: string };
+/** What the claim and the status lookup say of a POST. */
+export interface PostReading {
+  readonly claim: ClaimSays;
+  readonly lookup: LookupSays;
+  /** The service's answer, by the claim or by the lookup. */
+  readonly answer?: unknown;
+  readonly rejection?: Rejection;
+  /** Both sides, where the service knows the reference with other facts. */
+  readonly ours?: Facts;
+  readonly theirs?: Facts;
+  /** Why the claim is void, or why the lookup tells nothing. */
+  readonly why?: string;
+}
 
 export type Facts = Readonly<Record<string, string>>;
 
@@ -66,4 +77,10 @@ export interface Quote {
 export interface Windows {
   /** How long an unknown POST is looked up before it counts as not found: the client's timeout and 60 s. */
   readonly settleMs: number;
+  /** Start-to-close of a money POST's attempt, longer than the client's timeout. Undefined: by `policies.ts`. */
+  readonly attemptMs?: number;
+  /** An attempt without a heartbeat for so long counts as dead. Undefined: by `policies.ts`. */
+  readonly heartbeatMs?: number;
+  /** How long an attempt whose input ages (a quote, a card) may wait for a worker. Undefined: by `policies.ts`. */
+  readonly startWithinMs?: number;
 }

@@ -1,14 +1,16 @@
 import { Context } from '@temporalio/activity';
 
 /** Slower and slower: soon after the start things change, an hour later they hardly do. Milliseconds, unscaled. */
-const CADENCE_MS: readonly number[] = [2_000, 5_000, 15_000, 60_000];
-const SLOWEST_MS = 300_000;
+const CADENCE_MS: readonly number[] = [2_000, 5_000, 15_000, 60_000, 300_000];
+/** While a person is asked: nothing is urgent any more, and whatever comes ends the waiting. */
+const PARKED_CADENCE_MS: readonly number[] = [15_000, 60_000, 300_000, 900_000, 3_600_000];
 const TURNS_PER_STEP = 4;
 
 /** How long to wait before the next try of this activity. */
-export function nextTurnMs(timeScale: number): number {
+export function nextTurnMs(timeScale: number, isParked = false): number {
+  const cadence = isParked ? PARKED_CADENCE_MS : CADENCE_MS;
   const step = Math.floor((Context.current().info.attempt - 1) / TURNS_PER_STEP);
-  const delayMs = CADENCE_MS[step] ?? SLOWEST_MS;
+  const delayMs = cadence[step] ?? cadence.at(-1) ?? 0;
   return Math.max(20, delayMs * timeScale);
 }
 

@@ -5,6 +5,7 @@ import type { RefundOrder } from './bridge-terms.js';
 import type { ActivityDeps } from './deps.js';
 import { withHeartbeat } from './heartbeat.js';
 import type { SubmitOutcome } from './outcomes.js';
+import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
 /** Trusted words that a refund must not be sent against. */
@@ -14,21 +15,23 @@ export function createRefundActivities(deps: ActivityDeps) {
   return {
     /** Sends a refund by `sendCrypto`, under the claim of `{reference}.refund`. */
     async submitRefund(order: RefundOrder): Promise<{ outcome: SubmitOutcome; fingerprint: string }> {
-      const { flowId, reference, receiverAddress, chain, token, cryptoAmount } = order;
+      const { flowId, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
       const decided = { receiverAddress, chain, token, cryptoAmount };
       const fingerprint = deps.store.mac('refund', canonicalJson(decided));
-      const outcome = await withHeartbeat(() =>
+      const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
+      const outcome = await withHeartbeat(deps.clock, () =>
         submitUnderClaim(deps, {
-          claim: { operation: 'sendCrypto', reference, flowId, fingerprint },
+          claim,
           guard: { flowId, statuses: CONTRADICTIONS },
-          send: () =>
-            deps.service.sendCrypto({
-              receiverAddress,
-              chain: chain as Chain,
-              token: token as Token,
-              cryptoAmount: toWireNumber(cryptoAmount),
-              referenceId: reference,
-            }),
+          lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
+          request: () => ({
+            receiverAddress,
+            chain: chain as Chain,
+            token: token as Token,
+            cryptoAmount: toWireNumber(cryptoAmount),
+            referenceId: reference,
+          }),
+          send: (request) => deps.service.sendCrypto(request),
         }),
       );
       return { outcome, fingerprint };

@@ -2,6 +2,7 @@ import type { ServiceClient } from '../src/client/index.js';
 import { RejectedError } from '../src/client/index.js';
 import { cryptoSendFacts } from '../src/flows/crypto-send.js';
 import { offrampFacts } from '../src/flows/offramp-record.js';
+import { paidFacts } from '../src/flows/invoice-payment.js';
 import { onrampFacts } from '../src/flows/onramp-legs.js';
 import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
 import { tellsOfPayment } from '../src/flows/meanings.js';
@@ -31,7 +32,7 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   },
   payInvoice: {
     read: (service, reference) => service.getInvoicePayment(reference),
-    facts: (record) => textMembers(record, { paidAmount: 'amount', paidCurrency: 'currency' }),
+    facts: paidFacts,
     // The record is there before any payment, and is PENDING then.
     proves: (record) => tellsOfPayment((record as InvoicePayment).status),
   },

@@ -1,23 +1,36 @@
 import {
+  checkRequest,
   DuplicateReferenceError,
   InvalidRequestError,
   NotSentError,
   RateLimitedError,
   RejectedError,
   UnknownOutcomeError,
+  type CallOptions,
 } from '../src/client/index.js';
+import { pause, systemClock } from '../src/clock.js';
+import type { OperationName } from '../src/contract/index.js';
+import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, Rejection, Reservation } from '../src/store/claim.js';
+import type { LookupSays } from '../src/flows/decisions.js';
 import type { ActivityDeps } from './deps.js';
-import { endsFlow, readFailure, retryLater } from './failures.js';
+import { requireOwnDeployment } from './pin.js';
+import { recordAnswer } from './record-answer.js';
+import { endsFlow, retryLater, storing } from './failures.js';
 import type { ClaimRef, RepeatSetting, SubmitOutcome } from './outcomes.js';
 
-export interface Submission {
+export interface Submission<Request> {
   readonly claim: ClaimRef;
+  /** The body of the operation, built and checked before its claim: what cannot be sent never reaches `sending`. */
+  readonly request: () => Request;
   /** Exactly one POST. */
-  readonly send: () => Promise<unknown>;
+  readonly send: (request: Request, options: Pick<CallOptions, 'stillValid'>) => Promise<unknown>;
   /** False once the quote that the POST carries is too old to be sent. */
   readonly stillValid?: () => boolean;
-  readonly guard?: ContradictionGuard;
+  /** Trusted events in the inbox that show it done: read in the transaction that marks the claim. */
+  readonly guard: ContradictionGuard;
+  /** The status lookup, asked right before a repeat. Absent where the interface has none. */
+  readonly lookUp?: () => Promise<{ readonly lookup: LookupSays; readonly answer?: unknown }>;
   /** True where its flow gets another quote for one that expired, and sends again with that. @default false */
   readonly quotesAgain?: boolean;
 }
@@ -30,15 +43,22 @@ const RELEASE_PAUSE_MS = 250;
  * One money-moving POST under its claim: three outcomes, never two. Throws only what Temporal may retry (nothing was
  * sent), or what ends the flow before anything was sent; everything else comes back as an outcome.
  */
-export async function submitUnderClaim(deps: ActivityDeps, submission: Submission): Promise<SubmitOutcome> {
+export async function submitUnderClaim<Request>(
+  deps: ActivityDeps,
+  submission: Submission<Request>,
+): Promise<SubmitOutcome> {
   const { claims } = deps.store;
-  const { operation, reference, flowId, fingerprint } = submission.claim;
+  const { operation, reference, flowId, fingerprint, pin } = submission.claim;
   const key: ClaimKey = { account: deps.account, operation, reference };
   const stillValid = submission.stillValid ?? (() => true);
   const owner = deps.newOwner();
   const repeat = deps.repeatSettingOf(operation);
 
-  const found = await storing(() => claims.reserve(key, { owner, flowId, fingerprint }));
+  const ours = await requireOwnDeployment(deps, submission.claim);
+  const built = build(submission);
+  const isFree = async () => pin.epoch === ours.epoch && (await storing(() => claims.get(key))) === undefined;
+  if ('problem' in built && (await isFree())) throw endsFlow('invalid_input', built.problem);
+  const found = await storing(() => claims.reserve(key, { owner, flowId, fingerprint, epoch: pin.epoch }));
   if (found.kind !== 'reserved') return whatTheClaimSays(found, repeat);
   const attempt: Attempt = {
     key,
@@ -47,13 +67,18 @@ export async function submitUnderClaim(deps: ActivityDeps, submission: Submissio
     sentBefore: found.sentBefore ?? false,
     quotesAgain: submission.quotesAgain ?? false,
   };
+  const shown = attempt.sentBefore ? await shownBeforeRepeat(deps, attempt, submission) : undefined;
+  if (shown !== undefined) return shown;
   // A reserved claim that is left behind hinders nobody: the next attempt takes it over.
   if (!stillValid()) return { kind: 'quote-expired', by: 'us' };
+
+  if ('problem' in built && !attempt.sentBefore) throw endsFlow('invalid_input', built.problem);
 
   // Where this write's own answer gets lost, the next attempt finds `sending` and takes it for unknown: safe, if slow.
   const marked = await storing(() => claims.markSending(key, owner, submission.guard));
   if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
   if (marked === 'contradicted') return { kind: 'contradicted' };
+  if ('problem' in built) return refusedRepeat(deps, key, built.problem);
   // The disk may have taken its time.
   if (!stillValid()) {
     await handBack(deps, key, owner);
@@ -61,10 +86,55 @@ export async function submitUnderClaim(deps: ActivityDeps, submission: Submissio
   }
 
   try {
-    const answer = await submission.send();
-    return { kind: 'accepted', answer, recorded: await tried(deps, key, () => claims.recordAnswer(key, answer)) };
+    const answer = await submission.send(built.request, { stillValid });
+    const recorded = await tried(deps, key, () => recordAnswer(deps, key, flowId, answer));
+    return { kind: 'accepted', answer, recorded };
   } catch (error) {
     return whatTheErrorMeans(deps, attempt, error);
+  }
+}
+
+/** What came before may have been executed meanwhile: a repeat is sent only if the service does not show it. */
+async function shownBeforeRepeat(
+  deps: ActivityDeps,
+  { key, repeat }: Attempt,
+  { claim, lookUp }: Pick<Submission<never>, 'claim' | 'lookUp'>,
+): Promise<SubmitOutcome | undefined> {
+  const found = await lookUp?.();
+  switch (found?.lookup) {
+    case 'shown':
+      return {
+        kind: 'accepted',
+        answer: found.answer,
+        recorded: await tried(deps, key, () => recordAnswer(deps, key, claim.flowId, found.answer)),
+      };
+    case 'other':
+      await storing(() => deps.store.claims.recordDecision(key, 'held-back', HELD_BACK));
+      return { kind: 'duplicate', repeat: 'unknown' };
+    case 'cannot-tell':
+      // A person has seen that it cannot be asked; a setting has not.
+      if (repeat === 'unknown') return undefined;
+      throw retryLater('not_sent', 'not repeated before the service has been asked');
+    case 'absent':
+    case 'no-lookup':
+    case undefined:
+      return undefined;
+    default:
+      return found?.lookup satisfies undefined;
+  }
+}
+
+const HELD_BACK = { actor: 'flow', note: 'the service has something else under this reference' };
+
+/** The request, or why there can be none. Anything else that goes wrong here is a bug, and tried again when it is mended. */
+function build<Request>({ claim, request }: Submission<Request>): { request: Request } | { problem: string } {
+  try {
+    const built = request();
+    checkRequest(claim.operation as OperationName, built);
+    return { request: built };
+  } catch (error) {
+    if (error instanceof InvalidRequestError || error instanceof UnsafeAmountError) return { problem: error.message };
+    throw error;
   }
 }
 
@@ -98,6 +168,7 @@ async function whatTheErrorMeans(deps: ActivityDeps, attempt: Attempt, error: un
   const { key, owner, repeat } = attempt;
   if (error instanceof NotSentError) {
     await handBack(deps, key, owner);
+    if (error.reason === 'expired') return { kind: 'quote-expired', by: 'us' };
     const delayMs = error instanceof RateLimitedError ? error.retryAfterMs : undefined;
     throw retryLater(delayMs === undefined ? 'not_sent' : 'rate_limited', error.message, delayMs);
   }
@@ -106,7 +177,11 @@ async function whatTheErrorMeans(deps: ActivityDeps, attempt: Attempt, error: un
     return { kind: 'quote-expired', by: 'service' };
   }
   if (attempt.sentBefore && (error instanceof RejectedError || error instanceof InvalidRequestError)) {
-    return refusedRepeat(deps, key, error);
+    return refusedRepeat(
+      deps,
+      key,
+      error instanceof RejectedError ? `${error.httpStatus}: ${error.message}` : error.message,
+    );
   }
   if (error instanceof InvalidRequestError) {
     await handBack(deps, key, owner);
@@ -115,6 +190,11 @@ async function whatTheErrorMeans(deps: ActivityDeps, attempt: Attempt, error: un
   if (error instanceof RejectedError) {
     const { httpStatus, message, code } = error;
     const rejection: Rejection = { httpStatus, message, ...(code === undefined ? {} : { code }) };
+    if (error.isAboutReference) {
+      // Kept with the claim: `settleUnknown` believes it once the lookup has shown that the service has nothing.
+      await tried(deps, key, () => deps.store.claims.noteRefusal(key, owner, rejection));
+      return { kind: 'unknown', reason: `refused for its reference (${httpStatus}: ${message})`, repeat: 'unknown' };
+    }
     const recorded = await tried(deps, key, () => deps.store.claims.recordRejection(key, owner, rejection));
     return { kind: 'rejected', rejection, owner, recorded };
   }
@@ -129,8 +209,7 @@ async function whatTheErrorMeans(deps: ActivityDeps, attempt: Attempt, error: un
  * The refusal of a repeat is no answer to the send before it: that one may be its very reason, having taken the balance.
  * So the claim stays in `sending`, and nobody sends again by himself.
  */
-function refusedRepeat(deps: ActivityDeps, key: ClaimKey, error: RejectedError | InvalidRequestError): SubmitOutcome {
-  const refused = error instanceof RejectedError ? `${error.httpStatus}: ${error.message}` : error.message;
+function refusedRepeat(deps: ActivityDeps, key: ClaimKey, refused: string): SubmitOutcome {
   deps.log.warn({ operation: key.operation, reference: key.reference }, 'another send was refused; unknown as before');
   return { kind: 'unknown', reason: `another send was refused (${refused})`, repeat: 'unknown', refused };
 }
@@ -140,7 +219,7 @@ async function handBack(deps: ActivityDeps, key: ClaimKey, owner: string): Promi
   for (let tries = 1; ; tries += 1) {
     if (await tried(deps, key, () => deps.store.claims.release(key, owner))) return;
     if (tries === RELEASE_TRIES) throw retryLater('store_unavailable', 'the claim could not be handed back');
-    await new Promise((resolve) => setTimeout(resolve, RELEASE_PAUSE_MS));
+    await pause(deps.clock ?? systemClock, RELEASE_PAUSE_MS);
   }
 }
 
@@ -155,14 +234,5 @@ async function tried(deps: ActivityDeps, key: ClaimKey, write: () => Promise<unk
       'a claim could not be written after the answer',
     );
     return false;
-  }
-}
-
-/** A store failure before `sending` is retried by Temporal. */
-async function storing<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    throw readFailure(error);
   }
 }

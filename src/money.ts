@@ -12,7 +12,7 @@ const WIRE = /^(-?\d{1,60}(?:\.\d{1,60})?)(?:[eE]([+-]?\d{1,3}))?$/;
 const MAX_WIRE_LENGTH = 120;
 const MAX_WIRE_EXPONENT = 60;
 /** Every decimal of up to 15 significant digits survives a double; of those with 16 and 17 only some do. */
-const MAX_EXACT_DIGITS = 15;
+export const MAX_EXACT_DIGITS = 15;
 /** As a factor: multiplication is exact, while division rounds at `Big.DP` digits. */
 const ONE_BPS = '0.0001';
 
@@ -107,14 +107,14 @@ export const checkAmount = (text: string, currency: string): string | undefined 
 };
 
 /**
- * The JSON number that prints as this very decimal. Throws UnsafeAmountError where there is none (more than 15
- * significant digits, or so small that it would print with an exponent), InvalidAmountError where it is no amount.
+ * The JSON number that is this very decimal to whoever reads it, as a double or as a decimal. Throws UnsafeAmountError
+ * where there is none (more than 15 significant digits), InvalidAmountError where it is no amount.
  */
 export const toWireNumber = (text: string): number => {
   const plain = parseAmount(text);
   const wire = Number(plain);
   const digits = plain.replace('.', '').replace(/^-?0*/, '').length;
-  if (String(wire) !== plain || digits > MAX_EXACT_DIGITS) {
+  if (digits > MAX_EXACT_DIGITS || fromWireNumber(wire) !== plain) {
     throw new UnsafeAmountError('the amount has more digits than a JSON number can carry exactly');
   }
   return wire;

@@ -8,11 +8,11 @@ import { root } from './root.mjs';
 import { say } from './step.mjs';
 
 await runMain(async (args) => {
-  const { startTestServers, stopTestServers } = await import('../test/setup/test-servers.ts');
+  const { startServers, stopTestServers } = await import('../test/setup/test-servers.ts');
   const { recordHistories } = await import('../test/replay/record.ts');
-  await startTestServers({ root, freshBundle: undefined });
+  await startServers({ root, freshBundle: undefined });
   try {
-    await recordHistories(process.env.TEST_TEMPORAL_ADDRESS, process.env.TEST_WORKFLOW_BUNDLE, say, args);
+    await recordHistories(process.env.TEST_TEMPORAL_ADDRESS, say, args);
   } finally {
     await stopTestServers();
   }

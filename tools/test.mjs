@@ -1,4 +1,6 @@
 // `npm test [-- [--check] jest arguments]`: from a fresh clone to test results. `--check` adds type check and lint.
+// `npm run crash-matrix` and `npm run packaging` come here with `--project NAME`: those tests kill processes, install
+// packages and start whole stacks, and want the machine for themselves.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, runMain } from './failure.mjs';
@@ -7,27 +9,42 @@ import { runToEnd } from './run-to-end.mjs';
 import { setUp } from './setup.mjs';
 import { runStep, say } from './step.mjs';
 
+/** What `npm test` runs: all but those that want the machine for themselves. */
+const PROJECTS = ['unit', 'store', 'sandbox', 'sim', 'temporal'];
+const NEED_SERVERS = new Set(['temporal', 'crash-matrix', 'packaging']);
+
 await runMain(async (args) => {
   await setUp();
-  const checks = args[0] === '--check' ? await check() : 0;
-  await getServers();
+  const { checked, projects, jestArgs } = readArguments(args);
+  const checks = checked ? await check() : 0;
+  if (projects.some((project) => NEED_SERVERS.has(project))) await getServers();
   const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
-  const jestArgs = args[0] === '--check' ? args.slice(1) : args;
-  const tests = await runToEnd(['--experimental-vm-modules', '--no-warnings', jest, ...jestArgs], { cwd: root });
+  // The names come last: jest takes all words behind this option as names.
+  const selected = ['--selectProjects', ...projects];
+  const tests = await runToEnd(['--experimental-vm-modules', '--no-warnings', jest, ...jestArgs, ...selected], {
+    cwd: root,
+  });
   return tests || checks;
 });
+
+function readArguments(args) {
+  const rest = [...args];
+  const checked = rest[0] === '--check';
+  if (checked) rest.shift();
+  const projects = [];
+  while (rest[0] === '--project') projects.push(...rest.splice(0, 2)[1].split(','));
+  return { checked, projects: projects.length > 0 ? projects : PROJECTS, jestArgs: rest };
+}
 
 /** jest's global setup finds them again, in the cache; here there is room for minutes of progress. */
 async function getServers() {
   const load = (file) => import(pathToFileURL(join(root, 'dist', 'src', 'temporal', file)).href);
   const { findServerExecutable } = await load('find-server.js');
-  const { timeSkippingServerPath } = await load('test-server.js');
   try {
     await findServerExecutable({ env: process.env, log: say });
   } catch (error) {
     throw error.name === 'NoTemporalServerError' ? new Failure(error.message) : error;
   }
-  await timeSkippingServerPath({ env: process.env, log: say });
 }
 
 async function check() {

@@ -13,6 +13,7 @@ import { addResolveCommand } from './commands/resolve.js';
 import { addSandboxCommand } from './commands/sandbox.js';
 import { addShowCommand } from './commands/show.js';
 import { addStartCommand } from './commands/start.js';
+import { addStoreCommand } from './commands/store.js';
 import { addUpCommand } from './commands/up.js';
 import { addWaitCommand } from './commands/wait.js';
 import { addWatchCommand } from './commands/watch.js';
@@ -23,7 +24,7 @@ import type { RunCommand } from './run-command.js';
 
 /** A new command is one file and one line here. */
 const COMMANDS = {
-  'Run it:': [addUpCommand, addGatewayCommand, addWorkerCommand, addSandboxCommand, addDoctorCommand],
+  'Run it:': [addUpCommand, addGatewayCommand, addWorkerCommand, addSandboxCommand, addDoctorCommand, addStoreCommand],
   'Flows:': [addStartCommand, addListCommand, addShowCommand, addWatchCommand, addWaitCommand],
   'Decisions:': [
     addApproveCommand,

@@ -9,6 +9,8 @@ export interface FreshConnection {
   wasReady(): boolean;
   /** Ends the connection, also one that is still being made: after this nothing can leave any more. */
   destroy(): void;
+  /** Whether it was ended because the request was too old once the connection was ready. */
+  wasTooLate(): boolean;
 }
 
 export interface Connections {
@@ -17,8 +19,10 @@ export interface Connections {
   /**
    * For money POSTs: Node may reuse a socket that the server has just closed, and the ECONNRESET of a POST that never
    * arrived looks like one that was executed. A connection of its own also tells whether it was ever made.
+   *
+   * @param stillValid asked once it is ready, right before the first byte: false ends it, and nothing leaves
    */
-  fresh(): FreshConnection;
+  fresh(stillValid?: () => boolean): FreshConnection;
   close(): void;
 }
 
@@ -27,11 +31,12 @@ export function createConnections(secure: boolean, ca?: string): Connections {
   const make = (keepAlive: boolean) =>
     secure ? new HttpsAgent({ keepAlive, ...(ca === undefined ? {} : { ca }) }) : new HttpAgent({ keepAlive });
   const kept = make(true);
-  return { kept, fresh: () => observed(make(false), secure), close: () => kept.destroy() };
+  return { kept, fresh: (stillValid) => observed(make(false), secure, stillValid), close: () => kept.destroy() };
 }
 
-function observed(agent: HttpAgent, secure: boolean): FreshConnection {
+function observed(agent: HttpAgent, secure: boolean, stillValid: () => boolean = () => true): FreshConnection {
   let ready = false;
+  let tooLate = false;
   const sockets: Duplex[] = [];
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {
@@ -40,7 +45,9 @@ function observed(agent: HttpAgent, secure: boolean): FreshConnection {
       sockets.push(socket);
       // First listener of all: Node writes what is queued in later listeners of the same event.
       socket.once(secure ? 'secureConnect' : 'connect', () => {
-        ready = true;
+        tooLate = !stillValid();
+        if (tooLate) socket.destroy();
+        else ready = true;
       });
     } else {
       ready = true; // Nothing to observe, so nothing is proven.
@@ -50,6 +57,7 @@ function observed(agent: HttpAgent, secure: boolean): FreshConnection {
   return {
     agent,
     wasReady: () => ready,
+    wasTooLate: () => tooLate,
     destroy: () => {
       for (const socket of sockets) socket.destroy();
       agent.destroy();

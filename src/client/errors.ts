@@ -51,6 +51,7 @@ export interface Refusal {
   /** Members at fault, where the service names them. */
   readonly fields: readonly string[];
   readonly isRateExpired: boolean;
+  readonly isAboutReference: boolean;
 }
 
 /** The service refused: 400, 403, 404, 422, or a 2xx with `success: false` and a reason. It did not execute. */
@@ -63,6 +64,8 @@ export class RejectedError extends Error {
   readonly hasReason: boolean;
   /** The quote ran out at the service ("Rate Expired"): quote again. */
   readonly isRateExpired: boolean;
+  /** It is about the reference of a request that binds: the service may know that reference, so look it up first. */
+  readonly isAboutReference: boolean;
   readonly operation: OperationName;
   constructor(operation: OperationName, refusal: Refusal) {
     super(refusal.message ?? `refused with HTTP ${refusal.httpStatus} and no readable reason`);
@@ -71,6 +74,7 @@ export class RejectedError extends Error {
     this.code = refusal.code;
     this.fields = refusal.fields;
     this.isRateExpired = refusal.isRateExpired;
+    this.isAboutReference = refusal.isAboutReference;
     this.hasReason = refusal.message !== undefined || refusal.code !== undefined;
   }
 
@@ -80,7 +84,7 @@ export class RejectedError extends Error {
   }
 }
 
-/** 409, or the word DUPLICATE: the service knows this reference. It may have executed: look it up. */
+/** 409, or a word for "duplicate": the service knows this reference. It may have executed: look it up. */
 export class DuplicateReferenceError extends Error {
   override readonly name = 'DuplicateReferenceError';
   readonly operation: OperationName;

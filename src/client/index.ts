@@ -12,6 +12,7 @@ export {
 export type { NotSentReason } from './not-sent.js';
 export type { DoubtReason } from './outcome.js';
 export type { Problem } from './problems.js';
+export { checkRequest } from './prepare.js';
 export { readJson, UnreadableJsonError } from './read-json.js';
 export { createServiceClient } from './service-client.js';
 export type { CallOptions, RelayedAnswer, ServiceClient, ServiceClientOptions } from './service-client.js';

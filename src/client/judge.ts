@@ -22,6 +22,10 @@ const MAX_CODE_LENGTH = 60;
 export interface JudgeOptions {
   readonly redact: (text: string) => string;
   readonly nowMs: () => number;
+  /** The reference that the request carries, where it has one. */
+  readonly reference?: string | undefined;
+  /** Further words for "duplicate"; see `contract/duplicate-words.ts`. */
+  readonly duplicateWords: readonly string[];
 }
 
 /** From what came over the wire to the data, or to the one error that says what it means. */
@@ -70,13 +74,14 @@ export function judge<N extends OperationName>(name: N, result: WireResult, opti
 }
 
 function refusal(name: OperationName, httpStatus: number, body: unknown, options: JudgeOptions, duplicate: boolean) {
-  const { message, code, fields, isDuplicate, isRateExpired } = readErrorBody(body);
+  const { message, code, fields, ofReference, isRateExpired } = readErrorBody(body, options);
   const binds = DOUBT_MEANS[operations[name].effect] === 'unknown';
-  if (binds && (duplicate || isDuplicate)) return new DuplicateReferenceError(name, httpStatus);
+  if (binds && (duplicate || ofReference === 'duplicate')) return new DuplicateReferenceError(name, httpStatus);
   return new RejectedError(name, {
     httpStatus,
     fields,
     isRateExpired,
+    isAboutReference: binds && ofReference !== 'nothing',
     ...(message === undefined ? {} : { message: options.redact(message) }),
     ...(code === undefined ? {} : { code: options.redact(code).slice(0, MAX_CODE_LENGTH) }),
   });

@@ -7,6 +7,7 @@ export type NotSentReason =
   | 'connect-timeout'
   | 'connect'
   | 'cancelled'
+  | 'expired'
   | 'token'
   | 'unauthorized'
   | 'rate-limited';

@@ -1,6 +1,8 @@
+import { stringify } from 'lossless-json';
 import { operations, type OperationName } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
 import { REFERENCE_PATTERN } from '../contract/sending.js';
+import { fromWireNumber } from '../money.js';
 import { InvalidRequestError } from './errors.js';
 import { problemsOf } from './problems.js';
 
@@ -8,6 +10,14 @@ import { problemsOf } from './problems.js';
 export interface PreparedRequest {
   readonly path: string;
   readonly body: string | undefined;
+}
+
+/**
+ * Checks what would be sent, as the call itself does: before its claim is in `sending`. Throws InvalidRequestError with
+ * the members at fault.
+ */
+export function checkRequest(name: OperationName, argument: unknown): void {
+  prepare(name, argument);
 }
 
 /** Checks a call before anything else happens. Throws InvalidRequestError with the members at fault. */
@@ -29,5 +39,11 @@ function bodyOf(name: OperationName, { body: schema }: Operation, argument: unkn
   if (schema === undefined) return undefined;
   const checked = schema.safeParse(argument);
   if (!checked.success) throw new InvalidRequestError(name, problemsOf(checked.error));
-  return JSON.stringify(checked.data);
+  return stringify(checked.data, undefined, undefined, [DECIMALS]);
 }
+
+/** `0.0000005` in place of `5e-7`: the same number, and a decimal to a reader that knows no exponents. */
+const DECIMALS = {
+  test: (value: unknown) => typeof value === 'number',
+  stringify: (value: unknown) => fromWireNumber(value as number),
+};

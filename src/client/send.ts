@@ -13,6 +13,7 @@ export interface WireRequest extends PreparedRequest {
   /** Absent for the operations that are called without the header. */
   readonly token: string | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly stillValid: (() => boolean) | undefined;
 }
 
 /** What came of a request on the wire, not yet judged. */
@@ -53,12 +54,13 @@ export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: Sen
     transformResponse: [(body: unknown) => body],
   });
 
-  return async ({ operation, path, body, token, signal }) => {
+  return async ({ operation, path, body, token, signal, stillValid }) => {
     // Belt to the braces of `prepare`: what the URL parser makes of it must be what we meant.
     if (new URL(`${prefix}${path}`).href !== `${prefix}${path}`) throw new TypeError('a path must not change as a URL');
     if (signal?.aborted) return { kind: 'not-sent', reason: 'cancelled' };
 
-    const fresh = operation.effect === 'money' || operation.effect === 'account' ? connections.fresh() : undefined;
+    const fresh =
+      operation.effect === 'money' || operation.effect === 'account' ? connections.fresh(stillValid) : undefined;
     const ending = createEnding(timeoutMs, signal);
     const agent = fresh?.agent ?? connections.kept;
     try {
@@ -79,6 +81,7 @@ export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: Sen
         header: (header) => asText(headers.get(header)),
       };
     } catch (error) {
+      if (fresh?.wasTooLate()) return { kind: 'not-sent', reason: 'expired' };
       return judgeFailure(error, ending.cause(), fresh?.wasReady());
     } finally {
       ending.stop();

@@ -12,11 +12,13 @@ import { NotSentError } from './errors.js';
 import { judge } from './judge.js';
 import { prepare } from './prepare.js';
 import { createRedactor } from './redact.js';
-import { createSend } from './send.js';
+import { createSend, type Send } from './send.js';
 
 export interface CallOptions {
   /** Ends the call. Where the request may have left already, that is an unknown outcome. */
   readonly signal?: AbortSignal;
+  /** Of a money POST: asked right before its first byte. False sends nothing: NotSentError, `expired`. */
+  readonly stillValid?: () => boolean;
 }
 
 /** A success of the service, byte for byte: it may hold secrets (account operations). */
@@ -57,33 +59,47 @@ export interface ServiceClientOptions {
   readonly ca?: string;
   /** @default 1 MiB */
   readonly maxAnswerBytes?: number;
+  /** Further words by which the service says "duplicate", besides those of the contract. @default none */
+  readonly duplicateWords?: readonly string[];
   /** Milliseconds since the epoch, for `Retry-After` dates. @default Date.now */
   readonly nowMs?: () => number;
+  /** The way of a request to the service and of its answer back. @default HTTP */
+  readonly send?: Send;
 }
 
 /** The service as typed functions. Throws BaseUrlError. It never retries: who repeats what is decided above it. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const base = checkBaseUrl(options.baseUrl, options.allowHttp ?? false);
   const connections = createConnections(base.protocol === 'https:', options.ca);
-  const send = createSend({
-    base,
-    connections,
-    timeoutMs: options.timeoutMs ?? 30_000,
-    maxAnswerBytes: options.maxAnswerBytes ?? 1_048_576,
-  });
+  const send =
+    options.send ??
+    createSend({
+      base,
+      connections,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      maxAnswerBytes: options.maxAnswerBytes ?? 1_048_576,
+    });
   const nowMs = options.nowMs ?? Date.now;
+  const duplicateWords = options.duplicateWords ?? [];
 
-  const exchange = async <N extends OperationName>(name: N, argument: unknown, { signal }: CallOptions = {}) => {
+  const exchange = async <N extends OperationName>(
+    name: N,
+    argument: unknown,
+    { signal, stillValid }: CallOptions = {},
+  ) => {
     const operation: Operation = operations[name];
     const request = prepare(name, argument);
     const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
-    const result = await send({ ...request, name, operation, token, signal });
+    const result = await send({ ...request, name, operation, token, signal, stillValid });
     if (result.kind === 'answer' && result.httpStatus === 401 && token !== undefined) {
       // A failure to refresh must not hide the 401: it shows again at the next call.
       await options.onUnauthorized?.(token).catch(() => undefined);
     }
     const redact = createRedactor(token === undefined ? [] : [token], argument);
-    return { result, data: judge(name, result, { redact, nowMs }) };
+    return {
+      result,
+      data: judge(name, result, { redact, nowMs, duplicateWords, reference: referenceIn(operation, argument) }),
+    };
   };
 
   const calls = operationNames.map((name) => [
@@ -97,6 +113,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     return { httpStatus: result.httpStatus, bytes: result.bytes, data };
   };
   return { ...Object.fromEntries(calls), relay, close: () => connections.close() } as ServiceClient;
+}
+
+function referenceIn({ reference }: Operation, argument: unknown): string | undefined {
+  const value = reference === undefined ? argument : (argument as Readonly<Record<string, unknown>>)[reference];
+  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 async function tokenFor(name: OperationName, source: () => Promise<string>): Promise<string> {

@@ -48,6 +48,15 @@ export const httpUrl = () =>
     .refine((text) => !/[?#]/.test(text), 'must not have a query or fragment')
     .transform((text) => text.replace(/\/+$/, ''));
 
+/** Comma-separated; a word of one or two letters would be in almost any text. */
+export const words = () =>
+  z
+    .string()
+    .transform((text): readonly string[] => text.split(',').map((entry) => entry.trim()))
+    .refine((entries) => entries.every((entry) => /^[\p{L}\p{N}][\p{L}\p{N} _-]{2,79}$/u.test(entry)), {
+      message: 'must be comma-separated words of 3 to 80 letters, digits, spaces, _ and -',
+    });
+
 /** It carries a password, so it is handed on as it is and shown nowhere. */
 export const postgresUrl = () =>
   z

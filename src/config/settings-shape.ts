@@ -47,6 +47,8 @@ export interface Settings {
   /** Callbacks may go to this very machine, also over http. */
   readonly callbackAllowLoopback: boolean;
   readonly duplicateReference: DuplicateReference;
+  /** Further words by which the service says that it knows a reference, besides those of the contract. */
+  readonly duplicateWords: readonly string[];
   /** Absolute path of the folder with all our state. */
   readonly towlineHome: string;
   readonly towlineCache: string;

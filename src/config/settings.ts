@@ -9,7 +9,18 @@ import { DEVELOPMENT_TOKEN, gatewayTokens } from './gateway-tokens.js';
 import { isLoopback } from './loopback.js';
 import { networks } from './networks.js';
 import { createSettingReader } from './setting-reader.js';
-import { flag, fraction, httpUrl, oneOf, port, postgresUrl, seconds, secrets, wholeNumber } from './setting-schemas.js';
+import {
+  flag,
+  fraction,
+  httpUrl,
+  oneOf,
+  port,
+  postgresUrl,
+  seconds,
+  secrets,
+  wholeNumber,
+  words,
+} from './setting-schemas.js';
 import { SettingsError } from './settings-error.js';
 import { LOG_LEVELS, SETTLEMENT_TRUSTS, WEBHOOK_PROFILES, type Settings } from './settings-shape.js';
 
@@ -89,6 +100,7 @@ export function readSettings(env: Environment): Settings {
     callbackSecrets: read('CALLBACK_SECRETS', secrets('standard-webhooks').default([])) ?? [],
     callbackAllowLoopback: read('CALLBACK_ALLOW_LOOPBACK', flag().default(development)) ?? false,
     duplicateReference: read('DUPLICATE_REFERENCE', duplicateReference().optional()) ?? unknownForAll,
+    duplicateWords: read('DUPLICATE_WORDS', words().default([])) ?? [],
     towlineHome: resolve(read('TOWLINE_HOME', z.string().default('.towline')) ?? '.towline'),
     towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),
     databaseUrl: read('DATABASE_URL', postgresUrl().optional()),

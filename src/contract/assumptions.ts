@@ -145,8 +145,10 @@ export const ASSUMPTIONS: readonly Assumption[] = [
   {
     topic: 'repeated-reference',
     notShown: 'how the service answers a repeat',
-    decision: '409, the word DUPLICATE, or a text that says so: the reference is looked up',
+    decision:
+      '409, or one of the words for it (`duplicate-words.ts`) in message, error, code or errors; any other refusal that is about the reference is looked up before it is called one',
     reason: 'taking such an answer for a refusal would call a paid flow failed',
+    setting: 'DUPLICATE_WORDS',
   },
   {
     topic: 'token-lifecycle',

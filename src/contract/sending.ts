@@ -2,17 +2,21 @@ import { z } from 'zod';
 
 /**
  * Schemas for what we send. Strict: what the interface does not allow never leaves us. On the wire amounts are JSON
- * numbers; a number that does not print as the decimal it came from (more than 15 significant digits, NaN, 1e400) is
- * refused, since the service would read another amount than the caller meant.
+ * numbers; one that cannot carry a decimal exactly (more than 15 significant digits, NaN, 1e400) is refused, since the
+ * service would read another amount than the caller meant. A tiny one, which JavaScript prints as `5e-7`, is exact.
  */
 
 const MAX_EXACT_DIGITS = 15;
 
-const significantDigits = (value: number) => String(value).replace('.', '').replace(/^0+/, '').length;
+const significantDigits = (value: number) =>
+  String(value)
+    .replace(/e-\d+$/, '')
+    .replace('.', '')
+    .replace(/^0+/, '').length;
 
 const exactly = (number: z.ZodNumber) =>
-  number.refine((value) => !/e/i.test(String(value)) && significantDigits(value) <= MAX_EXACT_DIGITS, {
-    message: `has more than ${MAX_EXACT_DIGITS} digits and cannot be sent exactly as a JSON number`,
+  number.refine((value) => !/e\+/.test(String(value)) && significantDigits(value) <= MAX_EXACT_DIGITS, {
+    message: `has more than ${MAX_EXACT_DIGITS} significant digits, which a JSON number cannot carry exactly`,
   });
 
 /** Finite, not negative, and exact as a decimal. */

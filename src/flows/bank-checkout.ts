@@ -8,6 +8,7 @@ import { fitsCurrency } from './decimals.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput, decimalAmount } from './input.js';
 import { isPhoneNumber, LOCAL_PHONE_PROBLEM } from './local-phone-number.js';
+import { CHECKOUT_WORDS } from './meanings.js';
 
 export const PAYMENT_CONFIRMED_EVENT = 'payment.confirmed';
 
@@ -46,6 +47,7 @@ export const bankCheckoutFlow = defineFlow<BankCheckoutInput>({
         const redirect = customerRedirectUrl === undefined ? {} : { customerRedirectUrl };
         return { ...decidedOf(input), amount: toWireNumber(input.amount), ...redirect, referenceId, callbackUrl };
       },
+      shownBy: Object.keys(CHECKOUT_WORDS),
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },

@@ -7,6 +7,7 @@ import { fitsCurrency } from './decimals.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput, decimalAmount } from './input.js';
 import { isPhoneNumber, LOCAL_PHONE_PROBLEM } from './local-phone-number.js';
+import { PAYMENT_WORDS } from './meanings.js';
 
 const SOUTH_AFRICA = 'ZA';
 
@@ -61,6 +62,7 @@ export const bankWithdrawalFlow = defineFlow<BankWithdrawalInput>({
         referenceId,
         callbackUrl,
       }),
+      shownBy: Object.keys(PAYMENT_WORDS),
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },

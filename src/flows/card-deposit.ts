@@ -9,6 +9,7 @@ import { fitsCurrency } from './decimals.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput, decimalAmount } from './input.js';
 import { phoneNumber } from './phone-number.js';
+import { CHECKOUT_WORDS } from './meanings.js';
 
 /**
  * Input of a `card-deposit`: the body of the operation, with the token of a card in the card's place. Input is part of
@@ -59,6 +60,7 @@ export const cardDepositFlow = defineFlow<CardDepositInput>({
         callbackUrl,
         ...(input.customerRedirectUrl === undefined ? {} : { customerRedirectUrl: input.customerRedirectUrl }),
       }),
+      shownBy: Object.keys(CHECKOUT_WORDS),
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },

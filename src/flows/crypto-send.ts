@@ -3,15 +3,17 @@ import { CryptoSendRequest, type CryptoSend } from '../contract/onramp.js';
 import { toWireNumber } from '../money.js';
 import { addressFact } from './address-fact.js';
 import { callbackEvent } from './callback-event.js';
+import { fitsCurrency } from './decimals.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput, decimalAmount } from './input.js';
+import { PAYMENT_WORDS } from './meanings.js';
 
 /** Input of a `crypto-send`: the body of the operation, the amount as a decimal string or number. */
 export const CryptoSendInput = CryptoSendRequest.extend({
   referenceId: callerReference(),
   cryptoAmount: decimalAmount(),
   ...commonInput,
-});
+}).superRefine(fitsCurrency('cryptoAmount', 'token'));
 export type CryptoSendInput = z.infer<typeof CryptoSendInput>;
 
 export const cryptoSendFlow = defineFlow<CryptoSendInput>({
@@ -33,6 +35,7 @@ export const cryptoSendFlow = defineFlow<CryptoSendInput>({
         cryptoAmount: toWireNumber(cryptoAmount),
         referenceId,
       }),
+      shownBy: Object.keys(PAYMENT_WORDS),
       factsOf: ({ cryptoAmount, receiverAddress }) => ({ cryptoAmount, receiverAddress: addressFact(receiverAddress) }),
     },
   },

@@ -46,6 +46,8 @@ export interface Submission<Input> {
   isGiven?(input: Input): boolean;
   /** The body, by the operation's strict schema. `callbackUrl` is ours. */
   request(input: Input, ours: { readonly callbackUrl: string }): unknown;
+  /** Words of trusted events that show this POST done: with one of them in the inbox it is not sent. */
+  readonly shownBy: readonly string[];
   /** Facts that events and looked-up records must agree with to be taken for this POST's. */
   factsOf(input: Input): Readonly<Record<string, string>>;
 }

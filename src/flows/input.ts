@@ -1,25 +1,42 @@
 import { z } from 'zod';
+import { fromWireNumber, MAX_EXACT_DIGITS } from '../money.js';
 import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
 
-/** Digits that a JSON number carries exactly; the service's amounts are JSON numbers. */
-const MAX_EXACT_DIGITS = 15;
+/** Those of the token that has most of them. */
+const MAX_DECIMALS = 18;
+const DECIMAL = /^(0|[1-9]\d{0,199})(\.\d{1,200})?$/;
 const OWN_SUFFIX = '.refund';
 
 /**
- * An amount of money in a flow's input: a decimal string (preferred) or a JSON number, above zero, at most 15
- * significant digits, since the service takes JSON numbers. Becomes a canonical decimal string.
+ * An amount of money in a flow's input: a decimal string (preferred) or a JSON number, above zero, and such that a JSON
+ * number carries it exactly, since the service takes JSON numbers. Becomes a canonical decimal string.
  */
 export const decimalAmount = () =>
   z
-    .union([z.string(), z.number().transform(String)])
-    .refine((text) => /^(0|[1-9]\d{0,17})(\.\d{1,18})?$/.test(text), {
+    .union([z.string(), z.number().transform(plainly)])
+    .refine((text) => DECIMAL.test(text), {
       message: 'must be a decimal number such as "1250.50", written without exponent, sign or leading zeros',
+      abort: true,
     })
     .transform((text) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text))
-    .refine((text) => text.replace('.', '').replace(/^0+/, '').length <= MAX_EXACT_DIGITS, {
-      message: `has more than ${MAX_EXACT_DIGITS} significant digits and cannot be sent exactly`,
+    .refine((text) => (text.split('.')[1]?.length ?? 0) <= MAX_DECIMALS, {
+      message: `has more than ${MAX_DECIMALS} decimals`,
+      abort: true,
     })
-    .refine((text) => text !== '0', { message: 'must be above zero' });
+    .refine((text) => text.replace('.', '').replace(/^0+/, '').length <= MAX_EXACT_DIGITS, {
+      message: `has more than ${MAX_EXACT_DIGITS} significant digits, which a JSON number (all that the service takes) cannot carry exactly`,
+      abort: true,
+    })
+    .refine((text) => text !== '0', { message: 'must be above zero', abort: true });
+
+/** `String(5e-7)` is "5e-7", and the amount is none the worse for it. */
+function plainly(value: number): string {
+  try {
+    return fromWireNumber(value);
+  } catch {
+    return String(value);
+  }
+}
 
 /** A caller's reference: our grammar, at most 121 characters, and not with the suffix that our refunds use. */
 export const callerReference = () =>

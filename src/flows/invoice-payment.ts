@@ -9,7 +9,11 @@ import { country } from './country.js';
 import { fitsCurrency } from './decimals.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput, decimalAmount } from './input.js';
+import { CHECKOUT_WORDS, tellsOfPayment } from './meanings.js';
 import { phoneNumber } from './phone-number.js';
+
+/** Only these are said of a payment, and not of an invoice that nobody has paid. */
+const PAID_WORDS = Object.keys(CHECKOUT_WORDS).filter(tellsOfPayment);
 
 const MobileMoney = InvoiceMobileMoney.extend({ phoneNumber: phoneNumber() });
 
@@ -71,7 +75,8 @@ export const invoicePaymentFlow = defineFlow<InvoicePaymentInput>({
       isGiven: (input) => input.pay === 'generated',
       decidedBy: (input) => invoiceOf(input),
       request: (input) => ({ ...invoiceOf(input), amount: toWireNumber(input.amount), referenceId: input.referenceId }),
-      factsOf: ({ amount, currency }) => ({ amount, currency }),
+      shownBy: PAID_WORDS,
+      factsOf: ({ amount, currency }) => ({ amount, currency, paidAmount: amount, paidCurrency: currency }),
     },
     pay: {
       operation: 'payInvoice',
@@ -82,16 +87,24 @@ export const invoicePaymentFlow = defineFlow<InvoicePaymentInput>({
         const { amount, currency, mobileMoney } = requirePayment(input);
         return { amount: toWireNumber(amount), currency, mobileMoney, referenceId: input.referenceId };
       },
+      shownBy: PAID_WORDS,
       factsOf: paymentFacts,
     },
   },
   status: {
     operation: 'getInvoicePayment',
     referenceOf: (input) => input.referenceId,
-    read: (record) => ({ status: (record as InvoicePayment).status, facts: {} }),
+    read: (record) => ({ status: (record as InvoicePayment).status, facts: paidFacts(record) }),
   },
   readEvent: (body) => callbackEvent(body, (fields, event) => fields.status ?? confirmedBy(event)),
 });
+
+/** What was paid, as the record shows it. Before a payment its amounts are those of the invoice. */
+export function paidFacts(record: unknown): Readonly<Record<string, string>> {
+  const { status, amount, currency } = record as InvoicePayment;
+  if (!tellsOfPayment(status)) return {};
+  return { ...(amount ? { paidAmount: amount } : {}), ...(currency ? { paidCurrency: currency } : {}) };
+}
 
 const isObject = (raw: unknown): raw is Record<string, unknown> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw);

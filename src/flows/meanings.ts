@@ -93,6 +93,11 @@ export function meaningOf(words: Words, word: string | null): Meaning {
 /** An invoice that nobody has paid shows these, too; DUPLICATE is said of the request and not of the payment. */
 const BEFORE_PAYMENT: readonly string[] = ['INITIATED', 'PENDING', 'DUPLICATE'];
 
+/** True for a word by which the service says that nobody has paid. */
+export function saysUnpaid(word: string | null): boolean {
+  return BEFORE_PAYMENT.includes(word?.toUpperCase() ?? '');
+}
+
 /** True for a word that can only be said of a payment that was begun. */
 export function tellsOfPayment(word: string | null): boolean {
   const upper = word?.toUpperCase() ?? '';

@@ -8,6 +8,7 @@ import { defineFlow } from './flow.js';
 import { callerReference, commonInput, decimalAmount } from './input.js';
 import { offrampEvent, offrampFacts, offrampStatus, REFUND_EVENTS } from './offramp-record.js';
 import { contactNumber, phoneNumber } from './phone-number.js';
+import { OFFRAMP_WORDS } from './meanings.js';
 
 /**
  * Input of an `offramp`: the body of the operation, the amount as a decimal string or number. Which receiver must be
@@ -46,6 +47,7 @@ export const offrampFlow = defineFlow<OfframpInput>({
         callbackUrl,
       }),
       // The record does not show the receiver; the sender only where it is not the integrator's own wallet.
+      shownBy: Object.keys(OFFRAMP_WORDS),
       factsOf: ({ cryptoAmount, currency, senderAddress }) => ({
         cryptoAmount,
         fiatCurrency: currency,

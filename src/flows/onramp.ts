@@ -8,6 +8,7 @@ import { callerReference, commonInput, decimalAmount } from './input.js';
 import { ONRAMP_EVENTS, onrampEvent } from './onramp-event.js';
 import { onrampFacts, onrampStatus } from './onramp-legs.js';
 import { phoneNumber } from './phone-number.js';
+import { ONRAMP_WORDS } from './meanings.js';
 
 /**
  * Input of an `onramp`: the body of the operation, the amount as a decimal string or number. Mobile money, bank
@@ -44,6 +45,7 @@ export const onrampFlow = defineFlow<OnrampInput>({
         fiatAmount: toWireNumber(input.fiatAmount),
         callbackUrl,
       }),
+      shownBy: Object.keys(ONRAMP_WORDS),
       factsOf: ({ fiatAmount, currency, receiverAddress }) => ({
         fiatAmount,
         currency,

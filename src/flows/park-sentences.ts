@@ -4,6 +4,8 @@ import type { ParkReason } from './vocabulary.js';
 export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   unknown_outcome: 'A payment request was sent, its answer was lost, and nothing tells whether the service took it.',
   not_found_at_service: 'A payment request was sent, its answer was lost, and the service does not show it.',
+  could_not_ask: 'A payment request was sent, its answer was lost, and the service cannot be asked about it.',
+  payment_unclear: 'Nothing was sent, and it cannot be told whether the invoice was paid by another way.',
   duplicate_mismatch: 'The service has something else under this reference: another amount, currency or receiver.',
   unverified_settlement: 'The deadline passed; a settlement came, and nobody has proven that it is genuine.',
   no_settlement: 'The deadline passed, and nothing final was heard.',

@@ -46,18 +46,6 @@ export const CALLBACK_WORKFLOW = 'callbackDelivery';
 export const CHANGES_SIGNAL = 'changes';
 export const RESEND_SIGNAL = 'resend';
 export const CALLBACKS_QUERY = 'callbacks';
-/** Flows that were begun before it tell nobody. */
-export const CALLBACKS_PATCH = 'outbound-callbacks';
-/** Flows that were begun before it check their input by an activity, and tell their caller that they are sending. */
-export const PROMPT_PATCH = 'prompt-answers';
-/** Flows that were stopped at their deadline before it try only once to void the claim of a submit under way. */
-export const STOP_AGAIN_PATCH = 'stop-tried-again';
-/** Flows that waited before it for an event that proves their deposit wait without an end. */
-export const PROOF_PATCH = 'proof-awaited-to-deadline';
-/** Flows that were begun before it try to send a refund even where its terms cannot be sent. */
-export const SENDABLE_PATCH = 'refund-terms-checked';
-/** Bridge transfers that had failed before it do not wait for what contradicts their failure. */
-export const BRIDGE_GRACE_PATCH = 'bridge-failure-grace';
 /** What `STATE_ATTRIBUTE` says of it while it waits for a person, after days of trying. */
 export const UNDELIVERED = 'undelivered';
 export const UPDATES = {
@@ -81,6 +69,10 @@ export const PARK_ACTIONS = {
   unknown_outcome: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
   /** A POST was sent, and the status lookup found nothing for the whole settle window. */
   not_found_at_service: ['send-again', 'close-not-executed'],
+  /** A POST was sent, and neither the claim nor the status lookup could be asked what became of it. */
+  could_not_ask: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
+  /** Nothing was sent, and nothing tells whether the invoice was paid by another way. */
+  payment_unclear: ['keep-waiting', 'mark-completed', 'close-not-executed'],
   /** The service says that this reference exists, with another amount, currency or receiver. `mark-refunded`: refunds. */
   duplicate_mismatch: ['close-not-executed', 'mark-refunded'],
   /** At the deadline there was a terminal settlement that nobody has proven. */

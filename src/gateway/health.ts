@@ -5,6 +5,7 @@ import type { Store } from '../store/store.js';
 export interface HealthDeps {
   readonly store: Pick<Store, 'check'>;
   readonly client: Client;
+  readonly monotonicMs: () => number;
 }
 
 const WITHIN_MS = 2_000;
@@ -17,7 +18,7 @@ interface Readiness {
 }
 
 /** `/healthz`: the process answers. `/readyz`: it can store events durably, and Temporal can be reached. */
-export function addHealthRoutes(server: FastifyInstance, { store, client }: HealthDeps): void {
+export function addHealthRoutes(server: FastifyInstance, { store, client, monotonicMs }: HealthDeps): void {
   server.get('/healthz', async () => ({ status: 'ok' }));
 
   async function look(): Promise<Readiness> {
@@ -29,11 +30,14 @@ export function addHealthRoutes(server: FastifyInstance, { store, client }: Heal
   }
 
   /** One look for all who ask while it lasts, and for a second after. */
-  let last: Promise<Readiness> | undefined;
-  const readiness = (): Promise<Readiness> =>
-    (last ??= look().finally(() => {
-      setTimeout(() => (last = undefined), REMEMBERED_MS).unref();
-    }));
+  let last: { readonly found: Promise<Readiness>; endedAtMs: number } | undefined;
+  const readiness = (): Promise<Readiness> => {
+    if (last !== undefined && monotonicMs() - last.endedAtMs < REMEMBERED_MS) return last.found;
+    const asked = { found: look(), endedAtMs: Infinity };
+    void asked.found.finally(() => (asked.endedAtMs = monotonicMs()));
+    last = asked;
+    return asked.found;
+  };
 
   server.get('/readyz', async (_request, reply) => {
     const found = await readiness();

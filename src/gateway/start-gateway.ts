@@ -33,7 +33,7 @@ import { closingSignal } from './http/closing.js';
 import { listRoutes, type Route } from './http/list-routes.js';
 import { errorForLog } from './http/error-for-log.js';
 import { createRateLimit } from './http/rate-limit.js';
-import { closeServer, createServer } from './http/server.js';
+import { closeServer, createServer, type RequestLimits } from './http/server.js';
 import { createArrivals } from './inbound/arrivals.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
@@ -60,6 +60,10 @@ export interface GatewayOptions {
   readonly logger: Logger;
   /** @default Date.now */
   readonly nowMs?: () => number;
+  /** By it requests are counted and callers wait. @default performance.now */
+  readonly monotonicMs?: () => number;
+  /** For tests: how long a sender may take. @default 5 s for headers, 10 s for a request */
+  readonly requestLimits?: RequestLimits;
   /** @default `evt_` and a UUID of version 7: in the order of their making, which the store's index likes */
   readonly newEventId?: () => string;
   /** Flows are started on it. @default that of all flows */
@@ -92,6 +96,7 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { settings, store, client, logger, pace = {} } = options;
   const nowMs = options.nowMs ?? Date.now;
+  const monotonicMs = options.monotonicMs ?? (() => performance.now());
   const reader = createFlowReader(client);
   const openSignals = createOpenSignals(nowMs);
   const { inbox } = store;
@@ -135,7 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
   });
   const retention = createRetention({ inbox, nowMs, logger });
-  const tokens = createTokenCheck(settings.gatewayTokens, createRateLimit(settings.gatewayRateLimit));
+  const tokens = createTokenCheck(settings.gatewayTokens, createRateLimit(settings.gatewayRateLimit, monotonicMs));
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
   const cards = createCardDesk({
@@ -145,7 +150,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.cardLifeMs === undefined ? {} : { lifeMs: options.cardLifeMs }),
   });
 
-  const server = createServer(logger, settings.trustedProxies);
+  const server = createServer(logger, settings.trustedProxies, options.requestLimits);
   const routes = listRoutes(server);
   const closing = closingSignal(server);
   countRequests(server, metrics);
@@ -153,12 +158,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settings,
     store,
     capabilities,
-    profiles: createProfiles(settings, followWebhookSecrets({ settings, nowMs, logger }), nowMs),
+    profiles: createProfiles(settings, followWebhookSecrets({ settings, nowMs, monotonicMs, logger }), nowMs),
     newEventId: options.newEventId ?? (() => `evt_${uuidv7()}`),
     arrivals,
     receive: createIntake({ inbox, dispatcher }),
     acknowledged: metrics.acknowledged,
-    unproven: createRateLimit(settings.unprovenRateLimit),
+    unproven: createRateLimit(settings.unprovenRateLimit, monotonicMs),
     logger,
   });
   const flowDeps: FlowOperationDeps = {
@@ -172,6 +177,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     cards,
     logger,
     nowMs,
+    monotonicMs,
     closing,
     ...(taskQueue === undefined ? {} : { taskQueue }),
   };
@@ -181,14 +187,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ...flowDeps,
       service: options.service,
       newReference: () => `tw-${randomUUID()}`,
-      monotonicMs: () => performance.now(),
     });
   }
   addCardRoutes(server, { cards, tokens });
   addEventRoutes(server, { store, tokens, reader, dispatcher, logger });
   addCallbackRoutes(server, { tokens, reader, logger, callbacks: createCallbackHandles(client, taskQueue) });
   addCodecRoutes(server, { codec: options.codec, tokens, settings, uiOrigin: options.uiOrigin });
-  addHealthRoutes(server, { store, client });
+  addHealthRoutes(server, { store, client, monotonicMs });
   addMetricsRoute(server, { metrics, tokens });
   addReferenceRoutes(server, settings);
 

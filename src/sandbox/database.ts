@@ -1,4 +1,5 @@
 import Libsql from 'libsql';
+import type { Timers } from './timers.js';
 import { LATER_COLUMNS, OBSOLETE, SCHEMA } from './schema.js';
 
 type Value = string | number | null;
@@ -30,7 +31,8 @@ interface Pending {
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** `durable`: a commit is on disk when `write` resolves (`synchronous=FULL`; NORMAL does not sync each commit). */
-export function openDatabase(deps: { path: string; durable: boolean }): Database {
+export function openDatabase(deps: { path: string; durable: boolean; timers: Timers }): Database {
+  const { timers } = deps;
   const libsql = new Libsql(deps.path);
   libsql.pragma('journal_mode=WAL');
   libsql.pragma(`synchronous=${deps.durable ? 'FULL' : 'NORMAL'}`);
@@ -92,7 +94,7 @@ export function openDatabase(deps: { path: string; durable: boolean }): Database
     all: <R>(sql: string, ...values: Value[]) => prepared(sql).all(values) as R[],
     write: <T>(work: () => T) =>
       new Promise<T>((resolve, reject) => {
-        if (pending.length === 0) setImmediate(commitPending);
+        if (pending.length === 0) timers.soon(commitPending);
         pending.push({ work, resolve, reject });
       }),
     close() {

@@ -1,4 +1,6 @@
+import type { Transport } from './deliveries/post.js';
 import type { Settings } from './settings.js';
+import type { Timers } from './timers.js';
 
 /** Where the sandbox says what it does. A pino logger fits. */
 export interface SandboxLogger {
@@ -47,6 +49,12 @@ export interface SandboxOptions extends FirstSettings {
   readonly durable?: boolean;
   /** Milliseconds since 1970 by the wall clock; the sandbox's own clock starts from it. @default Date.now */
   readonly wallNow?: () => number;
+  /** @default the event loop's */
+  readonly timers?: Timers;
+  /** Posts webhooks and callbacks. @default over HTTP */
+  readonly transport?: Transport;
+  /** @default randomUUID */
+  readonly createId?: () => string;
   readonly logger?: SandboxLogger;
 }
 

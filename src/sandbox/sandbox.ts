@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { operations } from '../contract/index.js';
 import { createIntegratorAccount } from './account/integrator.js';
 import { createTokens } from './account/tokens.js';
@@ -15,7 +16,7 @@ import { createResetEndpoint } from './control/reset.js';
 import { addControlRoutes, CONTROL_PREFIX } from './control/routes.js';
 import { createSteerEndpoints } from './control/steer.js';
 import { createTransactionEndpoints } from './control/transaction-endpoints.js';
-import { openDatabase } from './database.js';
+import { openDatabase, type Database } from './database.js';
 import { createAdversary } from './deliveries/adversary.js';
 import { createAnnounce } from './deliveries/announce.js';
 import { createDeliverJob } from './deliveries/deliver.js';
@@ -41,6 +42,7 @@ import { createScheduler, type JobKind } from './scheduler.js';
 import { createServer } from './server.js';
 import { createService } from './service.js';
 import { createSettings, defaultSettings, type Settings } from './settings.js';
+import { systemTimers } from './timers.js';
 
 export type { SandboxLogger, SandboxOptions } from './options.js';
 
@@ -52,24 +54,48 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
+/** The sandbox before it listens. */
+export interface OpenSandbox {
+  readonly server: FastifyInstance;
+  readonly database: Database;
+  /** It is reached at this address from now on: what was scheduled goes on. */
+  begin(url: string): void;
+  close(): Promise<void>;
+}
+
 /**
  * Starts the sandbox: the whole service, locally. It goes on where its file stopped. Rejects where the port is taken
  * (`EADDRINUSE`) or the file cannot be opened.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { host = '127.0.0.1', port = 0, token = 'sandbox-token', durable = true } = options;
-  const { logger = silentLogger, wallNow = Date.now } = options;
+  const { host = '127.0.0.1', port = 0, logger = silentLogger } = options;
   if (!isLoopback(host)) {
     logger.warn({ host }, 'THE SANDBOX IS OPEN TO THE NETWORK: anybody who reaches it controls it without a password');
   }
-  const database = openDatabase({ path: options.dbPath, durable });
+  const sandbox = openSandbox(options);
+  let url: string;
+  try {
+    url = await sandbox.server.listen({ host, port });
+  } catch (error) {
+    sandbox.database.close();
+    throw error;
+  }
+  sandbox.begin(url);
+  logger.info({ url, dbPath: options.dbPath }, 'sandbox listens');
+  return { url, port: Number(new URL(url).port), close: () => sandbox.close() };
+}
+
+/** The whole service without a socket. */
+export function openSandbox(options: SandboxOptions): OpenSandbox {
+  const { token = 'sandbox-token', durable = true, logger = silentLogger } = options;
+  const { wallNow = Date.now, timers = systemTimers, createId = randomUUID } = options;
+  const database = openDatabase({ path: options.dbPath, durable, timers });
   const notes = createNotes(database);
   const settings = createSettings({ notes, fromOptions: settingsOf(options) });
   const clock = createClock({ notes, wallNow });
   const chance = createChance(options.seed ?? 1);
-  const createId = () => randomUUID();
   const kinds: Record<string, JobKind> = {};
-  const scheduler = createScheduler({ database, clock, kinds, logger });
+  const scheduler = createScheduler({ database, clock, kinds, logger, timers });
   const history = createHistory({ database, clock });
   const ledger = createLedger({ database, clock });
   const executions = createExecutions({ database, clock, settings });
@@ -80,7 +106,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const answers = createAnswers({ settings, clock });
   const tokens = createTokens({ database, clock });
   const integrator = createIntegratorAccount({ notes, settings, clock, createId });
-  const transport = createTransport();
+  const transport = options.transport ?? createTransport();
   const bodyOf = (refusal: Refusal, path: string) =>
     path.startsWith(CONTROL_PREFIX) ? refusal.body() : answers.bodyOf(refusal);
   const server = createServer({ logger, bodyOf });
@@ -137,17 +163,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     createResetEndpoint({ database, notes, clock, forget: () => rules.forget() }),
   ]);
 
-  try {
-    url = await server.listen({ host, port });
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  scheduler.wake();
-  logger.info({ url, dbPath: options.dbPath }, 'sandbox listens');
   return {
-    url,
-    port: Number(new URL(url).port),
+    server,
+    database,
+    begin(address) {
+      url = address;
+      scheduler.wake();
+    },
     async close() {
       await server.close();
       transport.close();

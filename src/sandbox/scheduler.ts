@@ -2,6 +2,7 @@ import type { Clock } from './clock.js';
 import type { Database } from './database.js';
 import { createJobs, type Job } from './jobs.js';
 import type { SandboxLogger } from './options.js';
+import type { Timers } from './timers.js';
 
 /**
  * What is to happen later, kept on disk. A `commit` job changes state: it runs in the transaction that deletes it, so
@@ -36,13 +37,14 @@ export function createScheduler(deps: {
   clock: Clock;
   kinds: Readonly<Record<string, JobKind>>;
   logger: SandboxLogger;
+  timers: Timers;
 }): Scheduler {
-  const { database, clock, kinds, logger } = deps;
+  const { database, clock, kinds, logger, timers } = deps;
   const jobs = createJobs({ database, clock });
   const running = new Map<number, Promise<void>>();
   let sends = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let looking: NodeJS.Immediate | undefined;
+  let stopTimer: (() => void) | undefined;
+  let stopLooking: (() => void) | undefined;
   let stepping = false;
   let stopped = false;
   let advances: Promise<void> = Promise.resolve();
@@ -82,7 +84,7 @@ export function createScheduler(deps: {
   }
 
   function look(): void {
-    looking = undefined;
+    stopLooking = undefined;
     if (stopped || stepping) return;
     const now = clock.now();
     const found = [...jobs.due('commit', now, MAX_COMMITS), ...jobs.due('send', now, running.size + MAX_SENDS)];
@@ -94,11 +96,11 @@ export function createScheduler(deps: {
   }
 
   function arm(now: number): void {
-    clearTimeout(timer);
+    stopTimer?.();
     if (clock.frozen) return;
     const dueAt = jobs.nextAfter(now);
     if (dueAt === Infinity) return;
-    timer = setTimeout(() => scheduler.wake(), Math.min(dueAt - now, MAX_TIMER_MS));
+    stopTimer = timers.after(Math.min(dueAt - now, MAX_TIMER_MS), () => scheduler.wake());
   }
 
   async function idle(): Promise<void> {
@@ -107,7 +109,7 @@ export function createScheduler(deps: {
 
   async function step(ms: number): Promise<void> {
     stepping = true;
-    clearTimeout(timer);
+    stopTimer?.();
     await idle();
     const wasFrozen = clock.frozen;
     clock.freeze();
@@ -147,13 +149,13 @@ export function createScheduler(deps: {
       return mine;
     },
     wake() {
-      if (!stopped && !stepping) looking ??= setImmediate(look);
+      if (!stopped && !stepping) stopLooking ??= timers.soon(look);
     },
     waiting: () => jobs.count(),
     async stop() {
       stopped = true;
-      clearTimeout(timer);
-      clearImmediate(looking);
+      stopTimer?.();
+      stopLooking?.();
       await idle();
     },
   };

@@ -31,6 +31,7 @@ export interface Claim extends ClaimKey {
   readonly endedAt?: string;
   /** JSON value of the service's answer (`data`); only in `answered`. */
   readonly answer?: unknown;
+  /** In `rejected`; in `sending`, a refusal that is not believed yet. */
   readonly rejection?: Rejection;
   /** Why it is void. */
   readonly reason?: string;
@@ -65,7 +66,13 @@ export interface ClaimStore {
    */
   reserve(
     key: ClaimKey,
-    attempt: { readonly owner: string; readonly flowId: string; readonly fingerprint: string },
+    attempt: {
+      readonly owner: string;
+      readonly flowId: string;
+      readonly fingerprint: string;
+      /** In which the flow was prepared: where the store's is later, a claim that is absent becomes `sending`. */
+      readonly epoch?: number;
+    },
   ): Promise<Reservation>;
 
   /** Compare-and-set `reserved(owner) → sending`, durable when it resolves. The guard is read in the same transaction. */
@@ -88,6 +95,12 @@ export interface ClaimStore {
   recordRejection(key: ClaimKey, owner: string, rejection: Rejection): Promise<boolean>;
 
   /**
+   * The service refused it with words about its reference, which it may know from an earlier copy of the same POST: the
+   * claim stays in `sending`, with the refusal, until a lookup shows which it was. False where it was not ours.
+   */
+  noteRefusal(key: ClaimKey, owner: string, rejection: Rejection): Promise<boolean>;
+
+  /**
    * A person orders that an unknown POST is sent again: the one transition `sending → reserved(newOwner)`, recorded in
    * the same transaction. False where the claim is not in `sending`, or the owner is not a new one.
    */
@@ -97,12 +110,13 @@ export interface ClaimStore {
   closeNotExecuted(key: ClaimKey, order: ClaimOrder): Promise<boolean>;
 
   /**
-   * Absent or `reserved` → `void`, so that no attempt, however late, can send. Otherwise nothing changes and the claim's
+   * Absent or `reserved` → `void`, so that no attempt, however late, can send; but absent → `sending`, where the flow was
+   * prepared in an earlier epoch. Otherwise nothing changes and the claim's
    * phase is returned: also where it is `reserved` for another send, since the first one may have been executed.
    */
   voidUnsent(
     key: ClaimKey,
-    attempt: { readonly flowId: string; readonly fingerprint: string },
+    attempt: { readonly flowId: string; readonly fingerprint: string; readonly epoch?: number },
     reason: string,
   ): Promise<ClaimPhase>;
 

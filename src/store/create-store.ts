@@ -1,4 +1,5 @@
 import type { Keyring } from '../keys/index.js';
+import { createDeploymentStore } from './deployment.js';
 import { createSealedJson } from './sealed-json.js';
 import { createSqlClaims } from './sql-claims.js';
 import { turnOf, type SqlConnection } from './sql-connection.js';
@@ -15,6 +16,7 @@ export async function createStore(db: SqlConnection, keyring: Keyring, now: () =
     claims: createSqlClaims({ db, sealed, now }),
     inbox: createSqlInbox({ db, sealed, now }),
     quotes: createSqlQuotes({ db, sealed, now }),
+    deployment: await createDeploymentStore(db, now),
     mac: (purpose, text) => mac(storeKey, purpose, text),
     async check() {
       const sql = `INSERT INTO meta VALUES ('check', NULL, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;

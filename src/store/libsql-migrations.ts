@@ -86,7 +86,17 @@ const inbox = [
    END`,
 ];
 
-const meta = [`CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB, at INTEGER NOT NULL) STRICT`];
+const meta = [
+  `CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB, at INTEGER NOT NULL) STRICT`,
+  // One row: what this store belongs to.
+  `CREATE TABLE deployment (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     id TEXT NOT NULL,
+     epoch INTEGER NOT NULL,
+     namespace TEXT,
+     account TEXT
+   ) STRICT`,
+];
 
 const quotes = [
   `CREATE TABLE quotes (

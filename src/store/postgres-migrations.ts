@@ -96,7 +96,16 @@ const inbox = [
      FOR EACH ROW EXECUTE FUNCTION inbox_count_change()`,
 ];
 
-const meta = [`CREATE TABLE meta (name TEXT PRIMARY KEY, value BYTEA, at BIGINT NOT NULL)`];
+const meta = [
+  `CREATE TABLE meta (name TEXT PRIMARY KEY, value BYTEA, at BIGINT NOT NULL)`,
+  `CREATE TABLE deployment (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     id TEXT NOT NULL,
+     epoch BIGINT NOT NULL,
+     namespace TEXT,
+     account TEXT
+   )`,
+];
 
 const quotes = [
   `CREATE TABLE quotes (

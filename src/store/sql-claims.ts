@@ -13,6 +13,12 @@ const SENDS_ORDERED = `(SELECT COUNT(*) FROM claim_orders o
     AND o.action = 'send-again')`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
 
+/** Who names no epoch is of the present one. */
+const LATEST = Number.MAX_SAFE_INTEGER;
+/** Of a claim that is not there: it may have been, and sent, where its flow was prepared in an earlier epoch. */
+const unlessEarlier = (phase: 'reserved' | 'void') =>
+  `CASE WHEN (SELECT epoch FROM deployment) > ? THEN 'sending' ELSE '${phase}' END`;
+
 /** Each method is one transaction, and each transition one compare-and-set in it. */
 export function createSqlClaims(deps: {
   readonly db: SqlConnection;
@@ -44,20 +50,27 @@ export function createSqlClaims(deps: {
   });
 
   return {
-    async reserve(key, { owner, flowId, fingerprint }): Promise<Reservation> {
-      const [before] = await write(key, [
+    async reserve(key, { owner, flowId, fingerprint, epoch }): Promise<Reservation> {
+      const at = now();
+      const [before, , after] = await write(key, [
         { sql: SELECT_WITH_SENDS, params: values(key) },
         {
-          sql: `INSERT INTO claims (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at)
-                VALUES (?, ?, ?, 'reserved', ?, ?, ?, ?)
+          sql: `INSERT INTO claims
+                  (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at)
+                VALUES (?, ?, ?, ${unlessEarlier('reserved')}, ?, ?, ?, ?)
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET owner = excluded.owner, flow_id = excluded.flow_id, reserved_at = excluded.reserved_at
                 WHERE claims.phase = 'reserved' AND claims.fingerprint = excluded.fingerprint`,
-          params: [...values(key), owner, flowId, fingerprint, now()],
+          params: [...values(key), epoch ?? LATEST, owner, flowId, fingerprint, at],
         },
+        { sql: SELECT, params: values(key) },
       ]);
       const found = rowOf(before);
-      if (found === undefined) return { kind: 'reserved', takenOver: false };
+      if (found === undefined) {
+        const made = rowOf(after);
+        if (made?.phase === 'sending') return { kind: 'sending', since: new Date(at).toISOString() };
+        return { kind: 'reserved', takenOver: false };
+      }
       if (found.fingerprint !== fingerprint) return { kind: 'other-fingerprint' };
       return reservationOf(claimOf(found, sealed), owner, integer(before?.rows[0], 'sends_ordered') > 0);
     },
@@ -106,12 +119,20 @@ export function createSqlClaims(deps: {
         },
       ]),
 
+    noteRefusal: (key, owner, rejection) =>
+      changed(key, [
+        {
+          sql: `UPDATE claims SET rejection = ? WHERE ${OF_KEY} AND phase = 'sending' AND owner = ?`,
+          params: [sealed.seal(placeOf(key, 'rejection'), kept(rejection)), ...values(key), owner],
+        },
+      ]),
+
     // The old owner may still wake up and `release`: it must not be taken for the new one.
     orderSendAgain: (key, newOwner, { actor, note }) =>
       changed(key, [
         order(key, 'send-again', actor, note, `phase = 'sending' AND owner <> ?`, [newOwner]),
         {
-          sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL
+          sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL, rejection = NULL
                 WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ?`,
           params: [newOwner, now(), ...values(key), newOwner],
         },
@@ -138,17 +159,25 @@ export function createSqlClaims(deps: {
         order(key, action, actor, note, 'true', []),
       ]),
 
-    async voidUnsent(key, { flowId, fingerprint }, reason): Promise<ClaimPhase> {
+    async voidUnsent(key, { flowId, fingerprint, epoch }, reason): Promise<ClaimPhase> {
       const at = now();
       const [, after] = await write(key, [
         {
           sql: `INSERT INTO claims
                   (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at, ended_at, reason)
-                VALUES (?, ?, ?, 'void', '', ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ${unlessEarlier('void')}, '', ?, ?, ?, ?, ?)
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
                 WHERE claims.phase = 'reserved' AND ${SENDS_ORDERED} = 0`,
-          params: [...values(key), flowId, fingerprint, at, at, sealed.seal(placeOf(key, 'reason'), reason)],
+          params: [
+            ...values(key),
+            epoch ?? LATEST,
+            flowId,
+            fingerprint,
+            at,
+            at,
+            sealed.seal(placeOf(key, 'reason'), reason),
+          ],
         },
         { sql: SELECT, params: values(key) },
       ]);

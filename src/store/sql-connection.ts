@@ -25,6 +25,8 @@ export const turnOf = {
   quotes: { name: 'quotes', repeatable: true },
   meta: { name: 'meta', repeatable: true },
   migrations: { name: 'migrations', repeatable: true },
+  /** Twice would only make one epoch more. */
+  epoch: { name: 'epoch', repeatable: true },
 } as const;
 
 /** A database, embedded or shared. */

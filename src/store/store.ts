@@ -1,4 +1,5 @@
 import type { ClaimStore } from './claim.js';
+import type { DeploymentStore } from './deployment.js';
 import type { InboxStore } from './inbox.js';
 import type { QuoteStore } from './quote.js';
 
@@ -7,6 +8,7 @@ export interface Store {
   readonly claims: ClaimStore;
   readonly inbox: InboxStore;
   readonly quotes: QuoteStore;
+  readonly deployment: DeploymentStore;
 
   /** HMAC-SHA256 (hex) under the store's own key, which never rotates; `purpose` separates the uses. */
   mac(purpose: string, text: string): string;

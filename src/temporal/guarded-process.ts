@@ -8,8 +8,8 @@ export interface GuardedProcess {
   pid: number;
   /** Resolves, with its exit code or signal, when the process is gone. */
   ended: Promise<number | NodeJS.Signals>;
-  /** SIGTERM, SIGKILL after ten seconds; resolves when the process is gone. */
-  stop(): Promise<void>;
+  /** The signal, SIGKILL after ten seconds; resolves when the process is gone. @default SIGTERM */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /**
@@ -43,9 +43,9 @@ export async function startGuarded(command: string, args: readonly string[], log
   return {
     pid,
     ended,
-    async stop() {
+    async stop(signal = 'SIGTERM') {
       child.ref();
-      kill(child, 'SIGTERM');
+      kill(child, signal);
       const force = setTimeout(() => kill(child, 'SIGKILL'), graceMs);
       await ended;
       clearTimeout(force);

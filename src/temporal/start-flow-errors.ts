@@ -9,13 +9,13 @@ export class UnknownFlowKindError extends Error {
   }
 }
 
-/** A flow of this reference exists, and what its caller decided is not what this caller decided. */
+/** A flow of this reference exists, and it is not, or cannot be told to be, what this caller asked for. */
 export class OtherRequestError extends Error {
   override readonly name = 'OtherRequestError';
   readonly flowId: string;
 
-  constructor(flowId: string) {
-    super(`The flow ${flowId} exists already with other content. Use a new reference for a new request.`);
+  constructor(flowId: string, why = 'with other content') {
+    super(`The flow ${flowId} exists already ${why}. Check that flow first: a new reference is a second request.`);
     this.flowId = flowId;
   }
 }

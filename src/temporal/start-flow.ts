@@ -1,7 +1,11 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import {
+  type Client,
+  type WorkflowExecutionDescription,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { flowOf } from '../flows/index.js';
-import { flowIdOf, TASK_QUEUE, workflowTypeOf, type FlowKind } from '../flows/vocabulary.js';
+import { FLOW_KINDS, flowIdOf, TASK_QUEUE, workflowTypeOf, type FlowKind } from '../flows/vocabulary.js';
 import type { Store } from '../store/store.js';
 import { OtherRequestError, UnknownFlowKindError } from './start-flow-errors.js';
 import { flowFingerprint } from './start-flow-fingerprint.js';
@@ -21,6 +25,9 @@ export interface StartedFlow {
 }
 
 const START_WITHIN_MS = 10_000;
+/** A worker takes a moment to check the input of a flow that another client started. */
+const LEARN_WITHIN_MS = 5_000;
+const LEARN_PAUSE_MS = 100;
 
 /** What every start of a flow has in common, for `start` and for update-with-start alike. */
 export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown) {
@@ -66,10 +73,32 @@ export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unkn
     return { started: true, flowId, runId: handle.firstExecutionRunId };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const found = await deps.client.workflow.getHandle(flowId).describe();
-    // A flow that another client started has no fingerprint, or one that we cannot read: its claim checks its content.
+    const found = await whatIsThere(deps.client, flowId);
+    if (found.type !== workflowType) {
+      throw new OtherRequestError(flowId, `as the workflow type "${found.type}", and not as "${workflowType}"`);
+    }
     const known = found.memo?.['fingerprint'];
-    if (typeof known === 'string' && known !== fingerprint) throw new OtherRequestError(flowId);
+    if (typeof known !== 'string') throw new OtherRequestError(flowId, 'and its content cannot be compared with this');
+    if (known !== fingerprint) throw new OtherRequestError(flowId);
     return { started: false, flowId, runId: found.runId };
   }
+}
+
+/**
+ * A flow that another Temporal client started gets its fingerprint by its own first step (`keepFingerprint`): waited for
+ * while it runs, and for a short time, since there may be no worker.
+ */
+async function whatIsThere(client: Client, flowId: string): Promise<WorkflowExecutionDescription> {
+  const endsAtMs = performance.now() + LEARN_WITHIN_MS;
+  for (;;) {
+    const found = await client.workflow.getHandle(flowId).describe();
+    const isKnown = typeof found.memo?.['fingerprint'] === 'string' || parseFlowType(found.type) === undefined;
+    if (isKnown || found.status.name !== 'RUNNING' || performance.now() > endsAtMs) return found;
+    await new Promise((resolve) => setTimeout(resolve, LEARN_PAUSE_MS));
+  }
+}
+
+/** The kind that a workflow type is of; undefined where it is none of ours. */
+function parseFlowType(type: string): FlowKind | undefined {
+  return FLOW_KINDS.find((kind) => workflowTypeOf(kind) === type);
 }

@@ -33,6 +33,9 @@ export interface RunningWorker {
 /** How much longer than the longest money POST a worker waits for its activities at shutdown, ms. */
 const GRACE_BEYOND_POST_MS = 15_000;
 
+/** How long the SDK may hold a heartbeat back, ms. */
+const LONGEST_BEAT_PAUSE_MS = 250;
+
 /** A worker for all flow kinds and their activities. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const activities = createActivities(options.activities);
@@ -56,6 +59,8 @@ export async function runningWorker(
     // Fixed pollers stalled now and then.
     workflowTaskPollerBehavior: { type: 'autoscaling' },
     activityTaskPollerBehavior: { type: 'autoscaling' },
+    // By default it holds them back for four fifths of the timeout, and one that is late looks like a dead worker.
+    maxHeartbeatThrottleInterval: LONGEST_BEAT_PAUSE_MS,
     // A POST that was begun is finished: cut off, it would be unknown.
     shutdownGraceTime: options.activities.serviceTimeoutMs + GRACE_BEYOND_POST_MS,
     ...(options.identity === undefined ? {} : { identity: options.identity }),

@@ -70,12 +70,12 @@ describe('docs/reliability.md', () => {
 
   it('names no fault that its test does not name, and every one that a test of faults names', () => {
     expect(rows.length).toBeGreaterThan(15);
-    const untold = rows.flatMap(([fault = '', what, , , link = '']) => {
+    const unnamed = rows.flatMap(([fault = '', what, , , , link = '']) => {
       const path = /\]\(\.\.\/([^)]+)\)/.exec(link)?.[1] ?? '';
       const isNamed = existsSync(join(ROOT, path)) && faultsNamedIn(path).includes(fault);
       return isNamed ? [] : [`${fault}: ${what}`];
     });
-    expect(untold).toEqual([]);
+    expect(unnamed).toEqual([]);
     const tests = allFiles().filter((path) => /^test\/.*\.test\.ts$/.test(path));
     const listed = new Set(rows.map(([fault]) => fault));
     expect([...new Set(tests.flatMap(faultsNamedIn))].filter((fault) => !listed.has(fault))).toEqual([]);

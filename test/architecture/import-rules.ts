@@ -20,13 +20,16 @@ const STORE = /^src\/store\//;
 const CONFIG = /^src\/config\//;
 const TEMPORAL = /^src\/temporal\//;
 const CALLBACKS = /^src\/callbacks\//;
+const CLOCK = /^src\/clock\.ts$/;
 const MONEY = /^src\/money\.ts$/;
-const VOCABULARIES = /^src\/(contract\/vocabulary|flows\/(vocabulary|meanings|park-sentences))\.ts$/;
+const VOCABULARIES =
+  /^src\/(contract\/vocabulary|flows\/(vocabulary|meanings|park-sentences|decisions|address-fact))\.ts$/;
 const MARKER = /^src\/temporal\/plaintext-marker\.ts$/;
 
 const GATEWAY: readonly RegExp[] = [
   /^src\/gateway\//,
   CALLBACKS,
+  CLOCK,
   CONFIG,
   CONTRACT,
   FLOWS,
@@ -44,6 +47,7 @@ export const RULES: readonly Rule[] = [
   { of: VOCABULARIES, may: [], because: 'workflows import its values, and what it imports would come along' },
   { of: MARKER, may: [], because: 'workflows import it, and what it imports would come along' },
   { of: MONEY, may: [/^big\.js$/], because: 'workflows import it: it stays deterministic and small' },
+  { of: CLOCK, may: [], because: 'whoever waits is given it' },
   { of: CONTRACT, may: [CONTRACT, ZOD], because: 'the contract is plain data that everybody derives from' },
   {
     of: FLOWS,
@@ -106,6 +110,7 @@ export const RULES: readonly Rule[] = [
       /^activities\//,
       /^src\/client\//,
       CALLBACKS,
+      CLOCK,
       CONTRACT,
       FLOWS,
       MONEY,

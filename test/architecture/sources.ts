@@ -10,7 +10,7 @@ export interface SourceFile {
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-const NOT_OURS = /^(node_modules|dist|coverage|\.git|\.env.*|\.towline.*)$|\.log$/;
+const NOT_OURS = /^(node_modules|dist|coverage|__pycache__|\.git|\.env.*|\.towline.*)$|\.log$/;
 
 /** Every file of the checkout that is ours. Walked, not asked of git: an unpacked archive has no git. */
 export function allFiles(folder = ''): readonly string[] {

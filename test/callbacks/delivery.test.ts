@@ -6,7 +6,7 @@ import { createCallbackSender } from '../../src/callbacks/index.js';
 import type { CallbackReport } from '../../src/flows/callback.js';
 import { callbackIdOf } from '../../src/flows/vocabulary.js';
 import { newReference, openBench, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
-import { until as soon } from '../gateway/setup/until.js';
+import { until as soon } from '../harness/until.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
@@ -18,7 +18,7 @@ let caller: Receiver;
 const workerLog: string[] = [];
 beforeAll(async () => {
   const note = (detail: object, message: string) => void workerLog.push(`${message} ${JSON.stringify(detail)}`);
-  bench = await openBench({ time: 'real', deps: { callbacks, log: { info: note, warn: note } } });
+  bench = await openBench({ time: 'real', deps: { callbacks, log: { info: note, warn: note, error: note } } });
 });
 afterAll(() => bench.close());
 beforeEach(async () => {

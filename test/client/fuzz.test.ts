@@ -4,7 +4,7 @@ import { createServiceClient, type ServiceClient } from '../../src/client/index.
 import { bridgeDeposit, bridgeDepositAnswer } from './samples.js';
 import { serveHttp, type ScriptedServer } from './scripted-server.js';
 
-const RUNS = 1_500;
+const RUNS = 400;
 const endings: Record<string, number> = { accepted: 0, unknown: 0 };
 let body: Buffer | string = '';
 let status = 200;
@@ -63,13 +63,19 @@ const bodies: fc.Arbitrary<Buffer | string> = fc.oneof(
   fc.nat(50_000).map((depth) => `${'{"data":'.repeat(depth)}1${'}'.repeat(depth)}`),
 );
 
+/** The word that a flow goes by is a word of the answer, and it is about the reference that was asked for. */
+function isWhatTheBodySays(data: { status: string; provider_reference_id?: string | null | undefined }): boolean {
+  const { data: said } = JSON.parse(new TextDecoder().decode(Buffer.from(body))) as { data: Record<string, unknown> };
+  return data.status === said['status'] && data.provider_reference_id === said['provider_reference_id'];
+}
+
 it(`makes of ${RUNS} fuzzed 2xx bodies for a money POST an accepted or an unknown one, never a refusal or a crash`, async () => {
   await fc.assert(
     fc.asyncProperty(bodies, fc.constantFrom(200, 201, 202, 204, 206, 299), async (fuzzed, fuzzedStatus) => {
       body = fuzzed;
       status = fuzzedStatus;
       const ending = await client.createBridgeDeposit(bridgeDeposit).then(
-        (data) => (data.status.length > 0 || data.status === '' ? 'accepted' : 'broken'),
+        (data) => (isWhatTheBodySays(data) ? 'accepted' : 'broken'),
         (error: Error) => (error.name === 'UnknownOutcomeError' ? 'unknown' : error.name),
       );
       endings[ending] = (endings[ending] ?? 0) + 1;
@@ -78,7 +84,7 @@ it(`makes of ${RUNS} fuzzed 2xx bodies for a money POST an accepted or an unknow
     { numRuns: RUNS },
   );
   expect(Object.keys(endings).sort()).toEqual(['accepted', 'unknown']);
-  expect(endings['unknown']).toBeGreaterThan(500);
+  expect(endings['unknown']).toBeGreaterThan(200);
   process.stdout.write(`fuzzed 2xx bodies: ${JSON.stringify(endings)}\n`);
   expect(Object.prototype).not.toHaveProperty('status');
 });

@@ -46,11 +46,13 @@ describe('what we read', () => {
 
 describe('what we send', () => {
   it('takes no number that would be read as another amount', () => {
-    for (const bad of [NaN, Infinity, -1, 2 ** 53 + 1, 0.1 + 0.2, 1e21, 1e-7]) {
+    for (const bad of [NaN, Infinity, -1, 2 ** 53 + 1, 0.1 + 0.2, 1e21, 1.234567890123456e-7]) {
       expect([bad, decimalNumber().safeParse(bad).success]).toEqual([bad, false]);
     }
     expect(decimalNumber().safeParse(0).success).toBe(true);
     expect(moneyNumber().safeParse(0).success).toBe(false);
+    for (const tiny of [1e-7, 5e-7, 1e-18, 1.23456789012345e-7])
+      expect(moneyNumber().safeParse(tiny).success).toBe(true);
     expect(moneyNumber().safeParse(0.00000123).success).toBe(true);
     expect(moneyNumber().safeParse(123_456_789_012.345).success).toBe(true);
   });

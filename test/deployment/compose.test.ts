@@ -1,8 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -11,10 +7,7 @@ import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/program.js';
 import { readSettings } from '../../src/config/index.js';
 import { STATE_ATTRIBUTE } from '../../src/flows/vocabulary.js';
-import { anyFreePort } from '../../src/temporal/free-port.js';
 import { packageRoot } from '../../src/temporal/package-root.js';
-import { ensureBuilt } from '../examples/ensure-built.js';
-import { until } from '../gateway/setup/until.js';
 
 interface Service {
   readonly image?: string;
@@ -190,39 +183,6 @@ describe('the sandbox of another container', () => {
       sandboxHost: '0.0.0.0',
       sandboxPort: 8401,
     });
-  });
-
-  it('is spoken to as if it were here, but only while it is the service', async () => {
-    await ensureBuilt();
-    const port = await anyFreePort();
-    // All of 127.0.0.0/8 is this machine: another address of it stands for another container.
-    const isNear = async (env: Record<string, string>) => {
-      const home = await mkdtemp(join(tmpdir(), 'towline-nearby-'));
-      const child = spawn(process.execPath, [nearby, `${port}:127.0.0.2:${port}`, 'sandbox'], {
-        cwd: packageRoot(),
-        env: { TOWLINE_HOME: home, SANDBOX_HOST: '127.0.0.2', SANDBOX_PORT: String(port), ...env },
-        stdio: 'ignore',
-      });
-      const ended = once(child, 'exit');
-      const answers = (host: string) =>
-        fetch(`http://${host}:${port}/_sandbox`).then(
-          ({ ok }) => ok,
-          () => false,
-        );
-      await until('the sandbox to run', () => answers('127.0.0.2'), 30_000);
-      const near = await answers('127.0.0.1');
-      child.kill();
-      await ended;
-      await rm(home, { recursive: true });
-      return near;
-    };
-    expect(await isNear({})).toBe(true);
-    const service = {
-      SERVICE_BASE_URL: 'https://service.example',
-      SERVICE_TOKEN: 'a-token',
-      PAYLOAD_KEYS: DOT_ENV['PAYLOAD_KEYS'] ?? '',
-    };
-    expect(await isNear({ ...service, PUBLIC_URL: 'https://t.example' })).toBe(false);
   });
 });
 

@@ -2,13 +2,7 @@ import { createActivities, createCardActivities, type ActivityDeps } from '../..
 import { operations } from '../../src/contract/index.js';
 import { refundReferenceOf } from '../../src/flows/input.js';
 import {
-  BRIDGE_GRACE_PATCH,
   callbackIdOf,
-  CALLBACKS_PATCH,
-  PROMPT_PATCH,
-  PROOF_PATCH,
-  SENDABLE_PATCH,
-  STOP_AGAIN_PATCH,
   END_REASONS,
   EVENTS_SIGNAL,
   FLOW_KINDS,
@@ -76,7 +70,7 @@ export function presentNames(): Names {
     'end reasons': END_REASONS,
     operations: Object.keys(operations),
     'callback ids': [callbackIdOf(flowIdOf('bridge-transfer', 'a-reference'))],
-    patches: [CALLBACKS_PATCH, PROMPT_PATCH, STOP_AGAIN_PATCH, PROOF_PATCH, SENDABLE_PATCH, BRIDGE_GRACE_PATCH],
+    patches: [],
     'refund references': [refundReferenceOf('a-reference')],
     'payload encodings': [ENCRYPTED, PLAINTEXT, UNDECODABLE],
   };

@@ -3,23 +3,26 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { inTurns } from '../faults/in-turns.js';
 import { newReference, transferInput } from '../workflows/bench.js';
-import { until } from '../gateway/setup/until.js';
-import { byState } from './reconcile.js';
+import { until } from '../harness/until.js';
 import { SERVICE_TOKEN, withStack, type Stack } from './stack.js';
 
 const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
+
+/** What leaves a transfer no other way than a person's decision. */
+const PARKS = new Set(['no-settlement-ever', 'mismatching-amount']);
 
 describe('bridge transfers through gateway, worker and sandbox', () => {
   let stack: Stack;
   // Callbacks are signed here: a tampered copy would otherwise be as good as the capability that it came by.
   withStack(
-    { sandbox: { callbackSecret: CALLBACK_SECRET }, env: { WEBHOOK_SECRETS: CALLBACK_SECRET } },
+    { drivenAlone: true, sandbox: { callbackSecret: CALLBACK_SECRET }, env: { WEBHOOK_SECRETS: CALLBACK_SECRET } },
     (opened) => (stack = opened),
   );
 
   const run = async (ending: string, more: Record<string, unknown> = {}) => {
     const reference = newReference(ending);
     await stack.control('POST', '/scenarios', { reference, ending });
+    if (PARKS.has(ending)) stack.expectParked(`bridge-transfer/${reference}`, `the scenario "${ending}"`);
     const started = await stack.post('/flows/bridge-transfer', transferInput(reference, { timeScale: 0.002, ...more }));
     expect(started.status).toBe(201);
     return reference;
@@ -42,45 +45,32 @@ describe('bridge transfers through gateway, worker and sandbox', () => {
     expect((await ended(reference)).state).toBe(state);
   });
 
-  test('80 mixed transfers under duplicated, early and tampered webhooks and lost answers: every invariant holds', async () => {
-    await stack.control('POST', '/adversary', { duplicate: 0.3, tampered: 0.3, early: 0.3 });
-    await stack.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'answer-lost', rate: 0.15 });
-    await stack.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'error-after', rate: 0.1 });
-    await stack.control('POST', '/faults', {
-      operation: '*',
-      kind: 'rate-limited',
-      rate: 0.05,
-      hint: 'retry_after',
-      retryAfterSeconds: 1,
-    });
-    const endings = [
-      'completed',
-      'completed',
-      'completed',
-      'statuses-by-callback-only',
-      'failed-then-refunded',
-      'failed-early',
-    ];
-    const expected: Record<string, string> = { 'failed-then-refunded': 'refunded', 'failed-early': 'failed' };
-    const words = Array.from({ length: 80 }, (_, turn) => endings[turn % endings.length] ?? 'completed');
-    const ends = await inTurns(words, 10, async (ending) => {
+  test.each([
+    ['answer-lost', 'completed', 'completed'],
+    ['answer-lost', 'statuses-by-callback-only', 'completed'],
+    ['answer-lost', 'failed-then-refunded', 'refunded'],
+    ['answer-lost', 'failed-early', 'failed'],
+    ['error-after', 'completed', 'completed'],
+    ['rate-limited', 'completed', 'completed'],
+  ])(
+    'after the fault "%s", among doubled, early and tampered webhooks, one that is "%s" ends as %s',
+    async (kind, ending, state) => {
+      await stack.control('POST', '/adversary', { duplicate: 1, tampered: 1, early: 1 });
+      const hint = kind === 'rate-limited' ? { hint: 'retry_after', retryAfterSeconds: 1 } : {};
+      await stack.control('POST', '/faults', { operation: 'createBridgeDeposit', kind, first: 1, ...hint });
       const reference = await run(ending, { timeScale: 0.02 });
-      return { reference, ending, state: (await ended(reference)).state as string };
-    });
-    await stack.control('POST', '/adversary', {});
-    const injected = (await stack.control('GET', '/faults/log'))['count'] as number;
-    await stack.control('DELETE', '/faults');
-    const wrong = ends.filter(({ ending, state }) => state !== (expected[ending] ?? 'completed') && state !== 'parked');
-    expect(wrong).toEqual([]);
-    // Some thirty on average: chance hardly ever injects so few.
-    expect(injected).toBeGreaterThan(5);
-    const references = new Set(ends.map(({ reference }) => reference));
-    const { flows } = await stack.reconcile();
-    const states = byState({ flows: flows.filter(({ reference }) => references.has(reference)) });
-    expect(Object.values(states).reduce((sum, count) => sum + count, 0)).toBe(80);
-  }, 120_000);
+      expect((await ended(reference)).state).toBe(state);
+      const { count } = await stack.control('GET', `/faults/log?reference=${reference}`);
+      await stack.control('DELETE', '/faults');
+      await stack.control('POST', '/adversary', {});
+      expect(count).toBe(1);
+      const { deliveries } = await stack.control('GET', `/deliveries?reference=${reference}`);
+      const notes = new Set((deliveries as { note: string }[]).map(({ note }) => note));
+      expect([...notes].toSorted()).toEqual(['duplicate', 'genuine', 'tampered']);
+    },
+  );
 
-  test('fault 24: the same callback 1,000 times: one row, one effect, at most one signal for it', async () => {
+  test('fault 24: the same callback 60 times, 20 at once: one row, one effect, at most one signal for it', async () => {
     const reference = await run('silent', { timeScale: 1 });
     await until(
       'the deposit',
@@ -91,16 +81,16 @@ describe('bridge transfers through gateway, worker and sandbox', () => {
     await stack.control('POST', '/forge', { reference, status: 'COMPLETED', url });
     const path = stack.callbackPath(reference);
     const body = { provider_reference_id: reference, status: 'COMPLETED', amount: 1000.5, currency: 'KES' };
-    const answers = await inTurns(numbers(1_000), 20, async () => (await stack.post(path, body)).status);
+    const answers = await inTurns(numbers(60), 20, async () => (await stack.post(path, body)).status);
     expect(answers.every((status) => status === 200)).toBe(true);
     expect((await ended(reference)).state).toBe('completed');
     const { body: listed } = await stack.get(`/flows/bridge-transfer/${reference}/events`);
     expect(listed['events']).toHaveLength(1);
-    expect(listed['events'][0].repeats).toBe(999);
+    expect(listed['events'][0].repeats).toBe(59);
     const history = await stack.client.workflow.getHandle(`bridge-transfer/${reference}`).fetchHistory();
     const signals = history.events?.filter((event) => event.workflowExecutionSignaledEventAttributes) ?? [];
     expect(signals).toHaveLength(1);
-  }, 60_000);
+  });
 
   test('I11: no token, secret, name, phone number or address of a person in the clear in histories, store or logs', async () => {
     const reference = await run('failed-then-refunded');

@@ -6,7 +6,7 @@ import { run } from '../cli/run.js';
 import { CANARY_CARD } from '../flows/cards/card-gateway.js';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
 import { keyring } from '../gateway/setup/gateway-under-test.js';
-import { until } from '../gateway/setup/until.js';
+import { until } from '../harness/until.js';
 import { scan } from './canary-scan.js';
 import { KINDS_AT_PLAY, SECRET, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
 import { SERVICE_TOKEN, withStack, type Stack } from './stack.js';

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { DataConverter } from '@temporalio/common';
+import { readJournal } from '../harness/journal.js';
 import { canariesIn, decryptedHistory } from '../flows/cards/find-canaries.js';
+import { startedFlows } from './reconcile/driver.js';
 import type { Stack } from './stack.js';
 
 /** What must be found nowhere. Card data is sought besides, in every spelling (`find-canaries.ts`). */
@@ -29,8 +31,8 @@ export async function scan(
   };
   const all = [...canaries.secret, ...canaries.personal];
 
-  // The list lags behind: those that somebody was told of are looked at in any case.
-  const ids = new Set(stack.sources.started);
+  // The list lags behind: those that the driver was told of are read in any case.
+  const ids = new Set(startedFlows(readJournal(stack.sources.journal)));
   const query = `TaskQueue = '${stack.taskQueue}'`;
   for await (const { workflowId } of stack.client.workflow.list({ query })) ids.add(workflowId);
   for (const workflowId of ids) {

@@ -106,6 +106,7 @@ export const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 
 /** Signed: a tampered copy would otherwise be as good as the capability that it came by. */
 export const SIGNED = {
+  drivenAlone: true,
   sandbox: { callbackSecret: SECRET, webhookSecret: SECRET },
   env: { WEBHOOK_SECRETS: SECRET },
 };
@@ -120,7 +121,12 @@ export async function subscribe(stack: Stack): Promise<void> {
 export async function startOne(
   stack: Stack,
   { kind, input, operation }: KindAtPlay,
-  options: { readonly ending?: string; readonly more?: Record<string, unknown> } = {},
+  options: {
+    readonly ending?: string;
+    readonly more?: Record<string, unknown>;
+    /** What was done that leaves it no other way than to park. */
+    readonly parks?: string;
+  } = {},
 ): Promise<string> {
   const reference = newReference(
     `${kind}-${options.ending ?? 'completed'}`.replaceAll(/review|pending|rejected/g, 'x'),
@@ -129,6 +135,7 @@ export async function startOne(
     const scenario = { reference, ending: options.ending, ...(operation === undefined ? {} : { operation }) };
     await stack.control('POST', '/scenarios', scenario);
   }
+  if (options.parks !== undefined) stack.expectParked(`${kind}/${reference}`, options.parks);
   const answer = await stack.post(`/flows/${kind}`, { ...input(reference), ...options.more });
   if (answer.status !== 201) throw new Error(`${kind}: ${answer.status} ${JSON.stringify(answer.body)}`);
   return reference;

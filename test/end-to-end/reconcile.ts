@@ -5,8 +5,9 @@ import { readStore } from './reconcile/read-store.js';
 import type { FlowFact, Witnesses } from './reconcile/witnesses.js';
 
 /*
- * Holds four witnesses against one another: the sandbox's books, the executions in Temporal, the claims and the inbox.
- * It shares no code with the product: plain HTTP, SQL and arithmetic of its own (test/architecture holds it to that).
+ * Holds five witnesses against one another: the sandbox's books, the executions in Temporal, the claims, the inbox, and
+ * what the driver wrote down before it asked for anything, with what went over the wire to the service. It shares no code
+ * with the product: plain HTTP, SQL and arithmetic of its own (`reconcile.test.ts` holds it to that).
  */
 
 /**
@@ -16,7 +17,7 @@ import type { FlowFact, Witnesses } from './reconcile/witnesses.js';
 const PATIENCE_MS = 75_000;
 
 /**
- * Of everything that a stack has done so far: waits until nothing moves any more (or patience ends), and checks I1 to I8.
+ * Of everything that a stack has done so far: waits until nothing moves any more (or patience ends), and checks it all.
  * @throws Error that names every violation
  */
 export function createReconciler(sources: Sources, patienceMs = PATIENCE_MS): () => Promise<Witnesses> {
@@ -27,7 +28,7 @@ export function createReconciler(sources: Sources, patienceMs = PATIENCE_MS): ()
     for (;;) {
       const { deliveries } = await ask<{ deliveries: Record<string, number> }>(sources.sandboxUrl, '/state');
       const flows = await lookUpFlows();
-      const { inbox } = await readStore(sources.storePath);
+      const { inbox } = await readStore(sources.storePath, sources.payloadKeys);
       const rests = (deliveries['pending'] ?? 0) === 0 && isQuiet({ flows, inbox });
       if (rests || performance.now() > endsAtMs) return flows;
       await sleep(200);

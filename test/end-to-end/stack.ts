@@ -1,46 +1,53 @@
-import { randomUUID } from 'node:crypto';
+import type * as jestGlobals from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import type { Client } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/index.js';
-import { createServiceClient, type ServiceClient } from '../../src/client/index.js';
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import { startCardWorker } from '../../src/temporal/card-worker.js';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
-import { startWorker } from '../../src/temporal/worker.js';
-import {
-  gatewayUnderTest,
-  keyring,
-  SETTLEMENT_SECRET,
-  type Answer,
-  type GatewayUnderTest,
-} from '../gateway/setup/gateway-under-test.js';
-import { countPosts } from './count-posts.js';
+import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.js';
+import type { Store } from '../../src/store/store.js';
+import { keyring } from '../harness/fixed.js';
+import type { TestGateway } from '../harness/gateway.js';
+import { openJournal } from '../harness/journal.js';
+import { openStack as openHarness, type Answer } from '../harness/stack.js';
+import { startWireLog, type WireLog } from '../harness/wire-log.js';
 import type { Sources } from './reconcile/gather.js';
 import type { Witnesses } from './reconcile/witnesses.js';
 import { createReconciler } from './reconcile.js';
 
-export const SERVICE_TOKEN = 'canary-token-of-the-service';
+export { SERVICE_TOKEN } from '../harness/fixed.js';
 
 /** Gateway, worker and sandbox as they are in production, on ports and files of their own, over the shared Temporal server. */
-export interface Stack extends GatewayUnderTest {
+export interface Stack extends TestGateway {
+  readonly store: Store;
+  readonly client: Client;
+  readonly taskQueue: string;
   readonly sandbox: Sandbox;
   readonly folder: string;
   /** Everything that the workers logged. */
   readonly workerLog: string[];
   readonly sources: Sources;
   control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
-  /** I1 to I8 of everything so far. @throws Error that names every violation */
+  /** The flow may rest as parked: what was done that leaves no other way. */
+  expectParked(flowId: string, because: string): void;
+  /** Of everything so far: what was asked by `post` and `control`, and what lies everywhere. @throws Error that names every violation */
   reconcile(): Promise<Witnesses>;
   /** Reconciles once more, so that nobody can forget it, and closes everything in any case. */
   close(): Promise<void>;
 }
 
 export interface StackOptions {
-  readonly sandbox?: Partial<Parameters<typeof startSandbox>[0]>;
+  readonly sandbox?: Partial<SandboxOptions>;
   readonly env?: Record<string, string>;
+  /** @default the test run's server */
+  readonly temporalAddress?: string;
   readonly activities?: Partial<ActivityDeps>;
+  /**
+   * True if only the test drives it, by `post` and `control`: then each execution must be what it ordered, and a flow
+   * that is parked one that it expects to be.
+   * @default false
+   */
+  readonly drivenAlone?: boolean;
   /**
    * False where others than the test post to it, whose posts nobody counts: then `close` reconciles nothing.
    * @default true
@@ -53,6 +60,8 @@ export interface StackOptions {
 /** For a `describe`: a stack for its tests, reconciled after each of them. */
 export function withStack(options: StackOptions, use: (stack: Stack) => void): void {
   let stack: Stack | undefined;
+  // The soak loads this file, too, where `@jest/globals` cannot be loaded.
+  const { afterAll, afterEach, beforeAll } = globalThis as unknown as typeof jestGlobals;
   beforeAll(async () => {
     stack = await openStack(options);
     use(stack);
@@ -62,104 +71,69 @@ export function withStack(options: StackOptions, use: (stack: Stack) => void): v
 }
 
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
-  const folder = await mkdtemp(join(tmpdir(), 'towline-stack-'));
-  const storePath = join(folder, 'store.db');
-  const { serviceTimeoutMs = 8_000 } = options;
   const workerLog: string[] = [];
-  const note = (detail: object, message: string) => void workerLog.push(`${message} ${JSON.stringify(detail)}`);
-  const log = { info: note, warn: note, error: note, debug: note };
-  const dataConverter = createDataConverter({ keyring, namespace: 'default' });
-  const later: { activities?: ActivityDeps; service?: ServiceClient } = {};
-  const tested = await gatewayUnderTest({
-    storePath,
-    ...(options.env ? { env: options.env } : {}),
-    gateway: {
-      service: {
-        client: {
-          relay: (...call) =>
-            later.service?.relay(...call) ?? Promise.reject(new Error('a call came before its service')),
-        },
-        token: () => Promise.resolve(SERVICE_TOKEN),
-      },
-      serveCards: (cards) => {
-        const { activities } = later;
-        if (activities === undefined) throw new Error('a card came before its worker');
-        const variables = tested.settings.temporal;
-        return startCardWorker({ variables, namespace: 'default', dataConverter, activities, log, cards });
-      },
+  const note = (...line: unknown[]) => void workerLog.push(line.map((part) => JSON.stringify(part)).join(' '));
+  const wires: WireLog[] = [];
+  const stack = await openHarness({
+    gateway: options.env === undefined ? {} : { env: options.env },
+    sandbox: { stepMs: 50, ...options.sandbox },
+    between: async (sandboxUrl) => {
+      const wire = await startWireLog(sandboxUrl);
+      wires.push(wire);
+      return wire;
     },
+    log: { info: note, warn: note, error: note, debug: note },
+    ...(options.temporalAddress === undefined ? {} : { temporalAddress: options.temporalAddress }),
+    ...(options.activities === undefined ? {} : { deps: options.activities }),
+    ...(options.serviceTimeoutMs === undefined ? {} : { timeoutMs: options.serviceTimeoutMs }),
   });
-  const sandbox = await startSandbox({
-    dbPath: join(folder, 'sandbox.db'),
-    token: SERVICE_TOKEN,
-    stepMs: 50,
-    settlementUrl: `${tested.url}/api/v3/deposit/crypto-bridge/webhook/provider/settlement`,
-    settlementSecret: SETTLEMENT_SECRET,
-    ...options.sandbox,
-  });
-  const service = createServiceClient({
-    baseUrl: sandbox.url,
-    token: () => Promise.resolve(SERVICE_TOKEN),
-    timeoutMs: serviceTimeoutMs,
-  });
-  later.service = service;
-  const activities: ActivityDeps = {
-    service,
-    store: tested.store,
-    account: 'default',
-    publicUrl: tested.url,
-    serviceTimeoutMs,
-    serviceIsOnLoopback: true,
-    allowPlaintext: false,
-    repeatSettingOf: () => 'unknown',
-    newOwner: () => randomUUID(),
-    monotonicMs: () => performance.now(),
-    log: { info: note, warn: note },
-    ...options.activities,
+  const { client, taskQueue, sandbox, storePath, gateway } = stack;
+  // Not beside the store: it has what was ordered in the clear.
+  const journalFolder = await mkdtemp(join(tmpdir(), 'towline-journal-'));
+  const journal = openJournal(join(journalFolder, 'driver.jsonl'));
+  const post: Stack['post'] = (path, body, headers) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const asked = { of: 'gateway', method: 'POST', path, body: text };
+    return journal.write(asked, () => gateway.post(path, text, headers));
   };
-  later.activities = activities;
-  const worker = await startWorker({
-    variables: tested.settings.temporal,
-    namespace: 'default',
-    dataConverter,
-    taskQueue: tested.taskQueue,
-    log,
-    bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
-    activities,
-  });
-  const counted = countPosts(tested.url, {
-    post: (...call) => tested.post(...call),
-    async control(method, path, body) {
-      const answer = await fetch(`${sandbox.url}/_sandbox${path}`, {
-        method,
-        ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-      });
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-      return (await answer.json()) as Answer;
-    },
-  });
-  const { client, taskQueue } = tested;
-  const { started, posted, post, control } = counted;
-  const sources = { client, taskQueue, sandboxUrl: sandbox.url, gatewayUrl: tested.url, storePath, started, posted };
+  const control: Stack['control'] = async (method, path, body) => {
+    if (method === 'GET') return stack.control(method, path, body);
+    const asked = { of: 'sandbox', method, path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const ask = async () => ({ status: 200, body: await stack.control(method, path, body) });
+    return (await journal.write(asked, ask)).body;
+  };
+  const sources: Sources = {
+    client,
+    taskQueue,
+    sandboxUrl: sandbox.url,
+    gatewayUrl: gateway.url,
+    storePath,
+    payloadKeys: new Map([[keyring.active.id, keyring.active.bytes]]),
+    journal: journal.path,
+    drivenAlone: options.drivenAlone ?? false,
+    wire: () => wires.flatMap((wire) => wire.requests()),
+  };
   const reconcile = createReconciler(sources);
   return {
-    ...tested,
+    ...gateway,
+    store: stack.store,
+    client,
+    taskQueue,
     sandbox,
-    folder,
+    folder: stack.folder,
     workerLog,
     sources,
     post,
     control,
+    expectParked: (flowId, because) => journal.expect({ flowId, state: 'parked', because }),
     reconcile,
     async close() {
       try {
         if (options.isReconciled ?? true) await reconcile();
       } finally {
-        await sandbox.close();
-        await worker.shutdown();
-        service.close();
-        await tested.close();
-        await rm(folder, { recursive: true, force: true });
+        await stack.close();
+        journal.close();
+        await rm(journalFolder, { recursive: true, force: true });
       }
     },
   };

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
-import { STATE_ATTRIBUTE, type FlowKind } from '../../src/flows/vocabulary.js';
+import type { FlowKind } from '../../src/flows/vocabulary.js';
 import { cardDepositInput } from '../flows/cards/card-bench.js';
 import { startCardGateway, type CardGateway } from '../flows/cards/card-gateway.js';
 import { newReference, openBench, reportOf, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
@@ -29,34 +28,47 @@ const checkout = (referenceId: string) => ({
   amount: '250.50',
 });
 
-describe('events around the end of a flow', () => {
-  let bench: Bench;
-  let cards: CardGateway;
-  beforeAll(async () => {
-    // The service accepts, and nobody says anything but the test.
-    // A hundred flows begin at once: a call that waits for its turn is not lost.
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 }, timeoutMs: 30_000 });
-    cards = await startCardGateway(bench, quiet);
-  });
-  afterAll(async () => {
-    await cards.close();
-    await bench.close();
-  });
+const BRIDGE_ENDS = [
+  ['COMPLETED', 'completed'],
+  ['REFUNDED', 'refunded'],
+] as const;
+const PAYMENT_ENDS = [
+  ['SUCCESSFUL', 'completed'],
+  ['FAILED', 'failed'],
+  ['COMPLETED', 'completed'],
+  ['EXPIRED', 'failed'],
+  ['REVERSED', 'refunded'],
+] as const;
 
-  /** Of every kind that nothing can be looked up for. */
+/** Of every kind that nothing can be looked up for. */
+async function startOn(
+  bench: Bench,
+  cards: CardGateway,
+  kind: (typeof KINDS)[number],
+  word: string,
+  more: Record<string, unknown> = {},
+): Promise<WorkflowHandle> {
   const inputs: Readonly<Record<(typeof KINDS)[number], (reference: string) => Record<string, unknown>>> = {
     'bridge-transfer': transferInput,
     'bank-checkout': checkout,
     'card-deposit': (reference) => cardDepositInput(reference, cards.keep()),
     'bank-withdrawal': withdrawal,
   };
-  const start = async (
-    kind: (typeof KINDS)[number],
-    word: string,
-    more: Record<string, unknown>,
-  ): Promise<WorkflowHandle> => {
-    const reference = newReference(word);
-    return bench.startFlow(kind, reference, { ...inputs[kind](reference), ...more });
+  const reference = newReference(word);
+  return bench.startFlow(kind, reference, { ...inputs[kind](reference), ...more });
+}
+
+describe('events around the end of a flow', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    // The service accepts, and nobody says anything but the test.
+    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 } });
+  });
+  afterAll(() => bench.close());
+
+  const burst = () => {
+    const reference = newReference('burst');
+    return bench.startFlow('bank-withdrawal', reference, withdrawal(reference));
   };
 
   test('fault 31: streams of events while it completes, n = 40 flows: all that Temporal took are in the result', async () => {
@@ -64,7 +76,7 @@ describe('events around the end of a flow', () => {
       Array.from({ length: 40 }, (_, turn) => turn),
       6,
       async (): Promise<{ taken: number; handled: number; raced: boolean }> => {
-        const handle = await start('bank-withdrawal', 'burst', {});
+        const handle = await burst();
         await handle.executeUpdate('answer');
         const taken: string[] = [];
         // Until nothing is taken any more: so there are some at each moment of the completion.
@@ -92,60 +104,36 @@ describe('events around the end of a flow', () => {
     expect(sum(({ taken }) => taken)).toBeGreaterThan(40 * 4);
     expect(flows.filter(({ raced }) => raced).length).toBeGreaterThanOrEqual(5);
   }, 120_000);
-
-  test('fault 33: an event past the deadline, n = 25 of each of the four kinds without lookup: resolves the parked flow, 100 %', async () => {
-    const turns = KINDS.flatMap((kind) => {
-      const words = kind === 'bridge-transfer' ? BRIDGE_ENDS : PAYMENT_ENDS;
-      return Array.from({ length: 25 }, (_, turn) => ({ kind, end: words[turn % words.length] ?? words[0] }));
-    });
-    // A few at a time, since a card is kept for seconds only.
-    const begun = await inTurns(turns, 8, async (turn) => {
-      const handle = await start(turn.kind, 'overdue', { timeScale: 0.002, ...DEADLINE });
-      await until(handle, ({ view }) => view.stage === 'tracking' || view.state === 'parked');
-      return { ...turn, handle };
-    });
-    const ends = await Promise.all(
-      begun.map(async ({ kind, end: [word, state], handle }) => {
-        await parks(handle);
-        expect((await reportOf(handle)).view.parked?.reason).toBe('no_settlement');
-        expect(await tell(handle, trusted(word))).toBeDefined();
-        await handle.result().catch(() => undefined);
-        const end = await shownState(handle);
-        return end === state ? 'resolved' : `${kind} by ${word}: ${end}`;
-      }),
-    );
-    expect(ends).toEqual(turns.map(() => 'resolved'));
-  }, 120_000);
 });
 
-/** Twenty seconds: all of them must have been sent by then. */
-const DEADLINE = { deadlineSeconds: 10_000 };
-const BRIDGE_ENDS = [
-  ['COMPLETED', 'completed'],
-  ['REFUNDED', 'refunded'],
-] as const;
-const PAYMENT_ENDS = [
-  ['SUCCESSFUL', 'completed'],
-  ['FAILED', 'failed'],
-  ['COMPLETED', 'completed'],
-  ['EXPIRED', 'failed'],
-  ['REVERSED', 'refunded'],
-] as const;
+describe('an event past the deadline', () => {
+  const minuteMs = 60_000;
+  let bench: Bench;
+  let cards: CardGateway;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
+    cards = await startCardGateway(bench, quiet);
+  });
+  afterAll(async () => {
+    await cards.close();
+    await bench.close();
+  });
 
-/** As Temporal alone knows it: no worker is asked. */
-async function shownState(handle: WorkflowHandle): Promise<string | undefined> {
-  const { searchAttributes } = await handle.describe();
-  return (searchAttributes as Record<string, string[] | undefined>)[STATE_ATTRIBUTE]?.[0];
-}
+  const turns = KINDS.flatMap((kind) =>
+    (kind === 'bridge-transfer' ? BRIDGE_ENDS : PAYMENT_ENDS).map(([word, state]) => ({ kind, word, state })),
+  );
 
-/** Asks seldom: a group of flows that wait for their deadline leaves the machine to others. */
-async function parks(handle: WorkflowHandle): Promise<void> {
-  const endsAtMs = performance.now() + 60_000;
-  while ((await shownState(handle)) !== 'parked') {
-    if (performance.now() > endsAtMs) throw new Error(`${handle.workflowId} does not park`);
-    await sleep(300);
-  }
-}
+  test.each(turns)('fault 33: resolves a parked $kind by $word as $state', async ({ kind, word, state }) => {
+    const handle = await startOn(bench, cards, kind, 'overdue', { deadlineSeconds: 600 });
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    await bench.pass(11 * minuteMs);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('no_settlement');
+    await handle.signal('events', [trusted(word)]);
+    await handle.result().catch(() => undefined);
+    expect((await reportOf(handle)).view.state).toBe(state);
+  });
+});
 
 /** @returns its id, where Temporal took it: the flow had not ended */
 async function tell(handle: WorkflowHandle, event: FlowEvent): Promise<string | undefined> {

@@ -1,65 +1,39 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { RepeatSetting } from '../../activities/outcomes.js';
 import type { FlowReport } from '../../src/flows/messages.js';
 import { newReference, openBench, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
-import { inTurns } from './in-turns.js';
-
-/** The settle window is (2 s + 60 s) × this. */
-const TIME_SCALE = 0.01;
-
-type Fault = Record<string, unknown> & { kind: string };
+import { depositsUnder, ERROR_AFTER, LOST, PAID_ONCE, REPEAT_MODES, TIME_SCALE, UNREADABLE } from './lost-answers.js';
 
 describe('an answer that is lost after the service executed', () => {
   let bench: Bench;
+  /** `DUPLICATE_REFERENCE`. */
+  const settings: { repeat: RepeatSetting } = { repeat: 'unknown' };
   beforeAll(async () => {
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 } });
+    bench = await openBench({
+      time: 'skipping',
+      sandbox: { stepMs: 3_600_000 },
+      deps: { repeatSettingOf: () => settings.repeat },
+    });
   });
   afterAll(() => bench.close());
 
-  /** Starts n flows under a fault of the deposit, and gives them the events of a transfer that was paid. */
-  const runUnderFault = async (fault: Fault, n: number, repeatMode = 'same-result') => {
-    await bench.control('DELETE', '/faults');
-    await bench.control('POST', '/settings', { repeatMode });
-    await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', rate: 1, ...fault });
-    const references = Array.from({ length: n }, () => newReference(fault.kind));
-    const ends = await inTurns(references, 16, async (reference) => {
-      const handle = await bench.start(transferInput(reference, { timeScale: TIME_SCALE }));
-      const { view } = await until(handle, (report) => report.view.stage === 'outcome-unknown');
-      expect(view.state).not.toBe('failed');
-      const facts = { serviceReference: `k-${reference}` };
-      await handle.signal('events', [trusted('DEPOSIT_CONFIRMED', { facts }), trusted('COMPLETED', { facts })]);
-      const { view: end } = (await handle.result()) as FlowReport;
-      return { state: end.state, executions: await bench.executions('createBridgeDeposit', reference) };
-    });
-    return {
-      completed: ends.filter((end) => end.state === 'completed').length,
-      mostExecutions: Math.max(...ends.map((end) => end.executions)),
-      leastExecutions: Math.min(...ends.map((end) => end.executions)),
-    };
-  };
-  const allOnce = (n: number) => ({ completed: n, mostExecutions: 1, leastExecutions: 1 });
+  test('fault 1: completes by trusted events, executed once', async () => {
+    expect(await depositsUnder(bench, LOST, 1)).toEqual([PAID_ONCE]);
+  });
 
-  test('fault 1: lost answers, n = 200: all complete by trusted events, each executed once', async () => {
-    expect(await runUnderFault({ kind: 'answer-lost' }, 200)).toEqual(allOnce(200));
-  }, 120_000);
+  test('fault 5: 5xx after the commit: unknown and not failed, executed once', async () => {
+    expect(await depositsUnder(bench, ERROR_AFTER, 1)).toEqual([PAID_ONCE]);
+  });
 
-  test('fault 5: 5xx after the commit, n = 50: unknown and not failed, each executed once', async () => {
-    expect(await runUnderFault({ kind: 'error-after', status: 503 }, 50)).toEqual(allOnce(50));
-  }, 60_000);
+  test.each(UNREADABLE)('fault 6: a 2xx that cannot be read ($variant): unknown, executed once', async (fault) => {
+    expect(await depositsUnder(bench, fault, 1)).toEqual([PAID_ONCE]);
+  });
 
-  test.each(['html', 'truncated', 'wrong-shape', 'no-reason', 'empty', 'not-an-object'])(
-    'fault 6: a 2xx that cannot be read (%s), n = 10: unknown, each executed once',
-    async (variant) => {
-      expect(await runUnderFault({ kind: 'garbage', variant }, 10)).toEqual(allOnce(10));
-    },
-    60_000,
-  );
-
-  test.each(['same-result', 'conflict', 'rejected', 'execute-again'])(
-    'fault 8: a service that answers a repeat with "%s", n = 20: executed once, never repeated without proof',
+  test.each(REPEAT_MODES)(
+    'fault 8: a service that answers a repeat with "%s": executed once, never repeated without proof',
     async (repeatMode) => {
-      expect(await runUnderFault({ kind: 'answer-lost' }, 20, repeatMode)).toEqual(allOnce(20));
+      expect(await depositsUnder(bench, LOST, 1, repeatMode)).toEqual([PAID_ONCE]);
     },
-    60_000,
   );
 
   test('parks as unknown_outcome after the settle window, and a late trusted event still completes it', async () => {
@@ -109,9 +83,7 @@ describe('an answer that is lost after the service executed', () => {
     expect((await bench.store.claims.ofFlow(handle.workflowId)).map((claim) => claim.phase)).toEqual(['void']);
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
   });
-});
 
-describe('where the settings say how the service treats a repeat', () => {
   test.each([
     ['same-result', 'same-result'],
     ['rejected', 'conflict'],
@@ -119,11 +91,9 @@ describe('where the settings say how the service treats a repeat', () => {
   ] as const)(
     'DUPLICATE_REFERENCE=%s (sandbox: %s): a lost answer is asked for again by the flow itself, one execution',
     async (setting, repeatMode) => {
-      const bench = await openBench({
-        time: 'real',
-        sandbox: { stepMs: 3_600_000, repeatMode },
-        deps: { repeatSettingOf: () => setting },
-      });
+      settings.repeat = setting;
+      await bench.control('DELETE', '/faults');
+      await bench.control('POST', '/settings', { repeatMode });
       await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'answer-lost', first: 1 });
       const reference = newReference('repeat');
       const handle = await bench.start(transferInput(reference, { timeScale: TIME_SCALE }));
@@ -135,8 +105,7 @@ describe('where the settings say how the service treats a repeat', () => {
       await handle.signal('events', [trusted('COMPLETED')]);
       expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
       expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
-      await bench.close();
+      settings.repeat = 'unknown';
     },
-    60_000,
   );
 });

@@ -12,15 +12,15 @@ describe('fault 21: a worker whose clock is wrong', () => {
     ['five minutes ahead', 5 * MINUTE_MS],
     ['five minutes behind', -5 * MINUTE_MS],
   ])(
-    '%s, n = 30: no valid quote is refused, and none is quoted again, since a quote lives a local duration',
+    '%s, n = 5: no valid quote is refused, and none is quoted again, since a quote lives a local duration',
     async (_, offMs) => {
       const bench = await openBench({
-        time: 'real',
+        time: 'skipping',
         timeoutMs: 8_000,
         sandbox: { stepMs: 3_600_000, wallNow: realNow },
       });
       jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
-      const references = Array.from({ length: 30 }, () => newReference('clock'));
+      const references = Array.from({ length: 5 }, () => newReference('clock'));
       const quotes = await inTurns(references, 6, async (reference) => {
         const handle = await bench.start(transferInput(reference));
         const { view } = await until(handle, (report) => report.view.stage === 'tracking');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { bankCheckoutFlow } from '../../src/flows/bank-checkout.js';
-import { openBench, type Bench } from '../workflows/bench.js';
+import { type Stack, openStack } from '../harness/stack.js';
 import { expectRefused, startAs, type ToldByEvents } from './told-by-events-setup.js';
 import { behavesAsToldByEvents } from './told-by-events.js';
 
@@ -20,9 +20,9 @@ const CHECKOUT: ToldByEvents = {
 };
 
 describe('a bank checkout', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 20 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { bankWithdrawalFlow } from '../../src/flows/bank-withdrawal.js';
-import { openBench, until, type Bench } from '../workflows/bench.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 import { expectRefused, startAs, type ToldByEvents } from './told-by-events-setup.js';
 import { behavesAsToldByEvents } from './told-by-events.js';
 
@@ -14,9 +15,9 @@ const WITHDRAWAL: ToldByEvents = {
 };
 
 describe('a bank withdrawal', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 20 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
@@ -25,7 +26,7 @@ describe('a bank withdrawal', () => {
 
   test('shows the id that the service gave it', async () => {
     const { handle } = await startAs(bench, WITHDRAWAL, 'id');
-    const { view } = await until(handle, (report) => report.view.stage === 'tracking');
+    const { view } = await untilFlow(handle, (report) => report.view.stage === 'tracking');
     expect(view.serviceReference).toMatch(/^WDR-/);
     await handle.terminate();
   });

@@ -37,6 +37,7 @@ describe('what the service says to a card', () => {
           code,
           fields: ['card.number'],
           isRateExpired: false,
+          isAboutReference: false,
         }),
         card,
       );

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RejectedError, type ServiceClient } from '../../src/client/index.js';
 import { createCardVault } from '../../src/gateway/cards/card-vault.js';
-import { ACCOUNT, newReference, until, type Bench } from '../workflows/bench.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import type { Stack } from '../harness/stack.js';
 import {
   cardDepositInput,
   ended,
@@ -16,23 +19,21 @@ import { CANARY_CARD, type CardGateway } from './cards/card-gateway.js';
 import { canariesIn, decryptedHistory, filesOf } from './cards/find-canaries.js';
 
 const HOUR_MS = 3_600_000;
-/** Time cannot be skipped while an activity waits for its worker: so its wait is short. */
-const QUICK = { timeScale: 0.001, deadlineSeconds: 86_400 };
-
-/** Between its last looks an activity waits for real, whatever the clock of the flows does. */
+/** How long a card waits for its gateway at most. */
+const CARD_WORKER_START_MS = 60_000;
+/** Between its last lookups an activity waits for real. */
 const SCALED = { timeScale: 0.02 };
 
 describe('a card deposit', () => {
   let cards: CardBench;
-  let bench: Bench;
+  let bench: Stack;
   let gateway: CardGateway;
   beforeAll(async () => {
     cards = await openCardBench();
     ({ bench, gateway } = cards);
   });
   afterAll(() => cards.close());
-  beforeEach(() => bench.control('DELETE', '/faults'));
-
+  beforeEach(async () => Promise.all([bench.control('DELETE', '/faults'), bench.terminateAll()]));
   const deposit: CardBench['deposit'] = (...more) => cards.deposit(...more);
   const fault = (kind: string, more: Record<string, unknown> = {}) =>
     bench.control('POST', '/faults', { operation: 'createCardDeposit', kind, first: 1, ...more });
@@ -74,7 +75,7 @@ describe('a card deposit', () => {
       const { handle } = await deposit(word);
       await tracked(handle);
       await say(handle, word);
-      const { view } = await until(handle, (report) =>
+      const { view } = await untilFlow(handle, (report) =>
         report.view.timeline.some(({ detail }) => detail.includes(word)),
       );
       expect(view.state).toBe('running');
@@ -99,7 +100,7 @@ describe('a card deposit', () => {
       const { handle } = await deposit('forged');
       await tracked(handle);
       await say(handle, 'SUCCESSFUL', { trusted: false, proof: null });
-      const { view } = await until(handle, (report) =>
+      const { view } = await untilFlow(handle, (report) =>
         report.view.timeline.some(({ detail }) => /unverif/.test(detail)),
       );
       expect(view.state).toBe('running');
@@ -130,7 +131,7 @@ describe('a card deposit', () => {
     test.each(['rate-limited', 'unauthorized'])('after %s tries again while the card is kept', async (kind) => {
       await fault(kind, kind === 'rate-limited' ? { retryAfterSeconds: 1 } : {});
       const { reference, handle } = await deposit(kind);
-      await until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('tried again')));
+      await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('tried again')));
       await bench.pass(5_000);
       await tracked(handle);
       await say(handle, 'SUCCESSFUL');
@@ -145,7 +146,7 @@ describe('a card deposit', () => {
       async (kind) => {
         await fault(kind, kind === 'late-commit' ? { delayMs: 20_000 } : {});
         const { reference, handle } = await deposit(kind, SCALED);
-        await until(handle, ({ view }) => view.stage === 'outcome-unknown');
+        await untilFlow(handle, ({ view }) => view.stage === 'outcome-unknown');
         await bench.pass(120_000);
         expect((await parked(handle)).view.parked).toMatchObject({
           reason: 'unknown_outcome',
@@ -169,7 +170,7 @@ describe('a card deposit', () => {
     test('parks where the service never had it, until a person closes it', async () => {
       await fault('reset-before');
       const { reference, handle } = await deposit('never-there', SCALED);
-      await until(handle, ({ view }) => view.stage === 'outcome-unknown');
+      await untilFlow(handle, ({ view }) => view.stage === 'outcome-unknown');
       await bench.pass(120_000);
       await parked(handle);
       await order(handle, 'close-not-executed');
@@ -186,7 +187,8 @@ describe('a card deposit', () => {
     };
 
     test('with its gateway, before anything was sent: says so, and its claim is void', async () => {
-      const { reference, handle } = await deposit('gateway-gone', { ...tokenOf(), ...QUICK });
+      const { reference, handle } = await deposit('gateway-gone', tokenOf());
+      await bench.pass(CARD_WORKER_START_MS);
       expect((await ended(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'card_details_expired' });
       expect((await claimOf(reference))?.phase).toBe('void');
       expect(await executions(reference)).toBe(0);
@@ -198,11 +200,8 @@ describe('a card deposit', () => {
       const key = { account: ACCOUNT, operation: 'createCardDeposit', reference };
       await bench.store.claims.reserve(key, { owner: 'lost', flowId, fingerprint: 'theirs' });
       await bench.store.claims.markSending(key, 'lost');
-      const handle = await bench.startFlow(
-        'card-deposit',
-        reference,
-        cardDepositInput(reference, { ...tokenOf(), ...QUICK }),
-      );
+      const handle = await bench.startFlow('card-deposit', reference, cardDepositInput(reference, tokenOf()));
+      await bench.pass(CARD_WORKER_START_MS);
       expect((await parked(handle)).view.parked?.reason).toBe('unknown_outcome');
       await handle.terminate();
     });
@@ -219,8 +218,8 @@ describe('a card deposit', () => {
       await fault('unauthorized', { first: 50 });
       const busy = await cards.anotherGateway();
       const { reference, handle } = await deposit('refusing', {}, busy);
-      await until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('tried again')));
-      await bench.pass(90_000);
+      await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('tried again')));
+      await bench.pass(60_000);
       expect((await ended(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'card_details_expired' });
       expect((await claimOf(reference))?.phase).toBe('void');
       expect(await executions(reference)).toBe(0);
@@ -232,7 +231,7 @@ describe('a card deposit', () => {
       const flows = [await deposit('token-a', token), await deposit('token-b', token)];
       const states = await Promise.all(
         flows.map(async ({ handle }) => {
-          const report = await until(handle, ({ view }) => view.stage === 'tracking' || view.outcome !== null);
+          const report = await untilFlow(handle, ({ view }) => view.stage === 'tracking' || view.outcome !== null);
           return report.view.outcome?.reason ?? report.view.stage;
         }),
       );
@@ -268,7 +267,7 @@ describe('a card deposit', () => {
   test('can be cancelled before its card was sent, and not after', async () => {
     const vault = createCardVault({ nowMs: Date.now });
     const unsent = await deposit('cancelled', { cardToken: vault.keep(CANARY_CARD)?.cardToken });
-    await until(unsent.handle, ({ view }) => view.stage === 'submitting');
+    await untilFlow(unsent.handle, ({ view }) => view.stage === 'submitting');
     await unsent.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
     expect((await ended(unsent.handle)).view.outcome).toMatchObject({ reason: 'cancelled_before_sending' });
     expect((await claimOf(unsent.reference))?.phase).toBe('void');
@@ -304,7 +303,7 @@ describe('a card deposit', () => {
     const answering = async (createCardDeposit: ServiceClient['createCardDeposit']) => {
       const speaking = await cards.anotherGateway({ service: { ...bench.deps.service, createCardDeposit } });
       const flow = await deposit('echo', {}, speaking);
-      await until(flow.handle, ({ view }) => view.stage !== 'submitting' && view.stage !== 'preparing');
+      await untilFlow(flow.handle, ({ view }) => view.stage !== 'submitting' && view.stage !== 'preparing');
       await speaking.close();
       return flow;
     };
@@ -315,13 +314,19 @@ describe('a card deposit', () => {
     expect(Object.keys(answer)).toEqual(['message', 'reference_id', 'redirect_url']);
     const refused = await answering(() =>
       Promise.reject(
-        new RejectedError('createCardDeposit', { httpStatus: 400, message: echo, fields: [], isRateExpired: false }),
+        new RejectedError('createCardDeposit', {
+          httpStatus: 400,
+          message: echo,
+          fields: [],
+          isRateExpired: false,
+          isAboutReference: false,
+        }),
       ),
     );
     const { view } = await ended(refused.handle);
     expect(view.outcome?.detail).toMatch(/refused the card deposit \(400\): Card \[redacted\]/);
     const broken = await answering(() => Promise.reject(new TypeError(echo)));
-    expect((await until(broken.handle, () => true)).view.stage).toBe('outcome-unknown');
+    expect((await untilFlow(broken.handle, () => true)).view.stage).toBe('outcome-unknown');
   });
 
   test('leaves nothing of a card in any history (decrypted, too), in the store, in the sandbox, or in a log', async () => {

@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, trusted, until, type Bench } from '../workflows/bench.js';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 const HOUR_MS = 3_600_000;
 
 describe('a crypto send', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 20 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
@@ -35,9 +38,9 @@ describe('a crypto send', () => {
 
   test('fails with the reason where the service says that it failed', async () => {
     const { handle } = await send('failed', 'failed');
-    const { view } = await until(handle, (report) => report.view.outcome !== null).catch(async () => {
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null).catch(async () => {
       await bench.pass(60_000);
-      return until(handle, (report) => report.view.outcome !== null);
+      return untilFlow(handle, (report) => report.view.outcome !== null);
     });
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
   });
@@ -53,7 +56,7 @@ describe('a crypto send', () => {
     await bench.control('POST', '/faults', { operation: 'sendCrypto', kind: 'reset-before', first: 1 });
     const { reference, handle } = await send('never-there');
     await bench.pass(120_000);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({
       reason: 'not_found_at_service',
       actions: ['send-again', 'close-not-executed'],
@@ -66,14 +69,14 @@ describe('a crypto send', () => {
 
   test('one hour of polling adds no history; at the deadline it looks once more and parks; waiting on, it completes', async () => {
     const { reference, handle } = await send('slow', 'never');
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     const before = (await handle.describe()).historyLength;
     await bench.pass(HOUR_MS - 60_000);
     const during = (await handle.describe()).historyLength;
     // One word (PENDING) was news; after it an hour of the same adds nothing.
     expect(during - before).toBeLessThanOrEqual(8);
     await bench.pass(120_000);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('no_settlement');
     await handle.executeUpdate('resolve', {
       args: [{ action: 'mark-completed', note: `seen on chain for ${reference}`, actor: 'ada' }],
@@ -83,9 +86,9 @@ describe('a crypto send', () => {
 
   test('a trusted event is a hint: it makes the flow look at once, and the lookup decides', async () => {
     const { handle } = await send('hint', 'never');
-    await until(handle, ({ view }) => view.timeline.some((entry) => entry.detail.includes('looked up')));
+    await untilFlow(handle, ({ view }) => view.timeline.some((entry) => entry.detail.includes('looked up')));
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
-    const { view } = await until(handle, (report) =>
+    const { view } = await untilFlow(handle, (report) =>
       report.view.timeline.some((entry) => entry.detail.includes('SUCCESSFUL')),
     );
     expect(view.state).toBe('running');
@@ -94,7 +97,7 @@ describe('a crypto send', () => {
 
   test('is refused before anything is sent where a member is wrong, by name', async () => {
     const { reference, handle } = await send('wrong', 'completed', { token: 'DOGE', cryptoAmount: '-1' });
-    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
     expect(view.outcome?.detail).toMatch(/token/);
     expect(view.outcome?.detail).toMatch(/cryptoAmount/);

@@ -1,6 +1,9 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowView } from '../../src/flows/messages.js';
-import { newReference, openBench, trusted, until, type Bench } from '../workflows/bench.js';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 /** Waits of our own take a hundredth of their time. Real time, since it can be shared: flows here end by themselves. */
 export const TIME_SCALE = 0.01;
@@ -18,7 +21,7 @@ export interface Started {
 
 /** What the tests of invoice payments do with a bench of their own. */
 export async function openInvoiceBench() {
-  const bench: Bench = await openBench({ time: 'real', sandbox: { stepMs: 20 } });
+  const bench: Stack = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
 
   const startFlow = (reference: string, input: Record<string, unknown>) =>
     bench.startFlow('invoice-payment', reference, { timeScale: TIME_SCALE, ...input });
@@ -47,7 +50,7 @@ export async function openInvoiceBench() {
   }
 
   const ended = async ({ handle }: Started): Promise<FlowView> =>
-    (await until(handle, ({ view }) => view.outcome !== null)).view;
+    (await untilFlow(handle, ({ view }) => view.outcome !== null)).view;
 
   const move = (reference: string, status: string) => bench.move(reference, status, 'payInvoice');
 
@@ -79,8 +82,8 @@ export const pay = ({ handle }: Started, more = {}) =>
 export const cancel = ({ handle }: Started) => handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
 export const resolve = ({ handle }: Started, action: string) =>
   handle.executeUpdate('resolve', { args: [{ action, note: 'looked into it', actor: 'ada' }] });
-export const stage = ({ handle }: Started, word: string) => until(handle, ({ view }) => view.stage === word);
+export const stage = ({ handle }: Started, word: string) => untilFlow(handle, ({ view }) => view.stage === word);
 export const parked = async ({ handle }: Started): Promise<FlowView> =>
-  (await until(handle, ({ view }) => view.state === 'parked')).view;
+  (await untilFlow(handle, ({ view }) => view.state === 'parked')).view;
 export const accepted = ({ handle }: Started) =>
-  until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('payment accepted')));
+  untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('payment accepted')));

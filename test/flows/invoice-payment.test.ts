@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newReference, trusted, until } from '../workflows/bench.js';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
 import {
   accepted,
   bank,
@@ -36,7 +38,7 @@ describe('an invoice payment', () => {
     await accepted(flow);
     await new Promise((done) => setTimeout(done, 100));
     await flow.handle.signal('events', [webhook('SUCCESSFUL', { amount: '1000.5' })]);
-    const { view } = await until(flow.handle, (report) => report.view.outcome !== null);
+    const { view } = await untilFlow(flow.handle, (report) => report.view.outcome !== null);
     expect(view.state).toBe('completed');
     expect(view.timeline.filter(({ detail }) => detail.includes('looked up'))).toHaveLength(1);
   });
@@ -66,7 +68,7 @@ describe('an invoice payment', () => {
 
   test('an hour of polling adds no history; a late event resolves what was parked', async () => {
     const flow = await b.startPaid('late', 'never', { timeScale: 0.001, deadlineSeconds: 6_000 });
-    await until(flow.handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('PENDING')));
+    await untilFlow(flow.handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('PENDING')));
     const before = (await flow.handle.describe()).historyLength;
     await new Promise((done) => setTimeout(done, 3_600));
     expect((await flow.handle.describe()).historyLength - before).toBeLessThanOrEqual(8);
@@ -79,7 +81,7 @@ describe('an invoice payment', () => {
     await accepted(flow);
     await flow.handle.signal('events', [webhook('SUCCESSFUL', {}, { trusted: false, proof: null })]);
     await flow.handle.signal('events', [webhook('PAID')]);
-    const { view, events } = await until(flow.handle, ({ view }) =>
+    const { view, events } = await untilFlow(flow.handle, ({ view }) =>
       view.timeline.some(({ detail }) => detail.startsWith('PAID')),
     );
     expect(view.state).toBe('running');
@@ -174,7 +176,7 @@ describe('an invoice that waits to be paid', () => {
     await stage(flow, 'awaiting-payment');
     const first = (await flow.handle.describe()).runId;
     for (let n = 0; n < 185; n += 1) await flow.handle.signal('events', []);
-    await until(flow.handle, () => true);
+    await untilFlow(flow.handle, () => true);
     expect(await pay(flow)).toMatchObject({ kind: 'accepted' });
     expect((await b.ended(flow)).state).toBe('completed');
     expect((await flow.handle.describe()).runId).not.toBe(first);

@@ -2,16 +2,19 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { WorkflowHandle } from '@temporalio/client';
 import { kycCheckFlow, kycWord } from '../../src/flows/kyc-check.js';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, trusted, until, type Bench } from '../workflows/bench.js';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 import { endOf } from './told-by-events-setup.js';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 describe('a KYC check', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 20 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
@@ -22,7 +25,7 @@ describe('a KYC check', () => {
     return { kycId, handle: await bench.startFlow('kyc-check', kycId, { kycId, ...more }) };
   };
   const looked = (handle: WorkflowHandle) =>
-    until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('looked up')));
+    untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('looked up')));
   const looksOf = async (handle: WorkflowHandle) =>
     ((await handle.fetchHistory()).events ?? []).filter(
       (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'awaitStatus',
@@ -50,7 +53,7 @@ describe('a KYC check', () => {
     const { kycId, handle } = await check('pending');
     await looked(handle);
     await handle.signal('events', [trusted('REJECTED', { source: 'webhook' })]);
-    await until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('REJECTED')));
+    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('REJECTED')));
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
     await decideBy(kycId, 'APPROVED');
     await handle.signal('events', [trusted('APPROVED', { source: 'webhook' })]);
@@ -63,7 +66,7 @@ describe('a KYC check', () => {
     // One look at once, whose PENDING was news, and the slow one after it.
     while ((await looksOf(handle)) < 2) await new Promise((resolve) => setTimeout(resolve, 25));
     await handle.signal('events', [trusted('APPROVED', { trusted: false, proof: null, source: 'webhook' })]);
-    await until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('unverified APPROVED')));
+    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('unverified APPROVED')));
     expect(await looksOf(handle)).toBe(2);
     await handle.terminate();
   });
@@ -76,7 +79,7 @@ describe('a KYC check', () => {
     expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(8);
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
     await bench.pass(6 * DAY_MS);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({
       reason: 'no_decision',
       actions: ['keep-waiting', 'mark-completed', 'mark-failed'],
@@ -94,7 +97,7 @@ describe('a KYC check', () => {
     const { handle } = await check('review', { deadlineSeconds: 600 });
     await looked(handle);
     await bench.pass(11 * MINUTE_MS);
-    await until(handle, (report) => report.view.state === 'parked');
+    await untilFlow(handle, (report) => report.view.state === 'parked');
     await handle.executeUpdate('resolve', { args: [{ action, note: 'seen in the portal', actor: 'ada' }] });
     expect((await endOf(handle)).state).toBe(state);
   });
@@ -108,7 +111,7 @@ describe('a KYC check', () => {
     const late = await check('pending', { deadlineSeconds: 600 });
     await looked(late.handle);
     await bench.pass(11 * MINUTE_MS);
-    await until(late.handle, (report) => report.view.state === 'parked');
+    await untilFlow(late.handle, (report) => report.view.state === 'parked');
     await late.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
     expect((await endOf(late.handle)).state).toBe('cancelled');
   });
@@ -120,7 +123,7 @@ describe('a KYC check', () => {
 
     const unknown = await check('unknown', { deadlineSeconds: 600 });
     await bench.pass(11 * MINUTE_MS);
-    const { view } = await until(unknown.handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(unknown.handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({ reason: 'no_decision', evidence: { words: [] } });
     await unknown.handle.terminate();
   });
@@ -133,14 +136,14 @@ describe('a KYC check', () => {
       const { kycStatus: _, ...record } = await getKycStatus(argument);
       return { ...record, status: 'en révision '.repeat(5) };
     };
-    const own = await openBench({
+    const own = await openStack({
       time: 'skipping',
       deps: { service: { ...bench.deps.service, getKycStatus: strange } },
     });
     const kycId = newReference('pending');
     const handle = await own.startFlow('kyc-check', kycId, { kycId, deadlineSeconds: 86_400 });
     await own.pass(DAY_MS + MINUTE_MS);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({ reason: 'no_decision', evidence: { words: [] } });
     // Every quarter of an hour.
     expect(looks.count).toBeLessThan(120);
@@ -150,7 +153,7 @@ describe('a KYC check', () => {
   }, 60_000);
 
   test('goes on as new while somebody waits for an answer, which there is none of', async () => {
-    const own = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 } });
+    const own = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
     const kycId = newReference('pending');
     const handle = await own.startFlow('kyc-check', kycId, { kycId });
     await looked(handle);

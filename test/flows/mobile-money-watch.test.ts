@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { newReference, openBench, trusted, until, type Bench } from '../workflows/bench.js';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 import { endOf } from './told-by-events-setup.js';
 
 const MINUTE_MS = 60_000;
 
 describe('a watched mobile money deposit', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 20 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
@@ -23,7 +26,7 @@ describe('a watched mobile money deposit', () => {
     bench.startFlow('mobile-money-watch', referenceId, { referenceId, ...more });
   const move = (referenceId: string, status: string) => bench.move(referenceId, status, 'mobileMoneyDeposit');
   const looked = (handle: WorkflowHandle) =>
-    until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('looked up')));
+    untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('looked up')));
 
   test.each([
     ['completed', 'completed', null],
@@ -37,7 +40,7 @@ describe('a watched mobile money deposit', () => {
   test('may begin after its flow: what the service does not know yet is waited for', async () => {
     const reference = newReference('early');
     const handle = await watch(reference);
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await bench.pass(MINUTE_MS);
     await deposit(reference, 'completed');
     expect((await endOf(handle)).state).toBe('completed');
@@ -49,7 +52,7 @@ describe('a watched mobile money deposit', () => {
     const handle = await watch(reference);
     await looked(handle);
     await handle.signal('events', [trusted('FAILED', { trusted: false, proof: null, source: 'webhook' })]);
-    await until(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('unverified FAILED')));
+    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('unverified FAILED')));
     await move(reference, 'SUCCESSFUL');
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
     expect((await endOf(handle)).state).toBe('completed');
@@ -65,7 +68,7 @@ describe('a watched mobile money deposit', () => {
     // One activity, scheduled and pending; what it has looked up so far adds nothing.
     expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(4);
     await bench.pass(61 * MINUTE_MS);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({ reason: 'no_settlement', evidence: { words: ['PENDING'] } });
     await move(reference, 'SUCCESSFUL');
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
@@ -81,9 +84,9 @@ describe('a watched mobile money deposit', () => {
     expect((await endOf(running)).state).toBe('cancelled');
 
     const parked = await watch(newReference('unknown'), { deadlineSeconds: 600 });
-    await until(parked, ({ view }) => view.stage === 'tracking');
+    await untilFlow(parked, ({ view }) => view.stage === 'tracking');
     await bench.pass(11 * MINUTE_MS);
-    await until(parked, (report) => report.view.state === 'parked');
+    await untilFlow(parked, (report) => report.view.state === 'parked');
     await parked.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
     expect((await endOf(parked)).state).toBe('cancelled');
   });

@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, until, type Bench } from '../workflows/bench.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 import { bolt11 } from './bolt11.js';
-import { detailsOf, endOf, eventOf, leave, move, order, watchLooks } from './ramps.js';
+import { detailsOf, endOf, eventOf, move, order } from './ramps.js';
 
 const OVER_LIGHTNING = { chain: 'LIGHTNING', token: 'SAT', cryptoAmount: '2100' };
 const DUE_MSAT = 2_100_000;
 
 describe('the refund of an offramp over Lightning', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 5 }, deps: { serviceIsOnLoopback: true } });
-    watchLooks(bench);
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 }, deps: { serviceIsOnLoopback: true } });
   });
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
@@ -36,7 +37,7 @@ describe('the refund of an offramp over Lightning', () => {
   /** The event asks; the lookup has to show that a refund is owed. */
   const asked = async (word: string, more?: Record<string, unknown>, data?: Record<string, unknown>) => {
     const { reference, handle } = await offramp(word, more);
-    await until(handle, ({ view }) => view.stage !== 'submitting' && view.stage !== 'preparing');
+    await untilFlow(handle, ({ view }) => view.stage !== 'submitting' && view.stage !== 'preparing');
     await handle.signal('events', [asks(reference, data)]);
     const report = await isParked(handle, 'refund_invoice_needed');
     return { reference, handle, report };
@@ -47,7 +48,7 @@ describe('the refund of an offramp over Lightning', () => {
       if (report.view.parked?.reason === reason) return report;
       await bench.pass(1_000);
     }
-    return until(handle, ({ view }) => view.parked?.reason === reason);
+    return untilFlow(handle, ({ view }) => view.parked?.reason === reason);
   };
   const provide = (handle: Handle, invoice: unknown, actor = 'ada') =>
     handle.executeUpdate('provideRefundInvoice', { args: [{ actor, invoice }] });
@@ -69,7 +70,7 @@ describe('the refund of an offramp over Lightning', () => {
     expect(view.parked?.evidence).toMatchObject({ invoice, amountMsat: '2100000', paymentHash: expect.any(String) });
     expect(view.parked?.actions).toContain('confirm-handed-over');
     await bench.control('POST', `/transactions/${reference}/refund-invoice`, { invoice });
-    await order(bench, handle, 'confirm-handed-over', 'pasted into their dashboard').catch(() => undefined);
+    await order(handle, 'confirm-handed-over', 'pasted into their dashboard').catch(() => undefined);
     const end = await endOf(handle);
     expect(end.view.outcome).toMatchObject({ state: 'refunded', reason: null });
     expect(JSON.stringify(end)).not.toContain('Canary');
@@ -79,19 +80,19 @@ describe('the refund of an offramp over Lightning', () => {
   test('the invoice may be given although the event that asks for it was lost', async () => {
     const { handle } = await offramp('event-lost');
     await bench.pass(120_000);
-    await until(handle, (report) => detailsOf(report).includes('REFUND_PENDING (looked up)'));
+    await untilFlow(handle, (report) => detailsOf(report).includes('REFUND_PENDING (looked up)'));
     await provide(handle, bolt11({ amountMsat: DUE_MSAT }));
     await isParked(handle, 'refund_invoice_ready');
-    await order(bench, handle, 'confirm-handed-over');
-    await until(handle, ({ view }) => view.state === 'running');
-    await leave(bench, handle);
+    await order(handle, 'confirm-handed-over');
+    await untilFlow(handle, ({ view }) => view.state === 'running');
+    await handle.terminate();
   });
 
   test('parked or not, a refund that the service made meanwhile ends it, with all webhooks lost', async () => {
     const { reference, handle } = await asked('meanwhile');
     await move(bench, reference, 'REFUNDED');
     await bench.pass(600_000);
-    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(view.outcome).toMatchObject({ state: 'refunded' });
   });
 
@@ -101,7 +102,7 @@ describe('the refund of an offramp over Lightning', () => {
     expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT })))).toMatch(/2100000 msat.*2000000 msat/);
     await provide(handle, bolt11({ amountMsat: 2_000_000 }));
     await isParked(handle, 'refund_invoice_ready');
-    await leave(bench, handle);
+    await handle.terminate();
   });
 
   test('an invoice that does not fit is refused with the reason, and the flow goes on asking', async () => {
@@ -118,7 +119,7 @@ describe('the refund of an offramp over Lightning', () => {
     expect(await why(provide(handle, good, null as unknown as string))).not.toBe('not refused');
     const { view } = await isParked(handle, 'refund_invoice_needed');
     expect(JSON.stringify(view)).not.toContain('Canary');
-    await leave(bench, handle);
+    await handle.terminate();
   });
 
   test('an invoice that expires before it was handed over is asked for again', async () => {
@@ -128,7 +129,7 @@ describe('the refund of an offramp over Lightning', () => {
     await bench.pass(1_000_000);
     const report = await isParked(handle, 'refund_invoice_needed');
     expect(detailsOf(report)).toContain('the refund invoice expired before it was handed over');
-    await leave(bench, handle);
+    await handle.terminate();
   });
 
   test('a new invoice takes the place of the one on show', async () => {
@@ -137,21 +138,21 @@ describe('the refund of an offramp over Lightning', () => {
     await isParked(handle, 'refund_invoice_ready');
     const second = bolt11({ amountMsat: DUE_MSAT });
     await provide(handle, second);
-    const { view } = await until(handle, (report) => report.view.parked?.evidence['invoice'] === second);
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.evidence['invoice'] === second);
     expect(view.parked?.reason).toBe('refund_invoice_ready');
-    await leave(bench, handle);
+    await handle.terminate();
   });
 
   test('no refund after it was handed over: parked at the new deadline, and another invoice is taken then', async () => {
     const { handle } = await asked('nothing-comes');
     await provide(handle, bolt11({ amountMsat: DUE_MSAT }));
     await isParked(handle, 'refund_invoice_ready');
-    await order(bench, handle, 'confirm-handed-over');
+    await order(handle, 'confirm-handed-over');
     await bench.pass(3_700_000);
     await isParked(handle, 'refund_pending');
     await provide(handle, bolt11({ amountMsat: DUE_MSAT, createdAtMs: Date.now() + 86_400_000 }));
     await isParked(handle, 'refund_invoice_ready');
-    await leave(bench, handle);
+    await handle.terminate();
   });
 
   test.each([
@@ -160,27 +161,27 @@ describe('the refund of an offramp over Lightning', () => {
     ['mark-completed', { state: 'completed' }],
   ])('a person may end it: %s', async (action, outcome) => {
     const { handle } = await asked(action);
-    await order(bench, handle, action);
+    await order(handle, action);
     expect((await endOf(handle)).view.outcome).toMatchObject(outcome);
   });
 
   test('a person may wait without an invoice', async () => {
     const { handle } = await asked('waits');
-    await order(bench, handle, 'keep-waiting');
-    await until(handle, ({ view }) => view.state === 'running');
+    await order(handle, 'keep-waiting');
+    await untilFlow(handle, ({ view }) => view.state === 'running');
     await bench.pass(3_700_000);
     await isParked(handle, 'refund_pending');
-    await leave(bench, handle);
+    await handle.terminate();
   });
 
   test('without a refund that is owed over Lightning no invoice is taken, nor from an untrusted event', async () => {
     const { reference, handle } = await offramp('not-owed', { chain: 'CELO', token: 'USDC', cryptoAmount: '12.5' });
-    await until(handle, ({ view }) => view.stage !== 'submitting' && view.stage !== 'preparing');
+    await untilFlow(handle, ({ view }) => view.stage !== 'submitting' && view.stage !== 'preparing');
     await handle.signal('events', [{ ...asks(reference), trusted: false, proof: null }]);
     await bench.pass(120_000);
-    await until(handle, (report) => detailsOf(report).includes('REFUND_PENDING (looked up)'));
+    await untilFlow(handle, (report) => detailsOf(report).includes('REFUND_PENDING (looked up)'));
     expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT })))).toMatch(/No refund over Lightning is owed/);
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
-    await leave(bench, handle);
+    await handle.terminate();
   });
 });

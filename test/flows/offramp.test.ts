@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { newReference, openBench, until, type Bench } from '../workflows/bench.js';
-import { countCalls, detailsOf, endOf, eventOf, leave, move, order, parked, stagesOf, watchLooks } from './ramps.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
+import { countCalls, detailsOf, endOf, eventOf, move, order, parked, stagesOf } from './ramps.js';
 
 const HOUR_MS = 3_600_000;
 const MOBILE = { phoneNumber: '+254712345678', accountName: 'Canary Receiver', networkProvider: 'TIGO' };
@@ -13,10 +15,9 @@ const BANK = {
 };
 
 describe('an offramp', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 5 } });
-    watchLooks(bench);
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 } });
   });
   afterAll(() => bench.close());
   beforeEach(async () => {
@@ -44,7 +45,7 @@ describe('an offramp', () => {
   };
   const executions = (reference: string) => bench.executions('createOfframp', reference);
   const tracked = (handle: Awaited<ReturnType<typeof offramp>>['handle']) =>
-    until(handle, ({ view }) => ['tracking', 'crypto-leg', 'fiat-leg'].includes(view.stage));
+    untilFlow(handle, ({ view }) => ['tracking', 'crypto-leg', 'fiat-leg'].includes(view.stage));
 
   describe.each(['interface', 'live'])('in the words of the %s service, with all webhooks lost', (vocabulary) => {
     beforeEach(() => bench.control('POST', '/settings', { vocabulary }));
@@ -84,7 +85,7 @@ describe('an offramp', () => {
         reason: 'refund_failed',
         actions: ['mark-refunded', 'close-without-refund'],
       });
-      await order(bench, handle, 'mark-refunded');
+      await order(handle, 'mark-refunded');
       expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'refunded' });
     });
 
@@ -96,7 +97,7 @@ describe('an offramp', () => {
       await handle.signal('events', [
         eventOf('offramp', { event: 'refund.completed', data: { referenceId: reference } }),
       ]);
-      const { view: after } = await until(handle, (report) => report.view.outcome !== null);
+      const { view: after } = await untilFlow(handle, (report) => report.view.outcome !== null);
       expect(after.outcome).toMatchObject({ state: 'refunded' });
     });
   });
@@ -107,8 +108,8 @@ describe('an offramp', () => {
     await tracked(handle);
     const callback = (status: string) => ({ referenceId: reference, status, cryptoAmount: 12.5, fiatCurrency: 'KES' });
     await handle.signal('events', [eventOf('offramp', callback('CRYPTO_RECEIVED'))]);
-    await until(handle, ({ view }) => view.stage === 'fiat-leg');
-    await until(handle, () => true);
+    await untilFlow(handle, ({ view }) => view.stage === 'fiat-leg');
+    await untilFlow(handle, () => true);
     await waitFor(
       async () => (await bench.control('GET', `/transactions/${reference}`)).transactions[0].status,
       'CRYPTO_RECEIVED',
@@ -116,7 +117,7 @@ describe('an offramp', () => {
     await move(bench, reference, 'SUCCESS');
     const data = { ...callback('SUCCESS'), cryptoAmount: '12.50000' };
     await handle.signal('events', [eventOf('offramp', { event: 'transaction.offramp.status.updated', data })]);
-    const { view, events } = await until(handle, (report) => report.view.outcome !== null);
+    const { view, events } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(view.outcome).toMatchObject({ state: 'completed' });
     expect(Object.values(events)).toEqual(['applied', 'applied']);
     expect(calls).toEqual({ getOfframp: 1 });
@@ -147,7 +148,7 @@ describe('an offramp', () => {
           actions: ['send-again', 'close-not-executed'],
         });
         expect(await executions(reference)).toBe(0);
-        await order(bench, handle, 'send-again');
+        await order(handle, 'send-again');
         expect((await endOf(handle)).view.state).toBe('completed');
         expect(await executions(reference)).toBe(1);
       },
@@ -161,7 +162,7 @@ describe('an offramp', () => {
       const { view } = await parked(bench, handle);
       expect(view.parked).toMatchObject({ reason: 'duplicate_mismatch', evidence: { theirs: { cryptoAmount: '9' } } });
       expect(await executions(reference)).toBe(1);
-      await leave(bench, handle);
+      await handle.terminate();
     });
 
     test.each(['rejected', 'insufficient-funds'])(
@@ -181,7 +182,7 @@ describe('an offramp', () => {
       expect(view.parked?.reason).toBe('no_settlement');
       await move(bench, reference, ...(ending === 'never' ? ['CRYPTO_RECEIVED'] : []), 'SUCCESS');
       await handle.signal('events', [eventOf('offramp', { referenceId: reference, status: 'SUCCESS' })]);
-      const { view: after } = await until(handle, (report) => report.view.outcome !== null);
+      const { view: after } = await untilFlow(handle, (report) => report.view.outcome !== null);
       expect(after.outcome).toMatchObject({ state: 'completed' });
     });
 
@@ -189,11 +190,11 @@ describe('an offramp', () => {
       const { handle } = await offramp('slow', 'never');
       await tracked(handle);
       await bench.pass(60_000);
-      await until(handle, (report) => detailsOf(report).includes('PENDING (looked up)'));
+      await untilFlow(handle, (report) => detailsOf(report).includes('PENDING (looked up)'));
       const before = (await handle.describe()).historyLength;
       await bench.pass(HOUR_MS - 180_000);
       expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(8);
-      await leave(bench, handle);
+      await handle.terminate();
     });
   });
 
@@ -208,7 +209,7 @@ describe('an offramp', () => {
       const { view, events } = await handle.query<Awaited<ReturnType<typeof endOf>>>('flow');
       expect(view.state).toBe('running');
       expect(Object.values(events)).toEqual(['unverified', 'unverified']);
-      await leave(bench, handle);
+      await handle.terminate();
     });
 
     test('SUCCESS against a refund is a contradiction that parks', async () => {
@@ -216,7 +217,7 @@ describe('an offramp', () => {
       await handle.signal('events', [eventOf('offramp', { referenceId: reference, status: 'SUCCESS' })]);
       const { view } = await parked(bench, handle);
       expect(view.parked).toMatchObject({ reason: 'conflict' });
-      await leave(bench, handle);
+      await handle.terminate();
     });
 
     test('a trusted event about another amount parks, with both sides shown', async () => {
@@ -225,14 +226,14 @@ describe('an offramp', () => {
       await handle.signal('events', [
         eventOf('offramp', { referenceId: reference, status: 'SUCCESS', cryptoAmount: 13 }),
       ]);
-      const { view } = await until(handle, (report) => report.view.state === 'parked');
+      const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
       expect(view.parked).toMatchObject({
         reason: 'event_mismatch',
         evidence: { ours: { cryptoAmount: '12.5' }, theirs: { cryptoAmount: '13' } },
       });
-      await order(bench, handle, 'dismiss-event');
-      await until(handle, (report) => report.view.state === 'running');
-      await leave(bench, handle);
+      await order(handle, 'dismiss-event');
+      await untilFlow(handle, (report) => report.view.state === 'running');
+      await handle.terminate();
     });
   });
 
@@ -250,7 +251,7 @@ describe('an offramp', () => {
     ['referenceId', { referenceId: 'x.refund' }],
   ])('is refused before anything is sent where %s is wrong, by name and without its value', async (member, wrong) => {
     const { reference, handle } = await offramp('wrong', 'completed', wrong);
-    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
     expect(view.outcome?.detail).toContain(`${member}: `);
     expect(view.outcome?.detail).not.toMatch(/Canar|712|DOGE|BITCOIN|NGN/);

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { newReference, openBench, until, type Bench } from '../workflows/bench.js';
-import { countCalls, detailsOf, endOf, eventOf, leave, move, order, parked, stagesOf, watchLooks } from './ramps.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
+import { countCalls, detailsOf, endOf, eventOf, move, order, parked, stagesOf } from './ramps.js';
 
 const HOUR_MS = 3_600_000;
 const ADDRESS = '0xAbCdEf0123456789abcdef0123456789ABCDEF01';
@@ -8,10 +10,9 @@ const MOBILE_MONEY = { phoneNumber: '+254712345678', accountName: 'Canary Custom
 const CHECKOUT = { fullName: 'Canary Customer', phoneNumber: '+254712345678', paymentMethod: 'CAPITECPAY' };
 
 describe('an onramp', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 5 } });
-    watchLooks(bench);
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 } });
   });
   afterAll(() => bench.close());
   beforeEach(async () => {
@@ -41,7 +42,7 @@ describe('an onramp', () => {
   };
   const executions = (reference: string) => bench.executions('createOnramp', reference);
   const tracked = (handle: Awaited<ReturnType<typeof onramp>>['handle']) =>
-    until(handle, ({ view }) => view.stage === 'fiat-leg' || view.stage === 'tracking');
+    untilFlow(handle, ({ view }) => view.stage === 'fiat-leg' || view.stage === 'tracking');
 
   describe.each(['interface', 'live'])('in the words of the %s service, with all webhooks lost', (vocabulary) => {
     beforeEach(() => bench.control('POST', '/settings', { vocabulary }));
@@ -77,7 +78,7 @@ describe('an onramp', () => {
         evidence: { words: expect.arrayContaining(['CRYPTO_FAILED']) },
       });
       expect(view.stage).toBe('crypto-leg');
-      await order(bench, handle, 'mark-refunded', 'sent the fiat back');
+      await order(handle, 'mark-refunded', 'sent the fiat back');
       expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'refunded' });
     });
   });
@@ -86,10 +87,10 @@ describe('an onramp', () => {
     const { reference, handle } = await onramp('legs', 'never');
     await tracked(handle);
     await bench.pass(60_000);
-    await until(handle, (report) => detailsOf(report).includes('FIAT_PENDING (looked up)'));
+    await untilFlow(handle, (report) => detailsOf(report).includes('FIAT_PENDING (looked up)'));
     await move(bench, reference, 'CRYPTO_PENDING');
     await bench.pass(60_000);
-    await until(handle, (report) => detailsOf(report).includes('CRYPTO_PENDING (looked up)'));
+    await untilFlow(handle, (report) => detailsOf(report).includes('CRYPTO_PENDING (looked up)'));
     await move(bench, reference, 'PROCESSING', 'SUCCESS');
     const report = await endOf(handle);
     expect(report.view.state).toBe('completed');
@@ -111,7 +112,7 @@ describe('an onramp', () => {
     });
     await handle.signal('events', [eventOf('onramp', legs('PENDING', 'PENDING'))]);
     await handle.signal('events', [eventOf('onramp', { event: 'payment.confirmed', data: { status: 'SUCCESSFUL' } })]);
-    const { view } = await until(handle, (report) => report.view.stage === 'crypto-leg');
+    const { view } = await untilFlow(handle, (report) => report.view.stage === 'crypto-leg');
     expect(view.state).toBe('running');
     await move(bench, reference, 'CRYPTO_PENDING', 'PROCESSING', 'SUCCESS');
     await handle.signal('events', [
@@ -128,7 +129,7 @@ describe('an onramp', () => {
         },
       }),
     ]);
-    const report = await until(handle, ({ view: { outcome } }) => outcome !== null);
+    const report = await untilFlow(handle, ({ view: { outcome } }) => outcome !== null);
     expect(report.view.outcome).toMatchObject({ state: 'completed' });
     expect(calls).toEqual({ getOnChainDeposit: 1, getMobileMoneyDeposit: 0 });
   });
@@ -137,11 +138,11 @@ describe('an onramp', () => {
     const { handle } = await onramp('redirect', 'never', { mobileMoney: undefined, bankCheckout: CHECKOUT });
     const answer = await handle.executeUpdate<{ answer: { redirectUrl: string } }, []>('answer');
     expect(answer).toMatchObject({ kind: 'accepted', answer: { redirectUrl: expect.stringContaining('/checkout/') } });
-    const report = await until(handle, (now) => now.view.stage !== 'submitting');
+    const report = await untilFlow(handle, (now) => now.view.stage !== 'submitting');
     expect(detailsOf(report)).toContain('the customer pays at the redirect URL that the answer carries');
     expect(JSON.stringify(report)).not.toContain(answer.answer.redirectUrl);
     expect(JSON.stringify(report)).not.toMatch(/Canary|712345678/);
-    await leave(bench, handle);
+    await handle.terminate();
   });
 
   test('a payment that only getMobileMoneyDeposit knows so far is followed by that', async () => {
@@ -176,10 +177,10 @@ describe('an onramp', () => {
       });
       const answer = await handle.executeUpdate('answer');
       expect(answer).toMatchObject({ kind: 'accepted', answer: { referenceId: reference } });
-      await until(handle, (report) =>
+      await untilFlow(handle, (report) =>
         detailsOf(report).includes('the redirect URL of the checkout was lost with the answer'),
       );
-      await leave(bench, handle);
+      await handle.terminate();
     });
 
     test.each(['reset-before', 'error-before'])(
@@ -193,7 +194,7 @@ describe('an onramp', () => {
           actions: ['send-again', 'close-not-executed'],
         });
         expect(await executions(reference)).toBe(0);
-        await order(bench, handle, 'send-again');
+        await order(handle, 'send-again');
         expect((await endOf(handle)).view.state).toBe('completed');
         expect(await executions(reference)).toBe(1);
       },
@@ -203,7 +204,7 @@ describe('an onramp', () => {
       await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'reset-before', first: 1 });
       const { reference, handle } = await onramp('closed');
       await parked(bench, handle);
-      await order(bench, handle, 'close-not-executed');
+      await order(handle, 'close-not-executed');
       expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
       expect(await executions(reference)).toBe(0);
     });
@@ -211,13 +212,13 @@ describe('an onramp', () => {
     test('a trusted event proves it before any lookup does', async () => {
       await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'reset-before', first: 1 });
       const { handle } = await onramp('proven');
-      await until(handle, ({ view }) => view.stage === 'outcome-unknown');
+      await untilFlow(handle, ({ view }) => view.stage === 'outcome-unknown');
       await handle.signal('events', [
         eventOf('onramp', { status: 'PENDING', fiatAmount: '1000.500', currency: 'KES' }),
       ]);
-      const { view } = await until(handle, (report) => report.view.stage === 'fiat-leg');
+      const { view } = await untilFlow(handle, (report) => report.view.stage === 'fiat-leg');
       expect(view.state).toBe('running');
-      await leave(bench, handle);
+      await handle.terminate();
     });
 
     test('another onramp under its reference is not taken for its own', async () => {
@@ -236,7 +237,7 @@ describe('an onramp', () => {
       expect(view.parked).toMatchObject({ reason: 'duplicate_mismatch', evidence: { theirs: { fiatAmount: '9' } } });
       expect(view.parked?.actions).toEqual(['close-not-executed']);
       expect(await executions(reference)).toBe(1);
-      await leave(bench, handle);
+      await handle.terminate();
     });
 
     test.each(['rejected', 'insufficient-funds'])(
@@ -257,7 +258,7 @@ describe('an onramp', () => {
       const toMove = ending === 'crypto-never' ? [] : ['CRYPTO_PENDING'];
       await move(bench, reference, ...toMove, 'PROCESSING', 'SUCCESS');
       await handle.signal('events', [eventOf('onramp', { referenceId: reference, status: 'SUCCESS' })]);
-      const { view: after } = await until(handle, (report) => report.view.outcome !== null);
+      const { view: after } = await untilFlow(handle, (report) => report.view.outcome !== null);
       expect(after.outcome).toMatchObject({ state: 'completed' });
     });
 
@@ -270,18 +271,18 @@ describe('an onramp', () => {
       const { view } = await parked(bench, handle);
       expect(view.parked?.reason).toBe('no_settlement');
       expect((await handle.describe()).historyLength - before).toBeLessThan(60);
-      await leave(bench, handle);
+      await handle.terminate();
     });
 
     test('an hour of waiting for the customer adds no history', async () => {
       const { handle } = await onramp('slow', 'never');
       await tracked(handle);
       await bench.pass(60_000);
-      await until(handle, (report) => detailsOf(report).includes('FIAT_PENDING (looked up)'));
+      await untilFlow(handle, (report) => detailsOf(report).includes('FIAT_PENDING (looked up)'));
       const before = (await handle.describe()).historyLength;
       await bench.pass(HOUR_MS - 180_000);
       expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(8);
-      await leave(bench, handle);
+      await handle.terminate();
     });
   });
 
@@ -296,7 +297,7 @@ describe('an onramp', () => {
       const { view, events } = await handle.query<Awaited<ReturnType<typeof endOf>>>('flow');
       expect(view.state).toBe('running');
       expect(Object.values(events)).toEqual(['unverified', 'unverified']);
-      await leave(bench, handle);
+      await handle.terminate();
     });
 
     test('a payment that failed after it had been collected is a contradiction, not a failure', async () => {
@@ -306,7 +307,7 @@ describe('an onramp', () => {
       ]);
       const { view } = await parked(bench, handle);
       expect(view.parked).toMatchObject({ reason: 'conflict' });
-      await order(bench, handle, 'mark-failed', 'it was another payment');
+      await order(handle, 'mark-failed', 'it was another payment');
       expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
     });
 
@@ -314,7 +315,7 @@ describe('an onramp', () => {
       const { handle } = await onramp('cancel', 'never');
       await tracked(handle);
       await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] })).rejects.toThrow();
-      await leave(bench, handle);
+      await handle.terminate();
     });
   });
 
@@ -333,7 +334,7 @@ describe('an onramp', () => {
     ['deadlineSeconds', { deadlineSeconds: 0 }],
   ])('is refused before anything is sent where %s is wrong, by name and without its value', async (member, wrong) => {
     const { reference, handle } = await onramp('wrong', 'completed', wrong);
-    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
     expect(view.outcome?.detail).toContain(`${member}: `);
     expect(view.outcome?.detail).not.toMatch(/Canary|712|DOGE|BITCOIN|EUR"?$/);

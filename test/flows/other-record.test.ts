@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import type { FlowKind } from '../../src/flows/vocabulary.js';
-import { newReference, openBench, until, type Bench } from '../workflows/bench.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 const ADDRESS = '0x3333333333333333333333333333333333333333';
 const common = { chain: 'CELO', token: 'USDC' } as const;
@@ -42,9 +44,9 @@ const CASES: readonly Case[] = [
 
 /** A service that answers a repeated reference with its first result says "accepted" of what it never executes. */
 describe('where a reference was used before, elsewhere, and the service answers with its first result', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 20, repeatMode: 'same-result' } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20, repeatMode: 'same-result' } });
   });
   afterAll(() => bench.close());
 
@@ -56,7 +58,7 @@ describe('where a reference was used before, elsewhere, and the service answers 
       await call({ ...body, ...theirs, [amount]: 9, referenceId });
       const ours = { ...body, [amount]: '12.50', referenceId, timeScale: 0.01 };
       const handle = await bench.startFlow(kind, referenceId, ours);
-      const { view } = await until(handle, (report) => report.view.state === 'parked');
+      const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
       expect(view.parked).toMatchObject({
         reason: 'conflict',
         evidence: { differs: [amount], ours: { [amount]: '12.5' }, theirs: { [amount]: '9' } },

@@ -3,7 +3,11 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import type { FlowReport } from '../../src/flows/messages.js';
 import type { SubmitAnswer } from '../../workflows/steps/messages.js';
-import { ACCOUNT, newReference, openBench, trusted, until, type Bench } from '../workflows/bench.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 import { EXAMPLES, INVOICE } from './retry-safety/examples.js';
 
 const TIME_SCALE = 0.005;
@@ -18,9 +22,9 @@ const WITH_A_RATE: readonly MoneyOperationName[] = ['createOnramp', 'createOffra
  * refused: it took the balance.
  */
 describe('another send that the service refuses', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 20 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
   afterAll(() => bench.close());
 
@@ -39,7 +43,7 @@ describe('another send that the service refuses', () => {
     });
     return { reference, handle };
   };
-  const parked = (handle: WorkflowHandle) => until(handle, ({ view }) => view.state === 'parked');
+  const parked = (handle: WorkflowHandle) => untilFlow(handle, ({ view }) => view.state === 'parked');
   const sendAgain = (handle: WorkflowHandle) =>
     handle.executeUpdate('resolve', { args: [{ action: 'send-again', note: 'not there', actor: 'ada' }] });
 
@@ -49,7 +53,7 @@ describe('another send that the service refuses', () => {
       const { reference, handle } = await startLost(operation, { kind: 'error-before', status });
       const reason = (await parked(handle)).view.parked?.reason;
       await sendAgain(handle);
-      const { view } = await until(handle, (report) => report.view.parked?.evidence['refused'] !== undefined);
+      const { view } = await untilFlow(handle, (report) => report.view.parked?.evidence['refused'] !== undefined);
       expect(view.parked).toMatchObject({ reason, evidence: { refused: expect.stringContaining(String(status)) } });
       const told: SubmitAnswer = await handle.executeUpdate('answer');
       expect(told).toEqual({ kind: 'none', reason });
@@ -87,7 +91,7 @@ describe('another send that the service refuses', () => {
     await parked(handle);
     await bench.control('POST', '/faults', { operation: 'quoteBridge', kind: 'error-before', status: 400, first: 1 });
     await sendAgain(handle);
-    const { view } = await until(handle, (report) => report.view.parked?.evidence['why'] !== undefined);
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.evidence['why'] !== undefined);
     expect(view.parked).toMatchObject({ reason: 'unknown_outcome', evidence: { why: expect.stringContaining('400') } });
     await bench.control('POST', '/clock', { advanceMs: LATE_MS });
     await bench.control('POST', '/clock', { unfreeze: true });

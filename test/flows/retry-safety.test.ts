@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RepeatSetting } from '../../activities/outcomes.js';
 import type { MoneyOperationName } from '../../src/contract/index.js';
-import { openBench, type Bench } from '../workflows/bench.js';
+import { type Stack, openStack } from '../harness/stack.js';
 import { startCardGateway, type CardGateway } from './cards/card-gateway.js';
 import { runCell, type Cell, type CellResult } from './retry-safety/cell.js';
 import { documentOf } from './retry-safety/document.js';
@@ -13,14 +13,14 @@ import { FAULTS, REPEAT_MODES, type RepeatMode } from './retry-safety/faults.js'
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'retry-safety.md');
 /** Flows side by side: most of them wait for a window to pass. */
-const AT_ONCE = 36;
+const AT_ONCE = 24;
 
 const OPERATIONS = Object.keys(EXAMPLES) as MoneyOperationName[];
 const cellsOf = (mode: RepeatMode): Cell[] =>
   FAULTS.flatMap((fault) => OPERATIONS.map((operation) => ({ operation, fault, mode })));
 
 describe('every money-moving operation, after every fault, in every repeat mode', () => {
-  let bench: Bench;
+  let bench: Stack;
   let gateway: CardGateway;
   let setting: RepeatSetting = 'unknown';
   const results: CellResult[] = [];
@@ -28,8 +28,8 @@ describe('every money-moving operation, after every fault, in every repeat mode'
   beforeAll(async () => {
     // Of a call to the service: a busy machine must not add a fault of its own.
     const timeoutMs = 8_000;
-    bench = await openBench({
-      time: 'real',
+    bench = await openStack({
+      time: 'skipping',
       sandbox: { stepMs: 20 },
       deps: { repeatSettingOf: () => setting },
       timeoutMs,

@@ -2,7 +2,8 @@ import { expect } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/flows/messages.js';
 import type { FlowKind } from '../../src/flows/vocabulary.js';
-import { newReference, type Bench } from '../workflows/bench.js';
+import { newReference } from '../harness/references.js';
+import type { Stack } from '../harness/stack.js';
 
 /** A kind whose POST nothing looks up: only trusted events and people tell its end. */
 export interface ToldByEvents {
@@ -20,7 +21,7 @@ export interface Started {
 }
 
 export async function startAs(
-  bench: Bench,
+  bench: Stack,
   kind: ToldByEvents,
   word: string,
   options: { ending?: string; more?: Record<string, unknown> } = {},
@@ -41,7 +42,7 @@ export async function endOf(handle: WorkflowHandle): Promise<FlowReport['view']>
 
 /** Refused by name, with a reason and without the value, and nothing is sent. */
 export async function expectRefused(
-  bench: Bench,
+  bench: Stack,
   kind: ToldByEvents,
   more: Record<string, unknown>,
   says: RegExp,

@@ -2,23 +2,25 @@ import { expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/flows/messages.js';
 import { defaultDeadlineSeconds } from '../../src/flows/vocabulary.js';
-import { until as untilTrue } from '../gateway/setup/until.js';
-import { trusted, until, type Bench } from '../workflows/bench.js';
+import { until } from '../harness/until.js';
+import { trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
+import type { Stack } from '../harness/stack.js';
 import { endOf, startAs, type ToldByEvents } from './told-by-events-setup.js';
 
 const MINUTE_MS = 60_000;
 /** Between its last looks an activity waits for real, whatever the clock of the flows does. */
 const SCALED = { more: { timeScale: 0.02 } };
 
-const stage = (handle: WorkflowHandle, name: string) => until(handle, ({ view }) => view.stage === name);
-const parked = (handle: WorkflowHandle) => until(handle, ({ view }) => view.state === 'parked');
+const stage = (handle: WorkflowHandle, name: string) => untilFlow(handle, ({ view }) => view.stage === name);
+const parked = (handle: WorkflowHandle) => untilFlow(handle, ({ view }) => view.state === 'parked');
 const tell = (handle: WorkflowHandle, ...events: ReturnType<typeof trusted>[]) => handle.signal('events', events);
 const order = (handle: WorkflowHandle, action: string) =>
   handle.executeUpdate('resolve', { args: [{ action, note: 'asked the bank', actor: 'ada' }] });
 
 /** What holds for every such kind. Call it within the `describe` of the kind. */
 const untilAllowed = (order: () => Promise<unknown>) =>
-  untilTrue('the order to be allowed', () =>
+  until('the order to be allowed', () =>
     order().then(
       () => true,
       (error: unknown) => {
@@ -28,7 +30,7 @@ const untilAllowed = (order: () => Promise<unknown>) =>
     ),
   );
 
-export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench): void {
+export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack): void {
   const start = (word: string, options?: Parameters<typeof startAs>[3]) => startAs(benchOf(), kind, word, options);
   const executions = (reference: string) => benchOf().executions(kind.operation, reference);
 
@@ -121,7 +123,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Bench):
       evidence: { differs: ['amount'], ours: { amount: '250.5' }, theirs: { amount: '25.05' } },
     });
     await order(handle, 'dismiss-event');
-    await until(handle, (report) => report.view.state === 'running');
+    await untilFlow(handle, (report) => report.view.state === 'running');
     await tell(handle, trusted('SUCCESSFUL', { facts: { amount: '250.50' } }));
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   });

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { withStack, type Stack } from '../end-to-end/stack.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { newReference } from './setup/transfers.js';
-import { until } from './setup/until.js';
+import { until } from '../harness/until.js';
 
 const DEPOSIT = 'transaction.deposit.status.updated';
 /** Signed: a tampered copy would otherwise be as good as the capability that it came by. */

@@ -8,7 +8,7 @@ import { createUnreadableFlows } from '../../src/gateway/dispatch/unreadable-flo
 import type { FlowEvent } from '../../src/flows/messages.js';
 import type { Store } from '../../src/store/store.js';
 import { anEvent, keyring, makeTemporaryStore, openAt, type TemporaryStore } from '../store/temporary-store.js';
-import { until } from './setup/until.js';
+import { until } from '../harness/until.js';
 
 /** Flows that are signalled at once. */
 const PLACES = 32;

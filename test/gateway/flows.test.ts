@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
 import { gatewayUnderTest, keyring, type Answer, type GatewayUnderTest } from './setup/gateway-under-test.js';
-import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { newReference, transferInput } from './setup/transfers.js';
-import { until } from './setup/until.js';
+import { until } from '../harness/until.js';
 
 const TOKENS = 'shop:flows:secret-of-shop,ann:operator:secret-of-ann,root:admin:secret-of-root';
 const SHOP = { authorization: 'Bearer secret-of-shop' };
@@ -11,16 +11,21 @@ const ANN = { authorization: 'Bearer secret-of-ann' };
 
 describe('the flow operations', () => {
   let tested: GatewayUnderTest;
-  let worker: ProbeWorker;
+  let worker: FlowWorker;
   beforeAll(async () => {
     tested = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS, TIME_SCALE: '0.5' } });
-    worker = await startProbeWorker(tested.taskQueue);
-  }, 60_000);
+    worker = await startFlowWorker(tested);
+  });
   afterAll(async () => {
     await tested.close();
     await worker.stop();
   });
 
+  /** Parked: an event that is proven says another amount. */
+  const park = async (reference: string) => {
+    await start(reference);
+    await tested.post(tested.callbackPath(reference), { status: 'COMPLETED', amount: 1, currency: 'KES' });
+  };
   const start = (reference: string, changes = {}) =>
     tested.post('/flows/bridge-transfer', transferInput(reference, changes), SHOP);
   const show = async (path: string, headers: Record<string, string> = SHOP) => {
@@ -39,25 +44,25 @@ describe('the flow operations', () => {
     expect(first.headers.get('location')).toBe(`/flows/bridge-transfer/${reference}`);
     expect(await start(reference)).toMatchObject({ status: 200, body: { reference } });
     // Another spelling of the same request, and what is no part of it.
-    expect((await start(reference, { amount: 1250.5, callbackUrl: 'https://shop.example/x' })).status).toBe(200);
-    expect(await start(reference, { amount: '1250.51' })).toMatchObject({
+    expect((await start(reference, { amount: 1000.5, callbackUrl: 'https://shop.example/x' })).status).toBe(200);
+    expect(await start(reference, { amount: '1000.51' })).toMatchObject({
       status: 409,
       body: { success: false, data: { reference } },
     });
   });
 
-  it('are one run for 100 starts at once', async () => {
+  it('are one run for 20 starts at once', async () => {
     const reference = newReference();
-    const answers = await Promise.all(Array.from({ length: 100 }, () => start(reference)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => start(reference)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(99);
-  }, 60_000);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
+  });
 
   it('find a closed flow again, and start no second run', async () => {
     const reference = newReference();
     await start(reference);
     await tested.post(tested.callbackPath(reference), { status: 'COMPLETED' });
-    await show(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=20`);
+    await show(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`);
     expect(await start(reference)).toMatchObject({ status: 200, body: { state: 'completed' } });
     expect((await start(reference, { amount: '2' })).status).toBe(409);
   });
@@ -68,7 +73,7 @@ describe('the flow operations', () => {
     const { events } = await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).fetchHistory();
     const payloads = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
     const [input] = await createPayloadCodec({ keyring, namespace: 'default' }).decode(payloads);
-    expect(JSON.parse(Buffer.from(input?.data ?? []).toString())).toMatchObject({ timeScale: 0.5, amount: '1250.5' });
+    expect(JSON.parse(Buffer.from(input?.data ?? []).toString())).toMatchObject({ timeScale: 0.5, amount: '1000.5' });
   });
 
   it('say which members are wrong', async () => {
@@ -89,7 +94,7 @@ describe('the flow operations', () => {
   it('list flows by kind, state and reference', async () => {
     const [running, parked] = [newReference(), newReference()];
     await start(running);
-    await start(parked, { metadata: { notes: 'park' } });
+    await park(parked);
     const listed = async (query: string) => {
       const { body } = await show(`/flows?${query}`);
       return body['flows'].map(({ reference }: { reference: string }) => reference) as string[];
@@ -107,30 +112,34 @@ describe('the flow operations', () => {
   it('wait until a flow ends, parks, or the time is up', async () => {
     const [slow, parked] = [newReference(), newReference()];
     await start(slow);
-    await start(parked, { metadata: { notes: 'park' } });
+    await park(parked);
     expect(await show(`/flows/bridge-transfer/${slow}/wait?timeoutSeconds=0.2`)).toMatchObject({
       body: { state: 'running' },
     });
-    // The probe flow knows its parking by the attribute alone.
-    const startedAt = performance.now();
-    expect((await show(`/flows/bridge-transfer/${parked}/wait?timeoutSeconds=20`)).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
-    const waiting = show(`/flows/bridge-transfer/${slow}/wait?timeoutSeconds=20`);
+    // Longer than this test may take.
+    expect(await show(`/flows/bridge-transfer/${parked}/wait?timeoutSeconds=300`)).toMatchObject({
+      body: { state: 'parked', parked: { reason: 'event_mismatch' } },
+    });
+    const waiting = show(`/flows/bridge-transfer/${slow}/wait?timeoutSeconds=300`);
     await tested.post(tested.callbackPath(slow), { status: 'REFUNDED' });
     expect(await waiting).toMatchObject({ body: { state: 'refunded' } });
   });
 
   it('carry orders to the flow, with the name of the token', async () => {
-    const reference = newReference();
-    const path = `/flows/bridge-transfer/${reference}`;
-    await start(reference);
-    expect(await tested.post(`${path}/approve-quote`, {}, SHOP)).toMatchObject({
-      status: 200,
-      body: { stage: 'approved by shop' },
-    });
+    const [approved, cancelled] = [newReference(), newReference()];
+    const pathOf = (reference: string) => `/flows/bridge-transfer/${reference}`;
+    for (const reference of [approved, cancelled]) {
+      await start(reference, { approval: 'required', timeScale: 1 });
+      await until('the quote', async () => (await show(pathOf(reference))).body['stage'] === 'awaiting-approval');
+    }
+    expect((await tested.post(`${pathOf(approved)}/approve-quote`, {}, SHOP)).status).toBe(200);
+    const { timeline } = (await show(pathOf(approved))).body;
+    expect(timeline).toContainEqual(expect.objectContaining({ by: 'shop' }));
+
+    const path = pathOf(cancelled);
     expect(await tested.post(`${path}/resolve`, { action: 'send-again', note: 'try' }, ANN)).toMatchObject({
       status: 409,
-      body: { success: false, data: { reference, actions: [] } },
+      body: { success: false, data: { reference: cancelled, actions: [] } },
     });
     expect((await tested.post(`${path}/resolve`, { action: 'send-again' }, ANN)).status).toBe(400);
     expect(await tested.post(`${path}/cancel`, {}, SHOP)).toMatchObject({ status: 200 });
@@ -216,44 +225,42 @@ describe('the flow operations', () => {
     const answer = await alone.post('/flows/bridge-transfer', transferInput(newReference()), SHOP);
     await alone.close();
     expect(answer).toMatchObject({ status: 503, body: { success: false } });
-  }, 60_000);
+  });
 
   it('let go of who waits when the gateway closes', async () => {
     const closing = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
     const reference = newReference();
     await closing.post('/flows/bridge-transfer', transferInput(reference), SHOP);
-    const waiting = fetch(`${closing.url}/flows/bridge-transfer/${reference}/wait?timeoutSeconds=60`, {
+    // Longer than this test may take.
+    const waiting = fetch(`${closing.url}/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`, {
       headers: SHOP,
     });
     // Two requests on one connection later, the first has long been heard.
     await closing.get('/healthz');
     await closing.get('/readyz');
-    const startedAt = performance.now();
     await closing.close();
     expect((await waiting).status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
-  it.each(['COMPLETED', 'FAILED'])('show what a flow said at its end (%s) where no worker answers', async (status) => {
+  it.each(['completed', 'failed'])('show what a flow said at its end (%s) where no worker answers', async (state) => {
     const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
-    const passing = await startProbeWorker(lonely.taskQueue);
+    const passing = await startFlowWorker(lonely);
     const reference = newReference();
+    const flowId = `bridge-transfer/${reference}`;
+    if (state === 'failed') await passing.control('POST', '/scenarios', { reference, ending: 'insufficient-funds' });
+    // Early: the flow takes it once its deposit is accepted.
+    else await lonely.post(lonely.callbackPath(reference), { status: 'COMPLETED' });
     await lonely.post('/flows/bridge-transfer', transferInput(reference), SHOP);
-    await lonely.post(lonely.callbackPath(reference), { status });
     await lonely.client.workflow
-      .getHandle(`bridge-transfer/${reference}`)
+      .getHandle(flowId)
       .result()
       .catch(() => undefined);
     await passing.stop();
-    const shown = await fetch(`${lonely.url}/flows/bridge-transfer/${reference}`, { headers: SHOP });
-    expect(await shown.json()).toMatchObject({
-      state: status.toLowerCase(),
-      stage: 'probing',
-      timeline: [{ by: 'flow', detail: status }],
-    });
-    await until('its event is settled', async () => {
-      const [row] = await lonely.store.inbox.list({ flowId: `bridge-transfer/${reference}` });
-      return row?.state === 'applied';
+    const shown = await fetch(`${lonely.url}/flows/${flowId}`, { headers: SHOP });
+    expect(await shown.json()).toMatchObject({ state, stage: 'done', outcome: { state } });
+    await until('its event to be settled', async () => {
+      const rows = await lonely.store.inbox.list({ flowId });
+      return rows.every((row) => row.state === 'applied') && rows.length === (state === 'completed' ? 1 : 0);
     });
     await lonely.close();
   });

@@ -6,7 +6,7 @@ import { readCallback } from '../../src/towline/read-callback.js';
 import { startReceiver } from '../callbacks/receiver.js';
 import { foreignPython, type PythonOrder } from './setup/foreign-python.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
-import { createRandom } from './setup/random.js';
+import { createRandom } from '../harness/random.js';
 
 const COUNT = 100;
 const python = await foreignPython();

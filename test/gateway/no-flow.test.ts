@@ -3,22 +3,22 @@ import { setForeignAside } from '../../src/gateway/dispatch/no-flow.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { anEvent, makeTemporaryStore } from '../store/temporary-store.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
-import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { newReference, settlement, transferInput } from './setup/transfers.js';
-import { until } from './setup/until.js';
+import { until } from '../harness/until.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 const HOUR_MS = 3_600_000;
 
 describe('an event of a flow that never comes', () => {
   let tested: GatewayUnderTest;
-  let worker: ProbeWorker;
+  let worker: FlowWorker;
   let door: string;
   /** By how much the gateway's clock is ahead of the store's. */
   let laterMs = 0;
   beforeAll(async () => {
     tested = await gatewayUnderTest({ gateway: { nowMs: () => Date.now() + laterMs } });
-    worker = await startProbeWorker(tested.taskQueue);
+    worker = await startFlowWorker(tested);
     door = new URL(tested.gateway.inbound.webhook).pathname;
   });
   afterAll(async () => {
@@ -51,7 +51,7 @@ describe('an event of a flow that never comes', () => {
     await inState(proven, 'unmatched');
     // And nothing is left that would be tried again and again.
     expect((await tested.store.inbox.counts()).byState.waiting).toBe(0);
-  }, 60_000);
+  });
 
   it('reaches its flow all the same, where that is started later', async () => {
     laterMs = 25 * HOUR_MS;
@@ -60,7 +60,7 @@ describe('an event of a flow that never comes', () => {
     await inState(reference, 'unmatched');
     expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
     await inState(reference, 'applied');
-  }, 60_000);
+  });
 
   it('and that names none is delivered to the one that a person says it is of', async () => {
     const reference = newReference();
@@ -81,7 +81,7 @@ describe('an event of a flow that never comes', () => {
     expect((await replay({ flowId })).body).toMatchObject({ event: { flowId } });
     await inState(reference, 'applied');
     expect((await replay({ flowId: 'bridge-transfer/another-one' })).status).toBe(409);
-  }, 60_000);
+  });
 });
 
 describe('giving up on a flow', () => {

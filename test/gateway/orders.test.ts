@@ -3,7 +3,7 @@ import { openStack, type Stack } from '../end-to-end/stack.js';
 import { bolt11 } from '../flows/bolt11.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../workflows/bench.js';
-import { until } from './setup/until.js';
+import { until } from '../harness/until.js';
 
 describe('by HTTP,', () => {
   let stack: Stack;

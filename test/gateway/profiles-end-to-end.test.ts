@@ -3,7 +3,7 @@ import { transferInput } from '../workflows/bench.js';
 import { withStack, type Stack } from '../end-to-end/stack.js';
 import type { Answer } from './setup/gateway-under-test.js';
 import { newReference } from './setup/transfers.js';
-import { until } from './setup/until.js';
+import { until } from '../harness/until.js';
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
 const [OLD, NEW, THEIRS] = [secretOf(21), secretOf(22), secretOf(23)];

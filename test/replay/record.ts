@@ -15,14 +15,13 @@ const AT_ONCE = 4;
  */
 export async function recordHistories(
   address: string,
-  bundlePath: string,
   log: (line: string) => void,
   anew: readonly string[] = [],
 ): Promise<void> {
   const recorded = new Set((await recordingFiles()).map(sceneOf));
   const names = anew.length > 0 ? anew : Object.keys(scenes).filter((name) => !recorded.has(name));
   log(names.length === 0 ? 'every scene has its history' : `recording ${names.length} scenes`);
-  const stage = await openStage(address, bundlePath);
+  const stage = await openStage(address);
   try {
     const failed: unknown[] = [];
     const written = await inTurns(names, async (name) => {

@@ -1,7 +1,9 @@
 import type { WorkflowHandle, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import type { FlowReport } from '../../src/flows/messages.js';
 import type { FlowState, ParkReason } from '../../src/flows/vocabulary.js';
-import { trusted, until } from '../workflows/bench.js';
+import { trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
 import type { Stage } from './stage.js';
 
 /** One flow as it is recorded. */
@@ -26,11 +28,11 @@ export const REFUND_DUE = { facts: { refundAnnounced: 'true', failureStage: 'SET
 export const completed = () => trusted('COMPLETED');
 export const UNPROVEN = { trusted: false, proof: null, source: 'settlement' } as const;
 
-export const stage = (flow: WorkflowHandle, name: string) => until(flow, ({ view }) => view.stage === name);
+export const stage = (flow: WorkflowHandle, name: string) => untilFlow(flow, ({ view }) => view.stage === name);
 export const parked = (flow: WorkflowHandle, reason: ParkReason) =>
-  until(flow, ({ view }) => view.parked?.reason === reason && view.state === 'parked');
+  untilFlow(flow, ({ view }) => view.parked?.reason === reason && view.state === 'parked');
 export const noted = (flow: WorkflowHandle, text: string) =>
-  until(flow, ({ view }) => view.timeline.some(({ detail }) => detail.includes(text)));
+  untilFlow(flow, ({ view }) => view.timeline.some(({ detail }) => detail.includes(text)));
 export const send = (flow: WorkflowHandle, ...events: ReturnType<typeof trusted>[]) => flow.signal('events', events);
 export const resolve = (flow: WorkflowHandle, action: string) =>
   flow.executeUpdate('resolve', { args: [{ action, note: 'as recorded', actor: 'ada' }] });
@@ -38,23 +40,13 @@ export const resolve = (flow: WorkflowHandle, action: string) =>
 export const cancel = (flow: WorkflowHandle) =>
   flow.executeUpdate('cancel', { args: [{ actor: 'ada', note: 'as recorded' }] });
 
-/** Moves what the sandbox has under this reference by hand, step by step, as soon as it can be moved. */
+/** Moves what the sandbox has under this reference by hand, step by step. */
 export async function move(on: Stage, reference: string, ...statuses: readonly string[]): Promise<void> {
-  for (const status of statuses) {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        await on.sandbox(`/transactions/${reference}/move`, { status, ...paymentOf(reference) });
-        break;
-      } catch (error) {
-        if (tries === 40) throw error;
-        await new Promise((passed) => setTimeout(passed, 50));
-      }
-    }
-  }
+  for (const status of statuses) await on.move(reference, status, operationOf(reference));
 }
 
 /** An invoice and its payment have the same reference. */
-const paymentOf = (reference: string) => (reference.startsWith('invoice') ? { operation: 'payInvoice' } : {});
+const operationOf = (reference: string) => (reference.startsWith('invoice') ? 'payInvoice' : undefined);
 
 export async function tracked(on: Stage, reference: string, more: Record<string, unknown> = {}): Promise<Flow> {
   const flow = await on.start(reference, more);
@@ -80,11 +72,8 @@ export async function received(on: Stage, reference: string, status: string): Pr
   return id;
 }
 
-export async function untilContinued(flow: WorkflowHandle, firstRunId: string): Promise<void> {
-  for (;;) {
-    if ((await flow.describe()).runId !== firstRunId) return;
-    await new Promise((passed) => setTimeout(passed, 50));
-  }
+export function untilContinued(flow: WorkflowHandle, firstRunId: string): Promise<boolean> {
+  return until('its next run', async () => (await flow.describe()).runId !== firstRunId);
 }
 
 /** How it ended, once it has. */

@@ -1,22 +1,13 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import type { ActivityDeps } from '../../activities/index.js';
-import { createServiceClient, type ServiceClient } from '../../src/client/index.js';
-import { startSandbox } from '../../src/sandbox/sandbox.js';
-import { openStore } from '../../src/store/open-store.js';
+import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import type { ServiceClient } from '../../src/client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
-import { exampleInput } from '../../src/cli/demo/example-input.js';
 import { flowIdOf, TASK_QUEUE, workflowTypeOf, type FlowKind } from '../../src/flows/vocabulary.js';
 import { CardGiven } from '../../src/gateway/cards/card-schema.js';
 import { createCardVault, type CardVault } from '../../src/gateway/cards/card-vault.js';
 import { startCardWorker } from '../../src/temporal/card-worker.js';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
-import { startWorker } from '../../src/temporal/worker.js';
-import { transferInput } from '../workflows/bench.js';
+import { exampleInput, transferInput } from '../harness/inputs.js';
+import { openStack } from '../harness/stack.js';
 import { RECORDING_KEYS, RECORDING_NAMESPACE } from './recording-key.js';
 
 /** What scenes are played on: the real dev server, sandbox and store, and a worker with the bundle of these sources. */
@@ -33,7 +24,9 @@ export interface Stage {
     more?: Record<string, unknown>,
   ): Promise<WorkflowHandleWithFirstExecutionRunId>;
   /** `POST /_sandbox/…` */
-  sandbox(path: string, body: unknown): Promise<void>;
+  sandbox(path: string, body: unknown): Promise<unknown>;
+  /** Moves what the sandbox has under this reference by hand, as soon as it can be moved. */
+  move(reference: string, status: string, operation?: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,78 +35,50 @@ const IDENTITY = 'recorder';
 const SERVICE_TIMEOUT_MS = 2_000;
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
-export async function openStage(address: string, bundlePath: string): Promise<Stage> {
-  const folder = await mkdtemp(join(tmpdir(), 'towline-recording-'));
-  const dataConverter = createDataConverter({ keyring: RECORDING_KEYS, namespace: RECORDING_NAMESPACE });
-  const connection = await Connection.connect({ address });
-  const client = new Client({ connection, dataConverter, identity: IDENTITY });
-  const store = await openStore({ path: join(folder, 'store.db'), keyring: RECORDING_KEYS });
-  const service = await startSandbox({ dbPath: join(folder, 'sandbox.db'), token: 'recorded', stepMs: 20 });
-  const serviceClient = createServiceClient({
-    baseUrl: service.url,
-    token: () => Promise.resolve('recorded'),
+export async function openStage(address: string): Promise<Stage> {
+  const stack = await openStack({
+    temporalAddress: address,
+    keyring: RECORDING_KEYS,
+    taskQueue: TASK_QUEUE,
+    identity: IDENTITY,
     timeoutMs: SERVICE_TIMEOUT_MS,
+    sandbox: { token: 'recorded' },
+    deps: { account: 'recorded' },
+    wrapStore: (store) => ({ ...store, claims: forgetful(store.claims) }),
   });
-  const activities: ActivityDeps = {
-    service: serviceClient,
-    store: { ...store, claims: forgetful(store.claims) },
-    account: 'recorded',
-    publicUrl: 'http://127.0.0.1:9',
-    serviceTimeoutMs: SERVICE_TIMEOUT_MS,
-    serviceIsOnLoopback: true,
-    allowPlaintext: false,
-    repeatSettingOf: () => 'unknown',
-    newOwner: () => randomUUID(),
-    monotonicMs: () => performance.now(),
-    log: silent,
-  };
-  const variables = { TEMPORAL_ADDRESS: address };
-  const common = {
-    variables,
+  const { client, store, service, dataConverter, deps } = stack;
+  const cards = createCardVault({ nowMs: Date.now });
+  const cardWorker = await startCardWorker({
+    variables: { TEMPORAL_ADDRESS: address },
     namespace: RECORDING_NAMESPACE,
     dataConverter,
     identity: IDENTITY,
     log: silent,
-    activities,
-  };
-  const worker = await startWorker({ ...common, bundlePath });
-  const cards = createCardVault({ nowMs: Date.now });
-  const cardWorker = await startCardWorker({ ...common, cards });
+    activities: deps,
+    cards,
+  });
 
+  const start = (kind: FlowKind, reference: string, input: unknown) =>
+    client.workflow.start(workflowTypeOf(kind), {
+      taskQueue: TASK_QUEUE,
+      workflowId: flowIdOf(kind, reference),
+      args: [input],
+    });
   return {
     client,
     store,
-    service: serviceClient,
+    service,
+    move: stack.move,
     async startKind(kind, reference, more = {}) {
       const { card, ...example } = await exampleInput(kind, reference);
       const kept = card === undefined ? {} : keptCard(cards, card);
-      return client.workflow.start(workflowTypeOf(kind), {
-        taskQueue: TASK_QUEUE,
-        workflowId: flowIdOf(kind, reference),
-        args: [{ ...example, ...kept, ...more }],
-      });
+      return start(kind, reference, { ...example, ...kept, ...more });
     },
-    start: (reference, more = {}) =>
-      client.workflow.start('bridgeTransfer', {
-        taskQueue: TASK_QUEUE,
-        workflowId: `bridge-transfer/${reference}`,
-        args: [transferInput(reference, more)],
-      }),
-    async sandbox(path, body) {
-      const answer = await fetch(`${service.url}/_sandbox${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
-      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    },
+    start: (reference, more = {}) => start('bridge-transfer', reference, transferInput(reference, more)),
+    sandbox: (path, body) => stack.control('POST', path, body),
     async close() {
-      await Promise.all([worker.shutdown(), cardWorker.shutdown()]);
-      await service.close();
-      await store.close();
-      serviceClient.close();
-      await connection.close();
-      await rm(folder, { recursive: true, force: true });
+      await cardWorker.shutdown();
+      await stack.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Rig, startRig, STEP_MS } from './start.js';
-import { until } from './until.js';
+import { until } from '../harness/until.js';
 
 let rig: Rig;
 const clock = async () => (await rig.control('GET', '/clock')).body as { now: string; frozen: boolean };
@@ -49,7 +49,7 @@ describe('the clock', () => {
         timestamp: '2025-01-01T00:00:00Z',
         crypto_payment: {},
       });
-      await until(() => rig.receiver.received.length === 1);
+      await until('one callback', () => rig.receiver.received.length === 1);
     });
 
     it('runs on from where it stood, and takes orders while it runs', async () => {
@@ -75,7 +75,9 @@ describe('the clock', () => {
   it('running, carries a transfer to its end by itself', async () => {
     rig = await startRig({ frozen: false, stepMs: 5 });
     await rig.deposit('a');
-    await until(() => rig.receiver.received.some(({ body }) => body.status === 'COMPLETED'));
+    await until('the callback of COMPLETED', () =>
+      rig.receiver.received.some(({ body }) => body.status === 'COMPLETED'),
+    );
     expect((await rig.statuses('a')).at(-1)).toBe('COMPLETED');
     await rig.close();
   });

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startDevServer, type DevServer } from '../../src/temporal/dev-server.js';
 import { findServerExecutable } from '../../src/temporal/find-server.js';
-import { timeSkippingServerPath } from '../../src/temporal/test-server.js';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.js';
 import { startTestCluster, type TestCluster } from './postgres/test-cluster.js';
 
@@ -17,20 +16,33 @@ export interface TestServersOptions {
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
+/** The projects of one run share them: each is started by the first that asks for it. */
+let postgres: Promise<TestCluster | undefined> | undefined;
+let servers: Promise<DevServer> | undefined;
+let bundle: Promise<string> | undefined;
 let folder: string | undefined;
-let server: DevServer | undefined;
-let cluster: TestCluster | undefined;
+
+/** Tells the tests where it is by `TEST_DATABASE_URL` (empty where Postgres is not installed), which jest hands to its workers. */
+export async function startPostgres(): Promise<void> {
+  forgetUsersServers();
+  postgres ??= startTestCluster(process.env, log);
+  process.env['TEST_DATABASE_URL'] = (await postgres)?.url ?? '';
+}
 
 /**
- * Starts what all tests share, once, and tells them by environment variables, which jest hands to its workers:
- * `TEST_TEMPORAL_ADDRESS`, `TEST_WORKFLOW_BUNDLE`, `TEST_TIME_SKIPPING_SERVER` (a path, or empty), `TEST_TEMPORAL_CLI`,
- * `TEST_DATABASE_URL` (or empty).
+ * Starts Postgres and what Temporal's tests share, and tells the tests by environment variables: `TEST_TEMPORAL_ADDRESS`,
+ * `TEST_WORKFLOW_BUNDLE`, `TEST_TEMPORAL_CLI`.
  */
-export async function startTestServers(options: TestServersOptions): Promise<void> {
-  forgetTheUsersServers();
-  folder = await mkdtemp(join(tmpdir(), 'towline-test-'));
+export async function startServers(options: TestServersOptions): Promise<void> {
+  forgetUsersServers();
+  servers ??= startTemporal(options);
+  await Promise.all([startPostgres(), servers]);
+}
+
+async function startTemporal(options: TestServersOptions): Promise<DevServer> {
+  folder ??= await mkdtemp(join(tmpdir(), 'towline-test-'));
   const executable = await findServerExecutable({ env: process.env, log });
-  const [devServer, bundle, timeSkippingServer, postgres] = await Promise.all([
+  const [devServer, bundle] = await Promise.all([
     startDevServer({
       executable: executable.path,
       home: folder,
@@ -39,33 +51,44 @@ export async function startTestServers(options: TestServersOptions): Promise<voi
       searchAttributes: { TowlineState: 'Keyword' },
       log,
     }),
-    workflowBundle(options, folder),
-    timeSkippingServerPath({ env: process.env, log }),
-    startTestCluster(process.env, log),
+    bundleOnce(options),
   ]);
-  server = devServer;
-  cluster = postgres;
   Object.assign(process.env, {
     TEST_TEMPORAL_ADDRESS: devServer.address,
     TEST_TEMPORAL_CLI: executable.path,
     TEST_WORKFLOW_BUNDLE: bundle,
-    TEST_TIME_SKIPPING_SERVER: timeSkippingServer ?? '',
-    TEST_DATABASE_URL: postgres?.url ?? '',
   });
+  return devServer;
 }
 
-/** An interrupted jest does not come here: the server then ends by itself, since it watches for our end. */
+/** Tells the tests where the workflows' bundle is by `TEST_WORKFLOW_BUNDLE`. */
+export async function prepareBundle(options: TestServersOptions): Promise<void> {
+  process.env['TEST_WORKFLOW_BUNDLE'] = await bundleOnce(options);
+}
+
+/** An interrupted jest does not come here: the servers then end by themselves, since they watch for our end. */
 export async function stopTestServers(): Promise<void> {
-  await Promise.all([server?.stop(), cluster?.stop()]);
+  const stopping: (Promise<{ stop(): Promise<unknown> } | undefined> | undefined)[] = [servers, postgres];
+  servers = undefined;
+  postgres = undefined;
+  await Promise.all(stopping.map(async (server) => (await server)?.stop()));
   if (folder) await rm(folder, { recursive: true, force: true });
 }
 
 /** Who has TEMPORAL_ADDRESS, a profile or a database set for work must not find our tests' flows there. */
-function forgetTheUsersServers(): void {
+function forgetUsersServers(): void {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('TEMPORAL_') && name !== 'TEMPORAL_CLI_PATH') delete process.env[name];
     if (name === 'DATABASE_URL' || name.startsWith('PG')) delete process.env[name];
   }
+}
+
+function bundleOnce(options: TestServersOptions): Promise<string> {
+  bundle ??= (async () => {
+    folder ??= await mkdtemp(join(tmpdir(), 'towline-test-'));
+    return workflowBundle(options, folder);
+  })();
+  return bundle;
 }
 
 /** Empty while there are no workflows. */

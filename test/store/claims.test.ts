@@ -59,6 +59,10 @@ describeStores('a claim', (kind) => {
     temporary.clock.advance(5000);
     expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'sending', since: '2026-01-01T00:00:00.000Z' });
     expect(await claims.markSending(key, 'b')).toBe('fenced');
+    // Its owner is the one that it had: a proven not-sent error may still hand it back.
+    expect((await claims.get(key))?.owner).toBe('a');
+    expect(await claims.release(key, 'b')).toBe(false);
+    expect(await claims.release(key, 'a')).toBe(true);
   });
 
   it('is released by its owner alone, and only while it sends', async () => {
@@ -87,6 +91,23 @@ describeStores('a claim', (kind) => {
     const other = { ...key, reference: 'r2' };
     await claims.voidUnsent(other, attempt(''), 'expired');
     expect(await claims.recordAnswer(other, 1)).toBe('void');
+    for (const answered of [key, other]) {
+      expect(await claims.get(answered)).toMatchObject({ phase: 'answered', answer: 1 });
+      expect(await claims.reserve(answered, attempt('b'))).toEqual({ kind: 'answered', answer: 1 });
+    }
+  });
+
+  it.each(['answered', 'rejected', 'void'])('that is %s is neither sent again nor closed by order', async (phase) => {
+    await send('a');
+    if (phase === 'answered') await claims.recordAnswer(key, 1);
+    if (phase === 'rejected') await claims.recordRejection(key, 'a', { httpStatus: 400, message: 'no' });
+    if (phase === 'void') await claims.closeNotExecuted(key, order);
+    const before = { claim: await claims.get(key), orders: await claims.orders(key) };
+    expect(before.claim?.phase).toBe(phase);
+    expect(await claims.orderSendAgain(key, 'b', order)).toBe(false);
+    expect(await claims.closeNotExecuted(key, order)).toBe(false);
+    expect(await claims.voidUnsent(key, attempt('b'), 'x')).toBe(phase);
+    expect({ claim: await claims.get(key), orders: await claims.orders(key) }).toEqual(before);
   });
 
   it('keeps a refusal of its owner, and nothing but three members of it', async () => {

@@ -3,15 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import { NotSentError } from '../../src/client/index.js';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { until as untilTrue } from '../gateway/setup/until.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+import { until } from '../harness/until.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 const TIME_SCALE = 0.01;
 
 describe('a deposit that is held back by an event of the inbox', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 } });
+    bench = await openStack({ time: 'real', sandbox: { stepMs: 3_600_000 } });
   });
   afterAll(() => bench.close());
 
@@ -27,7 +30,7 @@ describe('a deposit that is held back by an event of the inbox', () => {
       status: event.status,
       proof: 'capability',
       contentHash: randomUUID(),
-      body: { status: event.status },
+      body: { status: event.status, token: 'USDT' },
     });
     const input = transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds });
     return { reference, event, handle: await bench.start(input) };
@@ -35,14 +38,16 @@ describe('a deposit that is held back by an event of the inbox', () => {
   const resolve = (handle: WorkflowHandle, action: string) =>
     handle.executeUpdate('resolve', { args: [{ action, note: 'asked', actor: 'ada' }] });
   const parkedAs = (handle: WorkflowHandle, reason: string) =>
-    until(handle, ({ view }) => view.parked?.reason === reason);
+    untilFlow(handle, ({ view }) => view.parked?.reason === reason);
 
-  test('parks at its deadline where no event is ever told to it, and is closed with nothing sent', async () => {
-    const { reference, handle } = await heldBack('set-aside', 100);
+  test('is found there without a signal; dismissed, the flow parks, and is closed with nothing sent', async () => {
+    const { reference, handle } = await heldBack('set-aside', 360_000);
+    await parkedAs(handle, 'event_mismatch');
+    await resolve(handle, 'dismiss-event');
     const { view } = await parkedAs(handle, 'unknown_outcome');
     expect(view.parked?.actions).toEqual(['close-not-executed', 'mark-completed', 'mark-refunded']);
     await resolve(handle, 'close-not-executed');
-    const { view: ended } = await until(handle, (report) => report.view.outcome !== null);
+    const { view: ended } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(ended.outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
   });
@@ -62,12 +67,12 @@ describe('a deposit that is held back by an event of the inbox', () => {
 });
 
 describe('a submit that is under way at the deadline, and turns out not to have been sent', () => {
-  let bench: Bench;
-  let own: Bench;
+  let bench: Stack;
+  let own: Stack;
   /** Reaches nobody: each attempt to withdraw ends as the test says. */
   let connect: () => Promise<void> = () => Promise.resolve();
   beforeAll(async () => {
-    bench = await openBench({ time: 'real' });
+    bench = await openStack({ time: 'real' });
     const service = {
       ...bench.deps.service,
       createBankWithdrawal: async () => {
@@ -75,7 +80,7 @@ describe('a submit that is under way at the deadline, and turns out not to have 
         throw new NotSentError('createBankWithdrawal', 'refused');
       },
     };
-    own = await openBench({ time: 'real', deps: { ...bench.deps, service } });
+    own = await openStack({ time: 'real', deps: { ...bench.deps, service } });
   });
   afterAll(async () => {
     await own.close();
@@ -95,7 +100,7 @@ describe('a submit that is under way at the deadline, and turns out not to have 
       amount: '250.50',
       ...timing,
     });
-    await untilTrue('the deadline to be refused', async () => {
+    await until('the deadline to be refused', async () => {
       const { events } = await handle.fetchHistory();
       const voiding = events?.find(({ activityTaskScheduledEventAttributes: scheduled }) => {
         return scheduled?.activityType?.name === 'voidClaim';
@@ -107,7 +112,7 @@ describe('a submit that is under way at the deadline, and turns out not to have 
     });
     return { reference, handle, giveUp };
   };
-  const ended = (handle: WorkflowHandle) => until(handle, ({ view }) => view.outcome !== null);
+  const ended = (handle: WorkflowHandle) => untilFlow(handle, ({ view }) => view.outcome !== null);
 
   test('expires: the claim is voided between two attempts', async () => {
     const { reference, handle, giveUp } = await atDeadline('expires', { timeScale: TIME_SCALE, deadlineSeconds: 100 });
@@ -119,7 +124,7 @@ describe('a submit that is under way at the deadline, and turns out not to have 
   test('can be cancelled, and then says so', async () => {
     const { handle, giveUp } = await atDeadline('cancelled', { timeScale: 1, deadlineSeconds: 1 });
     giveUp();
-    await untilTrue('the cancel to be allowed', () =>
+    await until('the cancel to be allowed', () =>
       handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).then(
         () => true,
         (error: unknown) => {

@@ -1,28 +1,32 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 const BARE = () => trusted('FAILED');
+const EARLY = () => trusted('FAILED', { facts: { failureStage: 'deposit' } });
 const DETAILED = () => trusted('FAILED', { facts: { refundAnnounced: 'true', failureStage: 'settlement' } });
 
 describe('the failure of a bridge transfer', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
   });
   afterAll(() => bench.close());
 
   const tracked = async (word: string) => {
     const handle = await bench.start(transferInput(newReference(word)));
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return handle;
   };
   const fateOf = async (handle: Awaited<ReturnType<typeof tracked>>, event: FlowEvent) =>
-    (await until(handle, ({ events }) => event.id in events)).events[event.id];
+    (await untilFlow(handle, ({ events }) => event.id in events)).events[event.id];
 
-  test('is believed a minute after it was told, where nothing says that the crypto was paid', async () => {
+  test('before any payment of the crypto is believed a minute after it was told, where nothing says otherwise', async () => {
     const handle = await tracked('bare');
-    const failed = BARE();
+    const failed = EARLY();
     await handle.signal('events', [failed]);
     expect(await fateOf(handle, failed)).toBe('applied');
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
@@ -51,7 +55,7 @@ describe('the failure of a bridge transfer', () => {
           await fateOf(handle, event);
         }
       }
-      const { view } = await until(handle, ({ view }) => view.stage === 'refunding');
+      const { view } = await untilFlow(handle, ({ view }) => view.stage === 'refunding');
       expect(view.outcome).toBeNull();
       await handle.signal('events', [trusted('REFUNDED')]);
       expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
@@ -62,7 +66,7 @@ describe('the failure of a bridge transfer', () => {
     const handle = await tracked('fates');
     const events = [BARE(), DETAILED(), trusted('FAILED', { facts: { failureStage: 'settlement' } })];
     await handle.signal('events', events);
-    const { events: fates } = await until(handle, ({ view }) => view.stage === 'refunding');
+    const { events: fates } = await untilFlow(handle, ({ view }) => view.stage === 'refunding');
     expect(events.map(({ id }) => fates[id])).toEqual(['applied', 'applied', 'duplicate']);
     await handle.signal('events', [trusted('REFUNDED')]);
     await handle.result();
@@ -70,11 +74,11 @@ describe('the failure of a bridge transfer', () => {
 
   test('parks where a completion contradicts it within that minute', async () => {
     const handle = await tracked('contradicted');
-    const failed = BARE();
+    const failed = EARLY();
     await handle.signal('events', [failed]);
     await fateOf(handle, failed);
     await handle.signal('events', [trusted('COMPLETED')]);
-    const { view } = await until(handle, ({ view }) => view.state === 'parked');
+    const { view } = await untilFlow(handle, ({ view }) => view.state === 'parked');
     expect(view.parked?.reason).toBe('conflict');
     await handle.executeUpdate('resolve', { args: [{ action: 'mark-completed', note: 'paid', actor: 'ada' }] });
     await handle.result();
@@ -82,13 +86,13 @@ describe('the failure of a bridge transfer', () => {
 
   test('is asked about where a completion of another amount comes within that minute', async () => {
     const handle = await tracked('mismatch');
-    const failed = BARE();
+    const failed = EARLY();
     await handle.signal('events', [failed]);
     await fateOf(handle, failed);
     await handle.signal('events', [
       trusted('COMPLETED', { facts: { settlementAmount: '7', settlementCurrency: 'ZAR' } }),
     ]);
-    const { view } = await until(handle, ({ view }) => view.state === 'parked');
+    const { view } = await untilFlow(handle, ({ view }) => view.state === 'parked');
     expect(view.parked?.reason).toBe('event_mismatch');
     await handle.executeUpdate('resolve', { args: [{ action: 'dismiss-event', note: 'not ours', actor: 'ada' }] });
     await handle.result().catch(() => undefined);

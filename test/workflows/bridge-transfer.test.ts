@@ -2,14 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, reportOf, transferInput, trusted, until, type Bench } from './bench.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { reportOf, untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 const HAPPY = ['DEPOSIT_CONFIRMED', 'PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING', 'COMPLETED'];
 
 describe('a bridge transfer', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 } });
+    bench = await openStack({ time: 'real', sandbox: { stepMs: 3_600_000 } });
   });
   afterAll(() => bench.close());
 
@@ -19,7 +22,7 @@ describe('a bridge transfer', () => {
   };
   const tracked = async (word: string, more: Record<string, unknown> = {}) => {
     const flow = await started(word, more);
-    await until(flow.handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(flow.handle, ({ view }) => view.stage === 'tracking');
     return flow;
   };
   const failureOf = async (result: Promise<unknown>): Promise<ApplicationFailure> => {
@@ -64,7 +67,7 @@ describe('a bridge transfer', () => {
     await handle.signal('events', [
       trusted('FAILED', { facts: { refundAnnounced: 'true', failureStage: 'SETTLEMENT' } }),
     ]);
-    await until(handle, ({ view }) => view.stage === 'refunding');
+    await untilFlow(handle, ({ view }) => view.stage === 'refunding');
     await handle.signal('events', [trusted('REFUNDED')]);
     expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
   });
@@ -81,7 +84,7 @@ describe('a bridge transfer', () => {
     const { handle } = await tracked('forged');
     const forged = trusted('COMPLETED', { trusted: false, proof: null, source: 'settlement' });
     await handle.signal('events', [forged]);
-    const shown = await until(handle, ({ events }) => forged.id in events);
+    const shown = await untilFlow(handle, ({ events }) => forged.id in events);
     expect(shown.events[forged.id]).toBe('unverified');
     expect(shown.view.state).toBe('running');
     const genuine = trusted('COMPLETED');
@@ -94,7 +97,7 @@ describe('a bridge transfer', () => {
     const { handle } = await tracked('mismatch');
     const wrong = trusted('COMPLETED', { facts: { settlementAmount: '999', settlementCurrency: 'ZAR' } });
     await handle.signal('events', [wrong]);
-    const { view } = await until(handle, ({ view }) => view.state === 'parked');
+    const { view } = await untilFlow(handle, ({ view }) => view.state === 'parked');
     expect(view.parked).toMatchObject({
       reason: 'event_mismatch',
       actions: ['accept-event', 'dismiss-event'],
@@ -105,7 +108,7 @@ describe('a bridge transfer', () => {
       },
     });
     await handle.executeUpdate('resolve', { args: [{ action: 'dismiss-event', note: 'not ours', actor: 'ada' }] });
-    expect((await until(handle, ({ view }) => view.state === 'running')).events[wrong.id]).toBe('conflicting');
+    expect((await untilFlow(handle, ({ view }) => view.state === 'running')).events[wrong.id]).toBe('conflicting');
     await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '100.00' } })]);
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   });
@@ -113,7 +116,7 @@ describe('a bridge transfer', () => {
   test('fault 27: parks when trusted events contradict one another, and ends as a person says', async () => {
     const { handle } = await tracked('conflict');
     await handle.signal('events', [trusted('REFUNDED'), trusted('COMPLETED')]);
-    const { view } = await until(handle, ({ view }) => view.state === 'parked');
+    const { view } = await untilFlow(handle, ({ view }) => view.state === 'parked');
     expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { proven: ['COMPLETED', 'REFUNDED'] } });
     expect((await handle.describe()).searchAttributes['TowlineState']).toEqual(['parked']);
     expect(
@@ -136,7 +139,7 @@ describe('a bridge transfer', () => {
     const { handle } = await tracked('unknown-word');
     const strange = trusted('REQUIRE_REVIEW');
     await handle.signal('events', [strange]);
-    const report = await until(handle, ({ events }) => strange.id in events);
+    const report = await untilFlow(handle, ({ events }) => strange.id in events);
     expect(report.view.state).toBe('running');
     expect(report.view.timeline.at(-1)?.detail).toContain('REQUIRE_REVIEW');
     await handle.signal('events', [trusted('COMPLETED')]);
@@ -146,24 +149,24 @@ describe('a bridge transfer', () => {
   test('keeps events that come before the answer to the deposit', async () => {
     const { handle } = await started('early', { approval: 'required' });
     await handle.signal('events', [trusted('DEPOSIT_CONFIRMED'), trusted('COMPLETED')]);
-    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
     await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   });
 
   test('waits for the approval of its quote, and quotes nothing else meanwhile', async () => {
     const { reference, handle } = await started('approval', { approval: 'required' });
-    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
     await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
     await handle.terminate();
   });
 
   test('is cancelled before the deposit: closes Cancelled, and nothing was sent', async () => {
     const { reference, handle } = await started('cancel', { approval: 'required' });
-    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
     await handle.executeUpdate('cancel', { args: [{ actor: 'ada', note: 'changed our mind' }] });
     const error = await handle.result().catch((thrown: unknown) => thrown as WorkflowFailedError);
     expect(((error as WorkflowFailedError).cause as CancelledFailure).name).toBe('CancelledFailure');
@@ -177,7 +180,7 @@ describe('a bridge transfer', () => {
 
   test('is cancelled by the Cancel of the Temporal UI before the deposit, too', async () => {
     const { handle } = await started('ui-cancel', { approval: 'required' });
-    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
     await handle.cancel();
     await handle.result().catch(() => undefined);
     expect((await handle.describe()).status.name).toBe('CANCELLED');
@@ -187,7 +190,7 @@ describe('a bridge transfer', () => {
     const { handle } = await tracked('late-cancel');
     expect(await orderRefused(handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }))).toBe('cancel_refused');
     await handle.cancel();
-    const { view } = await until(handle, ({ view }) => view.timeline.some((entry) => entry.by === 'Temporal UI'));
+    const { view } = await untilFlow(handle, ({ view }) => view.timeline.some((entry) => entry.by === 'Temporal UI'));
     expect(view.state).toBe('running');
     await handle.signal('events', [trusted('COMPLETED')]);
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
@@ -227,7 +230,7 @@ describe('a bridge transfer', () => {
     const reference = newReference('expired-once');
     await bench.control('POST', '/scenarios', { reference, ending: 'rate-expired', times: 2 });
     const handle = await bench.start(transferInput(reference));
-    const { view } = await until(handle, ({ view }) => view.stage === 'tracking');
+    const { view } = await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     expect(view.timeline.filter((entry) => entry.detail.startsWith('quoted again'))).toHaveLength(2);
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
     await handle.terminate();
@@ -257,7 +260,7 @@ describe('a bridge transfer', () => {
     for (const nonsense of [null, 'x', 7, {}, [null, { id: 1 }, []]]) await handle.signal('events', nonsense);
     await handle.signal('events');
     await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: 'not a number' } })]);
-    await until(handle, ({ view }) => view.state === 'parked');
+    await untilFlow(handle, ({ view }) => view.state === 'parked');
     await handle.executeUpdate('resolve', { args: [{ action: 'accept-event', note: 'seen', actor: 'ada' }] });
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   });

@@ -1,21 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, reportOf, transferInput, trusted, until, type Bench } from './bench.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { reportOf, untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 const HOUR_MS = 3_600_000;
 
 describe('at its deadline a bridge transfer', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
   });
   afterAll(() => bench.close());
 
   const tracked = async (word: string, more: Record<string, unknown> = {}) => {
     const reference = newReference(word);
     const handle = await bench.start(transferInput(reference, more));
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return { reference, handle };
   };
   /** An event of the provider as the inbox holds it; the flow hears of it by signal only where the test says so. */
@@ -47,7 +50,7 @@ describe('at its deadline a bridge transfer', () => {
     const flows = await Promise.all(Array.from({ length: 10 }, () => tracked('never')));
     await bench.pass(HOUR_MS + 60_000);
     for (const { handle } of flows) {
-      const { view } = await until(handle, (report) => report.view.state === 'parked');
+      const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
       expect(view.parked).toMatchObject({
         reason: 'no_settlement',
         actions: ['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded'],
@@ -70,7 +73,7 @@ describe('at its deadline a bridge transfer', () => {
     const event = await received(handle.workflowId, reference, 'COMPLETED', null);
     await handle.signal('events', [event]);
     await bench.pass(HOUR_MS + 60_000);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({ reason: 'unverified_settlement', evidence: { claimed: [{ id: event.id }] } });
     expect(await serviceStatus(reference)).toBe('DEPOSIT_INITIATED');
     await handle.executeUpdate('resolve', {
@@ -89,7 +92,7 @@ describe('at its deadline a bridge transfer', () => {
     const last = await received(handle.workflowId, reference, 'REFUNDED', null);
     await handle.signal('events', [forged, genuine, last]);
     await bench.pass(HOUR_MS + 60_000);
-    await until(handle, (report) => report.view.state === 'parked');
+    await untilFlow(handle, (report) => report.view.state === 'parked');
     const trust = (eventId?: string) =>
       handle.executeUpdate('resolve', {
         args: [{ action: 'trust-settlement', note: 'the bank shows it', actor: 'ada', ...(eventId && { eventId }) }],
@@ -116,7 +119,7 @@ describe('at its deadline a bridge transfer', () => {
     const foreign = { ...row, id: randomUUID(), reference: 'another', contentHash: randomUUID() };
     await bench.store.inbox.receive({ ...foreign, body: { status: 'COMPLETED', provider_reference_id: 'another' } });
     await bench.pass(HOUR_MS + 60_000);
-    const { view, events } = await until(handle, (report) => report.view.state === 'parked');
+    const { view, events } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('no_settlement');
     expect(events).toEqual({});
     await handle.signal('events', [trusted('COMPLETED')]);
@@ -126,16 +129,16 @@ describe('at its deadline a bridge transfer', () => {
   test('waits for another term when a person says so, and parks again', async () => {
     const { handle } = await tracked('keep-waiting');
     await bench.pass(HOUR_MS + 60_000);
-    const first = await until(handle, (report) => report.view.state === 'parked');
+    const first = await untilFlow(handle, (report) => report.view.state === 'parked');
     await handle.executeUpdate('resolve', { args: [{ action: 'keep-waiting', note: 'soon', actor: 'ada' }] });
-    const running = await until(handle, (report) => report.view.state === 'running');
+    const running = await untilFlow(handle, (report) => report.view.state === 'running');
     expect(Date.parse(running.view.deadlineAt ?? '')).toBeGreaterThan(Date.parse(first.view.deadlineAt ?? ''));
     await bench.pass(HOUR_MS + 60_000);
-    await until(handle, (report) => report.view.state === 'parked');
+    await untilFlow(handle, (report) => report.view.state === 'parked');
     await handle.executeUpdate('resolve', {
       args: [{ action: 'mark-failed', note: 'the provider gave up', actor: 'ada' }],
     });
-    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
   });
 
@@ -143,13 +146,14 @@ describe('at its deadline a bridge transfer', () => {
     let reminders = 0;
     const log = {
       info() {},
+      error() {},
       warn: (_: unknown, message: string) => void (reminders += message.includes('parked') ? 1 : 0),
     };
-    const own = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 }, deps: { log } });
+    const own = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 }, deps: { log } });
     const handle = await own.start(transferInput(newReference('month')));
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await own.pass(30 * 24 * HOUR_MS);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('no_settlement');
     expect(reminders).toBeGreaterThanOrEqual(28);
     await handle.signal('events', [trusted('COMPLETED')]);
@@ -160,9 +164,9 @@ describe('at its deadline a bridge transfer', () => {
   test('expires with nothing sent where the approval never came', async () => {
     const reference = newReference('no-approval');
     const handle = await bench.start(transferInput(reference, { approval: 'required', deadlineSeconds: 600 }));
-    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
     await bench.pass(11 * 60_000);
-    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(view.outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
   });
@@ -176,15 +180,15 @@ describe('at its deadline a bridge transfer', () => {
         return bench.deps.service.createBridgeDeposit(body);
       },
     };
-    const own = await openBench({ time: 'skipping', deps: { ...bench.deps, service } });
+    const own = await openStack({ time: 'skipping', deps: { ...bench.deps, service } });
     for (let round = 0; round < 10; round += 1) {
       const reference = newReference('waited');
       const handle = await own.start(transferInput(reference, { approval: 'required' }));
-      const { view: waiting } = await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+      const { view: waiting } = await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
       const [, firstRate] = /quote (\S+):/.exec(waiting.timeline.at(-2)?.detail ?? '') ?? [];
       await own.pass(120_000);
       await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
-      const { view } = await until(handle, (report) => report.view.stage === 'tracking');
+      const { view } = await untilFlow(handle, (report) => report.view.stage === 'tracking');
       expect(view.timeline.filter((entry) => entry.detail.startsWith('quoted again'))).toHaveLength(1);
       expect(firstRate).toMatch(/^rate_/);
       expect(rates).not.toContain(firstRate);

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 const SERVICE_ADDRESS = '0xAbCdEf1111111111111111111111111111111111';
 
@@ -8,10 +11,10 @@ const SERVICE_ADDRESS = '0xAbCdEf1111111111111111111111111111111111';
 let refundConfig: Record<string, unknown> = {};
 
 describe('a refund that is due', () => {
-  let bench: Bench;
-  let own: Bench;
+  let bench: Stack;
+  let own: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 1 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 1 } });
     const service = {
       ...bench.deps.service,
       createBridgeDeposit: async (body: Parameters<typeof bench.deps.service.createBridgeDeposit>[0]) => {
@@ -19,7 +22,7 @@ describe('a refund that is due', () => {
         return { ...answer, refund_config: { ...answer.refund_config, ...refundConfig } } as typeof answer;
       },
     };
-    own = await openBench({ time: 'real', deps: { ...bench.deps, service } });
+    own = await openStack({ time: 'skipping', deps: { ...bench.deps, service } });
   });
   afterAll(async () => {
     await own.close();
@@ -32,7 +35,7 @@ describe('a refund that is due', () => {
     const reference = newReference(word);
     await bench.control('POST', '/scenarios', { reference, ending: 'silent' });
     const handle = await own.start(transferInput(reference, { refund: { auto }, timeScale: 0.001 }));
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await handle.signal('events', [trusted('FAILED', { facts: { refundAnnounced: 'true' } })]);
     return { refund: `${reference}.refund`, handle };
   };
@@ -46,11 +49,11 @@ describe('a refund that is due', () => {
     for (const auto of [true, false]) {
       const { refund, handle } = await failed('unsendable', auto, config);
       const isParked = ({ view }: FlowReport) => view.parked?.reason === 'refund_needed';
-      const { view } = await until(handle, isParked);
+      const { view } = await untilFlow(handle, isParked);
       expect(view.parked?.evidence).toMatchObject({ why: expect.stringMatching(why), refund: null });
       await handle.executeUpdate('resolve', { args: [{ action: 'refund-now', note: 'agreed', actor: 'ada' }] });
-      await until(handle, (report) => report.view.timeline.some(({ detail }) => /not possible/.test(detail)));
-      await until(handle, isParked);
+      await untilFlow(handle, (report) => report.view.timeline.some(({ detail }) => /not possible/.test(detail)));
+      await untilFlow(handle, isParked);
       expect(await bench.executions('sendCrypto', refund)).toBe(0);
       await handle.executeUpdate('resolve', { args: [{ action: 'mark-refunded', note: 'by bank', actor: 'ada' }] });
       expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');

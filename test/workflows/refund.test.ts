@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 /** Longer than the wait for a refund (15 minutes). */
 const REFUND_OVERDUE_MS = 16 * 60_000;
@@ -8,9 +11,9 @@ const REFUND_OVERDUE_MS = 16 * 60_000;
 const FAILED = () => trusted('FAILED', { facts: { refundAnnounced: 'true', failureStage: 'SETTLEMENT' } });
 
 describe('after a failure that nobody refunded', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 1 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 1 } });
   });
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
@@ -22,9 +25,9 @@ describe('after a failure that nobody refunded', () => {
       await bench.control('POST', '/scenarios', { reference: `${reference}.refund`, ending: refundEnding });
     }
     const handle = await bench.start(transferInput(reference, { refund: { auto }, ...more }));
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await handle.signal('events', [FAILED()]);
-    await until(handle, ({ view }) => view.stage === 'refunding');
+    await untilFlow(handle, ({ view }) => view.stage === 'refunding');
     return { reference, refund: `${reference}.refund`, handle };
   };
 
@@ -68,11 +71,11 @@ describe('after a failure that nobody refunded', () => {
     });
     await bench.control('POST', '/settings', { repeatMode: 'conflict' });
     const handle = await bench.start(transferInput(reference, { refund: { auto: true } }));
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await handle.signal('events', [FAILED()]);
-    await until(handle, ({ view }) => view.stage === 'refunding');
+    await untilFlow(handle, ({ view }) => view.stage === 'refunding');
     await bench.pass(REFUND_OVERDUE_MS);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({ reason: 'duplicate_mismatch', evidence: { theirs: { cryptoAmount: '1.25' } } });
     expect(view.parked?.actions).toEqual(['close-not-executed', 'mark-refunded']);
     expect(await bench.executions('sendCrypto', refund)).toBe(1);
@@ -84,7 +87,7 @@ describe('after a failure that nobody refunded', () => {
   test('a refund that the service refuses parks, and a person says how it ended', async () => {
     const { refund, handle } = await failed('refused', true, {}, 'rejected');
     await bench.pass(REFUND_OVERDUE_MS);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('refund_failed');
     await handle.executeUpdate('resolve', { args: [{ action: 'mark-refunded', note: 'by bank', actor: 'ada' }] });
     expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
@@ -94,7 +97,7 @@ describe('after a failure that nobody refunded', () => {
   test('without refund.auto it parks as refund_needed, and a person orders the refund', async () => {
     const { refund, handle } = await failed('manual', false);
     await bench.pass(REFUND_OVERDUE_MS);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('refund_needed');
     expect(JSON.stringify(view.parked?.evidence)).toMatch(/…/);
     expect(await bench.executions('sendCrypto', refund)).toBe(0);
@@ -118,9 +121,7 @@ describe('after a failure that nobody refunded', () => {
       body: { status: 'COMPLETED' },
     });
     await bench.pass(REFUND_OVERDUE_MS);
-    await until(handle, ({ view }) => view.timeline.some((entry) => entry.detail.includes('contradicts the refund')));
-    await handle.signal('events', [contradiction]);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('conflict');
     expect(await bench.executions('sendCrypto', refund)).toBe(0);
     await handle.executeUpdate('resolve', { args: [{ action: 'mark-completed', note: 'paid', actor: 'ada' }] });
@@ -132,12 +133,12 @@ describe('after a failure that nobody refunded', () => {
     await bench.control('POST', '/scenarios', { reference, ending: 'silent' });
     await bench.control('POST', '/scenarios', { reference: `${reference}.refund`, ending: 'never' });
     const handle = await bench.start(transferInput(reference, { refund: { auto: true } }));
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await handle.signal('events', [FAILED()]);
     await bench.pass(REFUND_OVERDUE_MS);
-    await until(handle, ({ view }) => view.timeline.some((entry) => entry.detail.includes('refund was accepted')));
+    await untilFlow(handle, ({ view }) => view.timeline.some((entry) => entry.detail.includes('refund was accepted')));
     await handle.signal('events', [trusted('COMPLETED')]);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { proven: ['COMPLETED', 'FAILED'] } });
     await handle.terminate();
   });
@@ -154,7 +155,7 @@ describe('fault 4: the service commits the refund long after our timeout', () =>
   test('n = 10: the lookup finds nothing at first and adopts it later: executed once each, none sent again', async () => {
     // Wait for the refund: 15 min × 0.005 = 4.5 s. Settle window: (400 s + 60 s) × 0.005 = 2.3 s, after a timeout of 1.5 s;
     // the commit comes 2.5 s after the request.
-    const bench = await openBench({
+    const bench = await openStack({
       time: 'real',
       sandbox: { stepMs: 1 },
       deps: { serviceTimeoutMs: 400_000 },
@@ -172,7 +173,7 @@ describe('fault 4: the service commits the refund long after our timeout', () =>
         const reference = newReference('late-commit');
         await bench.control('POST', '/scenarios', { reference, ending: 'silent' });
         const handle = await bench.start(transferInput(reference, { refund: { auto: true }, timeScale: 0.005 }));
-        await until(handle, ({ view }) => view.stage === 'tracking');
+        await untilFlow(handle, ({ view }) => view.stage === 'tracking');
         await handle.signal('events', [FAILED()]);
         const { view } = (await handle.result()) as FlowReport;
         return [view.state, await bench.executions('sendCrypto', `${reference}.refund`)];

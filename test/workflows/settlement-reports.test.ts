@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from './bench.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
 
 const MINUTE_MS = 60_000;
 
 describe("a provider's trusted settlement, reported to the service,", () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
   });
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
@@ -16,7 +20,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
   const tracked = async (word: string, more: Record<string, unknown> = {}) => {
     const reference = newReference(word);
     const handle = await bench.start(transferInput(reference, more));
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return { reference, handle };
   };
   /** Received with this body, and delivered. */
@@ -31,9 +35,9 @@ describe("a provider's trusted settlement, reported to the service,", () => {
   };
   const serviceStatus = async (reference: string): Promise<string> =>
     (await bench.control('GET', `/deposits/${reference}`)).deposits[0].status;
-  const parkedWith = async (handle: Parameters<typeof until>[0]) =>
-    (await until(handle, ({ view }) => view.state === 'parked')).view.parked;
-  const order = (handle: Parameters<typeof until>[0], action: string) =>
+  const parkedWith = async (handle: WorkflowHandle) =>
+    (await untilFlow(handle, ({ view }) => view.state === 'parked')).view.parked;
+  const order = (handle: WorkflowHandle, action: string) =>
     handle.executeUpdate('resolve', { args: [{ action, note: 'seen', actor: 'ada' }] });
 
   test.each<[string, (reference: string) => unknown]>([
@@ -70,9 +74,9 @@ describe("a provider's trusted settlement, reported to the service,", () => {
       reference,
     });
     const handle = await bench.start(transferInput(reference));
-    await until(handle, ({ view }) => view.stage === 'outcome-unknown');
+    await untilFlow(handle, ({ view }) => view.stage === 'outcome-unknown');
     await handle.signal('events', [trusted('DEPOSIT_CONFIRMED')]);
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await settled(reference, { status: 'COMPLETED' });
     const parked = await parkedWith(handle);
     expect(parked).toMatchObject({ reason: 'report_refused', evidence: { status: 'COMPLETED', httpStatus: null } });

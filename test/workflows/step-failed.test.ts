@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { InvalidRequestError } from '../../src/client/index.js';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, until } from './bench.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { openStack } from '../harness/stack.js';
 
 test('a step that can never succeed, once money was sent, is not called a failure: a person says how it ended', async () => {
-  const bench = await openBench({ time: 'real' });
+  const bench = await openStack({ time: 'skipping' });
   // As where a later version of the contract no longer takes a reference that an earlier one sent.
   const getCryptoSend = () => Promise.reject(new InvalidRequestError('getCryptoSend', []));
   Object.assign(bench.deps.service, { getCryptoSend });
@@ -17,7 +19,7 @@ test('a step that can never succeed, once money was sent, is not called a failur
     cryptoAmount: '7.5',
     timeScale: 0.01,
   });
-  const { view } = await until(handle, (report) => report.view.state !== 'running');
+  const { view } = await untilFlow(handle, (report) => report.view.state !== 'running');
   expect(view.parked).toMatchObject({
     reason: 'step_failed',
     actions: ['mark-completed', 'mark-failed', 'mark-refunded'],

@@ -1,4 +1,4 @@
-import { setHandler, condition } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { BridgePreparation } from '../../activities/bridge-terms.js';
 import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
 import type { Flow } from '../steps/flow.js';
@@ -6,11 +6,12 @@ import { act } from '../steps/activities.js';
 import { checkAtOnce } from '../steps/check-input.js';
 import { approveQuoteUpdate } from '../steps/messages.js';
 import { READ } from '../steps/policies.js';
-import { checkOrder } from '../steps/run-flow.js';
+import { checkOrder, onUpdate } from '../steps/orders.js';
 import { unlessStopped } from '../steps/stop.js';
 import { NO_EVIDENCE } from '../steps/evidence.js';
 import { NOTHING_SEEN } from './statuses.js';
-import type { TimedQuote, Transfer } from './transfer.js';
+import { quoteInWords, type TimedQuote } from './quote.js';
+import type { Transfer } from './transfer.js';
 
 /** A quote of the service lives this long where the caller brought the rate id, and we cannot know its age. */
 const QUOTE_LIFE_MS = 60_000;
@@ -20,6 +21,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
   const askedAtMs = Date.now();
   const prepared = await unlessStopped(flow, () => prepare(flow, rawInput));
   flow.hearPlaintext(prepared.allowPlaintext);
+  flow.keepFingerprint(prepared.fingerprint);
   const quote: TimedQuote =
     prepared.quote === null
       ? broughtQuote(prepared.input.rate_id ?? '', askedAtMs)
@@ -28,6 +30,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
   return {
     input: prepared.input,
     fingerprint: prepared.fingerprint,
+    pin: prepared.pin,
     windows: prepared.windows,
     quote,
     agreed: prepared.quote,
@@ -57,23 +60,18 @@ function bringsQuote(rawInput: unknown): boolean {
 /** Waits for the approval of the quote, where the input asks for one. The deadline ends the flow with nothing moved. */
 export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<void> {
   const approval = { by: null as string | null };
-  setHandler(
+  onUpdate(
     approveQuoteUpdate,
-    (order) => {
+    async (order): Promise<{ approved: true }> => {
       approval.by = order.actor;
       return { approved: true };
     },
-    { validator: (order) => checkOrder(flow, order) },
+    (order) => checkOrder(flow, order),
   );
   if (transfer.input.approval === 'none') return;
   flow.enter('awaiting-approval', 'waiting for the approval of the quote (approve-quote)');
   await unlessStopped(flow, () => condition(() => approval.by !== null));
   flow.note('quote approved', approval.by ?? 'flow');
-}
-
-export function quoteInWords(quote: TimedQuote): string {
-  const amount = quote.cryptoAmount === null ? '' : `: ${quote.cryptoAmount} ${quote.cryptoUnit ?? ''}`.trimEnd();
-  return `quote ${quote.rateId}${amount}`;
 }
 
 function broughtQuote(rateId: string, startedAtMs: number): TimedQuote {

@@ -1,3 +1,4 @@
+import type { Evidence } from '../../src/flows/decisions.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
 import type { Facts } from '../steps/facts.js';
 import { cryptoWasPaid, type SeenStatuses } from './statuses.js';
@@ -7,13 +8,22 @@ interface Failed {
   readonly statuses: SeenStatuses;
 }
 
-/** Known as soon as any trusted event told it, whatever came before or after. */
-export function refundIsDue({ failure, statuses }: Failed): boolean {
-  return cryptoWasPaid(statuses) || owesRefund(failure?.facts ?? {});
+/** Stages before the service pays the crypto: what fails in one of them owes no refund of it. */
+const BEFORE_PAYMENT = /^(deposit|fiat|collect|quot|rate|validat|kyc|authori[sz])/i;
+
+/**
+ * Whether the crypto was paid to us, so that a failure owes it back. Shown as soon as any trusted event said so,
+ * whatever came before or after; absent only if the failure names a stage before the payment. The event that told of the
+ * payment may be lost.
+ */
+export function fundsHeld({ failure, statuses }: Failed): Evidence {
+  const facts = failure?.facts ?? {};
+  if (cryptoWasPaid(statuses) || owesRefund(facts)) return 'shown';
+  return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') ? 'absent' : 'cannot-tell';
 }
 
 /** A FAILED that announces a refund, or comes after the crypto was paid: a settlement can fail only then. */
-export function owesRefund(facts: Facts): boolean {
+function owesRefund(facts: Facts): boolean {
   return (
     facts['refundAnnounced'] === 'true' ||
     facts['cryptoReceivedAt'] !== undefined ||

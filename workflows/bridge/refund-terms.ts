@@ -1,32 +1,36 @@
-import { patched } from '@temporalio/workflow';
 import type { RefundOrder } from '../../activities/bridge-terms.js';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
-import { SENDABLE_PATCH } from '../../src/flows/vocabulary.js';
-import { isPositiveAmount } from '../../src/money.js';
+import { compareAmounts, isPositiveAmount } from '../../src/money.js';
 import type { Flow } from '../steps/flow.js';
 import type { Transfer } from './transfer.js';
 
 const REFUND_SUFFIX = '.refund';
 
-/** What a refund by `sendCrypto` would be, or a sentence that says why there can be none. */
+/**
+ * What a refund by `sendCrypto` would be, or a sentence that says why there can be none. We send back no more than what
+ * came in, only in the same token on the same chain, and only to an address of that chain.
+ */
 export function refundTerms(flow: Flow, transfer: Transfer): RefundOrder | string {
   const refund = transfer.deposit?.refund;
-  const { chain, token } = transfer.input;
   if (refund == null || refund.fallbackAddress === null || refund.cryptoAmount === null) {
     return "the refund terms are not known: the deposit's answer was lost, or they name no address and amount";
   }
+  const { chain, token } = transfer.input;
   const order: RefundOrder = {
     flowId: flow.flowId,
+    pin: transfer.pin,
     reference: flow.reference + REFUND_SUFFIX,
     receiverAddress: refund.fallbackAddress.trim(),
     // The answer's words are free text.
-    chain: (refund.chain ?? chain).trim().toUpperCase(),
-    token: (refund.token ?? token).trim().toUpperCase(),
+    chain: word(refund.chain ?? chain),
+    token: word(refund.token ?? token),
     cryptoAmount: refund.cryptoAmount,
   };
-  const fault = faultOf(order);
-  return fault !== undefined && patched(SENDABLE_PATCH) ? `the refund cannot be sent by us: ${fault}` : order;
+  const fault = faultOf(order) ?? otherThanPaidIn(order, transfer) ?? otherMethod(refund);
+  return fault === undefined ? order : `the refund cannot be sent by us: ${fault}`;
 }
+
+const word = (text: string) => text.trim().toUpperCase();
 
 /** A bridge knows chains and tokens that a crypto send does not. */
 function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundOrder): string | undefined {
@@ -34,6 +38,23 @@ function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundOrder): 
   if (!TOKENS.some((known) => known === token)) return `${token || 'a token without a name'} cannot be sent`;
   if (receiverAddress === '') return 'its address is empty';
   return isAboveZero(cryptoAmount) ? undefined : `its amount is ${cryptoAmount}`;
+}
+
+function otherThanPaidIn({ chain, token, cryptoAmount }: RefundOrder, { input }: Transfer): string | undefined {
+  if (word(input.token) !== token) return `${input.token} was paid in, and the refund is in ${token}`;
+  if (word(input.chain) !== chain) return `it was paid in on ${input.chain}, and the refund is on ${chain}`;
+  const { crypto_amount: paid, amount_msat: paidMsat } = input.crypto_payment;
+  const cameIn = paid ?? (token === 'MSAT' ? paidMsat : undefined);
+  if (cameIn === undefined) return 'how much was paid in is not known';
+  if (compareAmounts(cryptoAmount, cameIn) <= 0) return undefined;
+  return `${cameIn} ${token} was paid in, and the refund is ${cryptoAmount}`;
+}
+
+/** The address belongs to the fallback method, chain and token to the primary one: they must be of the same sort. */
+function otherMethod({ method, fallbackMethod }: { method: string | null; fallbackMethod: string | null }) {
+  const [primary, fallback] = [method, fallbackMethod].map((text) => (text ?? '').trim().toLowerCase());
+  if (fallback === primary || (fallback === '' && /address|wallet/.test(primary ?? ''))) return undefined;
+  return `the amount is for "${primary || 'no method'}", and the address for "${fallback || 'no method'}"`;
 }
 
 function isAboveZero(amount: string): boolean {

@@ -1,49 +1,43 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 import type { RefundOrder } from '../../activities/bridge-terms.js';
+import { contradictsFailure, endStep, refundRefusal } from '../../src/flows/decisions.js';
 import type { Outcome } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
 import { endAsOrdered } from '../steps/end-as-ordered.js';
 import { endFlow } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
 import { park } from '../steps/park.js';
-import { POLL, REFUND_CONFIRM_MS, REFUND_WAIT_MS, STORE, SUBMIT } from '../steps/policies.js';
-import { settleUnknown } from '../steps/settle-unknown.js';
-import { observed, type GuardedClaim } from '../steps/stop.js';
-import { refundIsDue } from './refund-due.js';
+import { REFUND_WAIT_MS, SUBMIT, submitPolicy } from '../steps/policies.js';
+import type { Post } from '../steps/post.js';
+import { submit } from '../steps/submit.js';
+import { confirmRefund } from './confirm-refund.js';
 import { refundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
-import { standing, type Transfer } from './transfer.js';
-
-const OPERATION = 'sendCrypto';
+import { brief, decideConflict, endEvidence, isRefunded, standing, type Transfer } from './transfer.js';
 
 /**
- * After a proven FAILED: waits for the refund that is due, then sends it (where the input says so and it can be sent),
- * or asks a person. Nothing is ever refunded that completed: a contradiction stops here and parks.
+ * After a proven FAILED: waits for the refund that is due or may be, then sends it (where the input says so and it can
+ * be sent), or asks a person. Nothing is ever refunded that completed: a contradiction stops here and parks.
  */
 export async function settleFailure(flow: Flow, transfer: Transfer): Promise<Outcome> {
   const stage = transfer.failure?.facts['failureStage'] ?? 'not said';
-  if (!refundIsDue(transfer)) {
-    return endFlow(
-      'failed',
-      'failed_at_service',
-      `The transfer failed (stage: ${stage}) before any crypto was paid: no refund is due.`,
-    );
+  const step = () => endStep(endEvidence(transfer));
+  if (step().do === 'refund') {
+    flow.enter('refunding', `failed (stage: ${stage}); waiting for its refund`, 'service');
+    const summary = 'Wait for the refund of the service';
+    await condition(() => step().do !== 'refund', untilRefundIsOverdueMs(flow, transfer), { summary });
   }
-  flow.enter('refunding', `failed (stage: ${stage}); waiting for its refund`, 'service');
-  await condition(
-    () => standing(transfer).kind === 'conflict' || isRefunded(transfer),
-    untilRefundIsOverdueMs(flow, transfer),
-  );
+  const now = step();
+  if (now.do === 'park') return decideConflict(flow, transfer);
   if (isRefunded(transfer)) return refundedElsewhere(flow, transfer);
-  if (standing(transfer).kind === 'conflict') return decideConflict(flow, transfer);
+  if (now.do === 'end') {
+    const detail = `The transfer failed (stage: ${stage}) before any crypto was paid: no refund is due.`;
+    return endFlow('failed', 'failed_at_service', detail);
+  }
   const terms = refundTerms(flow, transfer);
-  if (typeof terms === 'string' || !transfer.input.refund.auto) return askForRefund(flow, transfer, terms);
-  return sendRefund(flow, transfer, terms);
-}
-
-function isRefunded(transfer: Transfer): boolean {
-  const now = standing(transfer);
-  return now.kind === 'ended' && now.ending === 'REFUNDED';
+  if (typeof terms === 'string') return askForRefund(flow, transfer, terms, terms);
+  if (!transfer.input.refund.auto) return askForRefund(flow, transfer, terms, 'the input does not say refund.auto');
+  return sendRefund(flow, transfer, terms, 'input');
 }
 
 function untilRefundIsOverdueMs(flow: Flow, transfer: Transfer): number {
@@ -51,94 +45,98 @@ function untilRefundIsOverdueMs(flow: Flow, transfer: Transfer): number {
   return Math.max(1, (transfer.failedAtMs ?? Date.now()) + waitMs - Date.now());
 }
 
-async function askForRefund(flow: Flow, transfer: Transfer, terms: RefundOrder | string): Promise<Outcome> {
-  const evidence =
-    typeof terms === 'string'
-      ? { why: terms, refund: null }
-      : {
-          why: 'the input does not say refund.auto',
-          refund: { ...terms, receiverAddress: masked(terms.receiverAddress) },
-        };
-  const decision = await park(
-    flow,
-    'refund_needed',
-    evidence,
-    () => standing(transfer).kind === 'conflict' || isRefunded(transfer),
-  );
+async function askForRefund(
+  flow: Flow,
+  transfer: Transfer,
+  terms: RefundOrder | string,
+  why: string,
+): Promise<Outcome> {
+  const evidence = {
+    why,
+    refund: typeof terms === 'string' ? null : { ...terms, receiverAddress: masked(terms.receiverAddress) },
+    cryptoPaid: endEvidence(transfer).fundsHeld,
+    ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
+  };
+  const isDecided = () => standing(transfer).kind === 'conflict' || isRefunded(transfer);
+  const decision = await park(flow, 'refund_needed', evidence, isDecided);
   if (decision === 'decided')
     return isRefunded(transfer) ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
   if (decision.action !== 'refund-now') return endAsOrdered(decision);
-  if (typeof terms !== 'string') return sendRefund(flow, transfer, terms);
+  if (typeof terms !== 'string') return sendRefund(flow, transfer, terms, 'person');
   flow.note(`refund-now is not possible: ${terms}`);
-  return askForRefund(flow, transfer, terms);
+  return askForRefund(flow, transfer, terms, terms);
 }
 
-async function sendRefund(flow: Flow, transfer: Transfer, order: RefundOrder): Promise<Outcome> {
+async function sendRefund(
+  flow: Flow,
+  transfer: Transfer,
+  order: RefundOrder,
+  by: 'input' | 'person',
+): Promise<Outcome> {
+  const refusal = refundRefusal({ ...endEvidence(transfer), by, termsStand: true });
+  if (refusal !== null) return askForRefund(flow, transfer, order, refusal);
+  // It has a time of its own, where the flow's own is over.
+  if (flow.deadlinePassed) flow.extendDeadline();
   flow.enter('refunding', `sending the refund of ${order.cryptoAmount} ${order.token}`);
-  for (;;) {
-    const submitted = await submitRefund(flow, order);
-    if (typeof submitted === 'string') return askForRefund(flow, transfer, submitted);
-    const { outcome, claim } = submitted;
-    switch (outcome.kind) {
-      case 'accepted':
-        if (!outcome.recorded)
-          await act(STORE, 'Write the answer to its claim', flow.timeScale).recordAnswer({
-            ...claim,
-            answer: outcome.answer,
-          });
-        return confirmRefund(flow, transfer, order);
-      case 'rejected':
-        if (!outcome.recorded)
-          await act(STORE, 'Write the refusal to its claim', flow.timeScale).recordRejection({ ...claim, ...outcome });
-        return refundFailed(
-          flow,
-          transfer,
-          `refused by the service (${outcome.rejection.httpStatus}): ${outcome.rejection.message}`,
-        );
-      case 'contradicted':
-        flow.note('a trusted event contradicts the refund: it is not sent');
-        await condition(
-          () => standing(transfer).kind === 'conflict' || isRefunded(transfer),
-          flow.scaled(REFUND_WAIT_MS),
-        );
-        return isRefunded(transfer) ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
-      case 'unknown':
-      case 'duplicate': {
-        const settled = await settleUnknown(flow, {
-          claim,
-          windowMs: transfer.windows.settleMs,
-          repeat: outcome.repeat,
-          ...(outcome.kind === 'duplicate' ? {} : { refused: outcome.refused }),
-          parkReason: 'refund_unknown',
-          // The deposit was executed: whatever becomes of the refund, the flow must not say that nothing was.
-          onNotExecuted: (by) =>
-            endFlow('failed', 'closed_by_person', `The transfer failed, and no refund was sent by us; closed by ${by}`),
-          proven: () => isRefunded(transfer),
-          expect: { cryptoAmount: order.cryptoAmount, receiverAddress: order.receiverAddress },
-        });
-        if (settled.kind === 'accepted') return confirmRefund(flow, transfer, order);
-        if (settled.kind === 'proven') return refundedElsewhere(flow, transfer);
-        if (settled.kind === 'rejected') return refundFailed(flow, transfer, settled.rejection.message);
-        break;
-      }
-      case 'other-request':
-      case 'void':
-      case 'quote-expired':
-        return refundFailed(flow, transfer, `the claim of the refund is ${outcome.kind}`);
-      default:
-        return outcome satisfies never;
+  const submitted = await sentOrWhyNot(flow, postOf(flow, transfer, order));
+  if (typeof submitted === 'string') return askForRefund(flow, transfer, submitted, submitted);
+  switch (submitted.kind) {
+    case 'accepted':
+      flow.note('the refund was accepted by the service; waiting for its confirmation', 'service');
+      return refundConfirmed(flow, transfer, order);
+    case 'proven':
+      return refundedElsewhere(flow, transfer);
+    case 'rejected': {
+      const { httpStatus, message } = submitted.rejection;
+      return refundFailed(flow, transfer, `refused by the service (${httpStatus}): ${message}`);
     }
+    case 'other-request':
+    case 'void':
+    case 'quote-expired':
+      return refundFailed(flow, transfer, `the claim of the refund is ${submitted.kind}: ${submitted.why}`);
+    default:
+      return submitted satisfies never;
   }
 }
 
+function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
+  const { reference, flowId, pin } = order;
+  let claim = { operation: 'sendCrypto', reference, flowId, fingerprint: '', pin };
+  return {
+    get claim() {
+      return claim;
+    },
+    noun: 'the refund',
+    async send() {
+      const { outcome, fingerprint } = await act(
+        submitPolicy(SUBMIT, transfer.windows),
+        'Send the refund, under its claim',
+        flow.timeScale,
+      ).submitRefund(order);
+      claim = { ...claim, fingerprint };
+      return outcome;
+    },
+    settleMs: transfer.windows.settleMs,
+    expect: { cryptoAmount: order.cryptoAmount, receiverAddress: order.receiverAddress },
+    trusted() {
+      if (isRefunded(transfer)) return 'shown';
+      return standing(transfer).kind === 'conflict' ? 'other' : 'nothing';
+    },
+    claimed: () => contradictsFailure(endEvidence(transfer).claimed),
+    // They act already.
+    hear: () => undefined,
+    decideOther: () => decideConflict(flow, transfer),
+    parkReason: 'refund_unknown',
+    // The deposit was executed: whatever becomes of the refund, the flow must not say that nothing was.
+    onNotExecuted: (by) =>
+      endFlow('failed', 'closed_by_person', `The transfer failed, and no refund was sent by us; closed by ${by}`),
+  };
+}
+
 /** Or why it cannot be sent as it is: the refund stays due, so that alone must not end the flow. */
-async function submitRefund(flow: Flow, order: RefundOrder) {
+async function sentOrWhyNot(flow: Flow, post: Post) {
   try {
-    const { outcome, fingerprint } = await act(SUBMIT, 'Send the refund, under its claim', flow.timeScale).submitRefund(
-      order,
-    );
-    const claim: GuardedClaim = { operation: OPERATION, reference: order.reference, flowId: flow.flowId, fingerprint };
-    return { outcome, claim };
+    return await submit(flow, post);
   } catch (error) {
     const refusal = error instanceof ActivityFailure ? error.cause : undefined;
     if (refusal instanceof ApplicationFailure && refusal.nonRetryable === true) return refusal.message;
@@ -146,39 +144,18 @@ async function submitRefund(flow: Flow, order: RefundOrder) {
   }
 }
 
-/** The send was accepted; now its own status says whether it arrived. COMPLETED meanwhile is a contradiction. */
-async function confirmRefund(flow: Flow, transfer: Transfer, order: RefundOrder): Promise<Outcome> {
-  flow.note('the refund was accepted by the service; waiting for its confirmation', 'service');
-  const polling = observed(() =>
-    act(POLL, 'Wait until the refund is confirmed', flow.timeScale).awaitCryptoSend({
-      reference: order.reference,
-      timeScale: flow.timeScale,
-    }),
-  );
-  await condition(() => polling.settled() || standing(transfer).kind === 'conflict', flow.scaled(REFUND_CONFIRM_MS));
-  if (!polling.settled()) {
-    polling.cancel();
-    if (standing(transfer).kind === 'conflict') return decideConflict(flow, transfer);
-    const decision = await park(flow, 'refund_unconfirmed', { reference: order.reference });
-    if (decision !== 'decided' && decision.action === 'keep-waiting') return confirmRefund(flow, transfer, order);
-    return endAsOrdered(decision);
-  }
-  const { succeeded, status } = await polling.promise;
-  if (standing(transfer).kind === 'conflict') return decideConflict(flow, transfer);
-  return succeeded
+async function refundConfirmed(flow: Flow, transfer: Transfer, order: RefundOrder): Promise<Outcome> {
+  const ending = await confirmRefund(flow, transfer, order);
+  if (ending === 'conflict') return decideConflict(flow, transfer);
+  return ending === 'arrived'
     ? refunded('Refunded by us to the fallback address.')
-    : refundFailed(flow, transfer, `the send ended as ${status}`);
+    : refundFailed(flow, transfer, `the send ended as ${ending.word}`);
 }
 
 async function refundFailed(flow: Flow, transfer: Transfer, why: string): Promise<Outcome> {
   flow.note(`the refund failed: ${why}`, 'service');
   const decision = await park(flow, 'refund_failed', { why }, () => isRefunded(transfer));
   return decision === 'decided' ? refundedElsewhere(flow, transfer) : endAsOrdered(decision);
-}
-
-async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
-  const evidence = { proven: transfer.statuses.seen, why: 'trusted events prove endings that exclude one another' };
-  return endAsOrdered(await park(flow, 'conflict', evidence));
 }
 
 function refunded(detail: string): Outcome {

@@ -6,7 +6,7 @@ import { endAsOrdered } from '../steps/end-as-ordered.js';
 import type { Flow } from '../steps/flow.js';
 import { park, type Resolution } from '../steps/park.js';
 import { READ, REPORT_PATIENCE_MS } from '../steps/policies.js';
-import { observed } from '../steps/stop.js';
+import { observed } from '../steps/waits.js';
 import { asBridgeStatus, foldStatus, rises } from './statuses.js';
 import type { Transfer } from './transfer.js';
 

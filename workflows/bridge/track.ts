@@ -1,5 +1,4 @@
-import { condition, patched } from '@temporalio/workflow';
-import { BRIDGE_GRACE_PATCH } from '../../src/flows/vocabulary.js';
+import { condition } from '@temporalio/workflow';
 import { decideMismatch, vouchFor } from '../steps/evidence.js';
 import { endAsOrdered } from '../steps/end-as-ordered.js';
 import { meantEvent } from '../steps/event-meant.js';
@@ -8,10 +7,10 @@ import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
 import { lookAtInbox } from '../steps/look-at-inbox.js';
 import { park } from '../steps/park.js';
 import { FAILURE_GRACE_MS } from '../steps/policies.js';
-import { refundIsDue } from './refund-due.js';
+import { fundsHeld } from './refund-due.js';
 import { reportPending } from './report.js';
 import type { Ending } from './statuses.js';
-import { rulesOf, standing, type Transfer, type TransferCarried } from './transfer.js';
+import { brief, decideConflict, rulesOf, standing, type Transfer, type TransferCarried } from './transfer.js';
 
 /**
  * Follows an accepted deposit to a proven ending. Trusted events decide; the provider's settlements are reported on to
@@ -21,12 +20,13 @@ export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<E
   let lookedOnceMore = false;
   for (;;) {
     await condition(() => news(transfer) || flow.deadlinePassed || tooLong(flow));
+    const now = standing(transfer);
     if (transfer.mismatches.length > 0) await decideMismatch(flow, transfer, rulesOf(flow, transfer));
-    else if (standing(transfer).kind === 'conflict') await decideConflict(flow, transfer);
+    else if (now.kind === 'conflict') await decideConflict(flow, transfer);
     else if (transfer.toReport !== null) await reportPending(flow, transfer);
-    else if (standing(transfer).kind === 'ended' && !(await stands(flow, transfer))) continue;
-    else if (standing(transfer).kind === 'ended') return endingOf(transfer);
-    else if (tooLong(flow))
+    else if (now.kind === 'ended') {
+      if (await isUncontradicted(flow, transfer, now.ending)) return now.ending;
+    } else if (tooLong(flow))
       await goOnAsNew(flow, transfer.input, (): TransferCarried => ({ flow: flow.carry(), transfer }));
     else if (!lookedOnceMore) {
       // The bridge has no status lookup: what can be looked up is the inbox.
@@ -45,26 +45,17 @@ export function news(transfer: Transfer): boolean {
 }
 
 /**
- * Events come in any order: a failure without a trace of the crypto is believed only after a while in which none comes,
- * and none says otherwise. A refund that is due waits by itself.
+ * Events come in any order: a failure that owes nothing is believed only after a while in which none comes, and none
+ * says otherwise. A refund that is due, or may be, waits by itself.
  */
-async function stands(flow: Flow, transfer: Transfer): Promise<boolean> {
-  const isBare = () => endingOf(transfer) === 'FAILED' && !refundIsDue(transfer);
-  if (!isBare() || !patched(BRIDGE_GRACE_PATCH)) return true;
-  const contradicted = () =>
-    transfer.mismatches.length > 0 || transfer.toReport !== null || standing(transfer).kind !== 'ended' || !isBare();
+async function isUncontradicted(flow: Flow, transfer: Transfer, ending: Ending): Promise<boolean> {
+  if (ending !== 'FAILED' || fundsHeld(transfer) !== 'absent') return true;
+  const contradicted = () => {
+    const now = standing(transfer);
+    const stands = now.kind === 'ended' && now.ending === ending && fundsHeld(transfer) === 'absent';
+    return !stands || transfer.mismatches.length > 0 || transfer.toReport !== null;
+  };
   return !(await condition(contradicted, flow.scaled(FAILURE_GRACE_MS), { summary: 'Is the failure contradicted?' }));
-}
-
-function endingOf(transfer: Transfer): Ending {
-  const now = standing(transfer);
-  if (now.kind !== 'ended') throw new TypeError(`no ending: ${now.kind}`);
-  return now.ending;
-}
-
-async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
-  const evidence = { proven: transfer.statuses.seen, why: 'trusted events prove endings that exclude one another' };
-  return endAsOrdered(await park(flow, 'conflict', evidence));
 }
 
 async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
@@ -74,7 +65,7 @@ async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
   const proven = transfer.statuses.seen;
   const decision =
     claimed.length > 0
-      ? await park(flow, 'unverified_settlement', { proven, claimed: claimed.map(briefly) }, () => news(transfer))
+      ? await park(flow, 'unverified_settlement', { proven, claimed: claimed.map(brief) }, () => news(transfer))
       : await park(flow, 'no_settlement', { proven }, () => news(transfer));
   if (decision === 'decided') return;
   if (decision.action === 'keep-waiting') return flow.extendDeadline();
@@ -85,9 +76,3 @@ async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
   }
   endAsOrdered(decision);
 }
-
-const briefly = (event: { id: string; status: string | null; receivedAt: string }) => ({
-  id: event.id,
-  status: event.status,
-  receivedAt: event.receivedAt,
-});

@@ -1,12 +1,16 @@
 import type { BridgeDepositAnswer } from '../../activities/bridge-terms.js';
-import type { Quote, Windows } from '../../activities/outcomes.js';
+import type { Pin, Quote, Windows } from '../../activities/outcomes.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
+import { ENDINGS, type EndEvidence } from '../../src/flows/decisions.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
+import { endAsOrdered } from '../steps/end-as-ordered.js';
+import { park } from '../steps/park.js';
 import type { Flow, FlowCarried } from '../steps/flow.js';
 import { hearEvents, whoSays, type EventRules, type Evidence } from '../steps/evidence.js';
 import { differences } from '../steps/facts.js';
 import { amountDiffers, knownFacts } from './match.js';
-import { factsTogether } from './refund-due.js';
+import type { TimedQuote } from './quote.js';
+import { factsTogether, fundsHeld } from './refund-due.js';
 import {
   asBridgeStatus,
   foldStatus,
@@ -17,15 +21,11 @@ import {
   type SeenStatuses,
 } from './statuses.js';
 
-/** A quote with the workflow time from which its life counts. */
-export interface TimedQuote extends Quote {
-  readonly quotedAtMs: number;
-}
-
 /** One bridge transfer in the making. What of it travels through continue-as-new is `TransferCarried`. */
 export interface Transfer extends Evidence {
   readonly input: BridgeTransferInput;
   readonly fingerprint: string;
+  readonly pin: Pin;
   readonly windows: Windows;
   quote: TimedQuote;
   /** The quote that the caller agreed to, with which new ones are compared; null where its figures are not known. */
@@ -47,6 +47,39 @@ export interface TransferCarried {
   readonly flow: FlowCarried;
   readonly transfer: Transfer;
 }
+
+/** All that is known about the end of a transfer. */
+export function endEvidence(transfer: Transfer): EndEvidence {
+  const endings = (words: readonly (string | null)[]) =>
+    ENDINGS.filter((ending) => words.includes(ending.toUpperCase()));
+  return {
+    proven: endings(transfer.statuses.seen),
+    claimed: endings(transfer.unverified.map(({ status }) => status)),
+    fundsHeld: fundsHeld(transfer),
+  };
+}
+
+export function isRefunded(transfer: Transfer): boolean {
+  const now = standing(transfer);
+  return now.kind === 'ended' && now.ending === 'REFUNDED';
+}
+
+/** What is proven or claimed excludes one another: a person says how it ended. */
+export async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
+  const { unverified } = transfer;
+  const evidence = {
+    proven: transfer.statuses.seen,
+    ...(unverified.length === 0 ? {} : { claimed: unverified.map(brief) }),
+    why:
+      standing(transfer).kind === 'conflict'
+        ? 'trusted events prove endings that exclude one another'
+        : 'an unverified event claims another ending than the one that is proven',
+  };
+  return endAsOrdered(await park(flow, 'conflict', evidence));
+}
+
+/** An event, for a person's eyes. */
+export const brief = ({ id, status, receivedAt }: FlowEvent) => ({ id, status, receivedAt });
 
 export function standing(transfer: Transfer): BridgeStanding {
   return standingOf(transfer.statuses);

@@ -4,7 +4,7 @@ import { UNDELIVERED } from '../../src/flows/vocabulary.js';
 import { act } from '../steps/activities.js';
 import { markAs } from '../steps/flow-search.js';
 import { CALLBACK, CALLBACK_TRIED_FOR_MS, STORE } from '../steps/policies.js';
-import { observed } from '../steps/stop.js';
+import { observed } from '../steps/waits.js';
 import type { Delivery } from './delivery.js';
 
 /**

@@ -6,7 +6,8 @@ import type { Payment } from '../payment/payment.js';
 import { act } from '../steps/activities.js';
 import { endFlow } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
-import { CARD_LIFE_MS, CARD_PAUSE_MS, CARD_SUBMIT, CARD_WORKER_START_MS, STORE } from '../steps/policies.js';
+import { voidUnsent } from '../steps/stop.js';
+import { CARD_LIFE_MS, CARD_PAUSE_MS, CARD_SUBMIT, CARD_WORKER_START_MS, submitPolicy } from '../steps/policies.js';
 
 /**
  * Has the deposit sent by the gateway that keeps its card, on that gateway's own task queue. What was proven not sent is
@@ -16,7 +17,7 @@ export async function sendWithCard(flow: Flow, payment: Payment, terms: StepTerm
   const startedAtMs = Date.now();
   let pauseMs = CARD_PAUSE_MS;
   for (;;) {
-    const attempt = await attemptOnce(flow, payment);
+    const attempt = await attemptOnce(flow, payment, terms);
     if (attempt.kind === 'card-gone') return voidOrUnknown(flow, terms, attempt.why);
     if (attempt.kind !== 'not-sent') return attempt;
     const delayMs = flow.scaled(Math.max(attempt.afterMs ?? 0, pauseMs));
@@ -27,15 +28,17 @@ export async function sendWithCard(flow: Flow, payment: Payment, terms: StepTerm
   }
 }
 
-async function attemptOnce(flow: Flow, payment: Payment): Promise<CardAttempt> {
+async function attemptOnce(flow: Flow, payment: Payment, { claim }: StepTerms): Promise<CardAttempt> {
   const { cardToken } = payment.input as { readonly cardToken: string };
   const taskQueue = cardToken.slice(0, cardToken.indexOf('.'));
   const summary = 'Send the card deposit, under its claim, by the gateway that keeps the card';
   const scheduleToStartTimeout = Math.max(CARD_WORKER_START_MS, flow.scaled(CARD_LIFE_MS));
+  const policy = submitPolicy({ ...CARD_SUBMIT, scheduleToStartTimeout }, payment.windows);
   try {
-    return await act({ ...CARD_SUBMIT, scheduleToStartTimeout, taskQueue }, summary, flow.timeScale).submitCardDeposit({
+    return await act({ ...policy, taskQueue }, summary, flow.timeScale).submitCardDeposit({
       flowId: flow.flowId,
       input: payment.input,
+      pin: claim.pin,
     });
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
@@ -47,11 +50,8 @@ async function attemptOnce(flow: Flow, payment: Payment): Promise<CardAttempt> {
 
 /** Nothing charged is said only after the claim was voided, so that no attempt, however late, can send. */
 async function voidOrUnknown(flow: Flow, { claim }: StepTerms, why: string): Promise<SubmitOutcome> {
-  const phase = await act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim({
-    ...claim,
-    reason: 'card_details_expired',
-  });
-  if (phase !== 'void') return { kind: 'unknown', reason: why, repeat: 'unknown' };
+  const voided = await voidUnsent(flow, claim, 'card_details_expired');
+  if (voided !== true) return { kind: 'unknown', reason: why, repeat: 'unknown' };
   return endFlow(
     'failed',
     'card_details_expired',

@@ -21,10 +21,11 @@ export async function generateInvoice(flow: Flow, payment: Payment): Promise<voi
       input: payment.input,
     }),
   );
-  const differs = shown === null ? [] : differences(payment.facts, shown);
-  if (shown === null || differs.length === 0) return flow.enter('generated', 'the invoice can be paid', 'service');
+  const theirs = shown.says === 'shown' ? shown.facts : {};
+  const differs = differences(payment.facts, theirs);
+  if (differs.length === 0) return flow.enter('generated', 'the invoice can be paid', 'service');
 
-  const evidence = { differs, ours: pick(payment.facts, differs), theirs: pick(shown, differs) };
+  const evidence = { differs, ours: pick(payment.facts, differs), theirs: pick(theirs, differs) };
   const decision = await park(flow, 'duplicate_mismatch', evidence, () => flow.stop !== null, ['mark-refunded']);
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (decision === 'decided') throw new TypeError('nothing was decided');

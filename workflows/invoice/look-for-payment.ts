@@ -1,44 +1,87 @@
-import type { StatusReading } from '../../activities/flow-step-terms.js';
-import { tellsOfPayment } from '../../src/flows/meanings.js';
+import { condition } from '@temporalio/workflow';
+import type { PaidReading } from '../../activities/invoice-paid.js';
+import { paidElsewhere } from '../../src/flows/decisions.js';
+import type { Meaning } from '../../src/flows/meanings.js';
 import { takeReading, type Payment } from '../payment/payment.js';
 import { act } from '../steps/activities.js';
+import { endAsOrdered } from '../steps/end-as-ordered.js';
+import { endFlow, FlowEnd } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
-import { LAST_LOOK, READ } from '../steps/policies.js';
-import { unlessStopped } from '../steps/stop.js';
+import { park } from '../steps/park.js';
+import { LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS } from '../steps/policies.js';
+import { AT_LEAST_MS, observed } from '../steps/waits.js';
 import { PAY } from './plans.js';
 
 /**
- * Looks before anything is sent, and is true where the service shows a payment: somebody paid the invoice by its own
- * page, and to pay it again would charge twice. That payment is then followed as if it were ours.
+ * Whether the invoice was paid by another way, as by its own page: then to pay it again would charge twice, and that
+ * payment is followed as if it were ours. What cannot be told is asked again until the deadline; then a person is asked,
+ * and asking goes on. Only "not paid" allows to pay, or to say that nothing moved.
  */
 export async function lookForPayment(flow: Flow, payment: Payment): Promise<boolean> {
-  const order = { flowId: flow.flowId, input: payment.input };
-  const shown = await unlessStopped(flow, () =>
-    act(READ, 'Look whether it is paid already', flow.timeScale).lookAtStatus(order),
-  );
-  return takePayment(flow, payment, shown);
-}
-
-/** The same at the deadline: a service that is down does not keep the flow. */
-export async function lookForPaymentOnceMore(flow: Flow, payment: Payment): Promise<boolean> {
-  const order = { flowId: flow.flowId, input: payment.input };
-  try {
-    return takePayment(
-      flow,
-      payment,
-      await act(LAST_LOOK, 'Deadline: is it paid?', flow.timeScale).lookAtStatus(order),
-    );
-  } catch {
-    flow.note('the service could not be asked at the deadline');
-    return false;
+  for (;;) {
+    const found = await untilTold(flow, payment);
+    // What came meanwhile may contradict it.
+    const says = paidElsewhere({ lookup: found.says, toldPaid: toldPaid(payment) });
+    if (says === 'not-paid') return false;
+    if (says !== 'cannot-tell') return takePayment(flow, payment, found);
+    if (flow.deadlinePassed) flow.extendDeadline();
   }
 }
 
-function takePayment(flow: Flow, payment: Payment, shown: StatusReading | null): boolean {
-  if (shown === null || !tellsOfPayment(shown.status)) return false;
+const PAID: readonly Meaning[] = ['collected', 'succeeded', 'refunded'];
+
+/** A trusted event says that it was paid. */
+export function toldPaid(payment: Payment): boolean {
+  return payment.toldMeanings.some((meaning) => PAID.includes(meaning));
+}
+
+async function untilTold(flow: Flow, payment: Payment): Promise<PaidReading> {
+  const asking = ask(flow, payment, flow.deadlinePassed ? 0 : LOOK_WHILE_PARKED_MS, false);
+  const wasOver = flow.deadlinePassed;
+  const isOver = () => flow.stop !== null || (flow.deadlinePassed && !wasOver);
+  const patienceMs = wasOver ? SETTLE_PATIENCE_MS : LOOK_WHILE_PARKED_MS;
+  await condition(() => asking.settled() || isOver(), Math.max(AT_LEAST_MS, flow.scaled(patienceMs)));
+  if (flow.stop !== null) throw new FlowEnd(flow.stop);
+  if (!asking.settled()) asking.cancel();
+  const found: PaidReading = asking.settled() ? await asking.promise : { says: 'cannot-tell' };
+  return found.says === 'cannot-tell' && flow.deadlinePassed ? askPerson(flow, payment, found) : found;
+}
+
+async function askPerson(flow: Flow, payment: Payment, { why }: PaidReading): Promise<PaidReading> {
+  const asking = ask(flow, payment, LOOK_WHILE_PARKED_MS, true);
+  const evidence = {
+    reference: flow.reference,
+    why: why ?? 'the service does not say whether the invoice was paid',
+    told: payment.words,
+  };
+  const decision = await park(flow, 'payment_unclear', evidence, () => asking.settled() || flow.stop !== null);
+  if (flow.stop !== null) throw new FlowEnd(flow.stop);
+  if (decision === 'decided') return asking.promise;
+  asking.cancel();
+  if (decision.action === 'keep-waiting') return { says: 'cannot-tell' };
+  if (decision.action !== 'close-not-executed') return endAsOrdered(decision);
+  return endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
+}
+
+function ask(flow: Flow, payment: Payment, patienceMs: number, isParked: boolean) {
+  const summary = isParked ? 'Ask on, while a person decides' : 'Look whether it is paid already';
+  return observed(() =>
+    act(POLL, summary, flow.timeScale).whetherPaid({
+      reference: flow.reference,
+      expect: payment.facts,
+      toldPaid: toldPaid(payment),
+      patienceMs: flow.scaled(patienceMs),
+      timeScale: flow.timeScale,
+      isParked,
+    }),
+  );
+}
+
+/** Of another amount or currency it is no payment of ours: following it asks a person, with both sides shown. */
+function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): true {
   flow.money = { at: 'sent' };
   flow.enter('tracking', 'the invoice was paid by another way; nothing was sent', 'service');
-  takeReading(flow, payment, PAY, shown);
+  if (reading !== undefined) takeReading(flow, payment, PAY, reading);
   const answer = { kind: 'none', reason: 'paid by another way' } as const;
   flow.answer ??= answer;
   payment.told = { ...payment.told, [PAY.step]: answer };

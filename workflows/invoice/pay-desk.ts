@@ -1,12 +1,13 @@
-import { ActivityFailure, ApplicationFailure, condition, setHandler } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 import type { DescribedStep } from '../../activities/flow-step-terms.js';
 import type { PayOrder } from '../../src/flows/messages.js';
 import type { Payment } from '../payment/payment.js';
 import { act } from '../steps/activities.js';
 import type { Flow } from '../steps/flow.js';
 import { payUpdate, type SubmitAnswer } from '../steps/messages.js';
-import { READ } from '../steps/policies.js';
-import { checkOrder, notAllowed } from '../steps/run-flow.js';
+import { READ, STORE_PATIENCE_MS } from '../steps/policies.js';
+import { within } from '../steps/waits.js';
+import { checkOrder, notAllowed, onUpdate } from '../steps/orders.js';
 import { PAY } from './plans.js';
 
 /** Where orders to pay come in, by the update `pay`. */
@@ -30,7 +31,7 @@ export function openPayDesk(flow: Flow): PayDesk {
     await condition(() => served !== undefined || ended());
     if (served === undefined || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
     const payment = served;
-    const { input, ...terms } = await describe(flow, withOrder(payment.input, order));
+    const { input, ...terms } = await describe(flow, payment, order);
     const first = payment.steps[PAY.step];
     if (first !== undefined && first.claim.fingerprint !== terms.claim.fingerprint) {
       throw notAllowed('other_request', 'Another payment of this invoice was ordered before. It stands.');
@@ -47,13 +48,13 @@ export function openPayDesk(flow: Flow): PayDesk {
     return payment.told[PAY.step] ?? { kind: 'none', reason: flow.parked?.reason ?? 'ended' };
   }
 
-  setHandler(
+  onUpdate(
     payUpdate,
     async (order) => {
       open += 1;
       return take(order).finally(() => (open -= 1));
     },
-    { validator: (order) => checkOrder(flow, order) },
+    (order) => checkOrder(flow, order),
   );
   return {
     serve: (payment) => {
@@ -70,10 +71,15 @@ function withOrder(input: unknown, { actor: _actor, ...payment }: PayOrder): unk
 }
 
 /** What is wrong with an order ends the order, and not the flow. */
-async function describe(flow: Flow, input: unknown): Promise<DescribedStep> {
+async function describe(flow: Flow, payment: Payment, payOrder: PayOrder): Promise<DescribedStep> {
   try {
-    const order = { flowId: flow.flowId, step: PAY.step, input };
-    return await act(READ, 'Check the order to pay', flow.timeScale).describeStep(order);
+    const input = withOrder(payment.input, payOrder);
+    const order = { flowId: flow.flowId, step: PAY.step, input, pin: payment.pin };
+    const described = await within(flow, STORE_PATIENCE_MS, () =>
+      act(READ, 'Check the order to pay', flow.timeScale).describeStep(order),
+    );
+    if (described === undefined) throw notAllowed('not_allowed', 'The order cannot be checked now. Repeat it later.');
+    return described;
   } catch (error) {
     if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) throw error;
     throw notAllowed(error.cause.type ?? 'invalid_input', error.cause.message);

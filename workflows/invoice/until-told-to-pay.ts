@@ -3,7 +3,8 @@ import type { Payment, PaymentCarried } from '../payment/payment.js';
 import { endFlow, FlowEnd } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
 import { canGoOnAsNew, goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
-import { lookForPayment, lookForPaymentOnceMore } from './look-for-payment.js';
+import { lookForPayment } from './look-for-payment.js';
+import { lookAtInbox } from '../steps/look-at-inbox.js';
 import type { PayDesk } from './pay-desk.js';
 import { PAY } from './plans.js';
 
@@ -25,9 +26,10 @@ export async function untilToldToPay(flow: Flow, payment: Payment, desk: PayDesk
     } else if (canGoOn()) {
       await goOnAsNew(flow, payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
     } else if (flow.deadlinePassed) {
-      if (await lookForPaymentOnceMore(flow, payment)) return 'paid';
-      // A person may have been quicker than the look.
-      if (flow.stop === null && !told()) expire();
+      await lookAtInbox(flow);
+      if (await lookForPayment(flow, payment)) return 'paid';
+      // A person may have been quicker than the look, or wait longer.
+      if (flow.deadlinePassed && flow.stop === null && !told()) expire();
     }
   }
 }

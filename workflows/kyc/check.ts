@@ -7,8 +7,9 @@ import { hearEvents, NO_EVIDENCE, whoSays, type Evidence } from '../steps/eviden
 import type { Flow } from '../steps/flow.js';
 import { tooLong } from '../steps/go-on-as-new.js';
 import { lookAtInbox } from '../steps/look-at-inbox.js';
-import { KYC_LOOK_EVERY_MS, LAST_LOOK, POLL } from '../steps/policies.js';
-import { observed, unlessStopped } from '../steps/stop.js';
+import { KYC_LOOK_EVERY_MS, LAST_LOOK, POLL, SETTLE_PATIENCE_MS } from '../steps/policies.js';
+import { unlessStopped } from '../steps/stop.js';
+import { observed, within } from '../steps/waits.js';
 
 /** The wait for one KYC record. Nothing moves in it, and nothing is claimed. Travels through continue-as-new. */
 export interface KycCheck extends Evidence {
@@ -79,13 +80,14 @@ export async function waitForDecision(flow: Flow, check: KycCheck): Promise<void
 export async function lookOnceMore(flow: Flow, check: KycCheck): Promise<void> {
   check.lookNow = false;
   await lookAtInbox(flow);
-  try {
-    const order = { flowId: flow.flowId, input: check.input };
-    const found = await act(LAST_LOOK, 'Deadline: look once more', flow.timeScale).lookAtStatus(order);
-    takeReading(flow, check, found?.status ?? null);
-  } catch {
-    flow.note('the service could not be asked at the deadline');
-  }
+  const order = { flowId: flow.flowId, input: check.input };
+  const found = await within(flow, SETTLE_PATIENCE_MS, () =>
+    act(LAST_LOOK, 'Deadline: look once more', flow.timeScale)
+      .lookAtStatus(order)
+      .catch(() => undefined),
+  );
+  if (found?.says === 'shown') takeReading(flow, check, found.record.status);
+  else if (found?.says !== 'absent') flow.note('the service could not be asked at the deadline');
 }
 
 function takeReading(flow: Flow, check: KycCheck, status: string | null): void {

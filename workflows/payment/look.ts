@@ -5,19 +5,20 @@ import { act } from '../steps/activities.js';
 import type { Flow } from '../steps/flow.js';
 import { park, type Resolution } from '../steps/park.js';
 import { POLL } from '../steps/policies.js';
-import { observed } from '../steps/stop.js';
+import { observed } from '../steps/waits.js';
 import { standing, takeReading, type Payment, type TrackPlan } from './payment.js';
 
 /** Looks the payment up until it says another word than those that are known: one activity, however long it takes. */
-export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstLookMs: number) {
+export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstLookMs: number, isParked = false) {
   const known = payment.words.filter((word) => !told(payment, plan, word));
   return observed(() =>
     act(POLL, `Look up ${plan.noun}`, flow.timeScale).awaitStatus({
-      flowId: flow.flowId,
+      flowId: payment.lookUpAs ?? flow.flowId,
       input: payment.input,
       known,
       firstLookMs,
       timeScale: flow.timeScale,
+      isParked,
     }),
   );
 }
@@ -46,7 +47,8 @@ export async function parkAndLook(
 /** An event cuts the waiting short; its word is confirmed by the look that follows. */
 async function lookForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   payment.lookNow = false;
-  const polling = pollStatus(flow, payment, plan, 0);
+  const polling = pollStatus(flow, payment, plan, 0, true);
+  // Bounded by who parks: the person's order, or a late event.
   await condition(() => polling.settled() || payment.lookNow);
   if (polling.settled()) takeReading(flow, payment, plan, await polling.promise);
   else polling.cancel();

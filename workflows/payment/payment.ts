@@ -1,5 +1,5 @@
 import type { StatusReading, StepTerms } from '../../activities/flow-step-terms.js';
-import type { SubmitOutcome, Windows } from '../../activities/outcomes.js';
+import type { Pin, SubmitOutcome, Windows } from '../../activities/outcomes.js';
 import { isFinal, meaningOf, type Meaning, type Words } from '../../src/flows/meanings.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
 import { checkInput } from '../steps/check-input.js';
@@ -53,6 +53,7 @@ export interface Payment extends Evidence {
   input: unknown;
   readonly windows: Windows;
   steps: Readonly<Record<string, StepTerms>>;
+  readonly pin: Pin;
   facts: Facts;
   /** The service's answer; null until it is known, and where only an event proved it. */
   answer: unknown;
@@ -68,6 +69,8 @@ export interface Payment extends Evidence {
   lookNow: boolean;
   /** Set where the service's record under our reference turned out to be of another payment. */
   otherRecord?: OtherRecord;
+  /** Flow id by which it is looked up, where that is not the flow's own. */
+  lookUpAs?: string;
   /** Of an offramp whose refund goes to a Lightning invoice. */
   refund?: RefundInvoice;
 }
@@ -88,11 +91,20 @@ export interface PaymentCarried {
 export async function preparePayment(flow: Flow, rawInput: unknown): Promise<Payment> {
   const prepared = await unlessStopped(flow, () => checkInput(flow, rawInput));
   flow.hearPlaintext(prepared.allowPlaintext);
+  flow.keepFingerprint(prepared.fingerprint);
+  return newPayment(prepared);
+}
+
+type NewPayment = Pick<Payment, 'input' | 'windows' | 'steps' | 'pin'>;
+
+/** A payment of which nothing is known yet. */
+export function newPayment({ input, windows, steps, pin }: NewPayment): Payment {
   return {
     ...NO_EVIDENCE,
-    input: prepared.input,
-    windows: prepared.windows,
-    steps: prepared.steps,
+    input,
+    windows,
+    steps,
+    pin,
     facts: {},
     answer: null,
     told: {},

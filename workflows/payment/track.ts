@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import { endStep, ENDINGS, type Ending } from '../../src/flows/decisions.js';
 import { isFinal, meaningOf, type Meaning } from '../../src/flows/meanings.js';
 import type { Outcome } from '../../src/flows/messages.js';
 import { act } from '../steps/activities.js';
@@ -10,7 +11,8 @@ import type { Flow } from '../steps/flow.js';
 import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
 import { lookAtInbox } from '../steps/look-at-inbox.js';
 import { park } from '../steps/park.js';
-import { LAST_LOOK } from '../steps/policies.js';
+import { LAST_LOOK, SETTLE_PATIENCE_MS } from '../steps/policies.js';
+import { within } from '../steps/waits.js';
 import { parkAndLook, pollStatus } from './look.js';
 import {
   rulesOf,
@@ -75,14 +77,13 @@ async function waitForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promi
     payment.mismatches.length > 0 ||
     standing(payment).kind !== 'open' ||
     (plan.aside?.isDue(payment) ?? false) ||
-    flow.deadlinePassed ||
     flow.stop !== null ||
     tooLong(flow);
-  if (!plan.hasLookup) return condition(news);
+  if (!plan.hasLookup) return condition(() => news() || flow.deadlinePassed);
   const firstLookMs = payment.lookNow || payment.words.length > 0 ? 0 : flow.scaled(plan.firstLookMs);
   payment.lookNow = false;
   const polling = pollStatus(flow, payment, plan, firstLookMs);
-  await condition(() => polling.settled() || news());
+  await condition(() => polling.settled() || news() || flow.deadlinePassed);
   if (polling.settled()) takeReading(flow, payment, plan, await polling.promise);
   else polling.cancel();
 }
@@ -92,13 +93,14 @@ async function lookOnceMore(flow: Flow, payment: Payment, plan: TrackPlan): Prom
   // What made us look is answered by this look: left set, it would end every wait for a person at once.
   payment.lookNow = false;
   if (!plan.hasLookup) return;
-  try {
-    const order = { flowId: flow.flowId, input: payment.input };
-    const found = await act(LAST_LOOK, 'Deadline: look once more', flow.timeScale).lookAtStatus(order);
-    if (found !== null) takeReading(flow, payment, plan, found);
-  } catch {
-    flow.note('the service could not be asked at the deadline');
-  }
+  const order = { flowId: flow.flowId, input: payment.input };
+  const found = await within(flow, SETTLE_PATIENCE_MS, () =>
+    act(LAST_LOOK, 'Deadline: look once more', flow.timeScale)
+      .lookAtStatus(order)
+      .catch(() => undefined),
+  );
+  if (found?.says === 'shown') takeReading(flow, payment, plan, found.record);
+  else if (found?.says !== 'absent') flow.note('the service could not be asked at the deadline');
 }
 
 async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
@@ -112,14 +114,12 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
     : claimed.length > 0 && !plan.hasLookup
       ? 'unverified_settlement'
       : 'no_settlement';
-  const decided = () =>
-    payment.otherRecord !== undefined ||
-    payment.lookNow ||
-    standing(payment).kind !== 'open' ||
-    (plan.aside?.isDue(payment) ?? false) ||
-    flow.stop !== null;
-  const decision = await park(flow, reason, evidence, decided);
-  if (decision === 'decided') return payment.lookNow ? lookOnceMore(flow, payment, plan) : undefined;
+  const isDue = () => payment.mismatches.length > 0 || (plan.aside?.isDue(payment) ?? false);
+  const isDecided = () => standing(payment).kind !== 'open' || isDue() || flow.stop !== null;
+  const decision = plan.hasLookup
+    ? await parkAndLook(flow, payment, plan, { reason, evidence }, isDue)
+    : await park(flow, reason, evidence, isDecided);
+  if (decision === 'decided') return;
   if (decision.action === 'keep-waiting') return flow.extendDeadline();
   if (decision.action !== 'trust-settlement') return endAsOrdered(decision);
   const meant = meantEvent(claimed, decision);
@@ -133,8 +133,13 @@ async function decideOwed(flow: Flow, payment: Payment, plan: TrackPlan): Promis
   if (decision !== 'decided') endAsOrdered(decision);
 }
 
-async function decideConflict(flow: Flow, payment: Payment): Promise<never> {
-  const evidence = { words: payment.words, why: 'what is proven excludes one another' };
+async function decideConflict(
+  flow: Flow,
+  payment: Payment,
+  why = 'what is proven excludes one another',
+): Promise<never> {
+  const claimed = payment.unverified.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }));
+  const evidence = { words: payment.words, why, ...(claimed.length === 0 ? {} : { claimed }) };
   return endAsOrdered(await park(flow, 'conflict', evidence));
 }
 
@@ -151,6 +156,7 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
     case 'refunded':
       return { state: 'refunded', reason: null, detail: `${capitalised(plan.noun)} was refunded (${word}).` };
     case 'failed':
+      if (isVetoed(payment, plan)) return decideConflict(flow, payment, 'an unverified event claims another ending');
       return endFlow('failed', 'failed_at_service', `${capitalised(plan.noun)} failed at the service (${word}).`);
     case 'refund-failed': {
       const evidence = { words: payment.words };
@@ -161,5 +167,18 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
       return meaning satisfies never;
   }
 }
+
+/** Where no lookup has the last word, an unverified event is enough not to call it failed by ourselves. */
+function isVetoed({ unverified }: Payment, plan: TrackPlan): boolean {
+  const meanings = unverified.map(({ status }) => meaningOf(plan.words, status));
+  const claimed = ENDINGS.filter((ending) => meanings.some((meaning) => ENDING_OF[meaning] === ending));
+  return !plan.hasLookup && endStep({ proven: ['failed'], claimed, fundsHeld: 'absent' }).do === 'park';
+}
+
+const ENDING_OF: Readonly<Partial<Record<Meaning, Ending>>> = {
+  succeeded: 'completed',
+  failed: 'failed',
+  refunded: 'refunded',
+};
 
 const capitalised = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);

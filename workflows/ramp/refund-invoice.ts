@@ -1,4 +1,4 @@
-import { setHandler, sleep } from '@temporalio/workflow';
+import { sleep } from '@temporalio/workflow';
 import type { OfframpInput } from '../../src/flows/offramp.js';
 import { REFUND_INVOICE_NEEDED } from '../../src/flows/meanings.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
@@ -10,8 +10,8 @@ import type { Facts } from '../steps/facts.js';
 import type { Flow } from '../steps/flow.js';
 import { provideRefundInvoiceUpdate } from '../steps/messages.js';
 import { READ } from '../steps/policies.js';
-import { checkOrder, notAllowed } from '../steps/run-flow.js';
-import { observed } from '../steps/stop.js';
+import { checkOrder, notAllowed, onUpdate } from '../steps/orders.js';
+import { observed } from '../steps/waits.js';
 import { refundDueMsat } from './refund-due.js';
 
 /*
@@ -48,9 +48,9 @@ export function hearInvoiceNeeded(payment: Payment, event: FlowEvent): void {
 
 /** Takes an invoice at any time while a refund over Lightning is owed: the event that asks for it may be lost. */
 export function takeRefundInvoices(flow: Flow, payment: Payment): void {
-  setHandler(
+  onUpdate(
     provideRefundInvoiceUpdate,
-    async ({ actor, invoice }) => {
+    async ({ actor, invoice }): Promise<{ accepted: true; expiresAt: string }> => {
       const dueMsat = refundDueMsat(payment.input as OfframpInput, payment.refund?.told ?? {});
       const verdict = await act(READ, 'Check the refund invoice', flow.timeScale).checkRefundInvoice({
         invoice,
@@ -64,14 +64,12 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
       flow.note(`a refund invoice over ${amountMsat} msat was given and checked; good until ${expiresAt}`, actor);
       return { accepted: true, expiresAt };
     },
-    {
-      validator: (order) => {
-        checkOrder(flow, order);
-        if (typeof order.invoice !== 'string' || order.invoice.length > MOST_CHARACTERS) {
-          throw notAllowed('not_allowed', 'The order has no invoice.');
-        }
-        if (!takesInvoice(flow, payment)) throw notAllowed('not_allowed', NOT_NOW);
-      },
+    (order) => {
+      checkOrder(flow, order);
+      if (typeof order.invoice !== 'string' || order.invoice.length > MOST_CHARACTERS) {
+        throw notAllowed('not_allowed', 'The order has no invoice.');
+      }
+      if (!takesInvoice(flow, payment)) throw notAllowed('not_allowed', NOT_NOW);
     },
   );
 }

@@ -1,7 +1,6 @@
-import { isCancellation, patched, proxyLocalActivities, TemporalFailure } from '@temporalio/workflow';
+import { isCancellation, proxyLocalActivities, TemporalFailure } from '@temporalio/workflow';
 import type { FlowPreparation } from '../../activities/flow-step-terms.js';
 import type { Activities } from '../../activities/index.js';
-import { PROMPT_PATCH } from '../../src/flows/vocabulary.js';
 import { requireDecoded } from '../../src/temporal/plaintext-marker.js';
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
@@ -25,7 +24,6 @@ export async function checkAtOnce<Name extends keyof Checks>(
   argument: Parameters<Checks[Name]>[0],
   otherwise: () => ReturnType<Checks[Name]>,
 ): Promise<Awaited<ReturnType<Checks[Name]>>> {
-  if (!patched(PROMPT_PATCH)) return await otherwise();
   const local = proxyLocalActivities<Record<string, (argument: unknown) => Promise<unknown>>>(CHECK);
   try {
     return requireDecoded(await local[name]?.(argument)) as Awaited<ReturnType<Checks[Name]>>;

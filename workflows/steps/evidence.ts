@@ -1,3 +1,4 @@
+import type { TrustedSay } from '../../src/flows/decisions.js';
 import type { EventFate, FlowEvent } from '../../src/flows/messages.js';
 import type { Flow } from './flow.js';
 import { park } from './park.js';
@@ -34,6 +35,12 @@ export interface EventRules {
 }
 
 export const NO_EVIDENCE: Evidence = { proven: false, unverified: [], mismatches: [] };
+
+/** What trusted events say of a POST by now. */
+export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {
+  if (proven) return 'shown';
+  return mismatches.length > 0 ? 'other' : 'nothing';
+}
 
 /** Anyone may post untrusted events: only so many are kept and told, so that forgeries cannot fill the history. */
 const MAX_UNVERIFIED = 20;

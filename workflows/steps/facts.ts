@@ -4,7 +4,14 @@ import { sameAmount } from '../../src/money.js';
 export type Facts = Readonly<Record<string, string>>;
 
 /** Facts that are amounts: "100" and "100.00" are the same. Every other fact is compared as text. */
-const AMOUNTS: readonly string[] = ['amount', 'settlementAmount', 'cryptoAmount', 'amountMsat', 'fiatAmount'];
+const AMOUNTS: readonly string[] = [
+  'amount',
+  'settlementAmount',
+  'cryptoAmount',
+  'amountMsat',
+  'fiatAmount',
+  'paidAmount',
+];
 
 /** The facts in which an event differs from what we know; what either side does not say cannot differ. */
 export function differences(known: Facts, told: Facts): readonly string[] {

@@ -1,4 +1,11 @@
-import { CancellationScope, setCurrentDetails, setHandler, sleep, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertMemo,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { FlowReport, FlowView, Outcome, Parked, TimelineEntry } from '../../src/flows/messages.js';
 import { defaultDeadlineSeconds, type FlowKind, type FlowState } from '../../src/flows/vocabulary.js';
 import { isPlaintext, requireKnownKey } from '../../src/temporal/plaintext-marker.js';
@@ -57,6 +64,8 @@ export interface Flow {
   /** The flow waits longer: a person's `keep-waiting`. */
   extendDeadline(): void;
   hearPlaintext(allowed: boolean): void;
+  /** Keeps what tells this request from another one under its reference, where its starter did not. */
+  keepFingerprint(fingerprint: string): void;
   view(outcome?: Outcome): FlowView;
   report(outcome?: Outcome): FlowReport;
   end(outcome: Outcome): void;
@@ -128,6 +137,9 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       const held = heldPlaintext;
       heldPlaintext = [];
       held.forEach(hear);
+    },
+    keepFingerprint(fingerprint) {
+      if (workflowInfo().memo?.['fingerprint'] === undefined) upsertMemo({ fingerprint });
     },
     view: (ending) => {
       const end = ending ?? outcome;

@@ -1,11 +1,19 @@
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
-import { STORE } from './policies.js';
+import { STORE, STORE_PATIENCE_MS } from './policies.js';
+import { within } from './waits.js';
 
-/** At a deadline: events may lie in the inbox that never got here. The flow takes those that it does not know. */
+/** Events may lie in the inbox that never got here. The flow takes those that it does not know. */
+export async function readInbox(flow: Flow): Promise<void> {
+  const events = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Read the inbox', flow.timeScale).readInbox({ flowId: flow.flowId }),
+  );
+  if (events === undefined) flow.note('the inbox could not be read');
+  for (const event of events ?? []) flow.book.take(event);
+}
+
+/** At a deadline. */
 export async function lookAtInbox(flow: Flow): Promise<void> {
   flow.note('the deadline passed; looking at the inbox once more');
-  const summary = 'Deadline: look at the inbox once more';
-  for (const event of await act(STORE, summary, flow.timeScale).readInbox({ flowId: flow.flowId }))
-    flow.book.take(event);
+  await readInbox(flow);
 }

@@ -4,7 +4,8 @@ import { PARK_ACTIONS, type ParkAction, type ParkReason } from '../../src/flows/
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
 import { showState } from './flow-search.js';
-import { REMINDER_MS, STORE } from './policies.js';
+import { REMINDER_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
+import { within } from './waits.js';
 
 export interface Resolution extends ResolveOrder {
   readonly action: ParkAction;
@@ -31,11 +32,10 @@ export async function park(
   flow.note(`parked: ${reason}`);
   const settled = () => flow.resolution !== null || decided();
   while (!(await condition(settled, flow.scaled(REMINDER_MS), { summary: 'Remind that it is parked' }))) {
-    await act(STORE, `Remind: parked since ${since}`, flow.timeScale).remindParked({
-      flowId: flow.flowId,
-      reason,
-      since,
-    });
+    const order = { flowId: flow.flowId, reason, since };
+    await within(flow, STORE_PATIENCE_MS, () =>
+      act(STORE, `Remind: parked since ${since}`, flow.timeScale).remindParked(order),
+    );
   }
   const resolution = takeResolution(flow);
   flow.parked = null;

@@ -1,4 +1,5 @@
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
+import type { Windows } from '../../activities/outcomes.js';
 
 /** Every timeout, retry and cadence of the flows, by name. Durations are milliseconds before `timeScale`. */
 
@@ -26,6 +27,19 @@ export const SUBMIT: ActivityOptions = {
   heartbeatTimeout: 10 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: 30 * SECOND },
 };
+
+/** The policy of a money POST with the limits of its flow's windows: flows of earlier versions have none. */
+export function submitPolicy(policy: ActivityOptions, windows: Windows): ActivityOptions {
+  const { attemptMs, heartbeatMs, startWithinMs } = windows;
+  return {
+    ...policy,
+    ...(attemptMs === undefined ? {} : { startToCloseTimeout: attemptMs }),
+    ...(heartbeatMs === undefined ? {} : { heartbeatTimeout: heartbeatMs }),
+    ...(startWithinMs === undefined || policy.scheduleToStartTimeout === undefined
+      ? {}
+      : { scheduleToStartTimeout: startWithinMs }),
+  };
+}
 
 /** How long a gateway keeps a card, and how long an attempt to send it may wait for that gateway. */
 export const CARD_LIFE_MS = MINUTE;
@@ -60,8 +74,20 @@ export const POLL: ActivityOptions = {
   retry: { initialInterval: 2 * SECOND, backoffCoefficient: 2, maximumInterval: 5 * MINUTE },
 };
 
-/** How often a flow past its deadline tries to void the claim of a submit that goes on being tried. */
+/** A flow past its deadline tries to void the claim of a submit that goes on; each pause is twice as long. */
 export const STOP_AGAIN_MS = 20 * SECOND;
+
+/** So often: longer than one attempt lasts. Then its outcome counts as unknown. */
+export const STOP_TRIES = 3;
+
+/** How long our own store may be away until the flow goes on without it. */
+export const STORE_PATIENCE_MS = MINUTE;
+
+/** How long an answer that the flow has may take to be written to its claim. */
+export const RECORD_PATIENCE_MS = 10 * MINUTE;
+
+/** How long the service and the store together may leave a question without any answer. */
+export const SETTLE_PATIENCE_MS = 2 * MINUTE;
 
 /** What is left out of a quote's life: the wait for a worker (5 s), the claim, and the way to the service. */
 export const QUOTE_MARGIN_MS = 8 * SECOND;

@@ -3,18 +3,11 @@ import {
   condition,
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  patched,
   startChild,
 } from '@temporalio/workflow';
 import type { CallbackOrder, FlowChange } from '../../src/flows/callback.js';
 import type { FlowView } from '../../src/flows/messages.js';
-import {
-  CALLBACK_WORKFLOW,
-  callbackIdOf,
-  CALLBACKS_PATCH,
-  CHANGES_SIGNAL,
-  PROMPT_PATCH,
-} from '../../src/flows/vocabulary.js';
+import { CALLBACK_WORKFLOW, callbackIdOf, CHANGES_SIGNAL } from '../../src/flows/vocabulary.js';
 import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
 import type { MoneyPhase } from './stop.js';
 import { timeAfter, isNews, toldOf } from '../callbacks/change.js';
@@ -45,10 +38,7 @@ interface Reported {
 /** A delivery that ends in the moment in which it is told something is started again: this often at most. */
 const TRIES = 3;
 
-/**
- * Undefined where nobody wants to hear, and for flows that an earlier version began. Only what the flow itself says is
- * told: an untrusted event changes nothing of it.
- */
+/** Undefined where no caller wants callbacks. Only what the flow itself says is told: an untrusted event changes nothing. */
 export function reportChanges(
   flow: Reported,
   rawInput: unknown,
@@ -56,8 +46,6 @@ export function reportChanges(
 ): ChangeReports | undefined {
   const url = callbackUrlIn(rawInput);
   if (url === undefined) return undefined;
-  const isPrompt = patched(PROMPT_PATCH);
-  if (!isPrompt && !patched(CALLBACKS_PATCH)) return undefined;
   let seen = carried?.told ?? toldOf(flow.view(), new Date().toISOString());
   let told = seen;
   let begun = carried?.begun ?? false;
@@ -77,7 +65,6 @@ export function reportChanges(
    * with what became of it. And what changes in one moment is one change.
    */
   const mayTell = (): boolean => {
-    if (!isPrompt) return true;
     const view = flow.view();
     return (flow.money.at !== 'claimed' || view.state !== 'running') && !isNews(seen, view);
   };

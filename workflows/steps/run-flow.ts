@@ -5,11 +5,9 @@ import {
   CancellationScope,
   condition,
   rootCause,
-  setHandler,
 } from '@temporalio/workflow';
-import type { FlowReport, Outcome, PersonOrder, ResolveOrder } from '../../src/flows/messages.js';
+import type { FlowReport, Outcome, ResolveOrder } from '../../src/flows/messages.js';
 import { END_REASONS, type FlowKind } from '../../src/flows/vocabulary.js';
-import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
 import { act } from './activities.js';
 import { orderedEnd } from './end-as-ordered.js';
 import { doubtOfEvent } from './event-meant.js';
@@ -17,6 +15,7 @@ import { FlowEnd } from './flow-end.js';
 import { openFlow, type Flow, type FlowCarried } from './flow.js';
 import { showState } from './flow-search.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type SubmitAnswer } from './messages.js';
+import { checkOrder, notAllowed, onUpdate } from './orders.js';
 import { legalAction, park, type Resolution } from './park.js';
 import { STORE } from './policies.js';
 import { tryStop } from './stop.js';
@@ -45,25 +44,31 @@ export async function runFlow(
 }
 
 function answerUpdates(flow: Flow): void {
-  setHandler(cancelUpdate, async (order) => {
-    const refusal = await tryStop(flow, 'cancelled', order);
-    if (refusal === null) return { cancelled: true };
-    flow.note(`cancel refused: ${refusal}`, order.actor);
-    throw notAllowed('cancel_refused', `The flow cannot be cancelled: ${refusal}.`);
-  }, { validator: (order) => checkOrder(flow, order) }); // prettier-ignore
+  onUpdate(
+    cancelUpdate,
+    async (order) => {
+      const refusal = await tryStop(flow, 'cancelled', order);
+      if (refusal === null) return { cancelled: true };
+      flow.note(`cancel refused: ${refusal}`, order.actor);
+      throw notAllowed('cancel_refused', `The flow cannot be cancelled: ${refusal}.`);
+    },
+    (order) => checkOrder(flow, order),
+  );
 
-  setHandler(
+  onUpdate(
     resolveUpdate,
-    (order) => {
+    async (order): Promise<{ accepted: true }> => {
       flow.resolution = order as Resolution;
       return { accepted: true };
     },
-    { validator: (order) => checkResolve(flow, order) },
+    (order) => checkResolve(flow, order),
   );
 
-  setHandler(answerUpdate, async (): Promise<SubmitAnswer> => {
+  onUpdate(answerUpdate, async (): Promise<SubmitAnswer> => {
     // A flow that goes on as new waits for this handler. It does so only where the answer is known, or there is none to come.
-    await condition(() => flow.answer !== null || flow.parked !== null || flow.goesOnAsNew);
+    await condition(
+      () => flow.answer !== null || flow.parked !== null || flow.goesOnAsNew || flow.view().outcome !== null,
+    );
     return flow.answer ?? { kind: 'none', reason: flow.parked?.reason ?? flow.view().stage };
   });
 }
@@ -76,13 +81,6 @@ function hearCancelOfTheUi(flow: Flow): void {
       if (refusal !== null) flow.note(`cancel refused: ${refusal}`, order.actor);
     }),
   );
-}
-
-export function checkOrder(flow: Flow, order: PersonOrder): void {
-  if (isPlaintext(order) && !flow.allowPlaintext) {
-    throw notAllowed('not_allowed', 'This update came unencrypted. Send it through a client with the payload codec.');
-  }
-  if (typeof order?.actor !== 'string') throw notAllowed('not_allowed', 'The order names no actor.');
 }
 
 function checkResolve(flow: Flow, order: ResolveOrder): void {
@@ -98,10 +96,6 @@ function checkResolve(flow: Flow, order: ResolveOrder): void {
   }
   const doubt = doubtOfEvent(flow.parked, order);
   if (doubt !== null) throw notAllowed('not_allowed', doubt);
-}
-
-export function notAllowed(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.create({ type, message, nonRetryable: true });
 }
 
 /** What a story threw, as its outcome; what is not one of our endings is a bug and stays an error. */

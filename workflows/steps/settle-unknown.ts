@@ -1,185 +1,188 @@
 import { condition } from '@temporalio/workflow';
-import type { Facts, RepeatSetting, UnknownSettled } from '../../activities/outcomes.js';
-import type { ParkAction, ParkReason } from '../../src/flows/vocabulary.js';
-import type { Rejection } from '../../src/store/claim.js';
+import type { PostReading } from '../../activities/outcomes.js';
+import { parkReasonOf, postStep, refusalOf, type PostOrder, type PostParkReason } from '../../src/flows/decisions.js';
+import type { ParkReason } from '../../src/flows/vocabulary.js';
 import { act } from './activities.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
+import { readInbox } from './look-at-inbox.js';
+import { evidenceOf, impossible, openOf, shownOf, type Open, type Unsettled } from './open-post.js';
 import { park, type Resolution } from './park.js';
-import { LOOK_WHILE_PARKED_MS, POLL, STORE } from './policies.js';
-import { observed, type GuardedClaim, type Observed } from './stop.js';
-
-export interface UnknownPost {
-  readonly claim: GuardedClaim;
-  /** How long to look it up before it counts as not found, ms. */
-  readonly windowMs: number;
-  /** `DUPLICATE_REFERENCE` of the operation: only where the service treats a repeat safely, we send again by ourselves. */
-  readonly repeat: RepeatSetting;
-  /** A trusted event has proven it meanwhile. */
-  readonly proven: () => boolean;
-  /** What the service's record must agree with to be taken for ours. */
-  readonly expect: Facts;
-  /** The service answered that it knows the reference. */
-  readonly saidToExist?: boolean;
-  /** How the service refused another send of it: shown to the person who decides. */
-  readonly refused?: string | undefined;
-  /** The reason to park with, where another one than the usual two says more. */
-  readonly parkReason?: 'refund_unknown';
-  /** What becomes of the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
-  readonly onNotExecuted?: (by: string) => never | Promise<never>;
-  /** False: a person cannot order another send, either. @default true */
-  readonly sendAgain?: boolean;
-}
-
-export type Settled =
-  | { readonly kind: 'accepted'; readonly answer: unknown }
-  | { readonly kind: 'rejected'; readonly rejection: Rejection }
-  | { readonly kind: 'proven' }
-  | { readonly kind: 'send-again' };
+import { LAST_LOOK, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
+import type { Post, Submitted } from './post.js';
+import { AT_LEAST_MS, observed, within } from './waits.js';
 
 /**
- * Settles a POST whose outcome is unknown. The claim and the status lookup are asked for the whole settle window, and a
- * trusted event may prove it meanwhile; then a person decides, or a late event after all. Never by itself: failed.
+ * Settles a POST whose outcome is unknown: by the claim, the lookup and trusted events for the whole settle window, else
+ * by a person. Returns how it ended, or that it is to be sent again.
  */
-export async function settleUnknown(flow: Flow, post: UnknownPost): Promise<Settled> {
-  const asking = ask(flow, post, 'Ask what became of it', post.windowMs);
-  await condition(() => asking.settled() || post.proven());
-  if (!asking.settled()) {
-    asking.cancel();
-    return { kind: 'proven' };
+export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled): Promise<Submitted | 'send-again'> {
+  flow.money = { at: 'sent' };
+  const open = openOf(outcome, post);
+  const what = open.heldBack ? post.noun : `${post.noun} was sent, and its outcome is unknown`;
+  flow.enter('outcome-unknown', `${what} (${open.why})`);
+  post.hear();
+  if (open.heldBack) {
+    // The event may lie there, and not have come to the flow.
+    await readInbox(flow);
+    return settleOn(flow, post, open);
   }
-  return judge(flow, post, await asking.promise);
+  const asking = ask(flow, post, open);
+  const isSettled = () => asking.settled() || post.trusted() !== 'nothing';
+  // One that is past its deadline already was ordered by a person, who waits for it.
+  const wasOver = flow.deadlinePassed;
+  const patienceMs = flow.scaled(post.settleMs) + Math.max(AT_LEAST_MS, flow.scaled(SETTLE_PATIENCE_MS));
+  const summary = 'Settle what is unknown';
+  await condition(() => isSettled() || (flow.deadlinePassed && !wasOver), patienceMs, { summary });
+  if (asking.settled()) return decide(flow, post, { ...open, windowOver: true }, await asking.promise);
+  asking.cancel();
+  return settleOn(flow, post, open);
 }
 
-function ask(flow: Flow, post: UnknownPost, summary: string, windowMs: number): Observed<UnknownSettled> {
+const CANNOT_ASK: PostReading = { claim: 'sending', lookup: 'cannot-tell', why: 'neither store nor service answered' };
+
+function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['lookup']) {
+  const windowMs = parkedWith === undefined ? post.settleMs : LOOK_WHILE_PARKED_MS;
+  const summary = parkedWith === undefined ? 'Ask what became of it' : 'Ask on, while a person decides';
   return observed(() =>
     act(POLL, summary, flow.timeScale).settleUnknown({
       claim: post.claim,
       expect: post.expect,
+      saidToExist: open.saidToExist,
       windowMs: flow.scaled(windowMs),
       timeScale: flow.timeScale,
-      ...(post.saidToExist === undefined ? {} : { saidToExist: post.saidToExist }),
+      ...(parkedWith === undefined ? {} : { parkedWith }),
     }),
   );
 }
 
-async function judge(flow: Flow, post: UnknownPost, found: UnknownSettled): Promise<Settled> {
-  switch (found.kind) {
-    case 'accepted':
-    case 'rejected':
-      return found;
-    case 'void':
-      return endFlow('failed', 'not_executed', `It was given up (${found.reason}); nothing was sent.`);
-    case 'mismatch':
-      return askPerson(flow, post, 'duplicate_mismatch', { ours: found.ours, theirs: found.theirs });
-    case 'not-found':
-      if (post.proven()) return { kind: 'proven' };
-      if (post.repeat !== 'unknown')
-        return sendAgain(flow, post, 'DUPLICATE_REFERENCE', `the service is set to "${post.repeat}"`);
-      if (found.inconclusive === true) return askPersonAndService(flow, post);
-      return askPerson(
-        flow,
-        post,
-        post.parkReason ?? (found.lookup ? 'not_found_at_service' : 'unknown_outcome'),
-        evidenceOf(post),
-      );
+/** Takes the step that is legal by all that is known now. */
+async function decide(flow: Flow, post: Post, open: Open, found: PostReading): Promise<Submitted | 'send-again'> {
+  const step = postStep(evidenceOf(post, open, found), open.repeat);
+  switch (step.do) {
+    case 'follow':
+      return found.answer === undefined ? provenAfterAll(flow, post) : { kind: 'accepted', answer: found.answer };
+    case 'end-rejected':
+      return { kind: 'rejected', rejection: found.rejection ?? { httpStatus: 0, message: '' } };
+    case 'end-not-sent':
+      return { kind: 'void', why: found.why ?? 'void' };
+    case 'repeat':
+      return sendAgain(flow, post, open, 'DUPLICATE_REFERENCE', `the service is set to "${open.repeat}"`);
+    case 'ask-on':
+      return askPerson(flow, post, open, found, parkReasonOf(found.lookup));
+    case 'park':
+      if (post.trusted() === 'other') {
+        await post.decideOther();
+        return decide(flow, post, open, found);
+      }
+      return askPerson(flow, post, open, found, step.reason);
+    case 'send':
+      // `readPost` says so of no POST that may have been sent.
+      throw new TypeError('a send that may be a second one');
     default:
-      return found satisfies never;
+      return step satisfies never;
   }
 }
 
-const evidenceOf = ({ claim: { operation, reference }, refused }: UnknownPost) => ({
-  operation,
-  reference,
-  claim: 'sending',
-  ...(refused === undefined ? {} : { refused, why: 'another send was refused; of the earlier one that says nothing' }),
-});
-
-/** The service's record may be older than the POST, and may yet move on by it: look on while a person decides. */
-async function askPersonAndService(flow: Flow, post: UnknownPost): Promise<Settled> {
-  const asking = ask(flow, post, 'Ask on, while a person decides', LOOK_WHILE_PARKED_MS);
-  const evidence = { ...evidenceOf(post), why: 'the record of the service may be older than what was sent' };
-  const decided = () => post.proven() || asking.settled();
-  const decision = await park(flow, 'unknown_outcome', evidence, decided, impossible(post));
-  if (decision === 'decided' && asking.settled()) return judge(flow, post, await asking.promise);
-  asking.cancel();
-  return decide(flow, post, decision);
+/** The claim may have the answer that its owner could not bring back. */
+export async function provenAfterAll(flow: Flow, post: Post): Promise<Submitted> {
+  flow.money = { at: 'sent' };
+  post.hear();
+  const found = await lookAgain(flow, post);
+  return found?.answer === undefined ? { kind: 'proven' } : { kind: 'accepted', answer: found.answer };
 }
 
-export interface AskedSend {
-  readonly claim: GuardedClaim;
-  readonly why: string;
-  readonly proven: () => boolean;
-  /** False where nothing can be sent, whoever orders it. @default true */
-  readonly sendAgain?: boolean;
+function lookAgain(flow: Flow, post: Post, saidToExist = false): Promise<PostReading | undefined> {
+  const question = { claim: post.claim, expect: post.expect, saidToExist };
+  return within(flow, SETTLE_PATIENCE_MS, () =>
+    act(LAST_LOOK, 'Ask once more', flow.timeScale)
+      .lookAtPost(question)
+      .catch(() => undefined),
+  );
 }
 
-/**
- * Asks a person before a further send of what may have been sent before. Returns where it is to be tried again, or was
- * proven meanwhile.
- */
-export async function askBeforeAnotherSend(flow: Flow, asked: AskedSend): Promise<void> {
-  const evidence = { operation: asked.claim.operation, reference: asked.claim.reference, why: asked.why };
-  const without = asked.sendAgain === false ? (['send-again'] as const) : [];
-  const decision = await park(flow, 'unknown_outcome', evidence, asked.proven, without);
-  if (decision === 'decided' || decision.action === 'send-again') return;
-  await carryOut(flow, asked.claim, decision);
-}
-
+/** Parks, and goes on asking: what comes by an event, the claim or the lookup decides before a person does. */
 async function askPerson(
   flow: Flow,
-  post: UnknownPost,
-  reason: 'duplicate_mismatch' | 'not_found_at_service' | 'unknown_outcome' | 'refund_unknown',
-  evidence: Readonly<Record<string, unknown>>,
-): Promise<Settled> {
-  return decide(flow, post, await park(flow, reason, evidence, post.proven, impossible(post, reason)));
+  post: Post,
+  open: Open,
+  found: PostReading,
+  byTable: PostParkReason,
+): Promise<Submitted | 'send-again'> {
+  const reason: ParkReason = byTable === 'duplicate_mismatch' ? byTable : (post.parkReason ?? byTable);
+  // From here on a person is asked, and no setting sends again.
+  const still: Open = { ...open, repeat: 'unknown' };
+  const asking = ask(flow, post, open, found.lookup);
+  const decided = () => asking.settled() || post.trusted() !== 'nothing';
+  const decision = await park(flow, reason, shownOf(post, open, found), decided, impossible(post, open, reason));
+  if (decision === 'decided' && asking.settled()) return decide(flow, post, still, await asking.promise);
+  asking.cancel();
+  if (decision === 'decided') return decide(flow, post, still, found);
+  return carryOut(flow, post, still, found, decision);
 }
 
-function impossible(post: UnknownPost, reason?: ParkReason): readonly ParkAction[] {
-  const isRefund = post.parkReason === 'refund_unknown';
-  return [
-    ...(post.sendAgain === false ? (['send-again'] as const) : []),
-    // What the service has under the reference of a payment is not its money; of a refund it may be.
-    ...(reason === 'duplicate_mismatch' && !isRefund ? (['mark-refunded'] as const) : []),
-  ];
-}
-
-async function decide(flow: Flow, post: UnknownPost, decision: Resolution | 'decided'): Promise<Settled> {
-  if (decision === 'decided') return { kind: 'proven' };
-  if (decision.action === 'send-again') return sendAgain(flow, post, decision.actor, decision.note);
-  await carryOut(flow, post.claim, decision, post.onNotExecuted);
-  return settleUnknown(flow, post);
-}
-
-/** Ends the flow as a person orders. Returns only where the claim turned out to have an answer after all. */
+/** A person's order is checked at the moment when it is carried out: against proof it is refused, and proof goes on. */
 async function carryOut(
   flow: Flow,
-  claim: GuardedClaim,
-  decision: Resolution,
-  onNotExecuted: NonNullable<UnknownPost['onNotExecuted']> = (by) =>
-    endFlow('failed', 'not_executed', `Closed as not executed by ${by}`),
-): Promise<void> {
-  const { action, actor, note } = decision;
-  const end = (state: 'completed' | 'refunded', word: string) =>
-    new FlowEnd({ state, reason: null, detail: `Marked as ${word} by ${actor}: ${note}` });
-  if (action === 'mark-completed') throw end('completed', 'completed');
-  if (action === 'mark-refunded') throw end('refunded', 'refunded');
-  const order = { actor, note };
-  const phase = await act(STORE, 'Close the claim as not executed', flow.timeScale).closeNotExecuted({
-    ...claim,
-    order,
-  });
-  if (phase === 'void') await onNotExecuted(`${actor}: ${note}`);
-  flow.note(`not closed: the claim is ${phase}`);
+  post: Post,
+  open: Open,
+  before: PostReading,
+  { action, actor, note }: Resolution,
+): Promise<Submitted | 'send-again'> {
+  await readInbox(flow);
+  const now = (await lookAgain(flow, post, open.saidToExist)) ?? before;
+  const refusal = refusalOf(action as PostOrder, evidenceOf(post, open, now));
+  if (refusal !== null) {
+    flow.note(`${action} refused: ${refusal}`);
+    return decide(flow, post, open, now);
+  }
+  switch (action as PostOrder) {
+    case 'send-again':
+      return sendAgain(flow, post, open, actor, note);
+    case 'mark-completed':
+      throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed by ${actor}: ${note}` });
+    case 'mark-refunded':
+      throw new FlowEnd({ state: 'refunded', reason: null, detail: `Marked as refunded by ${actor}: ${note}` });
+    case 'close-not-executed':
+      return close(flow, post, open, { actor, note });
+    default:
+      throw new TypeError(`no order about a POST: ${action}`);
+  }
 }
 
-async function sendAgain(flow: Flow, post: UnknownPost, actor: string, note: string): Promise<Settled> {
-  const ordered = await act(STORE, 'Order another send', flow.timeScale).orderSendAgain({
-    ...post.claim,
-    order: { actor, note },
-  });
-  // The claim moved meanwhile: an answer came in after all.
-  if (!ordered) return settleUnknown(flow, post);
+async function close(flow: Flow, post: Post, open: Open, order: { actor: string; note: string }) {
+  const phase = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Close the claim as not executed', flow.timeScale).closeNotExecuted({ ...post.claim, order }),
+  );
+  const by = `${order.actor}: ${order.note}`;
+  if (phase === 'void') return (post.onNotExecuted ?? endNotExecuted)(by);
+  flow.note(`not closed: ${phase === undefined ? 'the store does not answer' : `the claim is ${phase}`}`);
+  return settleOn(flow, post, open);
+}
+
+function endNotExecuted(by: string): never {
+  return endFlow('failed', 'not_executed', `Closed as not executed by ${by}`);
+}
+
+async function sendAgain(
+  flow: Flow,
+  post: Post,
+  open: Open,
+  actor: string,
+  note: string,
+): Promise<Submitted | 'send-again'> {
+  const ordered = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Order another send', flow.timeScale).orderSendAgain({ ...post.claim, order: { actor, note } }),
+  );
+  // The claim moved meanwhile, or the store is away.
+  if (ordered !== true) return settleOn(flow, post, open);
   flow.note(`to be sent again: ${note}`, actor);
-  return { kind: 'send-again' };
+  // It has a time of its own, where the flow's own is over.
+  if (flow.deadlinePassed) flow.extendDeadline();
+  return 'send-again';
+}
+
+/** Asks once more, and decides again by what is known then. */
+async function settleOn(flow: Flow, post: Post, open: Open): Promise<Submitted | 'send-again'> {
+  return decide(flow, post, open, (await lookAgain(flow, post, open.saidToExist)) ?? CANNOT_ASK);
 }

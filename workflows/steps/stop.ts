@@ -1,10 +1,12 @@
-import { CancellationScope, condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
+import type { Pin } from '../../activities/outcomes.js';
+import { mayEndUnsent } from '../../src/flows/decisions.js';
 import type { PersonOrder } from '../../src/flows/messages.js';
-import { STOP_AGAIN_PATCH } from '../../src/flows/vocabulary.js';
 import { act } from './activities.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
-import { STOP_AGAIN_MS, STORE } from './policies.js';
+import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
+import { observed, within } from './waits.js';
 
 /** Which claim stands between the flow and its money, once a submit was scheduled. */
 export interface GuardedClaim {
@@ -12,6 +14,7 @@ export interface GuardedClaim {
   readonly reference: string;
   readonly flowId: string;
   readonly fingerprint: string;
+  readonly pin: Pin;
 }
 
 /**
@@ -32,16 +35,25 @@ export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order:
     return null;
   }
   if (flow.money.at === 'claimed') {
-    const phase = await act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim({
-      ...flow.money.claim,
-      reason: state,
-    });
-    if (phase === 'void') {
+    const voided = await voidUnsent(flow, flow.money.claim, state);
+    if (voided === undefined) return 'the store cannot say now whether money moved';
+    if (voided) {
       markStopped(flow, state, order);
       return null;
     }
   }
   return 'money may have moved already';
+}
+
+/** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not to be told now. */
+export async function voidUnsent(flow: Flow, claim: GuardedClaim, reason: string): Promise<boolean | undefined> {
+  const order = { ...claim, reason };
+  const phase = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim(order),
+  );
+  if (phase === undefined) return undefined;
+  const rest = { lookup: 'cannot-tell', trusted: 'nothing', untrusted: false, saidToExist: false } as const;
+  return phase === 'void' && mayEndUnsent({ ...rest, claim: phase, windowOver: true });
 }
 
 function markStopped(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): void {
@@ -70,51 +82,41 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 }
 
 /**
- * Runs a submit. A stop order or the deadline ends the flow only after the claim was voided; where it cannot be voided,
- * the submit's own outcome is awaited. Once an earlier send may have reached the service, nothing stops the flow any
- * more: an unsent repeat says nothing about the first one.
+ * Runs a submit, or a step on the way to it, until the deadline. Before the first send a stop order or the deadline ends
+ * the flow, once its claim is void. Undefined: past the deadline nothing says whether it was sent, and nobody tries on.
  */
-export async function submitUnlessStopped<T>(flow: Flow, claim: GuardedClaim, submit: () => Promise<T>): Promise<T> {
-  if (flow.money.at === 'sent') return submit();
-  if (flow.stop !== null) throw new FlowEnd(flow.stop);
-  flow.money = { at: 'claimed', claim };
+export async function submitUntilDeadline<T>(
+  flow: Flow,
+  claim: GuardedClaim,
+  submit: () => Promise<T>,
+): Promise<T | undefined> {
+  const isRepeat = flow.money.at === 'sent';
+  if (!isRepeat) {
+    if (flow.stop !== null) throw new FlowEnd(flow.stop);
+    flow.money = { at: 'claimed', claim };
+  }
   const { promise, settled, cancel } = observed(submit);
   const isOver = () => settled() || flow.stop !== null;
   await condition(() => isOver() || flow.deadlinePassed);
-  if (!isOver()) await tryStop(flow, 'expired', { actor: 'deadline' });
-  if (!isOver() && patched(STOP_AGAIN_PATCH)) await stopSometime(flow, isOver);
-  if (flow.stop !== null) {
-    cancel();
-    throw new FlowEnd(flow.stop);
+  if (isRepeat && !isOver()) await holdBack(flow, claim);
+  const mostTries = isRepeat ? 0 : STOP_TRIES;
+  for (let tries = 0; tries < mostTries && !isOver(); tries += 1) {
+    // An attempt may be on its way: where it turns out not to have been sent, the next one must not be.
+    await tryStop(flow, 'expired', { actor: 'deadline' });
+    if (isOver()) break;
+    await condition(isOver, flow.scaled(STOP_AGAIN_MS * 2 ** tries), { summary: 'Try again to stop the submit' });
   }
-  return promise;
+  if (!settled()) cancel();
+  if (flow.stop !== null) throw new FlowEnd(flow.stop);
+  if (settled()) return promise;
+  flow.money = { at: 'sent' };
+  return undefined;
 }
 
-/**
- * An attempt was on its way to the service at the deadline. Where it turns out not to have been sent, the next one must
- * not be, however late it comes: so the claim is voided between two of them.
- */
-async function stopSometime(flow: Flow, isOver: () => boolean): Promise<void> {
-  while (!isOver()) {
-    const over = await condition(isOver, flow.scaled(STOP_AGAIN_MS), { summary: 'Try again to stop the submit' });
-    if (!over) await tryStop(flow, 'expired', { actor: 'deadline' });
-  }
-}
-
-export interface Observed<T> {
-  readonly promise: Promise<T>;
-  readonly settled: () => boolean;
-  readonly cancel: () => void;
-}
-
-/** A step under its own scope, whose end can be seen by a condition. */
-export function observed<T>(step: () => Promise<T>): Observed<T> {
-  const scope = new CancellationScope();
-  const state = { settled: false };
-  const promise = scope.run(step);
-  const mark = () => {
-    state.settled = true;
-  };
-  promise.then(mark, mark);
-  return { promise, settled: () => state.settled, cancel: () => scope.cancel() };
+/** Another send that was ordered is off: its claim goes back to `sending`, from which nobody sends. */
+async function holdBack(flow: Flow, claim: GuardedClaim): Promise<void> {
+  const order = { actor: 'deadline', note: 'not sent again by the deadline' };
+  await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Take back the order to send again', flow.timeScale).holdBack({ ...claim, order }),
+  );
 }

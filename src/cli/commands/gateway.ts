@@ -4,6 +4,7 @@ import type { CliContext } from '../context.js';
 import type { ExitCode } from '../exit-codes.js';
 import { graceMsOf } from '../process/process-name.js';
 import { runProcess } from '../process/run-process.js';
+import { watchBinding } from '../wiring/deployment.js';
 import { loadKeyring } from '../wiring/keyring.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { createProcessLogger } from '../wiring/logger.js';
@@ -33,6 +34,8 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const identity = identityOf('gateway', process.pid);
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
     const { client, codec, close } = temporal;
+    const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
+    const binding = await watchBinding(client, given, logger);
     const serveCards = serveCardsBy({ settings, store, temporal, identity, logger });
     const ui = uiUrlOf(settings);
     const uiOrigin = ui === undefined ? {} : { uiOrigin: new URL(ui).origin };
@@ -40,8 +43,10 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const gateway = await startGateway({ settings, store, client, codec, logger, serveCards, service, ...uiOrigin });
     return {
       url: gateway.url,
+      ended: binding.ended,
       graceMs: graceMsOf('gateway', settings),
       async stop() {
+        binding.stop();
         await gateway.close();
         service.client.close();
         await close();

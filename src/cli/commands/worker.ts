@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Settings } from '../../config/index.js';
 import { startWorker } from '../../temporal/worker.js';
 import { CliError } from '../cli-error.js';
 import type { CliContext } from '../context.js';
@@ -7,6 +8,7 @@ import { graceMsOf } from '../process/process-name.js';
 import { runProcess } from '../process/run-process.js';
 import type { RunCommand } from '../run-command.js';
 import { activityDeps } from '../wiring/activity-deps.js';
+import { isBound } from '../wiring/deployment.js';
 import { loadKeyring } from '../wiring/keyring.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { createProcessLogger } from '../wiring/logger.js';
@@ -33,6 +35,8 @@ async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const identity = identityOf('worker', process.pid);
     const onUndecodable = (reason: string) => log.warn({ reason }, 'a payload cannot be decrypted');
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
+    const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
+    if (!(await isBound(temporal.client, given))) throw away(settings);
     const worker = await startWorker({
       variables: settings.temporal,
       namespace: temporal.namespace,
@@ -41,7 +45,7 @@ async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
       log,
       identity,
     }).catch((cause: unknown) => {
-      throw unreachable(cause, temporalAddress(settings));
+      throw isUnreachable(cause) ? away(settings) : cause;
     });
     return {
       ended: worker.ended,
@@ -57,7 +61,11 @@ async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
 }
 
 /** The SDK's native connection fails with its own error class, whose message may hold a whole address with its key. */
-function unreachable(cause: unknown, address: string): unknown {
-  if (!(cause instanceof Error) || !/TransportError|ConnectError/.test(cause.name)) return cause;
+function isUnreachable(cause: unknown): boolean {
+  return cause instanceof Error && /TransportError|ConnectError/.test(cause.name);
+}
+
+function away(settings: Settings): CliError {
+  const address = temporalAddress(settings);
   return new CliError(`Temporal at ${address} cannot be reached: start it, or set TEMPORAL_ADDRESS.`, EXIT.unreachable);
 }

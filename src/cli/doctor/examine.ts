@@ -1,6 +1,7 @@
 import { createCapabilities, inboundUrls } from '../../gateway/index.js';
 import type { LoadedSettings } from '../wiring/load-settings.js';
 import { checkCallbacks } from './check-callbacks.js';
+import { checkDeployment } from './check-deployment.js';
 import { checkGateway } from './check-gateway.js';
 import { checkService } from './check-service.js';
 import { checkStore } from './check-store.js';
@@ -35,11 +36,13 @@ export async function examine(
     );
   }
   const ofCallbacks = checkCallbacks(settings, store, options);
+  const ofDeployment = store === undefined ? [] : await checkDeployment(settings, store);
   await store?.close();
   return [
     good('settings', mode),
     ...ofStore,
     ...ofTemporal,
+    ...ofDeployment,
     ...ofService,
     ...ofGateway,
     ...explainDuplicates(settings),

@@ -1,7 +1,10 @@
 import { createServiceClient, createTokenSource, type ServiceClient } from '../../client/index.js';
 import type { Settings } from '../../config/index.js';
 
-type ServiceSettings = Pick<Settings, 'serviceBaseUrl' | 'serviceToken' | 'serviceTokenFile' | 'serviceTimeoutMs'>;
+type ServiceSettings = Pick<
+  Settings,
+  'serviceBaseUrl' | 'serviceToken' | 'serviceTokenFile' | 'serviceTimeoutMs' | 'duplicateWords'
+>;
 
 /** The service of the settings, with its token, which is read again when the service refuses it. */
 export function openService(settings: ServiceSettings): ServiceClient {
@@ -19,6 +22,7 @@ export function openServiceAccess(settings: ServiceSettings): { client: ServiceC
     token: () => source.token(),
     onUnauthorized: (rejected) => source.refresh(rejected),
     timeoutMs: settings.serviceTimeoutMs,
+    duplicateWords: settings.duplicateWords,
   });
   return { client, token: () => source.token() };
 }

@@ -30,14 +30,17 @@ export interface CardVaultOptions {
   readonly lifeMs?: number;
   /** How many cards at a time; far more than a gateway sees in a minute. @default 10,000 */
   readonly most?: number;
+  /** Runs what is to happen later, and gives what stops it. @default a timer that keeps no process alive */
+  readonly after?: (ms: number, work: () => void) => () => void;
 }
 
-export function createCardVault({ nowMs, lifeMs = 60_000, most = 10_000 }: CardVaultOptions): CardVault {
+export function createCardVault(options: CardVaultOptions): CardVault {
+  const { nowMs, lifeMs = 60_000, most = 10_000, after = unrefTimer } = options;
   const queue = cardQueueOf(randomBytes(24));
-  const cards = new Map<string, { card: Card; taken: boolean; timer: NodeJS.Timeout }>();
+  const cards = new Map<string, { card: Card; taken: boolean; stopTimer: () => void }>();
 
   function forget(token: string): void {
-    clearTimeout(cards.get(token)?.timer);
+    cards.get(token)?.stopTimer();
     cards.delete(token);
   }
 
@@ -47,8 +50,8 @@ export function createCardVault({ nowMs, lifeMs = 60_000, most = 10_000 }: CardV
       if (cards.size >= most) return undefined;
       const cardToken = cardTokenOf(queue, randomBytes(32));
       // The timer is what ends its minute: a clock that is set back must not prolong it.
-      const timer = setTimeout(() => forget(cardToken), lifeMs).unref();
-      cards.set(cardToken, { card, taken: false, timer });
+      const stopTimer = after(lifeMs, () => forget(cardToken));
+      cards.set(cardToken, { card, taken: false, stopTimer });
       return { cardToken, masked: maskedNumber(card.number), expiresAt: new Date(nowMs() + lifeMs).toISOString() };
     },
     take(token) {
@@ -65,4 +68,9 @@ export function createCardVault({ nowMs, lifeMs = 60_000, most = 10_000 }: CardV
     isEmpty: () => cards.size === 0,
     clear: () => [...cards.keys()].forEach(forget),
   };
+}
+
+function unrefTimer(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms).unref();
+  return () => clearTimeout(timer);
 }

@@ -59,7 +59,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   if ((await deps.signal(flowId, events)) === 'delivered') {
     deps.openSignals.add(flowId);
     const paceMs = deps.pace.signalled(flowId);
-    deps.dispatched?.(rows.map(({ receivedAt }) => Math.max(0, Date.now() - Date.parse(receivedAt)) / 1_000));
+    deps.dispatched?.(rows.map(({ receivedAt }) => Math.max(0, deps.nowMs() - Date.parse(receivedAt)) / 1_000));
     return { dueInMs: isFull ? 0 : paceMs, signalled: rows.map(({ id }) => id) };
   }
   const facts = await deps.reader.facts(flowId);

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { systemClock, type Clock } from '../../clock.js';
 import type { InboxStore } from '../../store/inbox.js';
 import { errorForLog } from '../http/error-for-log.js';
 
@@ -26,17 +27,20 @@ interface Mark {
 }
 
 export function createDeliveredMarks(deps: {
+  /** @default the system's */
+  readonly clock?: Clock;
   readonly inbox: Pick<InboxStore, 'markDelivered'>;
   readonly logger: Logger;
 }): DeliveredMarks {
+  const clock = deps.clock ?? systemClock;
   const writing = new Set<Promise<void>>();
   let waiting: Mark[] = [];
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer: (() => void) | undefined;
 
   /** Where it fails, the lease runs out and the events go out again, of which the flow takes each once. */
   async function write({ ids, restUntilMs, marked }: Mark): Promise<void> {
     try {
-      await deps.inbox.markDelivered(ids, Math.max(0, Math.ceil(restUntilMs - performance.now())));
+      await deps.inbox.markDelivered(ids, Math.max(0, Math.ceil(restUntilMs - clock.monotonicMs())));
       marked();
     } catch (error) {
       deps.logger.warn({ events: ids, error: errorForLog(error) }, 'delivered events could not be marked as such');
@@ -44,8 +48,8 @@ export function createDeliveredMarks(deps: {
   }
 
   function flush(): void {
-    clearTimeout(timer);
-    timer = undefined;
+    stopTimer?.();
+    stopTimer = undefined;
     const marks = waiting;
     waiting = [];
     // Asked for in one moment, they share a transaction.
@@ -57,9 +61,9 @@ export function createDeliveredMarks(deps: {
 
   return {
     add(ids, restMs, marked) {
-      waiting.push({ ids, restUntilMs: performance.now() + restMs, marked });
+      waiting.push({ ids, restUntilMs: clock.monotonicMs() + restMs, marked });
       if (restMs < TOGETHER_MS) flush();
-      else timer ??= setTimeout(flush, TOGETHER_MS);
+      else stopTimer ??= clock.after(TOGETHER_MS, flush);
     },
     async finish() {
       flush();

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { every, systemClock, type Clock } from '../../clock.js';
 import type { InboxBatch } from '../../store/inbox.js';
 import { errorForLog } from '../http/error-for-log.js';
 import { createDeliveredMarks } from './delivered-marks.js';
@@ -40,6 +41,8 @@ export interface DispatcherDeps extends DeliverDeps {
   readonly isRush?: () => boolean;
   /** How often it looks by itself, for what another gateway stored or a killed one left behind. @default 1000 */
   readonly everyMs?: number;
+  /** @default the system's */
+  readonly clock?: Clock;
 }
 
 const FLOWS_AT_ONCE = 32;
@@ -61,7 +64,7 @@ const TICK_MS = 10;
  * its own, so that one which takes long keeps nobody waiting but its own flow. Loses nothing when stopped.
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { inbox, logger } = deps;
+  const { inbox, logger, clock = systemClock } = deps;
   const rush = createRushLooks(deps.isRush ?? (() => false));
   const marks = createDeliveredMarks(deps);
   const inFlight = new Set<Promise<void>>();
@@ -74,15 +77,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let stopped = true;
   let failures = 0;
   let pausedUntilMs = 0;
-  let interval: NodeJS.Timeout | undefined;
-  const wakes = new Map<number, NodeJS.Timeout>();
+  let stopLooking: (() => void) | undefined;
+  const wakes = new Map<number, () => void>();
 
   const nudge = (): void => {
     nudges += 1;
     lookAgain();
   };
 
-  const isPaused = () => performance.now() < pausedUntilMs;
+  const isPaused = () => clock.monotonicMs() < pausedUntilMs;
   const freePlaces = () => (rush.isOn() ? FLOWS_AT_ONCE_IN_RUSH : FLOWS_AT_ONCE) - inFlight.size - reserved;
   const mayLook = () => again && !stopped && !isPaused() && rush.heldBackMs() === 0;
 
@@ -101,14 +104,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     // Far ones are found by the interval; thousands of timers are not needed for them.
     if (stopped || ms > (deps.everyMs ?? 1_000)) return;
     if (ms === 0) return lookAgain();
-    const nowMs = performance.now();
+    const nowMs = clock.monotonicMs();
     const tick = Math.ceil((nowMs + ms) / TICK_MS);
     if (wakes.has(tick)) return;
     const wake = (): void => {
       wakes.delete(tick);
       lookAgain();
     };
-    wakes.set(tick, setTimeout(wake, tick * TICK_MS - nowMs));
+    wakes.set(tick, clock.after(tick * TICK_MS - nowMs, wake));
   };
 
   async function lease(): Promise<void> {
@@ -168,11 +171,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (failures > 0) logger.info('Temporal answers again');
       failures = 0;
       if (signalled === undefined) return lookIn(dueInMs);
-      const signalledAtMs = performance.now();
+      const signalledAtMs = clock.monotonicMs();
       marks.add(signalled, dueInMs, () => {
         // More of this flow may have come since it was leased.
         if (nudges === seen && batch.rows.length < EVENTS_PER_SIGNAL) return;
-        lookIn(Math.max(0, signalledAtMs + dueInMs - performance.now()));
+        lookIn(Math.max(0, signalledAtMs + dueInMs - clock.monotonicMs()));
       });
     } catch (error) {
       await giveBack(leased, error);
@@ -188,7 +191,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     else if (!isPaused()) {
       // Batches that fail together are one failure.
       failures += 1;
-      pausedUntilMs = performance.now() + delayMs;
+      pausedUntilMs = clock.monotonicMs() + delayMs;
       logger.warn(line, 'events cannot be delivered; trying again');
     }
     lookIn(delayMs + 1);
@@ -219,13 +222,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     reserve,
     start() {
       stopped = false;
-      interval = setInterval(nudge, deps.everyMs ?? 1_000);
+      stopLooking = every(clock, deps.everyMs ?? 1_000, nudge);
       nudge();
     },
     async stop() {
       stopped = true;
-      clearInterval(interval);
-      for (const wake of wakes.values()) clearTimeout(wake);
+      stopLooking?.();
+      for (const stopWake of wakes.values()) stopWake();
       await deps.drain.finish(allDone());
       await marks.finish();
     },

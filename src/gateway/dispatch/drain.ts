@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '@temporalio/client';
+import { systemClock, type Clock } from '../../clock.js';
 
 /** Calls to Temporal that a shutdown need not wait for: what they were to deliver stays in the inbox. */
 export interface Drain {
@@ -11,7 +12,7 @@ export interface Drain {
 
 const GRACE_MS = 1_000;
 
-export function createDrain(client: Client): Drain {
+export function createDrain(client: Client, clock: Clock = systemClock): Drain {
   const open = new Set<AbortController>();
   return {
     async within(calls) {
@@ -27,13 +28,13 @@ export function createDrain(client: Client): Drain {
       }
     },
     async finish(inFlight) {
-      let timer: NodeJS.Timeout | undefined;
+      let stopTimer: (() => void) | undefined;
       const timeIsUp = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, GRACE_MS);
+        stopTimer = clock.after(GRACE_MS, resolve);
       });
       // A client that still tries to connect hears no abort: nobody waits for it.
       await Promise.race([inFlight, timeIsUp]);
-      clearTimeout(timer);
+      stopTimer?.();
       for (const calls of open) calls.abort();
     },
   };

@@ -18,8 +18,12 @@ export function fatesOf(report: FlowReport, wanted: ReadonlySet<string>): Fate[]
   const byRow = new Map<string, Fate['state']>();
   for (const [eventId, fate] of Object.entries(report.events)) {
     const id = rowIdOf(eventId);
-    // A row that a person vouched for was delivered twice: the second fate counts, unless the first says more.
-    if (wanted.has(id) && (!byRow.has(id) || byRow.get(id) === 'unverified')) byRow.set(id, fate);
+    // A row that a person vouched for was delivered twice: the second fate counts, unless the first says more. Where the
+    // second one was applied, the flow has made the first one its duplicate.
+    const earlier = byRow.get(id);
+    const saysMore =
+      earlier === undefined || earlier === 'unverified' || (earlier === 'duplicate' && fate === 'applied');
+    if (wanted.has(id) && saysMore) byRow.set(id, fate);
   }
   return [...byRow].map(([id, state]) => ({ id, state, detail: DETAILS[state] }));
 }

@@ -1,3 +1,4 @@
+import { every, systemClock, type Clock } from '../../clock.js';
 import { errorForLog } from '../http/error-for-log.js';
 import type { Drain } from './drain.js';
 import { untilNextLook } from './delays.js';
@@ -16,6 +17,8 @@ export interface SettlerDeps extends SettleDeps {
   readonly drain: Drain;
   /** @default 1000 */
   readonly everyMs?: number;
+  /** @default the system's */
+  readonly clock?: Clock;
   /** A row is asked about when it was delivered this long ago. @default 2000 */
   readonly ageMs?: number;
 }
@@ -33,7 +36,7 @@ export function createSettler(deps: SettlerDeps): Settler {
   const patience = new Map<string, { looks: number; dueAt: number }>();
   const soon = new Set<string>();
   let running: Promise<void> | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let stopTicking: (() => void) | undefined;
   const stop = { asked: false };
   const isRush = (): boolean => deps.isRush?.() === true;
 
@@ -69,12 +72,12 @@ export function createSettler(deps: SettlerDeps): Settler {
 
   return {
     start() {
-      timer = setInterval(tick, deps.everyMs ?? 1_000);
+      stopTicking = every(deps.clock ?? systemClock, deps.everyMs ?? 1_000, tick);
     },
     lookAt: (flowId) => void soon.add(flowId),
     async stop() {
       stop.asked = true;
-      clearInterval(timer);
+      stopTicking?.();
       await deps.drain.finish(running);
     },
   };

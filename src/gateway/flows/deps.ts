@@ -20,6 +20,7 @@ export interface FlowOperationDeps {
   readonly cards: CardDesk;
   readonly logger: Logger;
   readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
   /** Aborted when the gateway closes: who waits for a flow then hears how it is now. */
   readonly closing: AbortSignal;
   /** @default that of all flows */

@@ -1,6 +1,7 @@
 import type { FlowView, Outcome, ResolveOrder } from '../../flows/messages.js';
 import { flowOf } from '../../flows/index.js';
-import { PARK_ACTIONS, type FlowKind, type ParkAction } from '../../flows/vocabulary.js';
+import { refundReferenceOf } from '../../flows/input.js';
+import { PARK_ACTIONS, type ParkAction } from '../../flows/vocabulary.js';
 import type { Claim, ClaimKey, ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import type { FlowFacts } from '../../temporal/flow-handle.js';
@@ -46,17 +47,17 @@ export async function resolveTerminated(
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
   }
-  const main: ClaimKey = { account: deps.settings.serviceAccount, operation: mainOperation(address.kind), reference };
-  const keys: readonly (ClaimKey | Claim)[] = found.length > 0 ? found : [main];
-  for (const key of keys) {
+  for (const key of found) {
     if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
-    else if (!(await claims.closeNotExecuted(key, { actor, note }))) {
-      const phase = await claims.voidUnsent(
-        key,
-        { flowId, fingerprint: facts.fingerprint ?? '' },
-        `${note} (${actor})`,
-      );
-      if (phase === 'void' || phase === 'rejected') continue;
+    else if (!(await claims.closeNotExecuted(key, { actor, note })) && !isOver((await claims.get(key))?.phase)) {
+      throw new Refusal(409, 'Its claim has an answer now. Look at the flow again.', { reference });
+    }
+  }
+  // Whatever was not sent by now never is: not by an attempt that is late, nor after a reset in the UI.
+  for (const key of moneyOperationsOf(address, deps.settings.serviceAccount)) {
+    const unsent = { flowId, fingerprint: facts.fingerprint ?? '' };
+    const phase = await claims.voidUnsent(key, unsent, `${note} (${actor})`);
+    if (action === 'close-not-executed' && !isOver(phase)) {
       throw new Refusal(409, `Its claim is ${phase} now. Look at the flow again.`, { reference });
     }
   }
@@ -111,8 +112,16 @@ async function phaseOf(store: Store, claim: Claim): Promise<ClaimPhase> {
   return orders.some(({ action }) => action === 'send-again') ? 'sending' : 'reserved';
 }
 
-/** The first money operation of a kind: its claim is voided where the flow never came to ask for one. */
-function mainOperation(kind: FlowKind): string {
-  const [first] = Object.values(flowOf(kind)?.submissions ?? {});
-  return first?.operation ?? 'createBridgeDeposit';
+const isOver = (phase: ClaimPhase | undefined): boolean => phase === 'void' || phase === 'rejected';
+
+/** Every claim that a flow of the kind may ask for. */
+function moneyOperationsOf({ kind, reference }: FlowAddress, account: string): readonly ClaimKey[] {
+  if (kind === 'bridge-transfer') {
+    return [
+      { account, operation: 'createBridgeDeposit', reference },
+      { account, operation: 'sendCrypto', reference: refundReferenceOf(reference) },
+    ];
+  }
+  const submissions = Object.values(flowOf(kind)?.submissions ?? {});
+  return submissions.map(({ operation }) => ({ account, operation, reference }));
 }

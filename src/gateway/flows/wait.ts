@@ -18,11 +18,11 @@ const LONGEST_PAUSE_MS = 1_000;
 export async function waitForFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
   const address = addressOf(request);
   const { timeoutSeconds } = parseBody(WaitQuery, request.query, 'The query');
-  const endsAtMs = performance.now() + timeoutSeconds * 1_000;
+  const endsAtMs = deps.monotonicMs() + timeoutSeconds * 1_000;
   let pauseMs = FIRST_PAUSE_MS;
   for (;;) {
     const facts = await deps.reader.facts(address.flowId);
-    const leftMs = endsAtMs - performance.now();
+    const leftMs = endsAtMs - deps.monotonicMs();
     const goesOn = facts?.state === 'running' && leftMs > 0 && !deps.closing.aborted && !request.raw.socket.destroyed;
     if (!goesOn) return shownFlow(deps.reader, address);
     await sleep(Math.min(pauseMs, leftMs), undefined, { signal: deps.closing }).catch(() => undefined);

@@ -10,10 +10,14 @@ import { logRequests } from './request-log.js';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
 const HEADER_LIMIT_BYTES = 8 * 1_024;
-const HEADERS_WITHIN_MS = 5_000;
-const REQUEST_WITHIN_MS = 10_000;
+/** How long a sender may take, from the connection on. */
+export interface RequestLimits {
+  readonly headersWithinMs: number;
+  readonly requestWithinMs: number;
+}
+export const REQUEST_LIMITS: RequestLimits = { headersWithinMs: 5_000, requestWithinMs: 10_000 };
 /** At shutdown. Requests of ours end by then, long polls are let go at once. */
-const CUT_AFTER_MS = REQUEST_WITHIN_MS + 2_000;
+const CUT_AFTER_MS = REQUEST_LIMITS.requestWithinMs + 2_000;
 /** Longest reference, and room for a capability. Longer parts of a path are unknown paths. */
 const MAX_PATH_PART = 256;
 
@@ -28,21 +32,25 @@ const SAFE_HEADERS = {
 const SAFE_HEADER_LIST = Object.entries(SAFE_HEADERS);
 
 /** A fastify instance with everything that all paths share: limits, timeouts, strict JSON, one error body, one log line. */
-export function createServer(logger: Logger, trustedProxies?: NetworkList): FastifyInstance {
+export function createServer(
+  logger: Logger,
+  trustedProxies?: NetworkList,
+  { headersWithinMs, requestWithinMs }: RequestLimits = REQUEST_LIMITS,
+): FastifyInstance {
   const server = fastify({
     // Whose `X-Forwarded-For` says where a request comes from. Anybody else's changes nothing.
     trustProxy: trustedProxies === undefined ? false : (address: string) => trustedProxies.includes(address),
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: REQUEST_WITHIN_MS,
+    requestTimeout: requestWithinMs,
     forceCloseConnections: 'idle',
     // Fastify would take a request id from the caller; ours end in logs.
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: MAX_PATH_PART },
     http: {
-      headersTimeout: HEADERS_WITHIN_MS,
-      requestTimeout: REQUEST_WITHIN_MS,
+      headersTimeout: headersWithinMs,
+      requestTimeout: requestWithinMs,
       connectionsCheckingInterval: 1_000,
       maxHeaderSize: HEADER_LIMIT_BYTES,
     },

@@ -24,19 +24,20 @@ const LOOK_EVERY_MS = 200;
 export function followWebhookSecrets(deps: {
   readonly settings: Pick<Settings, 'webhookSecrets' | 'towlineHome'>;
   readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
   readonly logger: Logger;
 }): WebhookSecrets {
-  const { settings, nowMs, logger } = deps;
+  const { settings, nowMs, monotonicMs, logger } = deps;
   const path = keptSecretsPath(settings.towlineHome);
   let seen = versionOf(path);
   let kept: readonly KeptSecret[] = readKeptSecrets(path);
 
-  let lookedAtMs = performance.now();
+  let lookedAtMs = monotonicMs();
 
   return (when) => {
-    const isTold = when !== 'now' && performance.now() - lookedAtMs < LOOK_EVERY_MS;
+    const isTold = when !== 'now' && monotonicMs() - lookedAtMs < LOOK_EVERY_MS;
     const version = isTold ? seen : versionOf(path);
-    if (!isTold) lookedAtMs = performance.now();
+    if (!isTold) lookedAtMs = monotonicMs();
     if (version !== seen) {
       seen = version;
       try {

@@ -13,6 +13,4 @@ export interface ProxyDeps extends FlowOperationDeps {
   readonly service: ServiceAccess;
   /** For callers who give no reference where the interface allows that. */
   readonly newReference: () => string;
-  /** Monotonic, ms. */
-  readonly monotonicMs: () => number;
 }

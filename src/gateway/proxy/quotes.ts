@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { BridgeQuote, BridgeQuoteRequest } from '../../contract/bridge.js';
 import { quoteLifeMs } from '../../flows/quote-life.js';
-import { fromWireNumber } from '../../money.js';
+import { fromWireNumber, InvalidAmountError } from '../../money.js';
+import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { passOn, relay } from './pass-through.js';
 
@@ -10,20 +11,30 @@ import { passOn, relay } from './pass-through.js';
  * of what is left of its life, or quoted again. Where it cannot be remembered there is none: quotes cost nothing.
  */
 export async function quoteThrough(deps: ProxyDeps, body: unknown, reply: FastifyReply): Promise<FastifyReply> {
+  const asked = body as BridgeQuoteRequest;
+  // What cannot be remembered is not asked for.
+  const sourceAmount = amountOf(asked);
   const startedMs = deps.monotonicMs();
   const answer = await relay(deps, 'quoteBridge', body);
   const quote = answer.data as BridgeQuote;
-  const asked = body as BridgeQuoteRequest;
   const terms = {
     rateId: quote.rate_id,
     lifeMs: quoteLifeMs(quote),
     cryptoAmount: quote.crypto_amount ?? null,
     cryptoUnit: quote.crypto_unit ?? null,
-    sourceAmount: fromWireNumber(asked.source_amount),
+    sourceAmount,
     sourceCurrency: asked.source_currency,
     chain: asked.crypto_chain,
     token: asked.crypto_token,
   };
   await deps.store.quotes.remember(deps.settings.serviceAccount, terms, deps.monotonicMs() - startedMs);
   return passOn(reply, answer);
+}
+
+function amountOf({ source_amount }: BridgeQuoteRequest): string {
+  try {
+    return fromWireNumber(source_amount);
+  } catch (error) {
+    throw error instanceof InvalidAmountError ? new Refusal(400, `source_amount: ${error.message}`) : error;
+  }
 }

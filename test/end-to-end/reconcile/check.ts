@@ -1,9 +1,17 @@
 import { eventsAccountedFor } from './events.js';
-import { allAccountedFor, executedOnce, noContradiction, noOrphansNoPhantoms } from './flows-and-service.js';
+import {
+  allAccountedFor,
+  executedOnce,
+  noContradiction,
+  noOrphansNoPhantoms,
+  parkedAsExpected,
+} from './flows-and-service.js';
 import { booksBalance, refundedOnce } from './money.js';
+import { asOrdered } from './terms.js';
+import { asSeenOnTheWire } from './wire.js';
 import type { Violation, Witnesses } from './witnesses.js';
 
-/** Every invariant, I1 to I8, of what the witnesses say. */
+/** I1 to I8, I12, I13 and I15 of what the witnesses say. */
 export function check(witnesses: Witnesses): readonly Violation[] {
   return [
     executedOnce,
@@ -13,6 +21,9 @@ export function check(witnesses: Witnesses): readonly Violation[] {
     eventsAccountedFor,
     noContradiction,
     noOrphansNoPhantoms,
+    parkedAsExpected,
+    asOrdered,
+    asSeenOnTheWire,
   ].flatMap((invariant) => invariant(witnesses));
 }
 

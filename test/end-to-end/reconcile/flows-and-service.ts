@@ -1,43 +1,68 @@
+import { decided, decisionsOf, startedFlows } from './driver.js';
+import { contentOf } from './events.js';
 import { groupBy } from './group-by.js';
-import { MONEY, recordOperation, standingOf, type Standing } from './kinds.js';
+import { digest, parsed } from './json.js';
+import { ELSEWHERE, MONEY, recordOperation, REFUND_SUFFIX, standingOf, type Standing } from './kinds.js';
 import { heldOf } from './money.js';
+import { postedEvents } from './posted-events.js';
 import type { FlowFact, Violation, Witnesses } from './witnesses.js';
 
 const ENDED = ['completed', 'refunded', 'failed', 'expired', 'cancelled', 'parked'];
-/** Of a bridge transfer, whose refund is a send of our own. */
-const REFUND_SUFFIX = '.refund';
-
-/** What the sandbox's control begins, as somebody else would. */
-const ELSEWHERE = ['mobileMoneyDeposit'];
-
 const key = ({ operation, reference }: { operation: string; reference: string }) => `${operation} ${reference}`;
 
-/** I1: executions ≤ 1, and exactly 1 where the flow says that money moved. A person's `send-again` is one more. */
-export function executedOnce({ executions, orders, flows }: Witnesses): readonly Violation[] {
+/**
+ * I1: executions ≤ 1, and exactly 1 if the flow says that money moved. A `send-again` of the driver is one more; one that
+ * it never ordered is a violation itself.
+ */
+export function executedOnce(witnesses: Witnesses): readonly Violation[] {
+  const { executions, orders, claims, flows } = witnesses;
   const counts = groupBy(executions, key);
-  const ordered = groupBy(
+  const sendAgains = decided(witnesses, 'send-again');
+  const flowOf = new Map(claims.map((claim) => [key(claim), claim.flowId]));
+  const noted = groupBy(
     orders.filter(({ action }) => action === 'send-again'),
     key,
   );
-  const tooOften = [...counts].flatMap(([what, all]) =>
-    all.length > 1 + (ordered.get(what)?.length ?? 0) ? [`${what} was executed ${all.length} times`] : [],
-  );
+  const notOrdered = [...noted].flatMap(([what, all]) => {
+    const ordered = sendAgains(flowOf.get(what) ?? '');
+    return all.length > ordered
+      ? [`${what} was released to be sent again ${all.length} times, and the driver ordered it ${ordered} times`]
+      : [];
+  });
+  const tooOften = [...counts].flatMap(([what, all]) => {
+    const excused = Math.min(noted.get(what)?.length ?? 0, sendAgains(flowOf.get(what) ?? ''));
+    return all.length > 1 + excused ? [`${what} was executed ${all.length} times`] : [];
+  });
   const notOnce = flows.flatMap(({ flowId, kind, reference, state }) => {
     const money = MONEY[kind];
     if (!money || !['completed', 'refunded'].includes(state)) return [];
     const times = counts.get(key({ operation: money, reference }))?.length ?? 0;
     return times === 0 ? [`${flowId} is ${state}, and ${money} was never executed`] : [];
   });
-  return violations('I1', [...tooOften, ...notOnce]);
+  return violations('I1', [...notOrdered, ...tooOften, ...notOnce]);
 }
 
 /** I2: what was started is there, and has ended or is parked. */
-export function allAccountedFor({ started, flows }: Witnesses): readonly Violation[] {
+export function allAccountedFor(witnesses: Witnesses): readonly Violation[] {
+  const { flows } = witnesses;
   const found = new Set(flows.map(({ flowId }) => flowId));
   return violations('I2', [
-    ...started.filter((flowId) => !found.has(flowId)).map((flowId) => `${flowId} was started and is not in Temporal`),
+    ...startedFlows(witnesses)
+      .filter((flowId) => !found.has(flowId))
+      .map((flowId) => `${flowId} was started and is not in Temporal`),
     ...flows.filter(({ state }) => !ENDED.includes(state)).map(({ flowId, state }) => `${flowId} is ${state}`),
   ]);
+}
+
+/** I12: a flow is parked only if the driver expects it, with the fault that it injected. */
+export function parkedAsExpected({ flows, expectations, drivenAlone }: Witnesses): readonly Violation[] {
+  if (!drivenAlone) return [];
+  const expected = new Set(expectations.filter(({ state }) => state === 'parked').map(({ flowId }) => flowId));
+  const parked = flows.filter(({ flowId, state }) => state === 'parked' && !expected.has(flowId));
+  return violations(
+    'I12',
+    parked.map(({ flowId }) => `${flowId} is parked, and nothing was done that leaves no other way`),
+  );
 }
 
 /** I7: nothing is executed without a flow that claimed it, and no claim has an answer without an execution. */
@@ -59,12 +84,12 @@ export function noOrphansNoPhantoms({ executions, flows, claims }: Witnesses): r
 
 /** What a flow may say while the service's record stands so. */
 const MAY: Readonly<Record<Standing, readonly string[]>> = {
-  none: ['failed', 'expired', 'cancelled', 'parked', 'running'],
-  pending: ['parked', 'running'],
-  settled: ['completed', 'parked', 'running'],
-  failed: ['failed', 'expired', 'parked', 'running'],
-  refunded: ['refunded', 'parked', 'running'],
-  owed: ['parked', 'running'],
+  none: ['failed', 'expired', 'cancelled', 'parked'],
+  pending: ['parked'],
+  settled: ['completed', 'parked'],
+  failed: ['failed', 'expired', 'parked'],
+  refunded: ['refunded', 'parked'],
+  owed: ['parked'],
 };
 
 /** I6: no contradiction between service and flow. I8, of those: called failed while the entry is pending or settled. */
@@ -84,9 +109,10 @@ export function noContradiction(witnesses: Witnesses): readonly Violation[] {
   });
 }
 
-function isExcused(flow: FlowFact, standing: Standing, word: string | undefined, { inbox, executions }: Witnesses) {
-  // Somebody has decided it, with a note that says why.
-  if (flow.reason === 'closed_by_person') return true;
+function isExcused(flow: FlowFact, standing: Standing, word: string | undefined, witnesses: Witnesses) {
+  const { executions, inbox } = witnesses;
+  // The driver has decided it, with a note that says why.
+  if (flow.reason === 'closed_by_person') return decisionsOf(witnesses).some(({ flowId }) => flowId === flow.flowId);
   // Nothing moves in a flow that only watches.
   if (MONEY[flow.kind] === null && flow.state === 'cancelled') return true;
   // Refunded by us.
@@ -94,8 +120,16 @@ function isExcused(flow: FlowFact, standing: Standing, word: string | undefined,
   if (flow.state === 'refunded' && standing !== 'settled') {
     return executions.some(({ operation, reference }) => operation === 'sendCrypto' && reference === refund);
   }
-  // It changed after the flow had ended, and is listed for review.
-  return inbox.some(({ flowId, state, status }) => flowId === flow.flowId && state === 'late' && status === word);
+  // It changed after the flow had ended, and is listed for review: by the service's own words, and proven to be them.
+  const told = new Set(
+    postedEvents(witnesses)
+      .filter(({ isGenuine, reference, status }) => isGenuine && reference === flow.reference && status === word)
+      .map(({ body }) => digest(contentOf(parsed(body)))),
+  );
+  return inbox.some(
+    ({ flowId, state, isTrusted, body }) =>
+      flowId === flow.flowId && state === 'late' && isTrusted && told.has(digest(contentOf(body))),
+  );
 }
 
 export function violations(invariant: string, found: readonly string[]): readonly Violation[] {

@@ -1,7 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { readJournal } from '../../harness/journal.js';
+import type { WireRequest } from '../../harness/wire-log.js';
+import { startedFlows } from './driver.js';
 import { MONEY } from './kinds.js';
+import type { PayloadKeys } from './open-sealed.js';
 import { readStore } from './read-store.js';
-import type { Execution, FlowFact, LedgerEntry, ServiceRecord, Witnesses } from './witnesses.js';
+import type { DeliveryFact, ExecutionFact, FlowFact, LedgerEntry, ServiceRecord, Witnesses } from './witnesses.js';
 
 /** Where the witnesses are found. */
 export interface Sources {
@@ -12,39 +16,51 @@ export interface Sources {
   readonly gatewayUrl: string;
   /** Path of the file, or URL of the database. */
   readonly storePath: string;
-  /** Flow ids that the gateway has told a caller of. */
-  readonly started: ReadonlySet<string>;
-  /** How many webhooks the test itself has posted that were answered 2xx. */
-  readonly posted: () => number;
+  /** What the store is sealed with. */
+  readonly payloadKeys: PayloadKeys;
+  /** Path of the driver's journal. */
+  readonly journal: string;
+  /** False if others order, too, such as a program that is tried out. */
+  readonly drivenAlone: boolean;
+  /** What goes to the service, if that is counted. */
+  readonly wire?: () => readonly WireRequest[];
 }
 
 /** @param flows by `createFlowLookup` */
 export async function gather(sources: Sources, flows: readonly FlowFact[]): Promise<Witnesses> {
-  const { sandboxUrl, gatewayUrl, storePath, started } = sources;
+  const { sandboxUrl, gatewayUrl, storePath, payloadKeys, journal, drivenAlone, wire } = sources;
   const [{ executions }, { entries, balances }, { deliveries }] = await Promise.all([
-    ask<{ executions: Execution[] }>(sandboxUrl, '/executions'),
+    ask<{ executions: ExecutionFact[] }>(sandboxUrl, '/executions'),
     ask<{ entries: LedgerEntry[]; balances: Witnesses['balances'] }>(sandboxUrl, '/ledger'),
     ask<{ deliveries: Delivery[] }>(sandboxUrl, '/deliveries'),
   ]);
-  const attempts = deliveries.filter(({ url }) => url.startsWith(gatewayUrl)).flatMap((delivery) => delivery.attempts);
+  const references = new Set([...flows, ...executions].map(({ reference }) => reference));
   return {
-    started: [...started],
+    ...readJournal(journal),
+    gatewayUrl,
+    drivenAlone,
+    wire: wire?.(),
     flows,
     executions,
-    records: (await Promise.all(flows.map((flow) => recordsOf(sandboxUrl, flow)))).flat(),
+    records: (await Promise.all([...references].map((reference) => recordsOf(sandboxUrl, reference)))).flat(),
     entries,
     balances,
-    ...(await readStore(storePath)),
-    answered: attempts.filter(({ status }) => status !== null && status < 300).length + sources.posted(),
-    // What the adversary loses is never sent.
-    unanswered: attempts.filter(({ status, answer }) => status === null && !answer.startsWith('lost on the way'))
-      .length,
+    ...(await readStore(storePath, payloadKeys)),
+    deliveries: deliveries.filter(({ url }) => url.startsWith(gatewayUrl)).map(deliveryFact),
   };
 }
 
-interface Delivery {
+interface Delivery extends Pick<DeliveryFact, 'body' | 'reference' | 'status'> {
   readonly url: string;
+  readonly note: string;
   readonly attempts: readonly { readonly status: number | null; readonly answer: string }[];
+}
+
+function deliveryFact({ url, note, body, reference, status, attempts }: Delivery): DeliveryFact {
+  // What the adversary loses is never sent.
+  const sent = attempts.filter(({ answer }) => !answer.startsWith('lost on the way'));
+  const answers = sent.map((attempt) => attempt.status);
+  return { path: new URL(url).pathname, body, reference, status, isGenuine: note === 'genuine', answers };
 }
 
 export async function ask<T>(sandboxUrl: string, path: string): Promise<T> {
@@ -53,28 +69,46 @@ export async function ask<T>(sandboxUrl: string, path: string): Promise<T> {
   return (await answer.json()) as T;
 }
 
-async function recordsOf(sandboxUrl: string, { kind, reference }: FlowFact): Promise<ServiceRecord[]> {
-  const isBridge = kind === 'bridge-transfer';
-  const answer = await fetch(`${sandboxUrl}/_sandbox/${isBridge ? 'deposits' : 'transactions'}/${reference}`);
-  if (answer.status === 404) return [];
-  const { deposits = [], transactions = [] } = (await answer.json()) as {
-    deposits?: { status: string }[];
-    transactions?: ServiceRecord[];
+async function recordsOf(sandboxUrl: string, reference: string): Promise<ServiceRecord[]> {
+  const found = async (path: string) => {
+    const answer = await fetch(`${sandboxUrl}/_sandbox/${path}/${encodeURIComponent(reference)}`);
+    return answer.ok ? ((await answer.json()) as { deposits?: Deposit[]; transactions?: Transaction[] }) : {};
   };
+  const [{ deposits = [] }, { transactions = [] }] = await Promise.all([found('deposits'), found('transactions')]);
   return [
-    ...deposits.map(({ status }) => ({ operation: 'createBridgeDeposit', reference, status })),
-    ...transactions.map(({ operation, status }) => ({ operation, reference, status })),
+    ...deposits.map(({ status, request, refundConfig }) => ({
+      operation: 'createBridgeDeposit',
+      reference,
+      status,
+      body: request,
+      refundAddress: refundConfig.fallback_address,
+    })),
+    ...transactions.map(({ operation, status, body }) => ({
+      operation,
+      reference,
+      status,
+      body,
+      refundAddress: null,
+    })),
   ];
 }
+
+interface Deposit {
+  readonly status: string;
+  readonly request: unknown;
+  readonly refundConfig: { readonly fallback_address: string };
+}
+
+type Transaction = Pick<ServiceRecord, 'operation' | 'status' | 'body'>;
 
 /**
  * The flows, as Temporal has them. Listed by the task queue, which lags behind; so those that somebody was told of are
  * looked up by id. What has closed stays as it is, and is asked about once.
  */
-export function createFlowLookup({ client, taskQueue, started }: Sources): () => Promise<readonly FlowFact[]> {
+export function createFlowLookup({ client, taskQueue, journal }: Sources): () => Promise<readonly FlowFact[]> {
   const closed = new Map<string, FlowFact>();
   return async () => {
-    const ids = new Set(started);
+    const ids = new Set(startedFlows(readJournal(journal)));
     for await (const { workflowId } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {
       if ((workflowId.split('/')[0] ?? '') in MONEY) ids.add(workflowId);
     }

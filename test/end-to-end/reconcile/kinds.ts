@@ -14,6 +14,30 @@ export const MONEY: Readonly<Record<string, string | null>> = {
   'mobile-money-watch': null,
 };
 
+/** Where money is ordered in the service's own interface: there by us, and at the gateway by those who integrate the service. */
+export const OPERATION_OF_PATH: Readonly<Record<string, { readonly operation: string; readonly kind: string }>> = {
+  '/api/v3/deposit/crypto-bridge': { operation: 'createBridgeDeposit', kind: 'bridge-transfer' },
+  '/api/v3/cross-boarder/invoice': { operation: 'createInvoice', kind: 'invoice-payment' },
+  '/api/v3/cross-boarder/invoice/pay': { operation: 'payInvoice', kind: 'invoice-payment' },
+  '/api/v3/onramp': { operation: 'createOnramp', kind: 'onramp' },
+  '/api/v3/onramp/crypto': { operation: 'sendCrypto', kind: 'crypto-send' },
+  '/api/v3/offramp': { operation: 'createOfframp', kind: 'offramp' },
+  '/api/v3/deposit/bank/checkout': { operation: 'createBankCheckout', kind: 'bank-checkout' },
+  '/api/v3/deposit/card': { operation: 'createCardDeposit', kind: 'card-deposit' },
+  '/api/v3/withdraw/v2/bank': { operation: 'createBankWithdrawal', kind: 'bank-withdrawal' },
+};
+
+/** Of each operation: the kind of the flow that executes it. */
+export const KIND_OF: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.values(OPERATION_OF_PATH).map(({ operation, kind }) => [operation, kind]),
+);
+
+/** Of a bridge transfer, whose refund is a send of our own. */
+export const REFUND_SUFFIX = '.refund';
+
+/** What the sandbox's control begins, as somebody else would. */
+export const ELSEWHERE: readonly string[] = ['mobileMoneyDeposit'];
+
 /** Of kinds that only watch: whose record tells how it has ended. */
 const WATCHED: Readonly<Record<string, string>> = {
   'kyc-check': 'getKycStatus',

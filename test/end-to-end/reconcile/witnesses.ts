@@ -1,11 +1,21 @@
+import type { Call, Expectation } from '../../harness/journal.js';
+import type { WireRequest } from '../../harness/wire-log.js';
+
 /** What the witnesses say, as plain data: a test can plant a lie in it and see the reconciler turn red. */
 export interface Witnesses {
-  /** Flow ids that the gateway has told a caller of. */
-  readonly started: readonly string[];
+  /** What the driver asked, and the states that it expects flows to rest in: its journal. */
+  readonly calls: readonly Call[];
+  readonly expectations: readonly Expectation[];
+  /** What the URLs of all gateways begin with. */
+  readonly gatewayUrl: string;
+  /** Only the driver drives it: then each execution, and each flow that is parked, must be in its journal. */
+  readonly drivenAlone: boolean;
+  /** What went to the service over the wire; undefined if nothing counts there. */
+  readonly wire: readonly WireRequest[] | undefined;
   /** What Temporal says. */
   readonly flows: readonly FlowFact[];
   /** What the service's books say. */
-  readonly executions: readonly Execution[];
+  readonly executions: readonly ExecutionFact[];
   readonly records: readonly ServiceRecord[];
   readonly entries: readonly LedgerEntry[];
   /** By account and currency. */
@@ -14,9 +24,8 @@ export interface Witnesses {
   readonly claims: readonly ClaimFact[];
   readonly orders: readonly (Execution & { readonly action: string })[];
   readonly inbox: readonly InboxFact[];
-  /** Webhooks that were answered 2xx, and those whose sender never saw an answer. */
-  readonly answered: number;
-  readonly unanswered: number;
+  /** What the service and its forgers posted to our gateways, what was lost on the way aside. */
+  readonly deliveries: readonly DeliveryFact[];
 }
 
 export interface FlowFact {
@@ -34,8 +43,29 @@ export interface Execution {
   readonly reference: string;
 }
 
+export interface ExecutionFact extends Execution {
+  readonly amount: string;
+  readonly currency: string;
+}
+
 export interface ServiceRecord extends Execution {
   readonly status: string;
+  /** The request that was executed, as the service keeps it. */
+  readonly body: unknown;
+  /** Of a bridge deposit: where the service says that a refund goes. */
+  readonly refundAddress: string | null;
+}
+
+export interface DeliveryFact {
+  /** The path at the gateway. */
+  readonly path: string;
+  readonly body: string;
+  readonly reference: string;
+  readonly status: string;
+  /** As the service sent it; false for what an adversary made of it. */
+  readonly isGenuine: boolean;
+  /** HTTP status of each attempt; null without an answer. */
+  readonly answers: readonly (number | null)[];
 }
 
 export interface LedgerEntry {
@@ -53,8 +83,11 @@ export interface InboxFact {
   readonly flowId: string | null;
   readonly status: string | null;
   readonly state: string;
-  readonly contentHash: string;
+  readonly source: string;
+  readonly isTrusted: boolean;
   readonly repeats: number;
+  /** Undefined if it is not kept any more. */
+  readonly body: unknown;
 }
 
 export interface Violation {

@@ -1,12 +1,15 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ActivityDeps } from '../../../activities/index.js';
-import { installRuntime, type LogSink } from '../../../src/temporal/sdk-logger.js';
-import { newReference, openBench, trusted, until, type Bench } from '../../workflows/bench.js';
+import type { LogSink } from '../../../src/temporal/sdk-logger.js';
+import { trusted } from '../../harness/inputs.js';
+import { newReference } from '../../harness/references.js';
+import { untilFlow } from '../../harness/reports.js';
+import { type Stack, openStack } from '../../harness/stack.js';
 import { startCardGateway, type CardGateway } from './card-gateway.js';
 
 /** A bench with one gateway that keeps cards. Whatever any process of it logs is kept, for the canaries. */
 export interface CardBench {
-  readonly bench: Bench;
+  readonly bench: Stack;
   readonly gateway: CardGateway;
   readonly logged: readonly unknown[];
   /** Every flow that was started. */
@@ -26,8 +29,7 @@ export async function openCardBench(): Promise<CardBench> {
   const started: WorkflowHandle[] = [];
   const take = (...line: unknown[]) => void logged.push(line);
   const log: LogSink = { info: take, warn: take, error: take, debug: take };
-  installRuntime(log);
-  const bench = await openBench({ time: 'skipping', sandbox: { stepMs: 20 }, deps: { log } });
+  const bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 }, deps: { log } });
   const gateway = await startCardGateway(bench, log);
   return {
     bench,
@@ -61,9 +63,9 @@ export function cardDepositInput(reference: string, more: Record<string, unknown
   };
 }
 
-export const tracked = (handle: WorkflowHandle) => until(handle, ({ view }) => view.stage === 'tracking');
-export const parked = (handle: WorkflowHandle) => until(handle, ({ view }) => view.state === 'parked');
-export const ended = (handle: WorkflowHandle) => until(handle, ({ view }) => view.outcome !== null);
+export const tracked = (handle: WorkflowHandle) => untilFlow(handle, ({ view }) => view.stage === 'tracking');
+export const parked = (handle: WorkflowHandle) => untilFlow(handle, ({ view }) => view.state === 'parked');
+export const ended = (handle: WorkflowHandle) => untilFlow(handle, ({ view }) => view.outcome !== null);
 
 /** A trusted event with the facts of `cardDepositInput`. */
 export const say = (handle: WorkflowHandle, status: string, more = {}) =>

@@ -1,9 +1,8 @@
 import type { ActivityDeps } from '../../../activities/index.js';
 import type { Card } from '../../../src/contract/deposit.js';
 import { createCardVault, type CardVault } from '../../../src/gateway/cards/card-vault.js';
-import { startCardWorker } from '../../../src/temporal/card-worker.js';
 import type { LogSink } from '../../../src/temporal/sdk-logger.js';
-import type { Bench } from '../../workflows/bench.js';
+import type { Stack } from '../../harness/stack.js';
 
 /** Nothing of it may be found anywhere; long enough to be found by nothing else. */
 export const CANARY_CARD: Card = {
@@ -24,19 +23,12 @@ export interface CardGateway {
 
 /** The part of a gateway that keeps cards and sends them. */
 export async function startCardGateway(
-  bench: Bench,
+  bench: Stack,
   log: LogSink,
   deps: Partial<ActivityDeps> = {},
 ): Promise<CardGateway> {
   const vault = createCardVault({ nowMs: Date.now });
-  const worker = await startCardWorker({
-    variables: { TEMPORAL_ADDRESS: bench.address },
-    namespace: 'default',
-    dataConverter: bench.dataConverter,
-    activities: { ...bench.deps, log, ...deps },
-    log,
-    cards: vault,
-  });
+  const worker = await bench.cardWorker(vault, { log, ...deps });
   return {
     vault,
     keep(card = CANARY_CARD) {

@@ -1,7 +1,9 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { operations, type MoneyOperationName } from '../../../src/contract/index.js';
 import type { FlowReport, FlowView } from '../../../src/flows/messages.js';
-import { newReference, trusted, type Bench } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
+import { newReference } from '../../harness/references.js';
+import type { Stack } from '../../harness/stack.js';
 import type { CardGateway } from '../cards/card-gateway.js';
 import { EXAMPLES, INVOICE, type Example } from './examples.js';
 import { GARBAGE, REPEAT_MODES, type Fault, type RepeatMode } from './faults.js';
@@ -30,7 +32,7 @@ const LOOK_MS = 400;
 const PATIENCE_MS = 60_000;
 
 /** Runs one flow through one fault until it has ended or is parked. */
-export async function runCell(bench: Bench, gateway: CardGateway, cell: Cell): Promise<CellResult> {
+export async function runCell(bench: Stack, gateway: CardGateway, cell: Cell): Promise<CellResult> {
   const { operation, fault } = cell;
   const example = EXAMPLES[operation];
   const reference = newReference(operation);
@@ -51,7 +53,7 @@ export async function runCell(bench: Bench, gateway: CardGateway, cell: Cell): P
   return { ...cell, state: view.state, reason: view.parked?.reason ?? null, executions, met, view };
 }
 
-async function wasMet(bench: Bench, { operation, fault }: Cell, reference: string): Promise<boolean> {
+async function wasMet(bench: Stack, { operation, fault }: Cell, reference: string): Promise<boolean> {
   if (fault.sandbox === undefined) return true;
   const { count } = await bench.control('GET', `/faults/log?operation=${operation}&reference=${reference}`);
   return count === 1;
@@ -80,7 +82,7 @@ async function untilDecided(handle: WorkflowHandle, tell: () => Promise<boolean>
  * The service's callback, as the gateway would bring it. Where there is a status lookup every event is lost, so that the
  * lookup must do. True while there is nothing that could still be told.
  */
-function tellerOf(bench: Bench, { operation }: Cell, { toldAt }: Example, handle: WorkflowHandle, reference: string) {
+function tellerOf(bench: Stack, { operation }: Cell, { toldAt }: Example, handle: WorkflowHandle, reference: string) {
   const hasLookup = 'statusLookup' in operations[operation];
   if (hasLookup === (toldAt !== undefined)) throw new Error(`${operation}: by lookup or by events, not both`);
   let told = false;

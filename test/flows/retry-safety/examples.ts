@@ -1,6 +1,6 @@
 import type { MoneyOperationName } from '../../../src/contract/index.js';
 import type { FlowKind } from '../../../src/flows/vocabulary.js';
-import { transferInput } from '../../workflows/bench.js';
+import { transferInput } from '../../harness/inputs.js';
 
 /** One money-moving operation, and a flow that makes it. */
 export interface Example {

@@ -3,7 +3,8 @@ import type { ClaimRef } from '../../../activities/outcomes.js';
 import type { MoneyOperationName } from '../../../src/contract/index.js';
 import { flowOf } from '../../../src/flows/index.js';
 import { flowIdOf } from '../../../src/flows/vocabulary.js';
-import { ACCOUNT, type Bench } from '../../workflows/bench.js';
+import { ACCOUNT } from '../../harness/fixed.js';
+import type { Stack } from '../../harness/stack.js';
 import { CANARY_CARD } from '../cards/card-gateway.js';
 import type { Example } from './examples.js';
 import type { Fault } from './faults.js';
@@ -12,7 +13,7 @@ const CALLBACK_URL = 'http://127.0.0.1:9/callbacks';
 
 /** Leaves claim and service as a worker did that was killed in the middle of this operation. */
 export async function leaveBehind(
-  bench: Bench,
+  bench: Stack,
   operation: MoneyOperationName,
   example: Example,
   input: Record<string, unknown>,
@@ -36,7 +37,7 @@ interface Prepared {
 }
 
 async function prepare(
-  bench: Bench,
+  bench: Stack,
   operation: MoneyOperationName,
   { kind, step }: Example,
   raw: Record<string, unknown>,
@@ -45,9 +46,9 @@ async function prepare(
   const activities = createActivities(bench.deps);
   const flowId = flowIdOf(kind, reference);
   if (step === null) {
-    const { fingerprint, quote } = await activities.prepareBridgeTransfer({ flowId, input: raw });
+    const { fingerprint, pin, quote } = await activities.prepareBridgeTransfer({ flowId, input: raw });
     const body = { ...withNumbers(raw), rate_id: quote?.rateId, callback_url: CALLBACK_URL };
-    return { claim: { operation, reference, flowId, fingerprint }, body };
+    return { claim: { operation, reference, flowId, fingerprint, pin }, body };
   }
   const { steps, input } = await activities.prepareFlow({ flowId, input: raw });
   const claim = steps[step]?.claim;
@@ -63,7 +64,7 @@ function withNumbers(value: unknown): object {
   return JSON.parse(JSON.stringify(body), (name, member: unknown) => (isAmount(name) ? Number(member) : member));
 }
 
-function send(bench: Bench, operation: MoneyOperationName, body: unknown): Promise<unknown> {
+function send(bench: Stack, operation: MoneyOperationName, body: unknown): Promise<unknown> {
   const call = bench.deps.service[operation] as (body: unknown) => Promise<unknown>;
   return call(body);
 }

@@ -5,7 +5,7 @@ import { startCuttingProxy, type CuttingProxy } from '../../store/cutting-proxy.
 import { closedPort } from '../../cli/run.js';
 import { newReference } from '../../workflows/bench.js';
 import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';
-import { until } from '../setup/until.js';
+import { until } from '../../harness/until.js';
 import { callerOf, invoiceBody, PATHS, paymentBody, QUOTE_BODY, sample } from './caller.js';
 
 describe('where everything but Temporal is away', () => {

@@ -1,5 +1,5 @@
 import { sampled } from '../../sandbox/samples.js';
-import { until } from '../setup/until.js';
+import { until } from '../../harness/until.js';
 import { bridgeBody, callerOf, invoiceBody, PATHS, paymentBody, QUOTE_BODY, sample, type Answered } from './caller.js';
 
 /** One answer, without what differs between any two runs. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { SERVICE_TOKEN, withStack, type Stack } from '../../end-to-end/stack.js';
 import { newReference } from '../../workflows/bench.js';
-import { until } from '../setup/until.js';
+import { until } from '../../harness/until.js';
 import { callerOf, sample, type Caller } from './caller.js';
 
 /** The service answers later than the proxy waits, and sooner than its client gives up. */

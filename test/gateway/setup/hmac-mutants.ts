@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { PROFILES } from '../../../src/sandbox/deliveries/profiles.js';
-import type { Random } from './random.js';
+import type { Random } from '../../harness/random.js';
 import type { Mutant } from './signature-mutants.js';
 
 /** The profiles whose header is `sha256=<hex>`, by the sandbox's names: it is the sender. */

@@ -1,8 +1,3 @@
-/** A figure of a fault, where people and CI see it; jest's own console would wrap it in a stack. */
-export function report(line: string): void {
-  process.stderr.write(`${line}\n`);
-}
-
 /** Of measured durations: half of them are at most the first, 99 of 100 at most the second. */
 export function percentiles(durationsMs: readonly number[]): { readonly p50: number; readonly p99: number } {
   const sorted = durationsMs.toSorted((a, b) => a - b);

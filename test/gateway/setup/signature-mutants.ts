@@ -1,4 +1,4 @@
-import type { Random } from './random.js';
+import type { Random } from '../../harness/random.js';
 import { signed } from './sign.js';
 
 export interface Mutant {

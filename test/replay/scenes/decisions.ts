@@ -1,4 +1,5 @@
-import { trusted, until } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
+import { untilFlow } from '../../harness/reports.js';
 import {
   completed,
   HUNDREDTH,
@@ -68,7 +69,7 @@ export const decisions: Scenes = {
       const flow = await tracked(on, reference, { ...HUNDREDTH, deadlineSeconds: 50 });
       await parked(flow, 'no_settlement');
       await resolve(flow, 'keep-waiting');
-      await until(flow, ({ view }) => view.state === 'running');
+      await untilFlow(flow, ({ view }) => view.state === 'running');
       await parked(flow, 'no_settlement');
       await resolve(flow, 'mark-failed');
       return flow;

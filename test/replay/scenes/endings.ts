@@ -1,8 +1,7 @@
-import { trusted } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
 import {
   completed,
   HAPPY,
-  HUNDREDTH,
   parked,
   received,
   REFUND_DUE,
@@ -48,11 +47,12 @@ export const endings: Scenes = {
   },
 
   'failed-bare': {
-    ends: 'failed',
-    reason: 'failed_at_service',
+    ends: 'refunded',
     async play(on, reference) {
-      const flow = await tracked(on, reference, HUNDREDTH);
+      const flow = await tracked(on, reference, { timeScale: 0.001, deadlineSeconds: 2_592_000 });
       await send(flow, trusted('FAILED'));
+      await parked(flow, 'refund_needed');
+      await send(flow, trusted('REFUNDED'));
       return flow;
     },
   },

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { trusted } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
 import { cancel, HUNDREDTH, move, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 

@@ -1,6 +1,7 @@
 import type { MoneyOperationName, OperationName } from '../../../src/contract/index.js';
 import type { FlowKind } from '../../../src/flows/vocabulary.js';
-import { trusted, until } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
+import { untilFlow } from '../../harness/reports.js';
 import { cancel, HUNDREDTH, move, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
@@ -136,7 +137,7 @@ function scenesOf({ kind, operation, lookups, failing, unpaid, rest }: LookedUp)
         const flow = await start(on, reference, unpaid, { deadlineSeconds: 100 });
         await parked(flow, 'no_settlement');
         await resolve(flow, 'keep-waiting');
-        await until(flow, ({ view }) => view.state === 'running');
+        await untilFlow(flow, ({ view }) => view.state === 'running');
         await parked(flow, 'no_settlement');
         await move(on, reference, ...rest);
         await send(flow, trusted('SUCCESS'));

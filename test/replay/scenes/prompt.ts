@@ -1,4 +1,4 @@
-import { trusted } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
 import { HAPPY, send, stage, tracked, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 

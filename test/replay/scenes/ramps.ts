@@ -1,6 +1,6 @@
 import { flowOf } from '../../../src/flows/index.js';
 import { bolt11 } from '../../flows/bolt11.js';
-import { trusted } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
 import { HUNDREDTH, move, noted, parked, resolve, send, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 

@@ -1,4 +1,4 @@
-import { trusted } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
 import { completed, noted, send, stage, tracked, type Scenes } from '../scene.js';
 
 /** Approvals, cancels and deadlines, before the deposit and after. */

@@ -1,6 +1,6 @@
 import type { MoneyOperationName } from '../../../src/contract/index.js';
 import type { FlowKind } from '../../../src/flows/vocabulary.js';
-import { trusted } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
 import { cancel, HUNDREDTH, parked, resolve, send, stage, UNPROVEN, untilContinued, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 

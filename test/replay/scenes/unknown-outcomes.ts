@@ -1,5 +1,5 @@
-import { trusted } from '../../workflows/bench.js';
-import { completed, HUNDREDTH, parked, resolve, send, stage, type Scenes } from '../scene.js';
+import { trusted } from '../../harness/inputs.js';
+import { completed, HUNDREDTH, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';
 
 /** A deposit that was sent, and whose answer was lost. */
 export const unknownOutcomes: Scenes = {
@@ -25,6 +25,23 @@ export const unknownOutcomes: Scenes = {
       await resolve(flow, 'send-again');
       await stage(flow, 'tracking');
       await send(flow, completed());
+      return flow;
+    },
+  },
+
+  'unknown-held-back-at-deadline': {
+    ends: 'failed',
+    reason: 'not_executed',
+    async play(on, reference) {
+      const rule = { operation: 'createBridgeDeposit', reference };
+      await on.sandbox('/faults', { ...rule, kind: 'reset-before', first: 1 });
+      const flow = await on.start(reference, { ...HUNDREDTH, deadlineSeconds: 300 });
+      await parked(flow, 'unknown_outcome');
+      await on.sandbox('/faults', { ...rule, kind: 'rate-limited' });
+      await resolve(flow, 'send-again');
+      await noted(flow, 'quoted again');
+      await parked(flow, 'unknown_outcome');
+      await resolve(flow, 'close-not-executed');
       return flow;
     },
   },

@@ -1,5 +1,6 @@
 import type { FlowKind, ParkReason } from '../../../src/flows/vocabulary.js';
-import { trusted, until } from '../../workflows/bench.js';
+import { trusted } from '../../harness/inputs.js';
+import { untilFlow } from '../../harness/reports.js';
 import { cancel, move, noted, parked, resolve, send, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
@@ -81,7 +82,7 @@ function scenesOf({ kind, operation, begin, undecided, failing, good, overdue }:
         const flow = await start(on, reference, undecided, { deadlineSeconds: 1_000 });
         await parked(flow, overdue);
         await resolve(flow, 'keep-waiting');
-        await until(flow, ({ view }) => view.state === 'running');
+        await untilFlow(flow, ({ view }) => view.state === 'running');
         await parked(flow, overdue);
         await resolve(flow, 'mark-completed');
         return flow;

@@ -55,8 +55,7 @@ export async function startTestCluster(
     url,
     async stop() {
       // Without waiting for those who are still connected, which SIGTERM would mean.
-      process.kill(server.pid, 'SIGINT');
-      await server.ended;
+      await server.stop('SIGINT');
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,61 @@
+import { paidElsewhere, type PaidSays } from '../src/flows/decisions.js';
+import { flowOf } from '../src/flows/index.js';
+import { saysUnpaid, tellsOfPayment } from '../src/flows/meanings.js';
+import { sameAmount } from '../src/money.js';
+import { asking } from './asking.js';
+import type { ActivityDeps } from './deps.js';
+import { notYet } from './failures.js';
+import type { StatusReading } from './flow-step-terms.js';
+import type { Facts } from './outcomes.js';
+import { elapsedMs, nextTurnMs } from './polling.js';
+
+export interface PaidQuestion {
+  readonly reference: string;
+  /** What a payment of this invoice is over. */
+  readonly expect: Facts;
+  /** A trusted event says that it was paid. */
+  readonly toldPaid: boolean;
+  /** How long to ask until it can be told; 0 asks once. Already scaled, ms. */
+  readonly patienceMs: number;
+  readonly timeScale: number;
+  /** A person is asked meanwhile. */
+  readonly isParked: boolean;
+}
+
+export interface PaidReading {
+  readonly says: PaidSays;
+  readonly reading?: StatusReading;
+  /** Why it cannot be told. */
+  readonly why?: string;
+}
+
+export function createInvoicePaidActivities(deps: ActivityDeps) {
+  return {
+    /** Whether an invoice was paid by another way than ours. Retried by the server until that can be told. */
+    async whetherPaid(question: PaidQuestion): Promise<PaidReading> {
+      const found = await readPaid(deps, question);
+      const { toldPaid, patienceMs, timeScale, isParked } = question;
+      const says = paidElsewhere({ lookup: found.says, toldPaid });
+      if (says !== 'cannot-tell') return found;
+      const why = found.why ?? 'a trusted event says that it was paid, and the lookup does not';
+      if (elapsedMs() < patienceMs) throw notYet(why, nextTurnMs(timeScale, isParked));
+      return { ...found, says, why };
+    },
+  };
+}
+
+async function readPaid(deps: ActivityDeps, { reference, expect }: PaidQuestion): Promise<PaidReading> {
+  const asked = await asking(() => deps.service.getInvoicePayment(reference));
+  if (asked.says === 'absent') return { says: 'not-paid' };
+  if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };
+  const reading = flowOf('invoice-payment')?.status?.read(asked.record) ?? { status: null, facts: {} };
+  if (saysUnpaid(reading.status)) return { says: 'not-paid', reading };
+  if (!tellsOfPayment(reading.status))
+    return { says: 'cannot-tell', why: `it is ${reading.status ?? 'without a status'}` };
+  return { says: agrees(expect, reading.facts) ? 'paid' : 'other', reading };
+}
+
+function agrees(expect: Facts, { paidAmount, paidCurrency }: Facts): boolean {
+  if (paidCurrency !== undefined && expect['paidCurrency'] !== paidCurrency) return false;
+  return paidAmount === undefined || sameAmount(expect['paidAmount'] ?? '0', paidAmount);
+}

@@ -1,0 +1,62 @@
+// The test projects: `npm test` runs all of them but `crash-matrix` and `packaging`, which want the machine for
+// themselves (tools/test.mjs selects; `.ci/run` runs them after the others).
+import { defaults } from './test/setup/projects.mjs';
+
+/** Folders of test/ by project. What is listed nowhere belongs to `temporal`. */
+const FOLDERS = {
+  unit: [
+    'architecture',
+    'bench',
+    'cli',
+    'client',
+    'codec',
+    'config',
+    'contract',
+    'deployment',
+    'durable-names',
+    'keys',
+    'money',
+    'properties',
+    'tools',
+    'towline',
+  ],
+  store: ['store'],
+  sandbox: ['sandbox'],
+  sim: ['sim'],
+  'crash-matrix': ['crash-matrix'],
+  packaging: ['packaging'],
+};
+const listed = Object.values(FOLDERS).flat();
+
+/** What each project needs before its first test: nothing, a Postgres, the workflows' bundle, or Temporal's servers as well. */
+const SETUP = {
+  store: 'postgres',
+  sim: 'bundle',
+  temporal: 'servers',
+  'crash-matrix': 'servers',
+  packaging: 'servers',
+};
+
+const project = (name, match) => ({
+  ...defaults,
+  displayName: name,
+  ...match,
+  ...(name in SETUP && {
+    globalSetup: `<rootDir>/test/setup/${SETUP[name]}-setup.mjs`,
+    globalTeardown: '<rootDir>/test/setup/teardown.mjs',
+  }),
+});
+
+export default {
+  maxWorkers: 4,
+  testTimeout: 120_000,
+  projects: [
+    ...Object.entries(FOLDERS).map(([name, folders]) =>
+      project(name, { testMatch: folders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`) }),
+    ),
+    project('temporal', {
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', ...listed.map((folder) => `<rootDir>/test/${folder}/`)],
+    }),
+  ],
+};

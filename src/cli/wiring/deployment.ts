@@ -1,0 +1,122 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { Logger } from 'pino';
+import { StoreUnavailableError } from '../../store/store-errors.js';
+import type { Store } from '../../store/store.js';
+import { bindNamespace, DEPLOYMENT_WORKFLOW_ID, type DeploymentRecord } from '../../temporal/deployment-record.js';
+import { CliError } from '../cli-error.js';
+
+/** What a process was given, by its settings. */
+export interface Given {
+  readonly store: Pick<Store, 'deployment'>;
+  readonly namespace: string;
+  readonly account: string;
+}
+
+const AGAIN_MS = 5_000;
+const ANSWER_WITHIN_MS = 5_000;
+
+/** Whether the store is bound to the namespace and the account of the settings. Needs no Temporal. @throws CliError */
+export async function requireOwnStore({ store, namespace, account }: Given): Promise<void> {
+  const { boundTo } = await store.deployment.read();
+  if (boundTo === undefined) return;
+  const { namespace: itsNamespace, account: itsAccount } = boundTo;
+  if (itsNamespace === namespace && itsAccount === account) return;
+  const both = itsNamespace !== namespace && itsAccount !== account;
+  const differs = both ? 'both' : itsNamespace !== namespace ? 'the namespace' : 'the account';
+  throw new CliError(
+    `The store belongs to the Temporal namespace ${itsNamespace} and the account ${itsAccount}, and the settings say ` +
+      `namespace ${namespace} and account ${account}: ${differs} would be another. Set TEMPORAL_NAMESPACE and ` +
+      'SERVICE_ACCOUNT as they were, or give this namespace a store of its own (DATABASE_URL, or TOWLINE_HOME).',
+  );
+}
+
+/**
+ * Binds namespace, store and account to one another, durably, at the first start; from then on refuses any other.
+ *
+ * @throws CliError which says what differs, and what to do
+ */
+export async function bindDeployment(client: Pick<Client, 'workflowService'>, given: Given): Promise<void> {
+  await requireOwnStore(given);
+  const { store, namespace, account } = given;
+  const { id, epoch } = await store.deployment.read();
+  const problem = differenceOf(await bindNamespace(client, namespace, { store: id, account, epoch }), {
+    store: id,
+    account,
+    epoch,
+  });
+  if (problem !== undefined) throw new CliError(`The Temporal namespace ${namespace} ${problem}`);
+  await store.deployment.bind({ namespace, account });
+}
+
+/** The same with a deadline. False: Temporal does not answer. @throws CliError */
+export async function isBound(client: Pick<Client, 'workflowService' | 'connection'>, given: Given): Promise<boolean> {
+  try {
+    await client.connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => bindDeployment(client, given));
+    return true;
+  } catch (error) {
+    if (error instanceof CliError || error instanceof StoreUnavailableError) throw error;
+    return false;
+  }
+}
+
+/** What the namespace's record says against this store, and what to do about it. */
+export function differenceOf(record: DeploymentRecord, ours: DeploymentRecord): string | undefined {
+  if (record.store !== ours.store) {
+    return (
+      `is bound to another store (${record.store}; this one is ${ours.store}). Give every gateway and worker of it the ` +
+      'same DATABASE_URL (or TOWLINE_HOME), or set TEMPORAL_NAMESPACE to a namespace of its own. Where that store is ' +
+      `gone for good, see "A store that is gone" in docs/deployment.md (workflow ${DEPLOYMENT_WORKFLOW_ID}).`
+    );
+  }
+  if (record.account !== ours.account) {
+    return (
+      `is bound to the account ${record.account}, and SERVICE_ACCOUNT is ${ours.account}. Set it as it was; another ` +
+      'account needs a namespace and a store of its own.'
+    );
+  }
+  if (record.epoch !== ours.epoch) {
+    return (
+      `is in epoch ${record.epoch}, and the store in epoch ${ours.epoch}: it was restored from a backup. Stop every ` +
+      'gateway and worker, and run "towline store raise-epoch".'
+    );
+  }
+  return undefined;
+}
+
+/** What a gateway follows while it runs. */
+export interface BindingWatch {
+  /** Rejects once Temporal shows that the namespace is bound to something else. Never resolves. */
+  readonly ended: Promise<void>;
+  stop(): void;
+}
+
+/**
+ * The same for a gateway, which takes webhooks while Temporal is away: what Temporal says is asked until it answers.
+ *
+ * @throws CliError where it is known at once
+ */
+export async function watchBinding(
+  client: Pick<Client, 'workflowService' | 'connection'>,
+  given: Given,
+  logger: Pick<Logger, 'warn' | 'fatal'>,
+): Promise<BindingWatch> {
+  await requireOwnStore(given);
+  const stopping = new AbortController();
+  const stop = () => stopping.abort();
+  if (await isBound(client, given)) return { ended: new Promise(() => undefined), stop };
+  logger.warn('Temporal does not answer: whether its namespace is bound to this store is asked until it does');
+  const ended = new Promise<void>((_, reject) => {
+    const askAgain = async (): Promise<void> => {
+      while (!stopping.signal.aborted) {
+        await setTimeout(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+        if (!stopping.signal.aborted && (await isBound(client, given))) return;
+      }
+    };
+    askAgain().catch((error: unknown) => {
+      logger.fatal(error instanceof CliError ? error.message : 'the binding of the store cannot be read');
+      reject(error instanceof Error ? error : new Error('the binding cannot be read'));
+    });
+  });
+  return { ended, stop };
+}

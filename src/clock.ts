@@ -1,0 +1,33 @@
+/** Time as a part of the product sees it; passed in, so that a test may run days in a second. */
+export interface Clock {
+  /** Milliseconds since 1970; may be set back and forth. */
+  nowMs(): number;
+  /** Milliseconds of a clock that never jumps. */
+  monotonicMs(): number;
+  /** Runs `work` once after so many milliseconds; the function it gives stops that. */
+  after(ms: number, work: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(ms, work) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+export const pause = (clock: Clock, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    clock.after(ms, resolve);
+  });
+
+/** Runs `work` again and again, so many milliseconds apart; the function it gives stops that. */
+export function every(clock: Clock, ms: number, work: () => void): () => void {
+  const turn = (): void => {
+    stop = clock.after(ms, turn);
+    work();
+  };
+  let stop = clock.after(ms, turn);
+  return () => stop();
+}

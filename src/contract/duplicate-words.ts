@@ -1,0 +1,83 @@
+/**
+ * How a service may say that it knows a reference already: the interface shows no error body at all. Wide on purpose. A
+ * word too many costs a status lookup, and a person's decision at worst; one too few calls a payment failed that was
+ * executed, where something on the way has repeated the POST.
+ *
+ * Compared without case, with `camelCase`, `snake_case` and punctuation read as words, each from the beginning of a word
+ * ("duplicate" is in "duplicated").
+ */
+export const DUPLICATE_WORDS: readonly string[] = [
+  'duplicate',
+  'duplication',
+  'dup key',
+  'dup entry',
+  'already exist',
+  'already been',
+  'already used',
+  'already in use',
+  'already taken',
+  'already processed',
+  'already processing',
+  'already in progress',
+  'already submitted',
+  'already received',
+  'already recorded',
+  'already registered',
+  'already created',
+  'already initiated',
+  'already sent',
+  'already paid',
+  'already pending',
+  'already completed',
+  'already known',
+  'exists already',
+  'been used',
+  'been taken',
+  'been processed',
+  'been submitted',
+  'must be unique',
+  'should be unique',
+  'must have unique',
+  'not unique',
+  'non unique',
+  'unique constraint',
+  'unique violation',
+  'is unique',
+];
+
+/** What a service calls the thing that it has already: with one of these, the word "already" is enough. */
+export const DUPLICATE_SUBJECTS: readonly string[] = [
+  'reference',
+  'transaction',
+  'payment',
+  'deposit',
+  'withdrawal',
+  'invoice',
+  'order',
+  'request',
+];
+
+/** Words for the reference itself: a refusal that has one of them is about it, whatever it says of it. */
+export const REFERENCE_WORDS: readonly string[] = ['reference', 'referenceid', 'idempotency', 'external id'];
+
+/** What a refusal says of the request's reference, by these words. */
+export type SaysOfReference = 'duplicate' | 'about-it' | 'nothing';
+
+/** @param more further words for "duplicate" (`DUPLICATE_WORDS`), as in the table above */
+export function saysOfReference(texts: readonly string[], more: readonly string[] = []): SaysOfReference {
+  const said = texts.map(inWords);
+  const has = (text: string, words: readonly string[]) => words.some((word) => text.includes(inWords(word).trimEnd()));
+  const isDuplicate = (text: string) =>
+    has(text, DUPLICATE_WORDS) || has(text, more) || (has(text, ['already']) && has(text, DUPLICATE_SUBJECTS));
+  if (said.some(isDuplicate)) return 'duplicate';
+  return said.some((text) => has(text, REFERENCE_WORDS)) ? 'about-it' : 'nothing';
+}
+
+/** "providerReferenceId_must-be Unique!" → " provider reference id must be unique ". */
+function inWords(text: string): string {
+  const words = text
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu);
+  return ` ${(words ?? []).join(' ')} `;
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { integer, text } from './column.js';
+import { turnOf, type SqlConnection } from './sql-connection.js';
+import type { Row } from './sql-message.js';
+
+/** Which deployment a store is of: one namespace, one store, one account at the service. */
+export interface Deployment {
+  /** Of the store: made with it, and the same in every copy. */
+  readonly id: string;
+  /**
+   * Raised after the store was restored from a backup. Of a flow that was prepared in an earlier epoch, a claim that is
+   * not there may have been there, and sent: it is unknown, not free.
+   */
+  readonly epoch: number;
+  /** Undefined until the first gateway or worker started on it. */
+  readonly boundTo: { readonly namespace: string; readonly account: string } | undefined;
+}
+
+export interface DeploymentStore {
+  read(): Promise<Deployment>;
+
+  /** Binds it, once and for ever: the first one wins. Returns what it is bound to. */
+  bind(to: { readonly namespace: string; readonly account: string }): Promise<Deployment>;
+
+  /**
+   * After a restore: a new epoch, above `atLeast` as well, and every claim that is only `reserved` goes to `sending`, for
+   * it may have been sent after the backup. Returns the new epoch.
+   */
+  raiseEpoch(atLeast: number): Promise<number>;
+}
+
+const SELECT = { sql: `SELECT * FROM deployment`, params: [] };
+
+/** Makes the store's id at its first open. */
+export async function createDeploymentStore(db: SqlConnection, now: () => number): Promise<DeploymentStore> {
+  const make = `INSERT INTO deployment (one, id, epoch) VALUES (1, ?, 1) ON CONFLICT DO NOTHING`;
+  await db.write([{ sql: make, params: [randomUUID()] }], turnOf.meta);
+  return {
+    async read() {
+      const [found] = await db.read([SELECT]);
+      return deploymentOf(found?.rows[0]);
+    },
+    async bind({ namespace, account }) {
+      const bind = `UPDATE deployment SET namespace = ?, account = ? WHERE namespace IS NULL`;
+      const [, found] = await db.write([{ sql: bind, params: [namespace, account] }, SELECT], turnOf.meta);
+      return deploymentOf(found?.rows[0]);
+    },
+    async raiseEpoch(atLeast) {
+      const raise = `UPDATE deployment SET epoch = CASE WHEN epoch > ? THEN epoch ELSE ? END + 1`;
+      const doubt = `UPDATE claims SET phase = 'sending', sending_at = ? WHERE phase = 'reserved'`;
+      const [, , found] = await db.write(
+        [{ sql: raise, params: [atLeast, atLeast] }, { sql: doubt, params: [now()] }, SELECT],
+        turnOf.epoch,
+      );
+      return deploymentOf(found?.rows[0]).epoch;
+    },
+  };
+}
+
+function deploymentOf(row: Row | undefined): Deployment {
+  const isBound = row?.['namespace'] != null;
+  return {
+    id: text(row, 'id'),
+    epoch: integer(row, 'epoch'),
+    boundTo: isBound ? { namespace: text(row, 'namespace'), account: text(row, 'account') } : undefined,
+  };
+}

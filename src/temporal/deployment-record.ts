@@ -1,0 +1,103 @@
+import type { Client } from '@temporalio/client';
+import { isGrpcServiceError } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import proto from '@temporalio/proto';
+
+/*
+ * Which deployment a namespace is of, in the namespace itself. The record is the memo of one workflow with a fixed id that
+ * no worker ever takes: it stays open, so that no retention removes it. Starting it is the compare-and-set, since Temporal
+ * refuses a second one, and whoever may start flows may do that. The namespace's own `data` would need the rights of an
+ * administrator, and has no compare-and-set.
+ */
+
+export interface DeploymentRecord {
+  /** The id of the store. */
+  readonly store: string;
+  readonly account: string;
+  readonly epoch: number;
+}
+
+export const DEPLOYMENT_WORKFLOW_ID = 'towline-deployment';
+const TYPE = 'towlineDeployment';
+/** Nothing polls it. */
+const TASK_QUEUE = 'towline-deployment';
+const MEMO = 'deployment';
+
+const { WorkflowIdReusePolicy, WorkflowIdConflictPolicy } = proto.temporal.api.enums.v1;
+const GRPC_NOT_FOUND = 5;
+const GRPC_ALREADY_EXISTS = 6;
+
+const grpcCodeOf = (error: unknown): number | undefined => (isGrpcServiceError(error) ? error.code : undefined);
+
+type Temporal = Pick<Client, 'workflowService'>;
+
+/** Undefined where the namespace is bound to nothing yet. */
+export async function readDeploymentRecord(
+  { workflowService }: Temporal,
+  namespace: string,
+): Promise<DeploymentRecord | undefined> {
+  try {
+    const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({
+      namespace,
+      execution: { workflowId: DEPLOYMENT_WORKFLOW_ID },
+    });
+    const payload = workflowExecutionInfo?.memo?.fields?.[MEMO];
+    // In the clear: also who has other payload keys must learn what differs. It holds no secret.
+    return payload == null ? undefined : defaultPayloadConverter.fromPayload<DeploymentRecord>(payload);
+  } catch (error) {
+    if (grpcCodeOf(error) === GRPC_NOT_FOUND) return undefined;
+    throw error;
+  }
+}
+
+/** Binds the namespace, once: the first one wins. Returns what it is bound to. */
+export async function bindNamespace(
+  temporal: Temporal,
+  namespace: string,
+  record: DeploymentRecord,
+): Promise<DeploymentRecord> {
+  const found = await readDeploymentRecord(temporal, namespace);
+  if (found !== undefined) return found;
+  try {
+    await start(temporal, namespace, record, {
+      workflowIdReusePolicy: WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+    });
+    return record;
+  } catch (error) {
+    if (grpcCodeOf(error) !== GRPC_ALREADY_EXISTS) throw error;
+    return (await readDeploymentRecord(temporal, namespace)) ?? record;
+  }
+}
+
+/** A person's order: the epoch was raised. */
+export async function replaceDeploymentRecord(
+  temporal: Temporal,
+  namespace: string,
+  record: DeploymentRecord,
+): Promise<void> {
+  await start(temporal, namespace, record, {
+    workflowIdReusePolicy: WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING,
+  });
+}
+
+async function start(
+  { workflowService }: Temporal,
+  namespace: string,
+  record: DeploymentRecord,
+  policies: Pick<
+    proto.temporal.api.workflowservice.v1.IStartWorkflowExecutionRequest,
+    'workflowIdReusePolicy' | 'workflowIdConflictPolicy'
+  >,
+): Promise<void> {
+  await workflowService.startWorkflowExecution({
+    namespace,
+    workflowId: DEPLOYMENT_WORKFLOW_ID,
+    workflowType: { name: TYPE },
+    taskQueue: { name: TASK_QUEUE },
+    requestId: `${record.store}-${record.epoch}-${record.account}`,
+    memo: { fields: { [MEMO]: defaultPayloadConverter.toPayload({ ...record }) } },
+    ...policies,
+  });
+}

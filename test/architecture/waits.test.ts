@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import { allFiles, readSource } from './sources.js';
+
+/** Waits whose bound is not in the call itself, by their file and what they begin with, with the bound that they have. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'workflows/bridge/prepare.ts condition(() => approval.by': 'the deadline, by unlessStopped around it',
+  'workflows/invoice/pay-desk.ts condition(() => served !==': 'the preparation of the flow, which ends at the deadline',
+  'workflows/invoice/pay-desk.ts condition(() => payment.told': 'the flow, which parks or ends at its deadline',
+  'workflows/payment/look.ts condition(() => polling.settled()': 'the park around it, which takes orders and reminds',
+  'workflows/steps/go-on-as-new.ts condition(() => canGoOnAsNew': 'handlers and callbacks, each bounded by itself',
+  'workflows/steps/run-flow.ts condition(() => allHandlersFinished': 'handlers and callbacks, each bounded by itself',
+  'workflows/steps/run-flow.ts condition(() => flow.answer': 'the flow, which answers, parks or ends at its deadline',
+  'workflows/steps/report-changes.ts condition(() => isNews': 'the flow: it watches beside it',
+  'workflows/steps/report-changes.ts condition(() => waiting.length': 'the flow: it hands on beside it',
+  'workflows/callbacks/deliver.ts condition(() => sending.settled()':
+    'CALLBACK_TRIED_FOR_MS, by which the activity gives up',
+  'workflows/bridge/deposit.ts act(policy': 'the deadline, by submitUntilDeadline around Post.send',
+  'workflows/bridge/refund.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
+  'workflows/payment/submit.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
+  'workflows/bridge/prepare.ts act(READ': 'the deadline, by unlessStopped around it',
+  'workflows/steps/check-input.ts act(READ': 'the deadline, by unlessStopped around it',
+  'workflows/bridge/report.ts act(READ, `Report ${status} to': 'REPORT_PATIENCE_MS, by which the activity gives up',
+  'workflows/card/send-with-card.ts act({ ...policy': 'one attempt, with schedule-to-start and start-to-close',
+  'workflows/ramp/refund-invoice.ts act(READ': 'nothing that can be away: it decodes what it is given',
+  'workflows/steps/run-flow.ts act(STORE': 'the Temporal server, which runs this very workflow',
+  'workflows/callbacks/deliver.ts act(CALLBACK': 'CALLBACK_TRIED_FOR_MS, by which the activity gives up',
+  'workflows/callbacks/deliver.ts act(STORE': 'nothing that can be away: it writes a line of log',
+};
+
+/** Run inside these, an activity ends at the deadline, after a time, or with the wait that watches it. */
+const WRAPPERS = /(within|observed|unlessStopped|submitUntilDeadline)\([^;]*$/;
+
+interface Wait {
+  readonly path: string;
+  /** The call with all its arguments, on one line. */
+  readonly call: string;
+  /** What stands before it, from the beginning of its statement. */
+  readonly before: string;
+}
+
+const waits: readonly Wait[] = allFiles()
+  .filter((path) => path.startsWith('workflows/') && path.endsWith('.ts'))
+  .flatMap((path) => {
+    const { text } = readSource(path);
+    return [...text.matchAll(/(?<![\w.])(?:condition|act)\(/g)]
+      .filter(({ index }) => !text.slice(0, index).endsWith('function '))
+      .map(({ index }) => ({
+        path,
+        call: callAt(text, index).replaceAll(/\s+/g, ' ').replace('( ', '('),
+        before: text.slice(Math.max(0, index - 400), index),
+      }));
+  });
+
+describe('each wait of a workflow', () => {
+  it('has a bound: a time, the deadline, or the one that is written down here', () => {
+    expect(waits.length).toBeGreaterThan(40);
+    const unbounded = waits.filter((wait) => boundOf(wait) === undefined).map(({ path, call }) => `${path} ${call}`);
+    expect(unbounded).toEqual([]);
+  });
+
+  it('that is written down here is there', () => {
+    const used = waits.flatMap((wait) => elsewhereOf(wait) ?? []);
+    expect(Object.keys(ELSEWHERE).filter((known) => !used.includes(known))).toEqual([]);
+  });
+
+  it('would be missed if its bound went', () => {
+    const wait = (call: string, before = '') => boundOf({ path: 'workflows/x.ts', call, before });
+    expect(wait('condition(() => news())')).toBeUndefined();
+    expect(wait('condition(() => news(a, b))')).toBeUndefined();
+    expect(wait('condition(() => news(), 5_000)')).toBe('a time');
+    expect(wait('condition(() => news() || flow.deadlinePassed)')).toBe('the deadline');
+    expect(wait('act(STORE)', 'const done = await ')).toBeUndefined();
+    expect(wait('act(STORE)', 'await within(flow, A, () =>\n  ')).toBe('within');
+  });
+});
+
+function boundOf(wait: Wait): string | undefined {
+  const { call, before } = wait;
+  if (call.startsWith('act(')) {
+    const statement = before.slice(before.lastIndexOf(';') + 1);
+    const wrapper = WRAPPERS.exec(statement)?.[1];
+    return wrapper ?? ELSEWHERE[elsewhereOf(wait) ?? ''];
+  }
+  if (hasSecondArgument(call)) return 'a time';
+  return call.includes('flow.deadlinePassed') ? 'the deadline' : ELSEWHERE[elsewhereOf(wait) ?? ''];
+}
+
+const elsewhereOf = ({ path, call }: Wait) =>
+  Object.keys(ELSEWHERE).find((known) => `${path} ${call}`.startsWith(known));
+
+/** From a call's name to its closing bracket. */
+function callAt(text: string, index: number): string {
+  let depth = 0;
+  for (let at = index; at < text.length; at += 1) {
+    if ('([{'.includes(text[at] ?? '')) depth += 1;
+    if (')]}'.includes(text[at] ?? '') && (depth -= 1) === 0) return text.slice(index, at + 1);
+  }
+  return text.slice(index);
+}
+
+function hasSecondArgument(call: string): boolean {
+  let depth = 0;
+  // A trailing comma is none.
+  const argument = call.replace(/,\s*\)$/, ')');
+  for (const sign of argument) {
+    if ('([{'.includes(sign)) depth += 1;
+    if (')]}'.includes(sign)) depth -= 1;
+    if (sign === ',' && depth === 1) return true;
+  }
+  return false;
+}

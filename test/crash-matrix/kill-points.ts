@@ -1,0 +1,233 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { PARK_ACTIONS, type ParkReason } from '../../src/flows/vocabulary.js';
+import { until } from '../harness/until.js';
+import type { Hold } from './crash-points.js';
+import { ACCOUNT } from './fixed.js';
+import type { ProcessUnderTest } from './processes.js';
+import { endings, untilShown, type Rig } from './rig.js';
+import { newReference, refundedByUsInput, transferInput } from './transfers.js';
+
+/** What a flow and its books show after its worker was killed, another one took over, and it ended. */
+export interface AfterTheKill {
+  readonly state: 'completed' | 'refunded';
+  /** How the outcome of the POST became known, in the words of the timeline. */
+  readonly told: readonly (keyof typeof SAYINGS)[];
+  readonly claim: string;
+  /** Of the POST that the worker died around; while the flow was parked, and at its end. */
+  readonly executions: { readonly whileParked?: number; readonly atTheEnd: number };
+}
+
+/** Where a worker dies: by a hold in its process, or, without one, while the sandbox keeps the answer back. */
+export interface KillPoint {
+  /** Begins the references of its flows. */
+  readonly word: string;
+  readonly says: string;
+  readonly operation: 'createBridgeDeposit' | 'sendCrypto';
+  readonly hold?: Pick<Hold, 'moment' | 'step'>;
+  /** What a person is asked, and answers with `send-again`. */
+  readonly parks?: ParkReason;
+  readonly expected: AfterTheKill;
+}
+
+const SAYINGS = {
+  'outcome unknown': /outcome is unknown/,
+  'proven by an event': /a trusted event proves/,
+  'refund accepted': /refund was accepted by the service/,
+  parked: /^parked/,
+} as const;
+
+const ONCE = { atTheEnd: 1 };
+const ONCE_BY_ORDER = { whileParked: 0, atTheEnd: 1 };
+
+export const KILL_POINTS: readonly KillPoint[] = [
+  {
+    word: 'deposit-unrecorded',
+    says: 'an accepted deposit whose answer died with the worker is executed once, and completes by trusted events',
+    operation: 'createBridgeDeposit',
+    hold: { moment: 'before', step: 'recordAnswer' },
+    expected: {
+      state: 'completed',
+      told: ['outcome unknown', 'proven by an event'],
+      claim: 'sending',
+      executions: ONCE,
+    },
+  },
+  {
+    word: 'deposit-in-flight',
+    says: 'a deposit that the service executes while the worker dies is executed once, and completes by trusted events',
+    operation: 'createBridgeDeposit',
+    expected: {
+      state: 'completed',
+      told: ['outcome unknown', 'proven by an event'],
+      claim: 'sending',
+      executions: ONCE,
+    },
+  },
+  {
+    word: 'refund-unrecorded',
+    says: 'an accepted refund whose answer died with the worker is executed once, and found by its status lookup',
+    operation: 'sendCrypto',
+    hold: { moment: 'before', step: 'recordAnswer' },
+    expected: { state: 'refunded', told: ['outcome unknown', 'refund accepted'], claim: 'answered', executions: ONCE },
+  },
+  {
+    word: 'refund-in-flight',
+    says: 'a refund that the service executes while the worker dies is executed once, and found by its status lookup',
+    operation: 'sendCrypto',
+    expected: { state: 'refunded', told: ['outcome unknown', 'refund accepted'], claim: 'answered', executions: ONCE },
+  },
+  {
+    word: 'deposit-reserved',
+    says: 'a deposit that was only reserved is taken over and sent once',
+    operation: 'createBridgeDeposit',
+    hold: { moment: 'after', step: 'reserve' },
+    expected: { state: 'completed', told: [], claim: 'answered', executions: ONCE },
+  },
+  {
+    word: 'refund-unmarked',
+    says: 'a refund that was only reserved is taken over and sent once',
+    operation: 'sendCrypto',
+    hold: { moment: 'before', step: 'markSending' },
+    expected: { state: 'refunded', told: ['refund accepted'], claim: 'answered', executions: ONCE },
+  },
+  {
+    word: 'deposit-marked',
+    says: 'a deposit that was marked and never left is not sent by itself, parks, and is sent once by order',
+    operation: 'createBridgeDeposit',
+    hold: { moment: 'after', step: 'markSending' },
+    parks: 'unknown_outcome',
+    expected: {
+      state: 'completed',
+      told: ['outcome unknown', 'parked'],
+      claim: 'answered',
+      executions: ONCE_BY_ORDER,
+    },
+  },
+  {
+    word: 'refund-unsent',
+    says: 'a refund that was marked and never left is not sent by itself, parks, and is sent once by order',
+    operation: 'sendCrypto',
+    hold: { moment: 'before', step: 'post' },
+    parks: 'refund_unknown',
+    expected: {
+      state: 'refunded',
+      told: ['outcome unknown', 'refund accepted', 'parked'],
+      claim: 'answered',
+      executions: ONCE_BY_ORDER,
+    },
+  },
+];
+
+/** Waits of our own are short, and a deadline does not come. */
+const QUICK = { timeScale: 0.005, deadlineSeconds: 2_592_000 };
+/** Longer than the whole test: whoever waits for such an answer dies waiting. */
+const SLOW_MS = 600_000;
+
+interface Group {
+  readonly references: readonly string[];
+  readonly handles: readonly WorkflowHandle[];
+}
+
+/**
+ * One disaster for all points: `workers` hold `n` flows at each of them, all are killed at once (SIGKILL), and another
+ * worker finds what they left.
+ *
+ * @returns what each flow of a point shows in the end
+ */
+export async function killWorkers(
+  rig: Rig,
+  n: number,
+  workers: number,
+): Promise<(point: KillPoint) => Promise<readonly AfterTheKill[]>> {
+  const holds = KILL_POINTS.flatMap((point) => holdOf(point) ?? []);
+  const doomed = await Promise.all(
+    Array.from({ length: workers }, () => rig.worker({ holds, serviceTimeoutMs: SLOW_MS })),
+  );
+  const groups = new Map<KillPoint, Group>();
+  for (const point of KILL_POINTS) groups.set(point, await startGroup(rig, point, n));
+  for (const [point, group] of groups) await allHeld(rig, point, group, doomed);
+  await Promise.all(doomed.map((worker) => worker.kill()));
+  await rig.worker();
+  return (point) => afterTheKill(rig, point, groups.get(point) ?? { references: [], handles: [] });
+}
+
+function holdOf({ word, operation, hold }: KillPoint): Hold | undefined {
+  return hold === undefined ? undefined : { word, operation, ...hold };
+}
+
+/** A refund has a reference of its own. */
+const postOf = ({ operation }: KillPoint, reference: string): string =>
+  operation === 'sendCrypto' ? `${reference}.refund` : reference;
+
+async function startGroup(rig: Rig, point: KillPoint, n: number): Promise<Group> {
+  const { operation } = point;
+  const references = Array.from({ length: n }, () => newReference(point.word));
+  if (point.hold === undefined) {
+    for (const reference of references) {
+      const rule = { operation, reference: postOf(point, reference), kind: 'slow', delayMs: SLOW_MS };
+      await rig.control('POST', '/faults', rule);
+    }
+  }
+  const inputOf = operation === 'sendCrypto' ? refundedByUsInput : transferInput;
+  return {
+    references,
+    handles: await Promise.all(references.map((reference) => rig.start(inputOf(reference, QUICK)))),
+  };
+}
+
+async function allHeld(rig: Rig, point: KillPoint, group: Group, doomed: readonly ProcessUnderTest[]): Promise<void> {
+  const hold = holdOf(point);
+  const held = async () =>
+    hold === undefined
+      ? (await executionsOf(rig, point, group)).filter((count) => count > 0).length
+      : doomed.flatMap((worker) => worker.heldAt(hold)).length;
+  await until(`the flows of ${point.word} to be held`, async () => (await held()) === group.references.length);
+}
+
+/** How often the POST was executed for each reference of a group. */
+async function executionsOf(rig: Rig, point: KillPoint, group: Group): Promise<readonly number[]> {
+  const executions = await rig.executions();
+  return group.references.map((reference) => executions.get(`${point.operation} ${postOf(point, reference)}`) ?? 0);
+}
+
+async function afterTheKill(rig: Rig, point: KillPoint, group: Group): Promise<readonly AfterTheKill[]> {
+  const whileParked = point.parks === undefined ? undefined : await orderedAgain(rig, point, point.parks, group);
+  const reports = await endings(group.handles);
+  const atTheEnd = await executionsOf(rig, point, group);
+  return Promise.all(
+    reports.map(async ({ view }, n) => ({
+      state: view.state as AfterTheKill['state'],
+      told: told(view.timeline),
+      claim: await phaseOf(rig, point, group.references[n] ?? ''),
+      executions: {
+        ...(whileParked === undefined ? {} : { whileParked: whileParked[n] ?? -1 }),
+        atTheEnd: atTheEnd[n] ?? -1,
+      },
+    })),
+  );
+}
+
+/** Waits until a person is asked, and has them order another send. @returns the executions until then */
+async function orderedAgain(rig: Rig, point: KillPoint, reason: ParkReason, group: Group): Promise<readonly number[]> {
+  const asked = JSON.stringify([reason, PARK_ACTIONS[reason]]);
+  await untilShown(
+    group.handles,
+    `parked with ${asked}`,
+    ({ view }) => JSON.stringify([view.parked?.reason, view.parked?.actions]) === asked,
+  );
+  const executions = await executionsOf(rig, point, group);
+  const order = { action: 'send-again', note: 'the service has no such reference', actor: 'ada' };
+  await Promise.all(group.handles.map((handle) => handle.executeUpdate('resolve', { args: [order] })));
+  return executions;
+}
+
+function told(timeline: FlowReport['view']['timeline']): AfterTheKill['told'] {
+  const names = Object.keys(SAYINGS) as (keyof typeof SAYINGS)[];
+  return names.filter((name) => timeline.some(({ detail }) => SAYINGS[name].test(detail)));
+}
+
+async function phaseOf(rig: Rig, point: KillPoint, reference: string): Promise<string> {
+  const key = { account: ACCOUNT, operation: point.operation, reference: postOf(point, reference) };
+  return (await rig.store.claims.get(key))?.phase ?? 'none';
+}

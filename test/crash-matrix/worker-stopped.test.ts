@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../harness/until.js';
+import type { Hold } from './crash-points.js';
+import type { ProcessUnderTest } from './processes.js';
+import { endings, openRig, type Rig } from './rig.js';
+import { newReference, transferInput } from './transfers.js';
+
+const RESERVED: Hold = { word: 'reserved', moment: 'after', step: 'reserve' };
+const SENDING: Hold = { word: 'sending', moment: 'before', step: 'post' };
+
+/*
+ * A stopped worker keeps its long polls open: the server goes on giving it tasks, each of which costs another timeout,
+ * and which it does when it wakes. So the zombie has more than its held attempts.
+ */
+describe('a worker that is stopped (SIGSTOP), replaced and woken', () => {
+  let rig: Rig;
+  let zombie: ProcessUnderTest;
+  beforeAll(async () => {
+    rig = await openRig();
+    // No events before the zombie has acted: they alone would keep it from sending, and the fence could not be seen.
+    await rig.control('POST', '/clock', { freeze: true });
+    zombie = await rig.worker({ holds: [RESERVED, SENDING] });
+  });
+  afterAll(() => rig.close());
+
+  it('is fenced off where it had only reserved, and its send is the one send where it was sending: executions 1', async () => {
+    const reserved = newReference(RESERVED.word);
+    const sending = newReference(SENDING.word);
+    const flows = await Promise.all([reserved, sending].map((reference) => rig.start(transferInput(reference))));
+    await Promise.all([zombie.untilHeld(RESERVED, 1), zombie.untilHeld(SENDING, 1)]);
+    zombie.stop();
+
+    const replacement = await rig.worker();
+    // No questions to the flows: the server may give those to the sleeper, too.
+    const foundUnknown = () => replacement.claimed('reserve', 'sending').includes(sending);
+    await until('the replacement to find what is unknown', foundUnknown);
+    await until('the replacement to send the other', async () => (await rig.executions()).size > 0);
+    expect([...(await rig.executions())]).toEqual([[`createBridgeDeposit ${reserved}`, 1]]);
+
+    zombie.wake();
+    zombie.order('release');
+    await until('the zombie to be fenced off', () => zombie.claimed('markSending', 'fenced').length > 0);
+    await rig.control('POST', '/clock', { unfreeze: true });
+    const reports = await endings(flows);
+    expect(reports.map(({ view }) => view.state)).toEqual(['completed', 'completed']);
+    expect(reports.filter(({ view }) => view.timeline.some(({ detail }) => detail.startsWith('parked')))).toEqual([]);
+    expect(zombie.claimed('markSending', 'fenced')).toEqual([reserved]);
+    expect(await rig.executions()).toEqual(
+      new Map([reserved, sending].map((reference) => [`createBridgeDeposit ${reference}`, 1])),
+    );
+  });
+});

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newReference, openBench, type Bench } from '../workflows/bench.js';
+
+/** Any Temporal client can start a flow: what it says of an amount is checked as the gateway checks it. */
+describe('an amount that any Temporal client gives', () => {
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 10 } });
+  });
+  afterAll(() => bench.close());
+
+  const send = (reference: string, token: string, cryptoAmount: unknown) =>
+    bench.startFlow('crypto-send', reference, {
+      receiverAddress: '0x1111111111111111111111111111111111111111',
+      chain: 'CELO',
+      token,
+      cryptoAmount,
+      referenceId: reference,
+      timeScale: 0.005,
+    });
+
+  it.each([
+    ['CUSD', '7.123456789012345678', /cryptoAmount: has more than 15 significant digits/],
+    ['BTC', '0.000000005', /cryptoAmount: An amount in BTC has at most 8 decimals/],
+  ])('ends the flow before any claim where it cannot be sent exactly: %s %s', async (token, amount, why) => {
+    const reference = newReference('inexact');
+    const handle = await send(reference, token, amount);
+    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'invalid_input', message: why } });
+    expect(await bench.store.claims.ofFlow(handle.workflowId)).toEqual([]);
+    expect(await bench.executions('sendCrypto', reference)).toBe(0);
+  });
+
+  it.each(['0.0000005', 0.0000005])('is sent to the last digit where it can: %p BTC', async (amount) => {
+    const reference = newReference('tiny');
+    const handle = await send(reference, 'BTC', amount);
+    await handle.result();
+    expect(await bench.executions('sendCrypto', reference)).toBe(1);
+    expect(await bench.store.claims.ofFlow(handle.workflowId)).toMatchObject([
+      { answer: { cryptoAmount: '0.0000005' } },
+    ]);
+  });
+});

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { ActivityDeps } from '../../activities/index.js';
+import type { FlowEvent, FlowReport, FlowView } from '../../src/flows/messages.js';
+import { openBench, trusted, until, type Bench } from '../workflows/bench.js';
+
+/** Waits of our own take a hundredth of their time. */
+export const TIME_SCALE = 0.01;
+
+type Service = ActivityDeps['service'];
+
+/** A bench whose service is the sandbox, but for the operations that a test replaces. */
+export async function openDecisionBench(
+  replaced: (service: Service) => Partial<Service>,
+  more: Partial<ActivityDeps> = {},
+) {
+  const sandbox = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
+  const service = { ...sandbox.deps.service, ...replaced(sandbox.deps.service) };
+  const bench: Bench = await openBench({ time: 'skipping', deps: { ...sandbox.deps, ...more, service } });
+  return {
+    bench,
+    executions: (operation: string, reference: string) => sandbox.executions(operation, reference),
+    store: sandbox.store,
+    close: async () => {
+      await bench.close();
+      await sandbox.close();
+    },
+  };
+}
+
+export const resolve = (handle: WorkflowHandle, action: string) =>
+  handle.executeUpdate('resolve', { args: [{ action, note: 'looked into it', actor: 'ada' }] });
+
+export const parked = async (handle: WorkflowHandle): Promise<FlowView> =>
+  (await until(handle, ({ view }) => view.state === 'parked')).view;
+
+export const ended = async (handle: WorkflowHandle): Promise<FlowView> =>
+  (await until(handle, ({ view }) => view.outcome !== null)).view;
+
+export const noted = (handle: WorkflowHandle, pattern: RegExp): Promise<FlowReport> =>
+  until(handle, ({ view }) => view.timeline.some(({ detail }) => pattern.test(detail)));
+
+/** A trusted event that lies in the inbox, and never came to its flow. */
+export async function inInbox(bench: Pick<Bench, 'store'>, flowId: string, status: string): Promise<FlowEvent> {
+  const event = trusted(status);
+  await bench.store.inbox.receive({
+    id: event.id,
+    source: 'callback',
+    flowId,
+    reference: flowId.slice(flowId.indexOf('/') + 1),
+    status,
+    proof: 'capability',
+    contentHash: randomUUID(),
+    body: { status },
+  });
+  return event;
+}

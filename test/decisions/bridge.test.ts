@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DuplicateReferenceError } from '../../src/client/index.js';
+import { newReference, transferInput, trusted, until } from '../workflows/bench.js';
+import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
+
+const SETTLEMENT_FAILED = { facts: { refundAnnounced: 'true', failureStage: 'settlement' } };
+
+describe('a bridge transfer that failed', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  let refundConfig: Record<string, unknown> = {};
+  let duplicates = 0;
+  let isDuplicate = false;
+  beforeAll(async () => {
+    decisions = await openDecisionBench(
+      (service) => ({
+        createBridgeDeposit: async (body) => {
+          const answer = await service.createBridgeDeposit(body);
+          return { ...answer, refund_config: { ...answer.refund_config, ...refundConfig } };
+        },
+        sendCrypto: async (body) => {
+          if (!isDuplicate) return service.sendCrypto(body);
+          duplicates += 1;
+          throw new DuplicateReferenceError('sendCrypto', 409);
+        },
+      }),
+      { repeatSettingOf: () => 'rejected' },
+    );
+  });
+  afterAll(() => decisions.close());
+
+  const tracked = async (word: string, more: Record<string, unknown> = {}) => {
+    const reference = newReference(word);
+    const input = transferInput(reference, { refund: { auto: true }, timeScale: 0.001, deadlineSeconds: 2_592_000 });
+    const handle = await decisions.bench.start({ ...input, ...more });
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    return { refund: `${reference}.refund`, handle };
+  };
+
+  test('fault 51: after an unverified COMPLETED is not refunded by ourselves: it parks with the claim in the evidence', async () => {
+    const { refund, handle } = await tracked('vetoed');
+    const claim = trusted('COMPLETED', { trusted: false, proof: null, source: 'settlement' });
+    await handle.signal('events', [claim, trusted('FAILED', SETTLEMENT_FAILED)]);
+    const view = await parked(handle);
+    expect(view.parked).toMatchObject({ reason: 'refund_needed', evidence: { claimed: [{ id: claim.id }] } });
+    expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+    await resolve(handle, 'refund-now');
+    await noted(handle, /the refund was accepted/);
+    expect(await decisions.executions('sendCrypto', refund)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('after an unverified COMPLETED is not called failed with nothing due, either', async () => {
+    const { handle } = await tracked('vetoed-early');
+    const claim = trusted('COMPLETED', { trusted: false, proof: null, source: 'settlement' });
+    await handle.signal('events', [claim, trusted('FAILED', { facts: { failureStage: 'deposit' } })]);
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'conflict',
+      evidence: { claimed: [{ id: claim.id }] },
+    });
+    await handle.terminate();
+  });
+
+  test.each([
+    ['more than came in', { refund_crypto_amount: '750000' }, /7\.5 USDC was paid in/],
+    ['another token', { token: 'USDT' }, /USDC was paid in, and the refund is in USDT/],
+    ['another chain', { chain: 'ETHEREUM' }, /paid in on CELO/],
+    ['an address of another method', { fallback_method: 'lightning_invoice' }, /address for "lightning_invoice"/],
+  ])('fault 52: is not refunded by %s', async (_, config, why) => {
+    refundConfig = config;
+    const { refund, handle } = await tracked('terms');
+    refundConfig = {};
+    await handle.signal('events', [trusted('FAILED', SETTLEMENT_FAILED)]);
+    const view = await parked(handle);
+    expect(view.parked).toMatchObject({ reason: 'refund_needed', evidence: { why: expect.stringMatching(why) } });
+    expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.terminate();
+  });
+
+  test('without a word of its stage is not called "no refund due": the one of the service is awaited, then a person', async () => {
+    const { refund, handle } = await tracked('bare');
+    await handle.signal('events', [trusted('DEPOSIT_CONFIRMED'), trusted('FAILED')]);
+    const view = await parked(handle);
+    expect(view.parked).toMatchObject({ reason: 'refund_needed', evidence: { cryptoPaid: 'cannot-tell' } });
+    expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.signal('events', [trusted('REFUNDED')]);
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+  });
+
+  test('sends its refund once where the service says DUPLICATE and shows nothing, whatever the setting says', async () => {
+    isDuplicate = true;
+    duplicates = 0;
+    const { handle } = await tracked('duplicate');
+    await handle.signal('events', [trusted('FAILED', SETTLEMENT_FAILED)]);
+    expect((await parked(handle)).parked?.reason).toBe('refund_unknown');
+    expect(duplicates).toBe(1);
+    isDuplicate = false;
+    await handle.terminate();
+  });
+});

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { RejectedError, type ServiceClient } from '../../src/client/index.js';
+import type { InvoicePayment } from '../../src/contract/invoice.js';
+import { newReference, trusted, until } from '../workflows/bench.js';
+import { ended, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+
+/** What the lookup of the payment answers; as the sandbox does where it is undefined. */
+let answer: (() => Promise<InvoicePayment>) | undefined;
+
+const refused = (httpStatus: number) => () =>
+  Promise.reject<InvoicePayment>(
+    new RejectedError('getInvoicePayment', { httpStatus, fields: [], isRateExpired: false, isAboutReference: false }),
+  );
+const record = (status: string, amount: string, currency: string) => () =>
+  Promise.resolve({ referenceId: 'r', status, amount, currency } as InvoicePayment);
+
+const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
+const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
+
+describe('an invoice of which it cannot be told whether it was paid', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  beforeAll(async () => {
+    decisions = await openDecisionBench((service: ServiceClient) => ({
+      getInvoicePayment: (reference) => (answer === undefined ? service.getInvoicePayment(reference) : answer()),
+    }));
+  });
+  afterAll(() => decisions.close());
+
+  const start = async (word: string, more: Record<string, unknown>) => {
+    const reference = newReference(word);
+    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE, ...more };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    return { reference, handle };
+  };
+
+  test.each([403, 400, 404, 422])(
+    'a lookup that answers %i is no "not paid": it parks at its deadline',
+    async (status) => {
+      answer = refused(status);
+      const { handle } = await start('unclear', { deadlineSeconds: 200 });
+      const view = await parked(handle);
+      expect(view.parked).toMatchObject({
+        reason: 'payment_unclear',
+        actions: ['keep-waiting', 'mark-completed', 'close-not-executed'],
+        evidence: { why: `the status lookup was refused (${status})` },
+      });
+      // Asking went on: the customer had paid on the invoice's own page.
+      answer = record('SUCCESSFUL', '1000.5', 'KES');
+      expect(await ended(handle)).toMatchObject({ state: 'completed' });
+    },
+  );
+
+  test('is not paid while its lookup is refused, and is once the service says that nobody has', async () => {
+    answer = refused(403);
+    const { reference, handle } = await start('refused', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
+    await until(handle, ({ view }) => view.timeline.some(({ detail }) => /can be paid/.test(detail)));
+    await decisions.bench.pass(200);
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    answer = undefined;
+    await until(handle, ({ view }) => view.timeline.some(({ detail }) => /payment accepted/.test(detail)));
+    expect(await decisions.executions('payInvoice', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('is not paid again where a trusted event says "paid" and the lookup still says PENDING', async () => {
+    answer = undefined;
+    const { reference, handle } = await start('told', { deadlineSeconds: 400 });
+    await until(handle, ({ view }) => view.stage === 'awaiting-payment');
+    await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
+    const view = await parked(handle);
+    expect(view.parked?.reason).toBe('payment_unclear');
+    expect(await paying).toMatchObject({ kind: 'none', reason: 'payment_unclear' });
+    await resolve(handle, 'mark-completed');
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+  });
+
+  test('is not completed by a record of another amount or currency', async () => {
+    for (const [amount, currency] of [
+      ['10', 'UGX'],
+      ['999', 'KES'],
+    ] as const) {
+      answer = record('SUCCESSFUL', amount, currency);
+      const { handle } = await start('other', { deadlineSeconds: 200 });
+      const view = await parked(handle);
+      expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { theirs: { paidAmount: amount } } });
+      await resolve(handle, 'mark-failed');
+      await ended(handle);
+    }
+  });
+
+  test('expires where the service says that nobody paid', async () => {
+    answer = undefined;
+    const { handle } = await start('unpaid', { deadlineSeconds: 200 });
+    expect(await ended(handle)).toMatchObject({ state: 'expired' });
+  });
+});

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { cryptoSendFlow } from '../../src/flows/crypto-send.js';
+import { startFlow } from '../../src/temporal/start-flow.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { openDecisionBench, TIME_SCALE } from './bench.js';
+
+describe('a start under a reference that another Temporal client has used', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  beforeAll(async () => {
+    decisions = await openDecisionBench(() => ({}));
+  });
+  afterAll(() => decisions.close());
+
+  const inputOf = (reference: string, cryptoAmount: string) => ({
+    referenceId: reference,
+    receiverAddress: '0x1111111111111111111111111111111111111111',
+    chain: 'CELO',
+    token: 'USDC',
+    cryptoAmount,
+    timeScale: TIME_SCALE,
+  });
+  const startByGateway = (
+    reference: string,
+    cryptoAmount: string,
+    at: Pick<Stack, 'client' | 'store'> = { client: decisions.bench.client, store: decisions.store },
+  ) => startFlow(at, 'crypto-send', cryptoSendFlow.input.parse(inputOf(reference, cryptoAmount)));
+
+  test('finds that flow where its content is the same, and is refused where it is another', async () => {
+    const reference = newReference('foreign');
+    const handle = await decisions.bench.startFlow('crypto-send', reference, inputOf(reference, '7.5'));
+    expect(await startByGateway(reference, '7.50')).toMatchObject({ started: false, flowId: handle.workflowId });
+    await expect(startByGateway(reference, '75')).rejects.toThrow(/exists already with other content/);
+    await handle.terminate();
+    await expect(startByGateway(reference, '75')).rejects.toThrow(/other content/);
+  });
+
+  test('is refused with the type that it has, where that is none of a flow', async () => {
+    const reference = newReference('wrong-type');
+    // Where nobody works, a flow of any type stays open.
+    const idle = await openStack({ time: 'skipping', worker: false });
+    const args = [inputOf(reference, '7.5')];
+    const workflowId = `crypto-send/${reference}`;
+    await idle.client.workflow.start('crypto-send', { taskQueue: idle.taskQueue, workflowId, args });
+    await expect(startByGateway(reference, '7.5', idle)).rejects.toThrow(/the workflow type "crypto-send"/);
+    await idle.close();
+  });
+});

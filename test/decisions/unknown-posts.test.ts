@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { NotSentError, RejectedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/client/index.js';
+import { newReference, transferInput, trusted, until } from '../workflows/bench.js';
+import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+
+describe('a crypto send whose answer was lost', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  let sends = 0;
+  let lose: 'after' | 'before' | 'not-sent' = 'before';
+  let lookup: 'sandbox' | (() => Error) = 'sandbox';
+  beforeAll(async () => {
+    decisions = await openDecisionBench((service) => ({
+      sendCrypto: async (body) => {
+        sends += 1;
+        if (lose === 'not-sent') throw new NotSentError('sendCrypto', 'refused');
+        if (lose === 'after') await service.sendCrypto(body);
+        throw new UnknownOutcomeError('sendCrypto', 'timeout');
+      },
+      getCryptoSend: (reference) =>
+        lookup === 'sandbox' ? service.getCryptoSend(reference) : Promise.reject(lookup()),
+    }));
+  });
+  afterAll(() => decisions.close());
+
+  const start = async (word: string, more: Record<string, unknown> = {}) => {
+    sends = 0;
+    const reference = newReference(word);
+    const handle = await decisions.bench.startFlow('crypto-send', reference, {
+      referenceId: reference,
+      receiverAddress: '0x1111111111111111111111111111111111111111',
+      chain: 'CELO',
+      token: 'USDC',
+      cryptoAmount: '7.5',
+      timeScale: TIME_SCALE,
+      ...more,
+    });
+    return { reference, handle };
+  };
+  const refusal = (httpStatus: number, message?: string) => () =>
+    new RejectedError('getCryptoSend', {
+      httpStatus,
+      fields: [],
+      isRateExpired: false,
+      isAboutReference: false,
+      ...(message ? { message } : {}),
+    });
+
+  test.each<[string, () => Error]>([
+    ['400 "Transaction not found"', refusal(400, 'Transaction not found')],
+    ['403', refusal(403)],
+    ['a 404 that no service wrote', refusal(404)],
+    ['5xx', () => new ServiceUnavailableError('getCryptoSend', 'http-status', 503)],
+  ])(
+    'fault 49: parks at its window where the lookup answers %s for ever, takes orders and asks on',
+    async (_, error) => {
+      lose = 'after';
+      lookup = error;
+      const { reference, handle } = await start('unasked', { deadlineSeconds: 360_000 });
+      const view = await parked(handle);
+      expect(view.parked).toMatchObject({
+        reason: 'could_not_ask',
+        actions: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
+      });
+      lookup = 'sandbox';
+      await noted(handle, /accepted/);
+      expect(await decisions.executions('sendCrypto', reference)).toBe(1);
+      expect(sends).toBe(1);
+      await handle.terminate();
+    },
+  );
+
+  test.each(['send-again', 'close-not-executed'])(
+    'fault 50: %s is refused where the service shows the record by the time that it is carried out',
+    async (action) => {
+      lose = 'after';
+      lookup = refusal(404, 'no such transaction');
+      const { reference, handle } = await start('shown');
+      expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+      lookup = 'sandbox';
+      await resolve(handle, action);
+      await noted(handle, /accepted/);
+      expect([sends, await decisions.executions('sendCrypto', reference)]).toEqual([1, 1]);
+      await handle.terminate();
+    },
+  );
+
+  test.each(['send-again', 'close-not-executed'])(
+    'fault 50: %s is refused where a trusted event in the inbox proves the send',
+    async (action) => {
+      lose = 'before';
+      lookup = refusal(404, 'no such transaction');
+      const { handle } = await start('proven');
+      await parked(handle);
+      await inInbox(decisions, handle.workflowId, 'SUCCESSFUL');
+      await resolve(handle, action);
+      const { view } = await noted(handle, /refused: the service is known to have it/);
+      expect(view.outcome).toBeNull();
+      expect(sends).toBe(1);
+      await handle.terminate();
+    },
+  );
+
+  test('fault 53: send-again that reaches nobody parks again at its deadline, and its claim is as it was', async () => {
+    lose = 'before';
+    lookup = refusal(404, 'no such transaction');
+    const { handle } = await start('unreachable', { deadlineSeconds: 200 });
+    await parked(handle);
+    lose = 'not-sent';
+    await resolve(handle, 'send-again');
+    await noted(handle, /to be sent again/);
+    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('not_found_at_service');
+    const [claim] = await decisions.store.claims.ofFlow(handle.workflowId);
+    expect(claim?.phase).toBe('sending');
+    expect(await resolve(handle, 'close-not-executed')).toEqual({ accepted: true });
+    expect(await ended(handle)).toMatchObject({ outcome: { reason: 'not_executed' } });
+  });
+
+  test('is not sent at all where a trusted event in the inbox shows it done', async () => {
+    lose = 'before';
+    lookup = 'sandbox';
+    const reference = newReference('early');
+    await inInbox(decisions, `crypto-send/${reference}`, 'SUCCESSFUL');
+    sends = 0;
+    const handle = await decisions.bench.startFlow('crypto-send', reference, {
+      referenceId: reference,
+      receiverAddress: '0x1111111111111111111111111111111111111111',
+      chain: 'CELO',
+      token: 'USDC',
+      cryptoAmount: '7.5',
+      timeScale: TIME_SCALE,
+    });
+    await noted(handle, /a trusted event proves/);
+    expect(sends).toBe(0);
+    await handle.terminate();
+  });
+});
+
+describe('after a refused Cancel of the Temporal UI', () => {
+  test('fault 60: updates of the flow work as before', async () => {
+    const decisions = await openDecisionBench(() => ({}));
+    const reference = newReference('ui-cancel');
+    const handle = await decisions.bench.start(
+      transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds: 360_000 }),
+    );
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    await handle.cancel();
+    await noted(handle, /cancel refused/);
+    const refused = await handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).catch((error: Error) => error);
+    expect(((refused as Error).cause as Error).message).toMatch(/money may have moved/);
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+    await decisions.close();
+  });
+});

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Connection, type Client } from '@temporalio/client';
+import { join } from 'node:path';
+import { bindDeployment, differenceOf, watchBinding } from '../../src/cli/wiring/deployment.js';
+import { connectTemporal } from '../../src/temporal/connection.js';
+import { readDeploymentRecord } from '../../src/temporal/deployment-record.js';
+import { openAt, keyring } from '../store/temporary-store.js';
+import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
+import { closedPort, run, scratchFolder } from '../cli/run.js';
+
+const scratch = await scratchFolder();
+const address = process.env['TEST_TEMPORAL_ADDRESS'] as string;
+
+/** A namespace of its own, as soon as the server serves it. */
+async function makeNamespace(): Promise<string> {
+  const namespace = newReference('deployment');
+  const connection = await Connection.connect({ address });
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+  });
+  await until(`the namespace ${namespace}`, () =>
+    connection.workflowService.countWorkflowExecutions({ namespace }).then(
+      () => true,
+      () => false,
+    ),
+  );
+  await connection.close();
+  return namespace;
+}
+
+describe('a deployment', () => {
+  let namespace: string;
+  let client: Client;
+  let close: () => Promise<void>;
+  const stores: Awaited<ReturnType<typeof openAt>>[] = [];
+  beforeAll(async () => {
+    namespace = await makeNamespace();
+    const temporal = connectTemporal({ variables: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } });
+    ({ client } = temporal);
+    close = () => temporal.close();
+  });
+  afterAll(async () => {
+    await close();
+    for (const store of stores) await store.close();
+  });
+  const newStore = async (name: string) => {
+    const store = await openAt(join(scratch, `${name}.db`), { keyring });
+    stores.push(store);
+    return store;
+  };
+
+  test('is bound once, by the first process, and refuses every other store, account and copy', async () => {
+    const [store, other] = [await newStore('first'), await newStore('second')];
+    const given = { store, namespace, account: 'kenya' };
+    await Promise.all([1, 2, 3].map(() => bindDeployment(client, given)));
+    const { id } = await store.deployment.read();
+    expect(await readDeploymentRecord(client, namespace)).toEqual({ store: id, account: 'kenya', epoch: 1 });
+
+    await expect(bindDeployment(client, { ...given, store: other })).rejects.toThrow(
+      /^The Temporal namespace .* is bound to another store \(.*\)\. Give every gateway and worker of it the same DATABASE_URL/,
+    );
+    expect((await other.deployment.read()).boundTo).toBeUndefined();
+    await expect(bindDeployment(client, { ...given, account: 'ghana' })).rejects.toThrow(
+      /^The store belongs to the Temporal namespace .* and the account kenya, and the settings say .* account ghana/,
+    );
+    await expect(bindDeployment(client, { ...given, namespace: 'elsewhere' })).rejects.toThrow(
+      /the namespace would be/,
+    );
+
+    await store.deployment.raiseEpoch(1);
+    await expect(bindDeployment(client, given)).rejects.toThrow(
+      /was restored from a backup.*towline store raise-epoch/,
+    );
+    expect(differenceOf({ store: id, account: 'ghana', epoch: 1 }, { store: id, account: 'kenya', epoch: 1 })).toMatch(
+      /^is bound to the account ghana, and SERVICE_ACCOUNT is kenya/,
+    );
+  });
+
+  test('is told to a gateway as soon as Temporal answers', async () => {
+    const wrong = { store: await newStore('third'), namespace, account: 'kenya' };
+    const fatal: string[] = [];
+    const log = { warn: () => undefined, fatal: (message: string) => void fatal.push(message) };
+    await expect(watchBinding(client, wrong, log as never)).rejects.toThrow(/another store/);
+
+    const away = connectTemporal({ variables: { TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` } });
+    const back = { connection: away.client.connection, workflowService: away.client.workflowService };
+    const watch = await watchBinding(back, wrong, log as never);
+    Object.assign(back, { connection: client.connection, workflowService: client.workflowService });
+    await expect(watch.ended).rejects.toThrow(/another store/);
+    expect(fatal).toHaveLength(1);
+    await away.close();
+  });
+
+  test('shows in the doctor; a worker and a gateway of another one refuse to start; raise-epoch mends a restore', async () => {
+    const own = await makeNamespace();
+    const env = (home: string) => ({
+      TOWLINE_HOME: join(scratch, home),
+      TEMPORAL_ADDRESS: address,
+      TEMPORAL_NAMESPACE: own,
+      PAYLOAD_KEYS: `k:${Buffer.alloc(32, 7).toString('base64')}`,
+      GATEWAY_PORT: '0',
+      LOG_LEVEL: 'silent',
+    });
+    const says = async (home: string) => {
+      const { out } = await run(['doctor', '--json'], env(home));
+      const { findings } = JSON.parse(out) as { findings: { about: string; verdict: string; says: string }[] };
+      return findings.find(({ about }) => about === 'deployment');
+    };
+    expect(await says('home')).toMatchObject({ verdict: 'note', says: expect.stringContaining('no store yet') });
+    expect(await run(['store', 'raise-epoch'], env('home'))).toMatchObject({
+      code: 0,
+      out: 'The store is in epoch 2 now. Start the gateways and workers again.',
+    });
+    expect(await says('home')).toMatchObject({ verdict: 'good', says: expect.stringContaining('epoch 2') });
+    expect(await says('other')).toMatchObject({ verdict: 'bad', says: expect.stringContaining('another store') });
+    for (const command of ['worker', 'gateway']) {
+      const { code, err } = await run([command], env('other'));
+      expect(err).toMatch(/^The Temporal namespace .* is bound to another store/);
+      expect(code).toBe(1);
+    }
+    expect(await run(['store', 'raise-epoch'], env('other'))).toMatchObject({ code: 1 });
+  });
+});

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { Connection } from '@temporalio/client';
+import { checkClock } from '../../src/cli/doctor/check-clock.js';
+import { startSandbox } from '../../src/sandbox/sandbox.js';
+import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
+import { clusterUrl, makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
+import { closedPort, run, scratchFolder } from '../cli/run.js';
+
+const scratch = await scratchFolder();
+const sandbox = await startSandbox({ dbPath: join(scratch, 'sandbox.db'), token: 'canary-service-token' });
+afterAll(() => sandbox.close());
+
+const address = process.env['TEST_TEMPORAL_ADDRESS'] as string;
+const connection = await Connection.connect({ address });
+await ensureSearchAttributes(connection, 'default', { TowlineState: 'Keyword' });
+await connection.close();
+
+const env = {
+  TOWLINE_HOME: join(scratch, 'home'),
+  SERVICE_BASE_URL: sandbox.url,
+  SERVICE_TOKEN: 'canary-service-token',
+  TEMPORAL_ADDRESS: address,
+  GATEWAY_PORT: String(await closedPort()),
+};
+
+interface Told {
+  readonly verdict: string;
+  readonly about: string;
+  readonly says: string;
+}
+
+const diagnose = async (more: Record<string, string> = {}, ...args: string[]) => {
+  const { code, out } = await run(['doctor', '--json', ...args], { ...env, ...more });
+  const { findings } = JSON.parse(out) as { findings: Told[] };
+  return { code, out, about: (what: string) => findings.filter((finding) => finding.about === what) };
+};
+
+describe('the doctor', () => {
+  test('finds nothing wrong where nothing is', async () => {
+    const { code, about } = await diagnose();
+    for (const what of ['settings', 'payload keys', 'store', 'Temporal', 'search attribute', 'service', 'clock']) {
+      expect(about(what)).toEqual([expect.objectContaining({ verdict: 'good' })]);
+    }
+    expect(about('Temporal')[0]?.says).toMatch(/server \d+\.\d+\.\d+, namespace default$/);
+    expect(code).toBe(0);
+  });
+
+  test('explains what only the service and the provider can answer', async () => {
+    const { about } = await diagnose();
+    expect(about('DUPLICATE_REFERENCE')[0]?.says).toContain('How to find out:');
+    expect(about('SETTLEMENT_TRUST')[0]?.says).toContain('is kept as unverified and moves nothing');
+    const known = await diagnose({ DUPLICATE_REFERENCE: 'sendCrypto=same-result' });
+    expect(known.about('DUPLICATE_REFERENCE').map(({ verdict }) => verdict)).toEqual(['good', 'note']);
+  });
+
+  test('prints the settlement URL only where secrets were asked for, and the token never', async () => {
+    const quiet = await diagnose();
+    const open = await diagnose({}, '--show-secrets');
+    expect(quiet.out).not.toContain('/settlements/');
+    expect(open.about('settlement URL')[0]?.says).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/settlements\/\w{43} /);
+    expect(quiet.out + open.out).not.toContain('canary-service-token');
+  });
+
+  test('says that the service refuses the token', async () => {
+    const { code, about } = await diagnose({ SERVICE_TOKEN: 'canary-wrong-token' });
+    expect(about('service')[0]).toMatchObject({ verdict: 'bad', says: expect.stringContaining('refuses the token') });
+    expect(code).toBe(1);
+  });
+
+  test('says that the service cannot be reached, and exits with 4', async () => {
+    const { code, about } = await diagnose({ SERVICE_BASE_URL: `http://127.0.0.1:${await closedPort()}` });
+    expect(about('service')[0]?.says).toContain('cannot be reached (ECONNREFUSED)');
+    expect(code).toBe(4);
+  });
+
+  test('says that Temporal has no such namespace', async () => {
+    const { code, about } = await diagnose({ TEMPORAL_NAMESPACE: 'nowhere' });
+    expect(about('Temporal')[0]?.says).toContain('has no namespace nowhere: make it, or set TEMPORAL_NAMESPACE.');
+    expect(code).toBe(1);
+  });
+
+  (clusterUrl === undefined ? test.skip : test)('looks at the database, and shows nothing of its URL', async () => {
+    const database = await makeTemporaryDatabase();
+    const good = await diagnose({ DATABASE_URL: database.url });
+    expect(good.about('store')).toEqual([
+      { verdict: 'good', about: 'store', says: 'the database of DATABASE_URL can be written durably' },
+    ]);
+    const url = new URL(database.url);
+    url.password = 'canary-password';
+    const refused = await diagnose({ DATABASE_URL: url.href });
+    expect(refused.about('store')[0]?.says).toBe(
+      'The database of DATABASE_URL does not let us in (28P01): see to the user and the password.',
+    );
+    expect(refused.code).toBe(1);
+    expect(good.out + refused.out).not.toMatch(/canary-password|test_[0-9a-f]{8}/);
+    await database.drop();
+  });
+
+  test('says what is wrong with a token file', async () => {
+    const { about } = await diagnose({ SERVICE_TOKEN: '', SERVICE_TOKEN_FILE: '/nowhere/token' });
+    expect(about('service token')[0]?.says).toContain('/nowhere/token cannot be opened (ENOENT)');
+  });
+
+  test('moves no money', async () => {
+    const answer = await fetch(`${sandbox.url}/_sandbox/executions`);
+    expect(((await answer.json()) as { count: number }).count).toBe(0);
+  });
+});
+
+describe('clocks', () => {
+  const at = (seconds: number) => new Date(1_800_000_000_000 + seconds * 1_000).toUTCString();
+  const verdicts = (date: string | null) =>
+    checkClock(date, 1_800_000_000_000, 1_800_000_002_000).map(({ verdict, says }) => `${verdict}: ${says}`);
+
+  test('agree within the second of the header and the time of the answer', () => {
+    for (const seconds of [-1, 0, 1, 2])
+      expect(verdicts(at(seconds))).toEqual([expect.stringMatching(/^good: agrees/)]);
+  });
+
+  test('that are off are said to be, in the right direction', () => {
+    expect(verdicts(at(32))).toEqual([expect.stringMatching(/^note: ours is 30 s behind/)]);
+    expect(verdicts(at(-31))).toEqual([expect.stringMatching(/^note: ours is 30 s ahead of/)]);
+  });
+
+  test('so far off that signatures are refused are wrong', () => {
+    expect(verdicts(at(400))).toEqual([
+      expect.stringMatching(/^bad: ours is 398 s behind .* signed webhooks are refused/),
+    ]);
+  });
+
+  test('that cannot be compared are said to be', () => {
+    expect(verdicts(null)).toEqual([expect.stringMatching(/^note: the service tells no date/)]);
+  });
+});

@@ -1,0 +1,105 @@
+import { createServiceClient, type ServiceClient } from '../../src/client/index.js';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { newReference, openBench, TOKEN, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
+import { cuttingProxy } from './cutting-proxy.js';
+import { inTurns } from './in-turns.js';
+
+const TIME_SCALE = 0.01;
+/** Of the POST: its head and half of its body. */
+const HALF = 700;
+/** How often a deposit is not sent before the way is free. */
+const REFUSALS = 2;
+
+/** Ways in which a connection is not made, so that nothing was sent. */
+export const NOT_CONNECTED = ['refused', 'DNS', 'TLS'] as const;
+export type NotConnected = (typeof NOT_CONNECTED)[number];
+
+export interface SentEnd {
+  readonly state: string;
+  readonly parked: string | null;
+  /** Before and after a person ordered another send, if one did. */
+  readonly executions: readonly number[];
+}
+
+export const SENT_ONCE: SentEnd = { state: 'completed', parked: null, executions: [1] };
+export const SENT_BY_ORDER: SentEnd = { state: 'completed', parked: 'unknown_outcome', executions: [0, 1] };
+
+/** A bench whose first tries of each deposit go another way than all else, by the word of the reference. */
+export interface BrokenWays {
+  readonly bench: Bench;
+  /** Connections that were cut. */
+  readonly cuts: () => number;
+  /** Deposits that the client was asked for, whichever way they went. */
+  readonly posts: (reference: string) => number;
+  notConnected(way: NotConnected, n: number): Promise<readonly SentEnd[]>;
+  halfSent(n: number): Promise<readonly SentEnd[]>;
+  close(): Promise<void>;
+}
+
+export async function openBrokenWays(): Promise<BrokenWays> {
+  const behind = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
+  const cutter = await cuttingProxy(behind.sandbox.port, HALF);
+  const to = (baseUrl: string): ServiceClient =>
+    createServiceClient({ baseUrl, token: () => Promise.resolve(TOKEN), timeoutMs: 8_000 });
+  const ways: Readonly<Record<NotConnected | 'half', { readonly client: ServiceClient; readonly tries: number }>> = {
+    refused: { client: to('http://127.0.0.1:9'), tries: REFUSALS },
+    DNS: { client: to('https://no-such-host.invalid'), tries: REFUSALS },
+    TLS: { client: to(behind.sandbox.url.replace('http:', 'https:')), tries: REFUSALS },
+    half: { client: to(`http://127.0.0.1:${cutter.port}`), tries: 1 },
+  };
+  const tried = new Map<string, number>();
+  const service: ServiceClient = {
+    ...behind.deps.service,
+    createBridgeDeposit(body) {
+      const reference = body.provider_reference_id;
+      const before = tried.get(reference) ?? 0;
+      tried.set(reference, before + 1);
+      const [, way] = Object.entries(ways).find(([word]) => reference.startsWith(`${word}-`)) ?? [];
+      const client = way !== undefined && before < way.tries ? way.client : behind.deps.service;
+      return client.createBridgeDeposit(body);
+    },
+  };
+  const bench = await openBench({ time: 'skipping', deps: { ...behind.deps, service } });
+  const executions = (reference: string) => behind.executions('createBridgeDeposit', reference);
+
+  const each = (word: string, n: number, run: (reference: string) => Promise<SentEnd>) =>
+    inTurns(
+      Array.from({ length: n }, () => newReference(word)),
+      10,
+      run,
+    );
+  const start = (reference: string) => bench.start(transferInput(reference, { timeScale: TIME_SCALE }));
+
+  return {
+    bench,
+    cuts: cutter.cuts,
+    posts: (reference) => tried.get(reference) ?? 0,
+    notConnected: (way, n) =>
+      each(way, n, async (reference) => {
+        const handle = await start(reference);
+        await until(handle, ({ view }) => view.stage === 'tracking');
+        await handle.signal('events', [trusted('COMPLETED')]);
+        const { view } = (await handle.result()) as FlowReport;
+        const parked = view.timeline.find(({ detail }) => detail.startsWith('parked'));
+        return { state: view.state, parked: parked?.detail ?? null, executions: [await executions(reference)] };
+      }),
+    halfSent: (n) =>
+      each('half', n, async (reference) => {
+        const handle = await start(reference);
+        const { view } = await until(handle, (report) => report.view.state === 'parked');
+        const before = await executions(reference);
+        await handle.executeUpdate('resolve', { args: [{ action: 'send-again', note: 'not there', actor: 'ada' }] });
+        await until(handle, (report) => report.view.stage === 'tracking');
+        await handle.signal('events', [trusted('COMPLETED')]);
+        const end = (await handle.result()) as FlowReport;
+        const parked = view.parked?.reason ?? null;
+        return { state: end.view.state, parked, executions: [before, await executions(reference)] };
+      }),
+    async close() {
+      for (const { client } of Object.values(ways)) client.close();
+      await bench.close();
+      await behind.close();
+      await cutter.close();
+    },
+  };
+}

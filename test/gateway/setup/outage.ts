@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newReference } from '../../harness/references.js';
+import { until } from '../../harness/until.js';
+import { startCuttingProxy } from '../../store/cutting-proxy.js';
+import { startFlowWorker } from './flow-worker.js';
+import { gatewayUnderTest } from './gateway-under-test.js';
+import { signalsOf } from './signals.js';
+import { transferInput } from './transfers.js';
+
+/** Events that go as one signal. */
+const PER_SIGNAL = 50;
+
+export interface Outage {
+  readonly flows: number;
+  /** So many times, each flow gets a webhook. At most 50: those of one flow go as one signal. */
+  readonly waves: number;
+  /** From one wave to the next. */
+  readonly everyMs: number;
+}
+
+export interface AfterOutage {
+  readonly statuses: readonly number[];
+  readonly noticed: boolean;
+  /** Rows of the inbox while Temporal was away. */
+  readonly meanwhile: { readonly waiting: number; readonly delivered: number };
+  /** Ids of the inbox's rows, and of the events in the signals that Temporal took; both sorted. */
+  readonly stored: readonly string[];
+  readonly delivered: readonly string[];
+  /** The most signals that brought one flow something new. */
+  readonly mostSignals: number;
+  readonly states: Readonly<Record<string, number>>;
+}
+
+/** Takes Temporal away from a gateway that has flows, posts webhooks meanwhile, and brings it back. */
+export async function outage({ flows, waves, everyMs }: Outage): Promise<AfterOutage> {
+  if (waves > PER_SIGNAL) throw new RangeError(`at most ${PER_SIGNAL} events of one flow go as one signal`);
+  const [host = '', port] = (process.env['TEST_TEMPORAL_ADDRESS'] ?? '').split(':');
+  const proxy = await startCuttingProxy({ host, port: Number(port) });
+  const tested = await gatewayUnderTest({ temporalAddress: new URL(proxy.through('tcp://temporal')).host });
+  try {
+    const references = Array.from({ length: flows }, () => newReference('outage'));
+    for (const reference of references) {
+      const { status } = await tested.post('/flows/bridge-transfer', transferInput(reference));
+      if (status !== 201) throw new Error(`a start was answered ${status}`);
+    }
+    proxy.down(true);
+    const statuses: number[] = [];
+    for (let wave = 0; wave < waves; wave += 1) {
+      const nextAtMs = performance.now() + everyMs;
+      const post = (reference: string) => tested.post(tested.callbackPath(reference), { status: 'PAYMENT_SENT', wave });
+      for (const { status } of await Promise.all(references.map(post))) statuses.push(status);
+      if (everyMs > 0) await sleep(Math.max(0, nextAtMs - performance.now()));
+    }
+    const isNoticed = () => tested.log.some(({ msg }) => msg === 'events cannot be delivered; trying again');
+    await until('the outage to be noticed', isNoticed);
+    const { waiting, delivered } = (await tested.store.inbox.counts()).byState;
+
+    proxy.down(false);
+    const worker = await startFlowWorker(tested);
+    try {
+      await until('every event to be settled', async () => {
+        const { byState } = await tested.store.inbox.counts();
+        return byState.waiting === 0 && byState.delivered === 0;
+      });
+      const stored: string[] = [];
+      const taken: string[] = [];
+      let mostSignals = 0;
+      for (const reference of references) {
+        const flowId = `bridge-transfer/${reference}`;
+        stored.push(...(await tested.store.inbox.list({ flowId, limit: 500 })).map(({ id }) => id));
+        const known = new Set<string>();
+        let signals = 0;
+        // A signal whose answer was lost is sent again, and brings its flow nothing: it takes each id once.
+        for (const events of await signalsOf(tested.client, flowId)) {
+          if (events.some(({ id }) => !known.has(id))) signals += 1;
+          for (const { id } of events) known.add(id);
+        }
+        mostSignals = Math.max(mostSignals, signals);
+        taken.push(...known);
+      }
+      return {
+        statuses,
+        noticed: isNoticed(),
+        meanwhile: { waiting, delivered },
+        stored: stored.toSorted(),
+        delivered: taken.toSorted(),
+        mostSignals,
+        states: (await tested.store.inbox.counts()).byState,
+      };
+    } finally {
+      await worker.stop();
+    }
+  } finally {
+    await tested.close();
+    await proxy.close();
+  }
+}

@@ -1,0 +1,86 @@
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+
+/*
+ * What a driver of a system asks of it, and what it answers, in a file of lines that are only ever appended: one before
+ * each call is made, one after it. What was asked is on record even if the answer never comes.
+ */
+
+export interface Asked {
+  /** Whom: `gateway`, `sandbox`, or whatever the driver calls it. */
+  readonly of: string;
+  readonly method: string;
+  readonly path: string;
+  /** The body as it is sent. */
+  readonly body?: string;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** A state that a flow may rest in, and the fault that the driver injected for it. */
+export interface Expectation {
+  readonly flowId: string;
+  readonly state: string;
+  readonly because: string;
+}
+
+export interface Call extends Asked {
+  /** Undefined while there is none, and for good if the call failed. */
+  readonly answer?: Answered;
+}
+
+export interface Journal {
+  readonly path: string;
+  /** Makes the call between its two lines. Rejects as it does. */
+  write<T extends Answered>(asked: Asked, call: () => Promise<T>): Promise<T>;
+  expect(expectation: Expectation): void;
+  close(): void;
+}
+
+export function openJournal(path: string): Journal {
+  const file = openSync(path, 'a', 0o600);
+  let count = 0;
+  const append = (line: object) => void writeSync(file, `${JSON.stringify(line)}\n`);
+  return {
+    path,
+    async write(asked, call) {
+      count += 1;
+      const n = count;
+      append({ n, at: new Date().toISOString(), asked });
+      try {
+        const answer = await call();
+        append({ n, at: new Date().toISOString(), answer: { status: answer.status, body: answer.body } });
+        return answer;
+      } catch (error) {
+        append({ n, at: new Date().toISOString(), failed: String(error) });
+        throw error;
+      }
+    },
+    expect: (expectation) => append({ at: new Date().toISOString(), expectation }),
+    close: () => closeSync(file),
+  };
+}
+
+/** Calls in the order in which they were asked. A last line that was cut off is left out. */
+export function readJournal(path: string): { calls: readonly Call[]; expectations: readonly Expectation[] } {
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+  const calls = new Map<number, Call>();
+  const expectations: Expectation[] = [];
+  for (const line of lines) {
+    const { n = 0, asked, answer, expectation } = JSON.parse(line) as Line;
+    if (expectation !== undefined) expectations.push(expectation);
+    if (asked !== undefined) calls.set(n, asked);
+    const call = calls.get(n);
+    if (call !== undefined && answer !== undefined) calls.set(n, { ...call, answer });
+  }
+  return { calls: [...calls.values()], expectations };
+}
+
+interface Line {
+  readonly n?: number;
+  readonly asked?: Asked;
+  readonly answer?: Answered;
+  readonly expectation?: Expectation;
+}

@@ -1,0 +1,31 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import type { FlowReport } from '../../src/flows/messages.js';
+import { PATIENCE_MS, until } from './until.js';
+
+/** A busy machine has hundreds of these at a time: a query is work for the worker that is to bring the flow on. */
+const LONGEST_PAUSE_MS = 250;
+
+export async function reportOf(handle: WorkflowHandle): Promise<FlowReport> {
+  return handle.query<FlowReport>('flow');
+}
+
+/** Asks a flow until its report is so. @throws Error that shows the last report */
+export async function untilFlow(
+  handle: WorkflowHandle,
+  holds: (report: FlowReport) => boolean,
+  withinMs = PATIENCE_MS,
+): Promise<FlowReport> {
+  const seen: { report?: FlowReport } = {};
+  const asked = async () => {
+    seen.report = await reportOf(handle);
+    return holds(seen.report) && seen.report;
+  };
+  const what = () => `${handle.workflowId} to be so; it is ${JSON.stringify(seen.report?.view, null, 1)}`;
+  return until(what, asked, withinMs, LONGEST_PAUSE_MS);
+}
+
+/** How a flow ended; one that closes as Failed or Cancelled is queried. Where time can be skipped, this skips it. */
+export async function endOf(handle: WorkflowHandle): Promise<FlowReport> {
+  await handle.result().catch(() => undefined);
+  return reportOf(handle);
+}

@@ -1,0 +1,28 @@
+import type { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import type { ActivityDeps, CardSource } from '../../activities/index.js';
+import type { RunningWorker } from '../../src/temporal/worker.js';
+import type { LogSink } from '../../src/temporal/sdk-logger.js';
+
+/** Where flows run, and how their time passes. */
+export interface TestTemporal {
+  readonly client: Client;
+  /** Empty where it is in this process. */
+  readonly address: string;
+  /** Lets this much of the flows' time pass: at once if time can be skipped. */
+  readonly pass: (ms: number) => Promise<void>;
+  /** A worker for all flow kinds. */
+  readonly worker: (deps: ActivityDeps) => Promise<RunningWorker>;
+  /** A worker for the cards of one gateway. */
+  readonly cardWorker: (deps: ActivityDeps, cards: CardSource & { readonly queue: string }) => Promise<RunningWorker>;
+  readonly close: () => Promise<void>;
+}
+
+export interface TestTemporalOptions {
+  readonly dataConverter: DataConverter;
+  readonly taskQueue: string;
+  readonly log: LogSink;
+  /** @default the test run's server */
+  readonly address?: string;
+  readonly identity?: string;
+}

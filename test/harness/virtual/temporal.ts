@@ -1,0 +1,142 @@
+import { createActivities, createCardActivities, type ActivityDeps } from '../../../activities/index.js';
+import type { Chance } from '../../sim/core/chance.js';
+import { createProcess } from '../../sim/core/process.js';
+import type { Trace } from '../../sim/core/trace.js';
+import { createSimClient } from '../../sim/temporal/client.js';
+import { isOpen, type Run } from '../../sim/temporal/run.js';
+import { createTemporalServer, MAIN_QUEUE } from '../../sim/temporal/server.js';
+import { workflowsOf } from '../../sim/workflows.js';
+import type { TestTemporal } from '../temporal.js';
+import { createPacedTimeline } from './paced-timeline.js';
+
+const notYet = new Error('its workflow task comes first');
+
+let workflows: ReturnType<typeof workflowsOf> | undefined;
+
+/**
+ * The simulation's model of Temporal, prompt and without faults, in this process: real workflows and real activities, which
+ * call real services and stores. Time passes as it does for those, and is skipped while somebody waits for a result or
+ * lets time pass, as soon as no activity runs.
+ */
+export function openVirtualTemporal(): TestTemporal {
+  workflows ??= workflowsOf(process.env['TEST_WORKFLOW_BUNDLE'] ?? '');
+  const waiting = new Set<{ readonly workflowId: string; settle(run: Run): void; fail(error: unknown): void }>();
+  const broken: unknown[] = [];
+  const timeline = createPacedTimeline((error) => {
+    broken.push(error);
+    for (const one of waiting) one.fail(error);
+  });
+  const trace = process.env['STACK_LOG'] ? spoken : silent;
+  const chance = promptChance();
+  const server = createTemporalServer({
+    timeline,
+    trace,
+    chance,
+    vms: workflows,
+    isTaskLost: () => false,
+    completionFault: () => 'none',
+    isHeartbeatLost: () => false,
+    closed(run) {
+      if (run.status === 'CONTINUED_AS_NEW') return;
+      for (const one of waiting) {
+        if (one.workflowId !== run.workflowId) continue;
+        waiting.delete(one);
+        one.settle(run);
+      }
+    },
+  });
+
+  /** In turn with everything else that happens to the server. */
+  const ask = <T>(_label: string, work: () => T | Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      const turn = async (): Promise<void> => {
+        try {
+          if (broken.length > 0) throw broken[0];
+          resolve(await work());
+        } catch (error) {
+          if (error === notYet) timeline.in(1, turn);
+          else reject(error);
+        }
+      };
+      timeline.in(0, turn);
+    });
+
+  function closed(workflowId: string): Promise<Run> {
+    const run = server.current(workflowId);
+    if (run !== undefined && !isOpen(run)) return Promise.resolve(run);
+    const wanted = new Promise<Run>((settle, fail) => {
+      waiting.add({ workflowId, settle, fail });
+    });
+    return timeline.skipUntil(wanted);
+  }
+
+  // As on a real server, a question waits for the workflow task that is due.
+  const query: typeof server.query = (workflowId, name) => {
+    const run = server.current(workflowId);
+    if (run !== undefined && isOpen(run) && (run.isQueued || run.turns.length === 0)) throw notYet;
+    return server.query(workflowId, name);
+  };
+
+  const client = createSimClient({
+    server: { ...server, query },
+    ask,
+    closed,
+    after(ms, work) {
+      const timer = setTimeout(work, ms).unref();
+      return () => clearTimeout(timer);
+    },
+  });
+
+  let workers = 0;
+  function work(queue: string, activities: object): ReturnType<TestTemporal['worker']> {
+    workers += 1;
+    const worker = createProcess({ name: `worker-${workers}`, timeline, trace, isDaemon: false });
+    const ended = new Promise<void>((resolve) => worker.whenDead(resolve));
+    const counted = Object.entries(activities as Record<string, (argument: unknown) => Promise<unknown>>).map(
+      ([name, activity]) => [name, (argument: unknown) => timeline.whileBusy(() => activity(argument))] as const,
+    );
+    server.addWorker({ process: worker, queue, activities: Object.fromEntries(counted), client });
+    return Promise.resolve({
+      ended,
+      shutdown() {
+        worker.crash('shut down');
+        return ended;
+      },
+    });
+  }
+
+  return {
+    client,
+    address: '',
+    pass: (ms) => timeline.pass(ms),
+    worker: (deps: ActivityDeps) => work(MAIN_QUEUE, createActivities(deps)),
+    cardWorker: (deps, cards) => work(cards.queue, createCardActivities(deps, cards)),
+    async close() {
+      await timeline.close();
+      await server.dispose();
+    },
+  };
+}
+
+/** The first and shortest of everything, so that a test says what happens; but each run has random numbers of its own. */
+function promptChance(): Chance {
+  let drawn = 0;
+  return {
+    next: () => 0,
+    int(from, to) {
+      drawn += 1;
+      return to - from > 1_000_000 ? from + drawn : from;
+    },
+    yes: (probability) => probability > 0.5,
+    one([first]) {
+      if (first === undefined) throw new Error('nothing to choose from');
+      return first;
+    },
+  };
+}
+
+const silent: Trace = { lines: [], faults: new Map(), add: () => undefined, fault: () => undefined };
+const spoken: Trace = {
+  ...silent,
+  add: (actor, step, result = '') => process.stderr.write(`${actor.padEnd(10)} ${step} → ${result}\n`),
+};

@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { packageRoot } from '../../src/temporal/package-root.js';
+import { ensureBuilt } from './ensure-built.js';
+
+describe('a command whose reader has had enough', () => {
+  beforeAll(() => ensureBuilt());
+
+  it('ends without a stack trace, and tells by its exit code that not all of it was read', async () => {
+    const main = join(packageRoot(), 'tools', 'towline.mjs');
+    const child = spawn(process.execPath, [main, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let told = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (told += chunk));
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect({ code, told }).toEqual({ code: 1, told: '' });
+  }, 60_000);
+});

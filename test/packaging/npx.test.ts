@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { cp, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { packageRoot } from '../../src/temporal/package-root.js';
+import { ensureBuilt } from './ensure-built.js';
+import { runProgram } from './run-program.js';
+
+const root = packageRoot();
+const { bin, files, ...manifest } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly bin: { readonly towline: string };
+  readonly files: readonly string[];
+};
+
+describe('npx towline, in the folder of a clone', () => {
+  let clone: string;
+  let cache: string;
+  beforeAll(async () => {
+    await ensureBuilt();
+    clone = await mkdtemp(join(tmpdir(), 'towline-npx-'));
+    cache = await mkdtemp(join(tmpdir(), 'towline-npx-cache-'));
+    await writeFile(
+      join(clone, 'package.json'),
+      JSON.stringify({ ...manifest, bin, dependencies: {}, devDependencies: {} }),
+    );
+    await cp(join(root, 'tools'), join(clone, 'tools'), { recursive: true });
+  });
+  afterAll(() => Promise.all([clone, cache].map((folder) => rm(folder, { recursive: true, force: true }))));
+
+  const npx = () =>
+    runProgram('npx', ['towline', '--help'], {
+      cwd: clone,
+      env: { npm_config_cache: cache, npm_config_offline: 'true', npm_config_update_notifier: 'false' },
+    });
+
+  it('says what is to be done before anything is built, and runs once it is, and after it was built anew', async () => {
+    expect(await npx()).toMatchObject({ code: 1, all: expect.stringContaining('run "npm start" or "npm run build"') });
+    // npm has linked to the command by now, and never does so again.
+    await symlink(join(root, 'dist'), join(clone, 'dist'));
+    expect(await npx()).toMatchObject({ code: 0, out: expect.stringMatching(/^Usage: towline /m) });
+  });
+
+  it('needs no right to execute what a build has made', async () => {
+    expect((await stat(join(root, bin.towline))).mode & 0o111).toBe(0o111);
+    expect(bin.towline).not.toMatch(/^dist/);
+    expect(files).toContain(bin.towline);
+  });
+});

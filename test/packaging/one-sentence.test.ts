@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { ensureHome } from '../../src/cli/wiring/home.js';
+import { closedPort, run, runProcess, scratchFolder } from '../cli/run.js';
+
+const scratch = await scratchFolder();
+const listener = createServer().listen(0, '127.0.0.1');
+await once(listener, 'listening');
+const taken = (listener.address() as AddressInfo).port;
+afterAll(() => void listener.close());
+
+const TEMPORAL = process.env['TEST_TEMPORAL_ADDRESS'] as string;
+let homes = 0;
+const newHome = () => join(scratch, `home-${(homes += 1)}`);
+
+const FREE = { GATEWAY_PORT: String(await closedPort()), SANDBOX_PORT: String(await closedPort()) };
+
+describe('what keeps towline up from starting is one sentence, and the exit code 1:', () => {
+  const sentence = async (env: Record<string, string>) => {
+    const ran = await run(['up', '--once'], { ...FREE, TOWLINE_HOME: newHome(), PATH: '', ...env });
+    expect(ran.out).toBe('');
+    expect(ran.code).toBe(1);
+    return ran.err;
+  };
+
+  test('a taken gateway port', async () => {
+    expect(await sentence({ GATEWAY_PORT: String(taken) })).toBe(
+      `Port ${taken} on 127.0.0.1 is taken: stop what listens there, or set GATEWAY_PORT to another port.`,
+    );
+  });
+
+  test('a taken sandbox port', async () => {
+    expect(await sentence({ SANDBOX_PORT: String(taken) })).toBe(
+      `Port ${taken} on 127.0.0.1 is taken: stop what listens there, or set SANDBOX_PORT to another port.`,
+    );
+  });
+
+  test('no Temporal: nothing on the PATH, no network, no Go', async () => {
+    const nothing = { TOWLINE_CACHE: join(scratch, 'cache'), HTTPS_PROXY: 'http://127.0.0.1:1' };
+    const said = await sentence({ ...nothing, HTTP_PROXY: 'http://127.0.0.1:1' });
+    expect(said.split('\n').at(-1)).toMatch(/^No Temporal server: set TEMPORAL_ADDRESS .*, or install Go\./);
+  });
+
+  test('a home that another one uses', async () => {
+    const folder = newHome();
+    const { lock } = await ensureHome(folder);
+    await writeFile(lock, JSON.stringify({ pid: process.ppid, since: new Date().toISOString() }));
+    expect(await sentence({ TOWLINE_HOME: folder })).toBe(
+      `${folder} is in use by process ${process.ppid}: stop that one, or set TOWLINE_HOME, GATEWAY_PORT and ` +
+        'SANDBOX_PORT to run another one beside it.',
+    );
+  });
+
+  test('a home that cannot be made', async () => {
+    expect(await sentence({ TOWLINE_HOME: '/dev/null/home' })).toBe(
+      '/dev/null/home cannot be made (ENOTDIR): set TOWLINE_HOME to a folder that can be written.',
+    );
+  });
+
+  test('settings that do not fit: one sentence for each', async () => {
+    const said = await sentence({ GATEWAY_PORT: 'many', TIME_SCALE: '0' });
+    expect(said.split('\n')).toEqual([
+      'GATEWAY_PORT must be a port number.',
+      'TIME_SCALE must be above 0 and at most 1.',
+    ]);
+  });
+});
+
+test.each(['gateway', 'sandbox'])('a %s by itself says that its port is taken, too', async (name) => {
+  const setting = `${name.toUpperCase()}_PORT`;
+  const env = { ...FREE, TOWLINE_HOME: newHome(), [setting]: String(taken), LOG_LEVEL: 'silent' };
+  const { code, err } = await runProcess([name], env);
+  expect(code).toBe(1);
+  expect(err).toBe(`Port ${taken} on 127.0.0.1 is taken: stop what listens there, or set ${setting} to another port.`);
+});
+
+test('a worker without Temporal says where it looked, and exits with 4', async () => {
+  const env = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
+  const { code, err } = await runProcess(['worker'], env);
+  expect(err).toBe('Temporal at 127.0.0.1:1 cannot be reached: start it, or set TEMPORAL_ADDRESS.');
+  expect(code).toBe(4);
+});
+
+test('the store of other payload keys is said to be that', async () => {
+  const key = (byte: number) => `k${byte}:${Buffer.alloc(32, byte).toString('base64')}`;
+  const env = {
+    TOWLINE_HOME: newHome(),
+    TEMPORAL_ADDRESS: TEMPORAL,
+    SERVICE_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
+  };
+  await run(['doctor'], { ...env, PAYLOAD_KEYS: key(1) });
+  const { out } = await run(['doctor'], { ...env, PAYLOAD_KEYS: key(2) });
+  expect(out).toContain(
+    'The store was made with other payload keys: set PAYLOAD_KEYS (or TOWLINE_HOME, or DATABASE_URL) as before.',
+  );
+});

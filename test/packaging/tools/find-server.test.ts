@@ -1,0 +1,101 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { pinnedCliVersion } from '../../../src/temporal/cli-version.js';
+import { findServer, NoTemporalServerError } from '../../../src/temporal/find-server.js';
+import { scratchFolder, writeScript } from '../../tools/scratch.js';
+
+const scratch = await scratchFolder();
+
+/** A `temporal` that only knows its version. */
+async function fakeCli(folder: string, serverVersion: string, name = 'temporal'): Promise<string> {
+  await mkdir(join(scratch, folder), { recursive: true });
+  return writeScript(join(scratch, folder, name), `echo "temporal version 1.0.0 (Server ${serverVersion}, UI 2.0.0)"`);
+}
+
+const emptyCache = join(scratch, 'empty-cache');
+const filledCache = join(scratch, 'filled-cache');
+const inCache = await fakeCli('filled-cache', '1.31.2', `temporal-${await pinnedCliVersion()}`);
+const onPath = await fakeCli('bin', '1.31.2');
+const tooOld = await fakeCli('old-bin', '1.20.0');
+const noCli = await writeScript(join(scratch, 'no-cli'), 'echo "temporal anomaly detector 3"');
+
+async function find(env: Record<string, string>) {
+  const lines: string[] = [];
+  const found = await findServer({
+    env: { PATH: '', TOWLINE_CACHE: emptyCache, ...env },
+    log: (line) => lines.push(line),
+  });
+  return { found, lines };
+}
+
+describe('a Temporal server is found', () => {
+  test('at TEMPORAL_ADDRESS before anything else', async () => {
+    const { found } = await find({ TEMPORAL_ADDRESS: 'temporal.internal:7233', TEMPORAL_CLI_PATH: onPath });
+    expect(found).toEqual({ kind: 'address', address: 'temporal.internal:7233' });
+  });
+
+  test('at TEMPORAL_CLI_PATH before the PATH', async () => {
+    const { found } = await find({ TEMPORAL_CLI_PATH: inCache, PATH: join(scratch, 'bin') });
+    expect(found).toEqual({ kind: 'executable', path: inCache, from: 'TEMPORAL_CLI_PATH' });
+  });
+
+  test('on the PATH before our cache', async () => {
+    const { found } = await find({ PATH: join(scratch, 'bin'), TOWLINE_CACHE: filledCache });
+    expect(found).toEqual({ kind: 'executable', path: onPath, from: 'PATH' });
+  });
+
+  test('in our cache, passing by one on the PATH that is too old', async () => {
+    const { found, lines } = await find({ PATH: join(scratch, 'old-bin'), TOWLINE_CACHE: filledCache });
+    expect(found).toEqual({ kind: 'executable', path: inCache, from: 'cache' });
+    expect(lines).toEqual([expect.stringMatching(/old-bin\/temporal is server 1\.20\.0, older than .*: not used/)]);
+  });
+});
+
+describe('when TEMPORAL_CLI_PATH cannot be used, one sentence says so', () => {
+  test.each([
+    ['a file that does not exist', '/nowhere/temporal', 'TEMPORAL_CLI_PATH is /nowhere/temporal, which is not an'],
+    ['another program', noCli, 'which is no Temporal CLI'],
+    ['a server that is too old', tooOld, 'with server 1.20.0; Towline needs 1.28.0 or later'],
+  ])('%s', async (_, path, sentence) => {
+    const error = await find({ TEMPORAL_CLI_PATH: path }).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(NoTemporalServerError);
+    expect((error as Error).message).toContain(sentence);
+    expect((error as Error).message).toContain('or unset it');
+  });
+});
+
+// A proxy that refuses connections is what no network looks like to the SDK.
+const noNetwork = { HTTPS_PROXY: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' };
+
+test('without a download and without Go, the error names the three ways out, and leaves nothing in the cache', async () => {
+  const { readdir } = await import('node:fs/promises');
+  const error = await find(noNetwork).catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(NoTemporalServerError);
+  expect((error as Error).message).toMatch(/set TEMPORAL_ADDRESS .* install the Temporal CLI .* install Go\./);
+  expect((error as Error).message).toContain('Go, which could build it, is not installed');
+  expect(await readdir(emptyCache)).toEqual([]);
+});
+
+test('a build that fails shows its last lines', async () => {
+  await mkdir(join(scratch, 'broken-go'));
+  await writeScript(join(scratch, 'broken-go', 'go'), '[ "$1" = version ] || { echo "disk full"; exit 1; }');
+  const error = await find({ ...noNetwork, PATH: join(scratch, 'broken-go') }).catch((error: unknown) => error);
+  expect((error as Error).message).toMatch(/building it with Go failed:\ndisk full$/);
+});
+
+test('two that look at the same time build once', async () => {
+  await mkdir(join(scratch, 'counting-go'));
+  const builds = join(scratch, 'builds');
+  await writeScript(
+    join(scratch, 'counting-go', 'go'),
+    `PATH=/usr/bin:/bin; [ "$1" = version ] && exit; echo built >> ${builds}
+     while [ "$1" != -o ]; do shift; done; mkdir -p "$(dirname "$2")"; echo '#!/bin/sh' > "$2"; chmod +x "$2"`,
+  );
+  const env = { ...noNetwork, PATH: join(scratch, 'counting-go'), TOWLINE_CACHE: join(scratch, 'shared-cache') };
+  const [first, second] = await Promise.all([find(env), find(env)]);
+  const { readFile } = await import('node:fs/promises');
+  expect(await readFile(builds, 'utf8')).toBe('built\n');
+  const origins = [first.found, second.found].map((found) => (found.kind === 'executable' ? found.from : found.kind));
+  expect(origins.sort()).toEqual(['build', 'cache']);
+});

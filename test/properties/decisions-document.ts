@@ -1,0 +1,142 @@
+import {
+  CLAIM_SAYS,
+  endStep,
+  ENDINGS,
+  EVIDENCE,
+  executed,
+  LOOKUP_SAYS,
+  POST_ORDERS,
+  postStep,
+  refundRefusal,
+  refusalOf,
+  TRUSTED_SAY,
+  type Ending,
+  type EndEvidence,
+  type PostEvidence,
+  type Repeat,
+} from '../../src/flows/decisions.js';
+
+const HEAD = `# Decisions about money
+
+Every question about the outside world has three answers: **shown, absent, cannot tell**. A lookup that answers with the
+record shows it. Only the service's own "not found" (404 with a reason in a readable body) is an absence. A refusal (400,
+403, 422), a 404 that no service wrote, 5xx, silence and a body that cannot be read tell nothing: they are asked again, ever
+more slowly, also while the flow is parked. A record of another amount, currency or receiver is \`other\`, and asks a person.
+
+These tables are [src/flows/decisions.ts](../src/flows/decisions.ts), by which the workflows decide.
+[test/properties/decisions.test.ts](../test/properties/decisions.test.ts) goes through every combination, computes this page
+and fails where it differs; \`WRITE_DOCS=1\` writes it. The claim, the inbox and the lookup are asked again right before a
+person's order is carried out; where there is proof by then, the order is refused, and the flow goes on by the proof.
+`;
+
+const OPEN: PostEvidence = {
+  claim: 'sending',
+  lookup: 'cannot-tell',
+  trusted: 'nothing',
+  untrusted: false,
+  saidToExist: false,
+  windowOver: true,
+};
+
+/** The page with all tables. */
+export function decisionsDocument(): string {
+  return [HEAD, claims(), posts(), vetoes(), ends(), refunds()].join('\n');
+}
+
+function claims(): string {
+  const rows = CLAIM_SAYS.map((claim) => [claim, ...postCells({ ...OPEN, claim })]);
+  return section(
+    'A POST by its claim alone',
+    'The lookup cannot tell, and no event has come.',
+    ['claim', ...POST],
+    rows,
+  );
+}
+
+function posts(): string {
+  const rows = TRUSTED_SAY.flatMap((trusted) =>
+    LOOKUP_SAYS.map((lookup) => [trusted, lookup, ...postCells({ ...OPEN, trusted, lookup })]),
+  );
+  return section(
+    'A POST that may have been sent',
+    'Its claim is in `sending`, and the settle window is over. Before that, what cannot be told is asked on.',
+    ['trusted events', 'lookup', ...POST],
+    rows,
+  );
+}
+
+function vetoes(): string {
+  const rows = (['untrusted', 'saidToExist'] as const).flatMap((veto) =>
+    (['absent', 'no-lookup'] as const).map((lookup) => [
+      veto === 'untrusted' ? 'an untrusted event claims it' : 'the service said DUPLICATE',
+      lookup,
+      ...postCells({ ...OPEN, lookup, [veto]: true }),
+    ]),
+  );
+  return section('What holds a repeat back', 'By ourselves; a person decides.', ['what', 'lookup', ...POST], rows);
+}
+
+function ends(): string {
+  const proven: readonly (readonly Ending[])[] = [
+    [],
+    ['completed'],
+    ['refunded'],
+    ['failed'],
+    ['failed', 'refunded'],
+    ['completed', 'failed'],
+    ['completed', 'refunded'],
+  ];
+  const rows = proven.flatMap((endings) =>
+    EVIDENCE.flatMap((fundsHeld) =>
+      [[], ['completed'] as const].map((claimed) => [
+        words(endings),
+        fundsHeld,
+        words(claimed),
+        said(endStep({ proven: endings, claimed, fundsHeld })),
+      ]),
+    ),
+  );
+  return section(
+    'How a payment ended',
+    'By what is proven, by whether we hold money that a failure owes back, and by what untrusted events claim.',
+    ['proven', 'money held', 'claimed, unverified', 'then'],
+    rows,
+  );
+}
+
+function refunds(): string {
+  const rows = ENDINGS.flatMap((claimed) =>
+    EVIDENCE.map((fundsHeld) => {
+      const end: EndEvidence = { proven: ['failed'], claimed: claimed === 'failed' ? [] : [claimed], fundsHeld };
+      const answers = (['input', 'person'] as const).map(
+        (by) => refundRefusal({ ...end, by, termsStand: true }) ?? 'sent',
+      );
+      return [words(end.claimed), fundsHeld, ...answers];
+    }),
+  );
+  return section(
+    'A refund by us, after a proven failure',
+    'Its terms stand: known, sendable, no more than what came in, the same token, an address of the same method.',
+    ['claimed, unverified', 'crypto paid', 'by `refund.auto`', 'by `refund-now`'],
+    rows,
+  );
+}
+
+const POST = ['executed?', 'by itself', 'repeat set as safe', 'a person may order'];
+
+function postCells(post: PostEvidence): readonly string[] {
+  const step = (repeat: Repeat) => said(postStep(post, repeat));
+  const orders = POST_ORDERS.filter((order) => refusalOf(order, post) === null);
+  return [executed(post), step('unknown'), step('same-result'), orders.map((order) => `\`${order}\``).join(' ') || '—'];
+}
+
+function said(step: { readonly do: string; readonly as?: string; readonly reason?: string }): string {
+  return [step.do, step.as, step.reason === undefined ? undefined : `\`${step.reason}\``].filter(Boolean).join(' ');
+}
+
+const words = (endings: readonly string[]) => endings.join(', ') || 'nothing';
+
+function section(title: string, text: string, head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [`## ${title}`, '', text, '', line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line), ''].join('\n');
+}

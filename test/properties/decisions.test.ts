@@ -1,0 +1,173 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { describe, expect, it } from '@jest/globals';
+import {
+  CLAIM_SAYS,
+  contradictsFailure,
+  ENDINGS,
+  endStep,
+  EVIDENCE,
+  executed,
+  LOOKUP_SAYS,
+  mayEndUnsent,
+  PAID_SAYS,
+  paidElsewhere,
+  POST_ORDERS,
+  postStep,
+  refundRefusal,
+  refusalOf,
+  REPEATS,
+  TRUSTED_SAY,
+  type EndEvidence,
+  type PostEvidence,
+} from '../../src/flows/decisions.js';
+import { decisionsDocument } from './decisions-document.js';
+
+const BOTH = [false, true] as const;
+
+/** Every subset of the endings. */
+const SUBSETS = Array.from({ length: 2 ** ENDINGS.length }, (_, mask) =>
+  ENDINGS.filter((_ending, bit) => (mask & (1 << bit)) !== 0),
+);
+
+/** Every combination of what claim, lookup, trusted and untrusted events, the service's own word and the window say. */
+const POSTS: readonly PostEvidence[] = CLAIM_SAYS.flatMap((claim) =>
+  LOOKUP_SAYS.flatMap((lookup) =>
+    TRUSTED_SAY.flatMap((trusted) =>
+      BOTH.flatMap((untrusted) =>
+        BOTH.flatMap((saidToExist) =>
+          BOTH.map((windowOver) => ({ claim, lookup, trusted, untrusted, saidToExist, windowOver })),
+        ),
+      ),
+    ),
+  ),
+);
+
+const ENDS: readonly EndEvidence[] = SUBSETS.flatMap((proven) =>
+  SUBSETS.flatMap((claimed) => EVIDENCE.map((fundsHeld) => ({ proven, claimed, fundsHeld }))),
+);
+
+/** Written anew, so that it cannot share a mistake with the table: any single witness that shows the POST done. */
+const anyShowsIt = ({ claim, lookup, trusted }: PostEvidence) =>
+  [claim === 'answered', lookup === 'shown', trusted === 'shown'].includes(true);
+const wasNeverSent = ({ claim }: PostEvidence) => ['free', 'reserved', 'void'].includes(claim);
+
+/** The combinations in which something holds that must not. */
+const wrong = <T>(all: readonly T[], isWrong: (each: T) => boolean) => all.filter(isWrong);
+
+describe(`what is known of a POST, in each of ${POSTS.length} combinations`, () => {
+  it('lets a flow send by itself only what no witness shows done, and what was never sent or is proven absent', () => {
+    for (const repeat of REPEATS) {
+      const sends = POSTS.filter((post) => ['send', 'repeat'].includes(postStep(post, repeat).do));
+      expect(wrong(sends, anyShowsIt)).toEqual([]);
+      expect(wrong(sends, ({ lookup, trusted }) => lookup === 'other' || trusted === 'other')).toEqual([]);
+      expect(wrong(sends, ({ claim }) => ['answered', 'rejected', 'void'].includes(claim))).toEqual([]);
+      const repeats = sends.filter((post) => !wasNeverSent(post));
+      // The service itself said "not found" for the whole window; or it has no lookup, and is known to take a repeat.
+      expect(wrong(repeats, ({ windowOver }) => !windowOver)).toEqual([]);
+      expect(wrong(repeats, ({ lookup }) => lookup !== 'absent' && lookup !== 'no-lookup')).toEqual([]);
+      expect(wrong(repeats, ({ untrusted, saidToExist }) => untrusted || saidToExist)).toEqual([]);
+      expect(repeats.length > 0).toBe(repeat !== 'unknown');
+    }
+  });
+
+  it('lets nobody order another send of what is shown done, or of another one that is under the reference', () => {
+    const ordered = POSTS.filter((post) => refusalOf('send-again', post) === null);
+    expect(wrong(ordered, anyShowsIt)).toEqual([]);
+    expect(wrong(ordered, ({ lookup, trusted }) => lookup === 'other' || trusted === 'other')).toEqual([]);
+    expect(wrong(ordered, ({ claim }) => ['answered', 'rejected', 'void'].includes(claim))).toEqual([]);
+    expect(ordered.length).toBeGreaterThan(0);
+  });
+
+  it('lets nobody close as not executed what any witness shows done', () => {
+    const closed = POSTS.filter((post) => refusalOf('close-not-executed', post) === null);
+    expect(wrong(closed, anyShowsIt)).toEqual([]);
+  });
+
+  it('says "nothing was sent" only if the claim proves it, and no witness says otherwise', () => {
+    const said = POSTS.filter((post) => mayEndUnsent(post) || postStep(post, 'unknown').do === 'end-not-sent');
+    expect(wrong(said, anyShowsIt)).toEqual([]);
+    expect(wrong(said, ({ claim }) => claim === 'sending' || claim === 'ordered')).toEqual([]);
+    const rejected = POSTS.filter((post) => postStep(post, 'unknown').do === 'end-rejected');
+    expect(wrong(rejected, (post) => anyShowsIt(post) || post.claim !== 'rejected')).toEqual([]);
+  });
+
+  it('follows what any witness shows, and parks with a reason of its own what nothing tells at the end of the window', () => {
+    expect(wrong(POSTS.filter(anyShowsIt), (post) => postStep(post, 'same-result').do !== 'follow')).toEqual([]);
+    const open = POSTS.filter((post) => executed(post) === 'cannot-tell' && post.windowOver);
+    const parked = open.map((post) => [post.lookup, postStep(post, 'unknown')] as const);
+    expect(wrong(parked, ([, step]) => step.do !== 'park')).toEqual([]);
+    const reasons = new Map(parked.map(([lookup, step]) => [lookup, step.do === 'park' ? step.reason : null]));
+    expect(Object.fromEntries(reasons)).toEqual({
+      absent: 'not_found_at_service',
+      'cannot-tell': 'could_not_ask',
+      'no-lookup': 'unknown_outcome',
+    });
+  });
+
+  it('has an order for each of the actions that a parked POST shows', () => {
+    const open: PostEvidence = {
+      claim: 'sending',
+      lookup: 'cannot-tell',
+      trusted: 'nothing',
+      untrusted: false,
+      saidToExist: false,
+      windowOver: true,
+    };
+    expect(POST_ORDERS.map((order) => refusalOf(order, open))).toEqual(POST_ORDERS.map(() => null));
+  });
+});
+
+describe(`what is known of an end, in each of ${ENDS.length} combinations`, () => {
+  const endsAs = (end: EndEvidence) => {
+    const step = endStep(end);
+    return step.do === 'end' ? step.as : undefined;
+  };
+  const excluding = { completed: ['failed', 'refunded'], failed: ['completed', 'refunded'], refunded: ['completed'] };
+
+  it('says no end that is not proven, or that another proof excludes', () => {
+    const ended = ENDS.flatMap((end) => {
+      const as = endsAs(end);
+      return as === undefined ? [] : [{ ...end, as }];
+    });
+    expect(wrong(ended, ({ as, proven }) => !proven.includes(as))).toEqual([]);
+    expect(wrong(ended, ({ as, proven }) => proven.some((other) => excluding[as].includes(other)))).toEqual([]);
+    expect(new Set(ended.map(({ as }) => as))).toEqual(new Set(ENDINGS));
+  });
+
+  it('says failed only on an explicit statement that nothing is held, and against no claim, trusted or not', () => {
+    const failed = ENDS.filter((end) => endsAs(end) === 'failed');
+    expect(wrong(failed, ({ fundsHeld }) => fundsHeld !== 'absent')).toEqual([]);
+    expect(wrong(failed, ({ claimed }) => claimed.includes('completed') || claimed.includes('refunded'))).toEqual([]);
+  });
+
+  it('refunds by itself only a proven failure of what was paid in, against which nothing at all speaks', () => {
+    for (const by of ['input', 'person'] as const) {
+      for (const termsStand of BOTH) {
+        const sent = ENDS.filter((end) => refundRefusal({ ...end, by, termsStand }) === null);
+        expect(sent.length > 0).toBe(termsStand);
+        expect(wrong(sent, ({ proven }) => !proven.includes('failed'))).toEqual([]);
+        expect(wrong(sent, ({ proven }) => proven.includes('completed') || proven.includes('refunded'))).toEqual([]);
+        if (by === 'person') continue;
+        expect(wrong(sent, ({ claimed }) => contradictsFailure(claimed))).toEqual([]);
+        expect(wrong(sent, ({ fundsHeld }) => fundsHeld !== 'shown')).toEqual([]);
+      }
+    }
+  });
+});
+
+describe('whether an invoice was paid by another way', () => {
+  it('is "not paid" only if the lookup says so and no trusted event says otherwise', () => {
+    const all = PAID_SAYS.flatMap((lookup) => BOTH.map((toldPaid) => ({ lookup, toldPaid })));
+    const payable = all.filter((invoice) => paidElsewhere(invoice) === 'not-paid');
+    expect(payable).toEqual([{ lookup: 'not-paid', toldPaid: false }]);
+  });
+});
+
+describe('docs/decisions.md', () => {
+  it('is what the tables say', async () => {
+    const document = new URL('../../docs/decisions.md', import.meta.url);
+    const computed = decisionsDocument();
+    if (process.env['WRITE_DOCS']) await writeFile(document, computed);
+    expect(await readFile(document, 'utf8')).toBe(computed);
+  });
+});

@@ -1,0 +1,24 @@
+import { describe, expect, it } from '@jest/globals';
+import { whyWorse } from '../../workflows/bridge/quote.js';
+
+const quote = (cryptoAmount: string, cryptoUnit: string | null) => ({
+  rateId: 'r',
+  lifeMs: 60_000,
+  cryptoAmount,
+  cryptoUnit,
+});
+
+describe('a new quote', () => {
+  it('is compared with the agreed one in one unit, within the limit', () => {
+    expect(whyWorse(quote('1000', 'MSAT'), quote('990', 'MSAT'), 100)).toBeNull();
+    expect(whyWorse(quote('1000', 'MSAT'), quote('989', 'MSAT'), 100)).toMatch(/worse than 1000 MSAT by more than 1 %/);
+    expect(whyWorse(quote('1000', 'SAT'), quote('1000000', 'msat'), 0)).toBeNull();
+    expect(whyWorse(quote('0.5', 'BTC'), quote('49000000', 'SAT'), 100)).toMatch(/worse/);
+  });
+
+  it('whose unit flips is no better quote', () => {
+    expect(whyWorse(quote('1000', 'SAT'), quote('1001', 'MSAT'), 100)).toMatch(/worse/);
+    expect(whyWorse(quote('7.5', 'USDC'), quote('7500000', 'MSAT'), 100)).toMatch(/another unit/);
+    expect(whyWorse(quote('7.5', 'USDC'), quote('7.6', null), 100)).toMatch(/another unit/);
+  });
+});

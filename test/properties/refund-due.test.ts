@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
+import { fundsHeld } from '../../workflows/bridge/refund-due.js';
+import { trusted } from '../harness/inputs.js';
+
+describe('a refund', () => {
+  it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'] as const)('is due after %s and a bare FAILED', (status) => {
+    const statuses = foldStatus(foldStatus(NOTHING_SEEN, status), 'FAILED');
+    expect(fundsHeld({ failure: trusted('FAILED'), statuses })).toBe('shown');
+  });
+
+  it.each([{ refundAnnounced: 'true' }, { cryptoReceivedAt: '2026-01-01T00:00:00Z' }, { failureStage: 'SETTLEMENT' }])(
+    'is due if the FAILED says so itself: %j',
+    (facts) => {
+      const statuses = foldStatus(NOTHING_SEEN, 'FAILED');
+      expect(fundsHeld({ failure: trusted('FAILED', { facts }), statuses })).toBe('shown');
+    },
+  );
+
+  it('is ruled out only by a stage before the payment; a bare FAILED leaves it open', () => {
+    const statuses = foldStatus(foldStatus(NOTHING_SEEN, 'DEPOSIT_CONFIRMED'), 'FAILED');
+    const held = (facts: Record<string, string>) => fundsHeld({ failure: trusted('FAILED', { facts }), statuses });
+    expect(held({ failureStage: 'deposit' })).toBe('absent');
+    expect(held({ failureStage: 'FIAT_COLLECTION' })).toBe('absent');
+    expect(held({ failureStage: 'payout' })).toBe('cannot-tell');
+    expect(held({})).toBe('cannot-tell');
+  });
+});

@@ -1,0 +1,115 @@
+import type { FlowKind } from '../../../src/flows/vocabulary.js';
+import { flowIdOf } from '../../../src/flows/vocabulary.js';
+import type { World } from '../world/world.js';
+import { KINDS, type Ordered, type SimKind } from './kinds.js';
+
+/** What the driver has ordered, written down before it does it: the witness of what should have happened. */
+export interface Journal {
+  readonly flows: readonly StartedByDriver[];
+  readonly orders: readonly PersonsOrder[];
+}
+
+export interface StartedByDriver {
+  readonly kind: FlowKind;
+  readonly reference: string;
+  readonly flowId: string;
+  readonly ending: string;
+  readonly money: string | null;
+  readonly ordered: readonly Ordered[];
+  readonly deadlineMs: number;
+  /** Undefined until a start was acknowledged. */
+  acknowledgedAtMs: number | undefined;
+}
+
+export interface PersonsOrder {
+  readonly atMs: number;
+  readonly flowId: string;
+  readonly reason: string;
+  readonly action: string;
+  readonly note: string;
+  /** What came of it; undefined while it is on its way. */
+  outcome: string | undefined;
+}
+
+const RETRY_MS = 3_000;
+
+export interface Driver {
+  readonly journal: Journal & { readonly orders: PersonsOrder[] };
+  /** Every start was acknowledged. */
+  isDone(): boolean;
+}
+
+/** Starts some flows over a gateway, as callers do: again until they know, now and then twice. */
+export async function startDriver(world: World, options: { readonly kind?: string | undefined }): Promise<Driver> {
+  const { chance, timeline, trace, sandbox } = world;
+  const kinds = options.kind === undefined ? KINDS : KINDS.filter(({ kind }) => kind === options.kind);
+  if (kinds.length === 0) throw new Error(`no kind ${options.kind ?? ''}: ${KINDS.map(({ kind }) => kind).join(', ')}`);
+  const flows: StartedByDriver[] = [];
+
+  const count = chance.int(1, 3);
+  for (let number = 1; number <= count; number += 1) {
+    const kind = chance.one(kinds);
+    const reference = `${kind.kind}-${number}`;
+    const ending = chance.yes(0.45) ? 'completed' : chance.one(kind.endings);
+    await sandbox.control('POST', '/scenarios', { reference, ending, operation: kind.scenarioFor });
+    if (kind.kind === 'mobile-money-watch') await beginElsewhere(world, reference);
+    const deadlineSeconds = chance.one([300, 900, 3_600, 3 * 3_600]);
+    const flow: StartedByDriver = {
+      kind: kind.kind,
+      reference,
+      flowId: flowIdOf(kind.kind, reference),
+      ending,
+      money: kind.money,
+      ordered: kind.ordered(reference),
+      deadlineMs: deadlineSeconds * 1_000,
+      acknowledgedAtMs: undefined,
+    };
+    flows.push(flow);
+    const body = { ...kind.input(reference, chance), deadlineSeconds };
+    trace.add('driver', `orders ${flow.flowId}`, `ending ${ending}, deadline ${deadlineSeconds} s`);
+    const times = chance.yes(0.15) ? 2 : 1;
+    for (let time = 0; time < times; time += 1) timeline.in(chance.int(0, 5_000), () => start(flow, kind, body));
+  }
+
+  function start(flow: StartedByDriver, kind: SimKind, body: Readonly<Record<string, unknown>>): void {
+    const gateways = world.gateways();
+    if (gateways.length === 0) return void timeline.in(RETRY_MS, () => start(flow, kind, body));
+    const gateway = chance.one(gateways);
+    let isAnswered = false;
+    const again = (why: string): void => {
+      if (isAnswered) return;
+      isAnswered = true;
+      // A caller that has no answer asks again; for a card that was started, the first card is the one that counts.
+      if (flow.acknowledgedAtMs === undefined) {
+        trace.add('driver', `start of ${flow.flowId}`, why);
+        timeline.in(RETRY_MS, () => start(flow, kind, body));
+      }
+    };
+    gateway.process.whenDead(() => again('no answer: the gateway died'));
+    gateway.start(flow.kind, body).then(
+      ({ started }) => {
+        isAnswered = true;
+        trace.add('driver', `start of ${flow.flowId}`, started ? 'started' : 'was there');
+        flow.acknowledgedAtMs ??= timeline.nowMs;
+        return undefined;
+      },
+      (error: Error) => {
+        // The same card under another token is another request: the flow is there, which is all that its caller wants.
+        if (error.name === 'OtherRequestError' && flow.kind === 'card-deposit')
+          flow.acknowledgedAtMs ??= timeline.nowMs;
+        again(error.name);
+      },
+    );
+  }
+
+  return {
+    journal: { flows, orders: [] },
+    isDone: () => flows.every(({ acknowledgedAtMs }) => acknowledgedAtMs !== undefined),
+  };
+}
+
+/** Somebody else begins the deposit that the flow only watches. */
+function beginElsewhere({ sandbox }: World, referenceId: string): Promise<unknown> {
+  const order = { referenceId, amount: 250.5, currency: 'KES', phoneNumber: '+254712345678' };
+  return sandbox.control('POST', '/mobile-money-deposits', order);
+}

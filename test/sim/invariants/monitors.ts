@@ -1,0 +1,73 @@
+import type { MemoryDatabase } from '../world/memory-database.js';
+import { violation } from './safety.js';
+import type { Violation } from './violation.js';
+
+/** Looks at the store's rows whenever something was written: what may follow what is written down here once more. */
+export interface Monitors {
+  check(): readonly Violation[];
+}
+
+/** Where a claim may go from each phase, whoever moves it. `reserved` from `sending` needs the same owner, or an order. */
+const CLAIM_MAY: Readonly<Record<string, readonly string[]>> = {
+  absent: ['reserved', 'void', 'answered'],
+  reserved: ['reserved', 'sending', 'void', 'answered'],
+  sending: ['sending', 'reserved', 'answered', 'rejected', 'void'],
+  rejected: ['rejected', 'answered'],
+  void: ['void', 'answered'],
+  answered: ['answered'],
+};
+
+const SETTLED: readonly string[] = ['applied', 'duplicate', 'conflicting', 'late'];
+
+interface ClaimNow {
+  readonly phase: string;
+  readonly owner: string;
+  readonly orders: number;
+}
+
+export function createMonitors(database: MemoryDatabase): Monitors {
+  const claims = new Map<string, ClaimNow>();
+  const events = new Map<string, string>();
+  let seen = -1;
+
+  function claimSteps(): readonly Violation[] {
+    const rows = database.all(`SELECT operation, reference, phase, owner, (SELECT COUNT(*) FROM claim_orders o
+      WHERE o.operation = claims.operation AND o.reference = claims.reference AND o.action = 'send-again') AS orders FROM claims`);
+    return rows.flatMap((row) => {
+      const key = `${String(row['operation'])} ${String(row['reference'])}`;
+      const now = { phase: String(row['phase']), owner: String(row['owner']), orders: Number(row['orders']) };
+      const before = claims.get(key) ?? { phase: 'absent', owner: '', orders: 0 };
+      claims.set(key, now);
+      const found: Violation[] = [];
+      if (CLAIM_MAY[before.phase]?.includes(now.phase) !== true) {
+        found.push(violation('claim', key, `after ${before.phase}: ${CLAIM_MAY[before.phase]?.join(', ')}`, now.phase));
+      }
+      const isOrdered = now.orders > before.orders;
+      const changesHands = before.phase === 'sending' && ['sending', 'reserved'].includes(now.phase) && now.owner !== before.owner; // prettier-ignore
+      if (changesHands && !isOrdered) {
+        found.push(violation('claim', `${key} in sending`, `still of ${before.owner}`, `of ${now.owner}`));
+      }
+      return found;
+    });
+  }
+
+  function eventSteps(): readonly Violation[] {
+    return database.all('SELECT id, state, status, flow_id FROM inbox').flatMap((row) => {
+      const id = String(row['id']);
+      const state = String(row['state']);
+      const before = events.get(id);
+      events.set(id, state);
+      if (before === undefined || !SETTLED.includes(before) || before === state) return [];
+      const what = `${id} (${String(row['status'])} of ${String(row['flow_id'])})`;
+      return [violation('inbox', what, `settled as ${before} for good`, state)];
+    });
+  }
+
+  return {
+    check() {
+      if (database.writes === seen) return [];
+      seen = database.writes;
+      return [...claimSteps(), ...eventSteps()];
+    },
+  };
+}

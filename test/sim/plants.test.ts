@@ -1,0 +1,35 @@
+import { describe, expect, test } from '@jest/globals';
+import { PLANTS } from './plants.js';
+import { bundlePath } from './seeds.js';
+import { simulate } from './simulate.js';
+import { workflowsOf } from './workflows.js';
+
+/** A change of the product shifts what a seed brings: the search begins at the seed that is written down. */
+const WITHIN_RUNS = 40;
+
+describe('a planted bug', () => {
+  const honest = workflowsOf(bundlePath());
+
+  test.each(PLANTS)(
+    'is found, and without it that run is whole: $story',
+    async ({ breaks, seed: first, plant, ...rest }) => {
+      const vms = plant.bundle === undefined ? honest : workflowsOf(bundlePath(), plant.bundle);
+      const found: number[] = [];
+      for (let seed = first; seed < first + WITHIN_RUNS && found.length === 0; seed += 1) {
+        const { violations } = await simulate({ ...rest, plant, seed, vms });
+        if (violations.some(({ invariant }) => breaks.includes(invariant))) found.push(seed);
+      }
+      expect(found).toHaveLength(1);
+      for (const seed of found) expect((await simulate({ ...rest, seed, vms: honest })).violations).toEqual([]);
+    },
+  );
+});
+
+test('the same seed gives the same trace, line for line', async () => {
+  const vms = workflowsOf(bundlePath());
+  const first = await simulate({ seed: 7, vms });
+  await simulate({ seed: 8, vms });
+  const again = await simulate({ seed: 7, vms });
+  expect(again.lines).toEqual(first.lines);
+  expect(again.lines.length).toBeGreaterThan(50);
+});

@@ -1,0 +1,147 @@
+import type { ActivityDeps } from '../../activities/index.js';
+import { RejectedError, UnknownOutcomeError } from '../../src/client/index.js';
+import type { ClaimStore } from '../../src/store/claim.js';
+import type { RepeatMode } from '../../src/sandbox/settings.js';
+import type { Weather } from './world/weather.js';
+import type { Plant } from './world/world.js';
+
+/** A bug that somebody might make, made here by replacing a part: the simulation must find it. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly story: string;
+  /** What it breaks, by the invariant that shows it. */
+  readonly breaks: readonly string[];
+  /** The first run that finds it, when it was last looked for; a test looks again from there. */
+  readonly seed: number;
+  readonly kind?: string;
+  readonly repeatMode?: RepeatMode;
+  readonly weather?: Partial<Weather>;
+  readonly plant: Plant;
+}
+
+/** Replaces a text that must be there: a plant that changes nothing would prove nothing. */
+function replacing(...pairs: readonly (readonly [string, string])[]) {
+  return (text: string): string => pairs.reduce((all, [from, to]) => all.replaceAll(from, to), text);
+}
+
+const withClaims = (change: (claims: ClaimStore) => Partial<ClaimStore>): Plant => ({
+  deps: (deps) => ({
+    ...deps,
+    store: { ...deps.store, claims: { ...deps.store.claims, ...change(deps.store.claims) } },
+  }),
+});
+
+const MONEY = ['createOnramp', 'sendCrypto', 'createOfframp', 'createBankCheckout', 'createBankWithdrawal', 'createInvoice', 'payInvoice', 'createBridgeDeposit'] as const; // prettier-ignore
+
+/** Each money POST of the client behind something that changes what it throws. */
+function withMoneyErrors(judge: (error: unknown) => unknown) {
+  return (deps: ActivityDeps): ActivityDeps => {
+    const service = { ...deps.service } as unknown as Record<string, (argument: unknown) => Promise<unknown>>;
+    for (const name of MONEY) {
+      const honest = service[name];
+      service[name] = async (argument) => {
+        try {
+          return await honest?.(argument);
+        } catch (error) {
+          throw judge(error);
+        }
+      };
+    }
+    return { ...deps, service: service as never };
+  };
+}
+
+export const PLANTS: readonly PlantedBug[] = [
+  {
+    name: 'sending-after-post',
+    story: 'the claim is not marked as sending before the POST: a crash after it sends once more',
+    breaks: ['I1'],
+    seed: 18,
+    kind: 'crypto-send',
+    repeatMode: 'execute-again',
+    weather: { crash: 0.03 },
+    plant: withClaims(() => ({ markSending: () => Promise.resolve('sending' as const) })),
+  },
+  {
+    name: 'timeout-is-failure',
+    story: 'a lost answer is taken for a refusal',
+    breaks: ['I8'],
+    seed: 1,
+    plant: {
+      deps: withMoneyErrors((error) =>
+        error instanceof UnknownOutcomeError
+          ? new RejectedError(error.operation, {
+              httpStatus: 400,
+              message: 'timeout',
+              fields: [],
+              isRateExpired: false,
+              isAboutReference: false,
+            })
+          : error,
+      ),
+    },
+  },
+  {
+    name: 'reserve-steals-sending',
+    story: 'another attempt takes over a claim that is being sent',
+    breaks: ['claim'],
+    seed: 1,
+    weather: { completion: 0.2, crash: 0.02 },
+    plant: {
+      sql: replacing([
+        `WHERE claims.phase = 'reserved' AND claims.fingerprint`,
+        `WHERE claims.phase IN ('reserved', 'sending') AND claims.fingerprint`,
+      ]),
+    },
+  },
+  {
+    name: 'release-of-unknown',
+    story: 'a claim whose POST has an unknown outcome is handed back: the next attempt sends again',
+    breaks: ['I1'],
+    seed: 24,
+    kind: 'crypto-send',
+    repeatMode: 'execute-again',
+    weather: { crash: 0.03, completion: 0.2 },
+    plant: {
+      deps: (deps) => {
+        const { claims } = deps.store;
+        const reserve: ClaimStore['reserve'] = async (key, attempt) => {
+          const found = await claims.reserve(key, attempt);
+          if (found.kind !== 'sending') return found;
+          const claim = await claims.get(key);
+          await claims.release(key, claim?.owner ?? '');
+          return claims.reserve(key, attempt);
+        };
+        return { ...deps, store: { ...deps.store, claims: { ...claims, reserve } } };
+      },
+    },
+  },
+  {
+    name: 'repeat-not-counted',
+    story: 'an event that comes again is acknowledged, and leaves no mark',
+    breaks: ['I5'],
+    seed: 1,
+    weather: { delivery: 0.6 },
+    plant: { sql: replacing([`repeats = repeats + 1`, `repeats = repeats`]) },
+  },
+  {
+    name: 'unknown-is-not-executed',
+    story: 'a workflow that finds nothing in the settle window says that nothing was executed',
+    breaks: ['I8'],
+    seed: 12,
+    kind: 'bank-withdrawal',
+    weather: { requestFails: 0.5, requestLate: 0.3 },
+    plant: {
+      bundle: replacing([
+        `if(!post.windowOver)return{do:"ask-on"};`,
+        `if(!post.windowOver)return{do:"ask-on"};return{do:"end-not-sent"};`,
+      ]),
+    },
+  },
+];
+
+export const plantNamed = (name: string): PlantedBug => {
+  const found = PLANTS.find((planted) => planted.name === name);
+  if (found === undefined) throw new Error(`no planted bug "${name}": ${PLANTS.map((one) => one.name).join(', ')}`);
+  return found;
+};

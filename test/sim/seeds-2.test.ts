@@ -1,0 +1,3 @@
+import { describeSeeds } from './seeds.js';
+
+describeSeeds('the second half of the seeds', 1001, 90);

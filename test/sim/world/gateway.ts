@@ -1,0 +1,135 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Client } from '@temporalio/client';
+import { createCardActivities, type ActivityDeps } from '../../../activities/index.js';
+import type { Settings } from '../../../src/config/settings-shape.js';
+import { flowOf } from '../../../src/flows/index.js';
+import type { FlowKind } from '../../../src/flows/vocabulary.js';
+import { createCardVault } from '../../../src/gateway/cards/card-vault.js';
+import { createDispatcher, type Dispatcher } from '../../../src/gateway/dispatch/dispatcher.js';
+import { createDrain } from '../../../src/gateway/dispatch/drain.js';
+import { createIntake } from '../../../src/gateway/dispatch/intake.js';
+import { createOpenSignals } from '../../../src/gateway/dispatch/open-signals.js';
+import { createSettler, type Settler } from '../../../src/gateway/dispatch/settler.js';
+import { createSignalPace } from '../../../src/gateway/dispatch/signal-pace.js';
+import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-flows.js';
+import { createServer } from '../../../src/gateway/http/server.js';
+import { createCapabilities } from '../../../src/gateway/inbound/capabilities.js';
+import { createProfiles } from '../../../src/gateway/inbound/profiles.js';
+import { addInboundRoutes } from '../../../src/gateway/inbound/routes.js';
+import type { Store } from '../../../src/store/store.js';
+import { createFlowReader, type FlowReader } from '../../../src/temporal/flow-handle.js';
+import { signalFlow } from '../../../src/temporal/signal-flow.js';
+import { startFlow, type StartedFlow } from '../../../src/temporal/start-flow.js';
+import type { Process } from '../core/process.js';
+import type { TemporalServer } from '../temporal/server.js';
+import { GATEWAY_URL, PROVIDER_SECRET, SERVICE_SECRET } from './sandbox.js';
+
+export const ACCOUNT = 'sim';
+
+/** One gateway process: intake, dispatcher and settler as `startGateway` joins them, its routes without a socket. */
+export interface SimGateway {
+  readonly process: Process;
+  readonly server: FastifyInstance;
+  readonly client: Client;
+  readonly store: Store;
+  readonly reader: FlowReader;
+  readonly dispatcher: Dispatcher;
+  readonly settler: Settler;
+  /** What a caller's start does: the input is parsed as the routes do, and the card taken out of it. */
+  start(kind: FlowKind, body: Readonly<Record<string, unknown>>): Promise<StartedFlow>;
+}
+
+/** Alarms of the gateway, for the invariants; everything else that it logs is left out. */
+export type Alarm = (detail: object) => void;
+
+const SETTINGS: Partial<Settings> = {
+  development: true,
+  serviceAccount: ACCOUNT,
+  publicUrl: GATEWAY_URL,
+  webhookProfile: 'auto',
+  settlementTrust: 'corroborated',
+  settlementNetworks: undefined,
+  settlementCapability: undefined,
+  webhookSecrets: [SERVICE_SECRET],
+  settlementSecrets: [PROVIDER_SECRET],
+};
+
+/** Seldom, so that hours of nothing cost little; what a gateway has to do at once it does at once. */
+const DAEMON_EVERY_MS = 120_000;
+
+export function createSimGateway(deps: {
+  readonly process: Process;
+  readonly client: Client;
+  readonly store: Store;
+  readonly temporal: TemporalServer;
+  readonly activities: ActivityDeps;
+  readonly newEventId: () => string;
+  readonly alarm: Alarm;
+}): SimGateway {
+  const { process, client, store, temporal } = deps;
+  const { clock } = process;
+  const { inbox } = store;
+  const settings = SETTINGS as Settings;
+  const nowMs = (): number => clock.nowMs();
+  const logger = loggerOf(deps.alarm);
+  const reader = createFlowReader(client);
+  const openSignals = createOpenSignals(nowMs);
+  const drain = createDrain(client, clock);
+  const shared = { inbox, reader, openSignals, logger, nowMs, clock, drain, everyMs: DAEMON_EVERY_MS };
+  const dispatcher = createDispatcher({
+    ...shared,
+    unreadable: createUnreadableFlows(logger, () => clock.monotonicMs()),
+    pace: createSignalPace(() => clock.monotonicMs()),
+    signal: (flowId, events) => signalFlow(client, flowId, events),
+  });
+  const settler = createSettler(shared);
+  const server = createServer(logger);
+  addInboundRoutes(server, {
+    settings,
+    store,
+    capabilities: createCapabilities(store, settings),
+    profiles: createProfiles(settings, () => settings.webhookSecrets, nowMs),
+    newEventId: deps.newEventId,
+    arrivals: { note: () => undefined, isRush: () => false } as never,
+    receive: createIntake({ inbox, dispatcher }),
+    logger,
+    unproven: { take: () => undefined },
+  });
+
+  const vault = createCardVault({ nowMs, after: (ms, work) => clock.after(ms, work) });
+  const { queue } = vault;
+  temporal.addWorker({ process, queue, activities: createCardActivities(deps.activities, vault), client });
+
+  dispatcher.start();
+  settler.start();
+  return {
+    process,
+    server,
+    client,
+    store,
+    reader,
+    dispatcher,
+    settler,
+    async start(kind, body) {
+      const definition = flowOf(kind);
+      if (definition === undefined) throw new Error(`no flow kind ${kind}`);
+      const { card, ...rest } = body;
+      const kept = card === undefined ? undefined : vault.keep(card as never);
+      const input = definition.input.parse(
+        kept === undefined ? rest : { ...rest, cardToken: kept.cardToken, masked: kept.masked },
+      );
+      const found = await startFlow({ client, store }, kind, input);
+      dispatcher.hasten(found.flowId);
+      return found;
+    },
+  };
+}
+
+function loggerOf(alarm: Alarm): Logger {
+  const nothing = (): void => undefined;
+  const error = (detail: object): void => {
+    if ('alarm' in detail) alarm(detail);
+  };
+  return { trace: nothing, debug: nothing, info: nothing, warn: nothing, error, fatal: nothing } as unknown as Logger;
+}

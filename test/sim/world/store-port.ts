@@ -1,0 +1,63 @@
+import { createStore } from '../../../src/store/create-store.js';
+import { LIBSQL_MIGRATIONS } from '../../../src/store/libsql-migrations.js';
+import { migrate } from '../../../src/store/migrate.js';
+import { createKeyring } from '../../../src/keys/index.js';
+import type { InboxRow } from '../../../src/store/inbox.js';
+import type { Store } from '../../../src/store/store.js';
+import { connectionOf, type MemoryDatabase, type Through } from './memory-database.js';
+
+const KEYRING = createKeyring([{ id: 'sim', bytes: new Uint8Array(32).fill(7) }]);
+
+/** Made before the run begins, without faults. */
+export async function prepareDatabase(database: MemoryDatabase): Promise<void> {
+  const db = connectionOf(
+    database,
+    (_label, _writes, work) => Promise.resolve(work()),
+    () => '',
+  );
+  await migrate(db, LIBSQL_MIGRATIONS);
+  await createStore(db, KEYRING, () => 0);
+}
+
+/** The real store of one process, each of its steps a call out of the process that has a name. */
+export async function openSimStore(database: MemoryDatabase, nowMs: () => number, through: Through): Promise<Store> {
+  let label = '';
+  let isOpen = false;
+  const takeLabel = (): string => {
+    const taken = label === '' ? 'store' : label;
+    label = '';
+    return taken;
+  };
+  const connection = connectionOf(
+    database,
+    (name, writes, work) => (isOpen ? through(name, writes, work) : Promise.resolve(work())),
+    takeLabel,
+  );
+  const store = await createStore(connection, KEYRING, nowMs);
+  isOpen = true;
+  /** A method asks the connection in its first moment, so the label is its own. */
+  const named = <T extends object>(part: T): T =>
+    Object.fromEntries(
+      Object.entries(part).map(([name, method]) => [
+        name,
+        (...args: readonly unknown[]): unknown => {
+          const [first] = args as [{ reference?: string; flowId?: string; operation?: string } | string | undefined];
+          const about = typeof first === 'string' ? first : [first?.operation, first?.reference ?? first?.flowId].filter(Boolean).join(' '); // prettier-ignore
+          label = `${name} ${about}`.trim();
+          return (method as (...given: readonly unknown[]) => unknown)(...args);
+        },
+      ]),
+    ) as T;
+  return { ...store, claims: named(store.claims), inbox: named(store.inbox), quotes: named(store.quotes) };
+}
+
+/** The whole inbox, opened. */
+export async function inboxRows(database: MemoryDatabase): Promise<readonly InboxRow[]> {
+  const connection = connectionOf(
+    database,
+    (_label, _writes, work) => Promise.resolve(work()),
+    () => '',
+  );
+  const store = await createStore(connection, KEYRING, () => 0);
+  return store.inbox.list({ limit: 100_000 });
+}

@@ -1,0 +1,66 @@
+import type { Chance } from '../core/chance.js';
+
+/** How likely each kind of fault is in one run; drawn from its seed, so that runs differ in what they are full of. */
+export interface Weather {
+  /** After so long nothing goes wrong any more: by then every flow has to come to an end or to a person. */
+  readonly clearsAfterMs: number;
+  /** Of each write and read of the store: fails before it was done, or although it was. */
+  readonly storeFails: number;
+  /** Of each call of a worker or gateway: the process dies just before or just after it. */
+  readonly crash: number;
+  /** Of each request to the service. */
+  readonly requestFails: number;
+  /** Of each request to the service: its answer takes longer than anybody waits for it. */
+  readonly requestLate: number;
+  /** Of each finished activity: its completion is lost, late or doubled. */
+  readonly completion: number;
+  readonly heartbeatLost: number;
+  /** Of each call to Temporal. */
+  readonly temporalFails: number;
+  /** Of each delivery of the service. */
+  readonly delivery: number;
+  readonly forgery: boolean;
+  /** Processes that are stopped for a while, and wall clocks that jump. */
+  readonly stops: boolean;
+  readonly clocks: boolean;
+  readonly resets: boolean;
+}
+
+const RATES = [0, 0, 0.01, 0.03, 0.08];
+const CRASHES = [0, 0, 0.002, 0.006, 0.015];
+
+export function drawWeather(chance: Chance): Weather {
+  const rate = () => chance.one(RATES);
+  return {
+    clearsAfterMs: chance.int(60_000, 100 * 60_000),
+    storeFails: chance.one([0, 0, 0.005, 0.02, 0.05]),
+    crash: chance.one(CRASHES),
+    requestFails: chance.one([0, 0.05, 0.15, 0.35]),
+    requestLate: chance.one([0, 0.02, 0.1]),
+    completion: rate(),
+    heartbeatLost: chance.one([0, 0, 0.1, 0.5]),
+    temporalFails: rate(),
+    delivery: chance.one([0, 0.1, 0.3, 0.6]),
+    forgery: chance.yes(0.4),
+    stops: chance.yes(0.3),
+    clocks: chance.yes(0.3),
+    resets: chance.yes(0.25),
+  };
+}
+
+/** A run in which nothing goes wrong: it must park nothing. */
+export const CALM: Weather = {
+  clearsAfterMs: 0,
+  storeFails: 0,
+  crash: 0,
+  requestFails: 0,
+  requestLate: 0,
+  completion: 0,
+  heartbeatLost: 0,
+  temporalFails: 0,
+  delivery: 0,
+  forgery: false,
+  stops: false,
+  clocks: false,
+  resets: false,
+};

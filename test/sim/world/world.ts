@@ -1,0 +1,253 @@
+import { createActivities, type ActivityDeps } from '../../../activities/index.js';
+import { createServiceClient } from '../../../src/client/index.js';
+import { StoreUnavailableError } from '../../../src/store/store-errors.js';
+import type { RepeatMode } from '../../../src/sandbox/settings.js';
+import type { StartedByDriver } from '../driver/driver.js';
+import { createChance, type Chance } from '../core/chance.js';
+import { call, createProcess, type CallFault, type Process } from '../core/process.js';
+import { createTimeline, type Timeline } from '../core/timeline.js';
+import { createTrace, type Trace } from '../core/trace.js';
+import { createSimClient, unavailable } from '../temporal/client.js';
+import type { Run } from '../temporal/run.js';
+import { createTemporalServer, MAIN_QUEUE, type TemporalServer } from '../temporal/server.js';
+import type { WorkflowVms } from '../temporal/vm.js';
+import { createDeliveries, type Deliveries } from './deliveries.js';
+import { ACCOUNT, createSimGateway, type SimGateway } from './gateway.js';
+import { openMemoryDatabase, type MemoryDatabase } from './memory-database.js';
+import { GATEWAY_URL, takeSandbox, TOKEN, type SimSandbox } from './sandbox.js';
+import { createSend, type WireEntry } from './service-port.js';
+import { openSimStore, prepareDatabase } from './store-port.js';
+import { CALM, type Weather } from './weather.js';
+
+/** A bug that is planted by replacing a part, never by a switch in the product. */
+export interface Plant {
+  /** The text of the workflow bundle. */
+  readonly bundle?: (code: string) => string;
+  readonly sql?: (sql: string) => string;
+  readonly deps?: (deps: ActivityDeps) => ActivityDeps;
+  readonly activities?: (activities: Record<string, unknown>, deps: ActivityDeps) => Record<string, unknown>;
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly vms: WorkflowVms;
+  readonly weather: (chance: Chance) => Weather;
+  readonly repeatMode: (chance: Chance) => RepeatMode;
+  readonly red?: ReadonlySet<number> | undefined;
+  readonly plant?: Plant | undefined;
+  readonly live?: ((line: string) => void) | undefined;
+}
+
+/** Everything of one run: one seed, one virtual time, one service, one store, one Temporal, some processes. */
+export interface World {
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+  readonly chance: Chance;
+  readonly weather: Weather;
+  readonly repeatMode: RepeatMode;
+  readonly database: MemoryDatabase;
+  readonly sandbox: SimSandbox;
+  readonly temporal: TemporalServer;
+  readonly deliveries: Deliveries;
+  readonly wire: readonly WireEntry[];
+  readonly alarms: readonly object[];
+  readonly processes: readonly Process[];
+  gateways(): readonly SimGateway[];
+  /** For an honest person, who asks the service by telephone. */
+  standingOf: (flow: StartedByDriver | undefined) => string;
+  /** Called whenever a run closes. */
+  onClosed(work: (run: Run) => void): void;
+  dispose(): Promise<void>;
+}
+
+export const STARTS_AT_MS = Date.UTC(2026, 0, 5, 8);
+const SERVICE_TIMEOUT_MS = 30_000;
+
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { seed, vms, plant } = options;
+  const isRed = (finding: number): boolean => options.red?.has(finding) === true;
+  const chance = createChance(seed);
+  const timeline = createTimeline(STARTS_AT_MS);
+  const repeatMode = options.repeatMode(chance);
+  const drawn = options.weather(chance);
+  const weather = changing(drawn, () => timeline.nowMs - STARTS_AT_MS < drawn.clearsAfterMs);
+  const trace = createTrace(() => timeline.nowMs - STARTS_AT_MS, options.live);
+  const database = openMemoryDatabase(plant?.sql);
+  await prepareDatabase(database);
+  const gateways: SimGateway[] = [];
+  const processes: Process[] = [];
+  const wire: WireEntry[] = [];
+  const alarms: object[] = [];
+  const closed: ((run: Run) => void)[] = [];
+  const ids = { owner: 0, event: 0 };
+  const core = { timeline, trace, chance };
+
+  const deliveries = createDeliveries({
+    ...core,
+    weather,
+    gateways: () => gateways,
+    mostDelayMs: isRed(101) ? 600_000 : 120_000,
+  });
+  const sandbox = await takeSandbox(timeline, deliveries.post, {
+    repeatMode,
+    stepMs: chance.one([300, 1_000, 5_000, 30_000]),
+    webhooks: null,
+  });
+  const temporal = createTemporalServer({
+    ...core,
+    vms,
+    isTaskLost: () => chance.yes(weather.crash),
+    completionFault: () => (chance.yes(weather.completion) ? chance.one(['lost', 'twice', 'late'] as const) : 'none'),
+    isHeartbeatLost: () => chance.yes(weather.heartbeatLost),
+    closed: (run) => closed.forEach((work) => work(run)),
+  });
+
+  const faultOf = (rate: number): CallFault => {
+    if (chance.yes(weather.crash)) return chance.one(['crash-before', 'crash-after'] as const);
+    return chance.yes(rate) ? chance.one(['fails-before', 'fails-after'] as const) : 'none';
+  };
+
+  const repeatSetting = repeatMode === 'same-result' ? 'same-result' : 'unknown';
+
+  async function partsOf(process: Process) {
+    const store = await openSimStore(
+      database,
+      () => process.clock.nowMs(),
+      (label, writes, work) => {
+        const fault = faultOf(weather.storeFails);
+        // A read that fails is the same whether it was done or not.
+        const told = !writes && fault === 'fails-after' ? 'fails-before' : fault;
+        const error = () => new StoreUnavailableError('SIMULATED');
+        return call(core, process, { label, fault: told, work, error, shown: () => '' });
+      },
+    );
+    const client = createSimClient({
+      server: temporal,
+      ask: (label, work) => call(core, process, { label, fault: faultOf(weather.temporalFails), work, error: unavailable, shown: () => '' }), // prettier-ignore
+      after: (ms, work) => process.clock.after(ms, work),
+    });
+    const send = createSend(
+      { ...core, weather, sandbox, wire, timeoutMs: SERVICE_TIMEOUT_MS, refusesLookups: isRed(6) },
+      process,
+    );
+    const service = createServiceClient({
+      baseUrl: 'http://127.0.0.1:1',
+      token: () => Promise.resolve(TOKEN),
+      nowMs: () => process.clock.nowMs(),
+      send,
+    });
+    const deps: ActivityDeps = {
+      service,
+      store,
+      account: ACCOUNT,
+      publicUrl: GATEWAY_URL,
+      serviceTimeoutMs: SERVICE_TIMEOUT_MS,
+      serviceIsOnLoopback: true,
+      allowPlaintext: false,
+      repeatSettingOf: () => repeatSetting,
+      newOwner: () => `owner-${(ids.owner += 1)}`,
+      monotonicMs: () => process.clock.monotonicMs(),
+      clock: process.clock,
+      log: { info() {}, warn() {}, error() {} },
+    };
+    return { store, client, activities: plant?.deps?.(deps) ?? deps };
+  }
+
+  async function startWorker(name: string): Promise<void> {
+    const process = supervised(name, false, startWorker);
+    const { client, activities: deps } = await partsOf(process);
+    const activities = createActivities(deps) as unknown as Record<string, unknown>;
+    const planted = plant?.activities?.(activities, deps) ?? activities;
+    temporal.addWorker({ process, queue: MAIN_QUEUE, activities: planted as never, client });
+  }
+
+  async function startGateway(name: string): Promise<void> {
+    const process = supervised(name, true, startGateway);
+    const { store, client, activities } = await partsOf(process);
+    const gateway = createSimGateway({
+      process,
+      client,
+      store,
+      temporal,
+      activities,
+      newEventId: () => `evt_${String((ids.event += 1)).padStart(5, '0')}`,
+      alarm: (detail) => {
+        alarms.push(detail);
+        trace.add(name, 'ALARM', JSON.stringify(detail));
+      },
+    });
+    await gateway.server.ready();
+    gateways.push(gateway);
+  }
+
+  /** A process that is started again some seconds after it died. */
+  function supervised(name: string, isDaemon: boolean, again: (name: string) => Promise<void>): Process {
+    const process = createProcess({ name, timeline, trace, isDaemon });
+    processes.push(process);
+    process.whenDead(() => {
+      trace.fault(`crash of a ${name.split('-')[0] ?? ''}`);
+      const mine = gateways.findIndex((gateway) => gateway.process === process);
+      if (mine >= 0) gateways.splice(mine, 1);
+      timeline.in(chance.int(200, chance.yes(0.8) ? 5_000 : 120_000), () => again(name));
+    });
+    if (weather.clocks && chance.yes(0.5)) process.setWallClock(chance.int(-30_000, 30_000));
+    return process;
+  }
+
+  await startWorker('worker-1');
+  await startWorker('worker-2');
+  await startGateway('gateway-1');
+  await startGateway('gateway-2');
+  if (weather.stops || weather.clocks) troubles();
+
+  /** Now and then a process is stopped, or its wall clock is set. */
+  function troubles(): void {
+    const next = (): void => void timeline.in(chance.int(2_000, 300_000), trouble, true);
+    const trouble = (): void => {
+      if (!weather.stops && !weather.clocks) return processes.forEach((process) => process.setWallClock(0));
+      const alive = processes.filter(({ isAlive }) => isAlive);
+      if (alive.length > 0) {
+        const process = chance.one(alive);
+        if (weather.stops && chance.yes(0.5)) {
+          trace.fault('process stopped');
+          process.stopFor(chance.int(500, 90_000));
+        } else if (weather.clocks) {
+          trace.fault('wall clock set');
+          process.setWallClock(chance.one([-3_600_000, -60_000, 0, 60_000, 3_600_000]));
+        }
+      }
+      next();
+    };
+    next();
+  }
+
+  return {
+    timeline,
+    trace,
+    chance,
+    weather,
+    repeatMode,
+    database,
+    sandbox,
+    temporal,
+    deliveries,
+    wire,
+    alarms,
+    processes,
+    standingOf: () => 'none',
+    gateways: () => gateways.filter(({ process }) => process.isAlive && !process.isStopped),
+    onClosed: (work) => void closed.push(work),
+    async dispose() {
+      deliveries.end();
+      await temporal.dispose();
+      database.close();
+    },
+  };
+}
+
+/** As it was drawn while it lasts, and calm after that. */
+function changing(drawn: Weather, lasts: () => boolean): Weather {
+  return new Proxy(drawn, {
+    get: (_, name: keyof Weather) => (lasts() || name === 'clearsAfterMs' ? drawn[name] : CALM[name]),
+  });
+}

@@ -1,0 +1,282 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { copyFile, rm } from 'node:fs/promises';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { createClaimActivities } from '../../activities/claims.js';
+import type { ActivityDeps } from '../../activities/deps.js';
+import type { ClaimRef, SubmitOutcome } from '../../activities/outcomes.js';
+import { pinOf } from '../../activities/pin.js';
+import { createSettleActivities } from '../../activities/settle-unknown.js';
+import { submitUnderClaim } from '../../activities/submit-under-claim.js';
+import { RejectedError, UnknownOutcomeError } from '../../src/client/index.js';
+import type { Store } from '../../src/store/store.js';
+import { submitDeps } from '../harness/submit-deps.js';
+import { describeStores, type StoreKind } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const claimOf = async (store: Store, reference: string, operation = 'sendCrypto'): Promise<ClaimRef> => ({
+  operation,
+  reference,
+  flowId: `crypto-send/${reference}`,
+  fingerprint: 'f',
+  pin: await pinOf({ store, account: 'default' }),
+});
+const keyOf = ({ operation, reference }: ClaimRef) => ({ account: 'default', operation, reference });
+
+describeStores('a store', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+  });
+  afterEach(() => temporary.remove());
+
+  it('has one id, for whoever opens it, and another one than any other store', async () => {
+    const { id, epoch } = await store.deployment.read();
+    expect(await (await temporary.open()).deployment.read()).toMatchObject({ id, epoch });
+    const other = await makeTemporaryStore(kind);
+    expect((await (await other.open()).deployment.read()).id).not.toBe(id);
+    await other.remove();
+  });
+
+  it('is bound to a namespace and an account once: the first one wins', async () => {
+    expect((await store.deployment.read()).boundTo).toBeUndefined();
+    const first = { namespace: 'payments', account: 'kenya' };
+    await Promise.all([1, 2, 3].map(() => store.deployment.bind(first)));
+    const second = await (await temporary.open()).deployment.bind({ namespace: 'payments', account: 'ghana' });
+    expect(second.boundTo).toEqual(first);
+  });
+
+  it('begins a new epoch after a restore, in which nothing that was only reserved is free', async () => {
+    const claim = await claimOf(store, 'r1');
+    await store.claims.reserve(keyOf(claim), { owner: 'a', flowId: claim.flowId, fingerprint: 'f' });
+    expect(await store.deployment.raiseEpoch(4)).toBe(5);
+    expect(await store.deployment.raiseEpoch(4)).toBe(6);
+    expect(await store.claims.get(keyOf(claim))).toMatchObject({ phase: 'sending' });
+  });
+});
+
+describeStores('a worker', (kind) => {
+  let temporary: TemporaryStore;
+  let other: TemporaryStore;
+  let store: Store;
+  let posts: number;
+  let warnings: string[];
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    other = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    posts = 0;
+    warnings = [];
+  });
+  afterEach(async () => {
+    await temporary.remove();
+    await other.remove();
+  });
+  const depsOf = (of: Store, more: Partial<ActivityDeps> = {}) =>
+    submitDeps(of, {
+      log: { info: () => undefined, error: () => undefined, warn: (_, message) => void warnings.push(message) },
+      ...more,
+    });
+  const submit = (deps: ActivityDeps, claim: ClaimRef) =>
+    submitUnderClaim(deps, {
+      claim,
+      guard: { flowId: claim.flowId, statuses: [] },
+      request: () => ({
+        receiverAddress: '0x1',
+        chain: 'CELO',
+        token: 'CUSD',
+        cryptoAmount: 1,
+        referenceId: claim.reference,
+      }),
+      send: () => Promise.resolve({ posts: (posts += 1) }),
+    });
+  const order = { actor: 'ada', note: 'the provider never had it' };
+
+  it.each(['another store', 'another account', 'an older copy of the store'])(
+    'with %s does nothing with the claims of a flow, and leaves it to another one',
+    async (what) => {
+      const claim = await claimOf(store, 'r1');
+      const deps =
+        what === 'another store'
+          ? depsOf(await other.open())
+          : depsOf(store, what === 'another account' ? { account: 'other' } : {});
+      const asked = what.startsWith('an older') ? { ...claim, pin: { ...claim.pin, epoch: 2 } } : claim;
+      const activities = createClaimActivities(deps);
+      const refusal = { type: 'other_deployment', nonRetryable: false };
+      for (const act of [
+        () => submit(deps, asked),
+        () => activities.voidClaim({ ...asked, reason: 'cancelled' }),
+        () => activities.recordAnswer({ ...asked, answer: {} }),
+        () => activities.recordRejection({ ...asked, owner: 'a', rejection: { httpStatus: 400, message: 'no' } }),
+        () => activities.orderSendAgain({ ...asked, order }),
+        () => activities.closeNotExecuted({ ...asked, order }),
+        () =>
+          inActivity(() =>
+            createSettleActivities(deps).settleUnknown({
+              claim: asked,
+              expect: {},
+              saidToExist: false,
+              windowMs: 0,
+              timeScale: 0.001,
+            }),
+          ),
+      ]) {
+        await expect(act()).rejects.toMatchObject(refusal);
+      }
+      expect(posts).toBe(0);
+      expect(warnings).toHaveLength(7);
+      expect(warnings[0]).toContain(what === 'another account' ? 'the account other, not default' : what);
+      expect(await submit(depsOf(store), claim)).toMatchObject({ kind: 'accepted' });
+    },
+  );
+
+  it('takes an absent claim of a flow of an earlier epoch for unknown: not sent, not void, until a person says so', async () => {
+    const claim = await claimOf(store, 'r1');
+    const unsent = await claimOf(store, 'r2');
+    await store.deployment.raiseEpoch(1);
+    const deps = depsOf(store);
+    expect(await submit(deps, claim)).toMatchObject({ kind: 'unknown' });
+    expect(await submit(deps, claim)).toMatchObject({ kind: 'unknown' });
+    expect(await createClaimActivities(deps).voidClaim({ ...unsent, reason: 'cancelled' })).toBe('sending');
+    expect(posts).toBe(0);
+
+    expect(await createClaimActivities(deps).orderSendAgain({ ...claim, order })).toBe(true);
+    expect(await submit(deps, claim)).toMatchObject({ kind: 'accepted' });
+    expect(await createClaimActivities(deps).closeNotExecuted({ ...unsent, order })).toBe('void');
+    const third = { ...(await claimOf(store, 'r3')), pin: claim.pin };
+    expect(await createClaimActivities(deps).closeNotExecuted({ ...third, order })).toBe('void');
+    expect(posts).toBe(1);
+    expect(await submit(deps, await claimOf(store, 'r4'))).toMatchObject({ kind: 'accepted' });
+  });
+});
+
+/** Fault 55. Half of the operations have a status lookup, the others have none: those park. */
+const FLOWS = 90;
+
+describeStores('claims that were restored to an earlier copy under load', (kind) => {
+  it('send nothing a second time, and name what a person must decide', async () => {
+    const temporary = await makeTemporaryStore(kind);
+    try {
+      const before = await temporary.open();
+      const executed = new Map<string, number>();
+      const deps = (store: Store) =>
+        submitDeps(store, {
+          service: {
+            getCryptoSend: (reference: string) =>
+              executed.has(reference)
+                ? Promise.resolve({ referenceId: reference, status: 'PENDING' })
+                : Promise.reject(notFound()),
+          } as unknown as ActivityDeps['service'],
+        });
+      const submit = (store: Store, claim: ClaimRef, n: number): Promise<SubmitOutcome> =>
+        submitUnderClaim(deps(store), {
+          claim,
+          guard: { flowId: claim.flowId, statuses: [] },
+          request: () => (claim.operation === 'sendCrypto' ? sendRequest(claim) : withdrawalRequest(claim)),
+          send: () => {
+            executed.set(claim.reference, (executed.get(claim.reference) ?? 0) + 1);
+            if (n % 5 === 0) return Promise.reject(new UnknownOutcomeError('sendCrypto', 'timeout'));
+            return Promise.resolve({ referenceId: claim.reference });
+          },
+        });
+      const operations = ['sendCrypto', 'createBankWithdrawal'];
+      const claims = await Promise.all(
+        Array.from({ length: FLOWS }, (_, n) => claimOf(before, `r${n}`, operations[n % 2])),
+      );
+      const isIn = (n: number, part: number) => Math.floor((n * 3) / FLOWS) === part;
+
+      // The first third before the backup, the second while it is taken and after it, the last one not at all.
+      await Promise.all(claims.filter((_, n) => isIn(n, 0)).map((claim, n) => submit(before, claim, n)));
+      const backup = await takeBackup(kind, temporary);
+      await Promise.all(claims.filter((_, n) => isIn(n, 1)).map((claim, n) => submit(before, claim, n)));
+      await before.close();
+      await backup.restore();
+      const after = await temporary.open();
+      await after.deployment.raiseEpoch(1);
+
+      // Every activity is tried again, as after a crash of the worker, or a reset in the UI.
+      const parked: string[] = [];
+      await Promise.all(
+        claims.map(async (claim, n) => {
+          const outcome = await submit(after, claim, n);
+          if (outcome.kind === 'accepted') return;
+          const settled = await inActivity(() =>
+            createSettleActivities(deps(after)).settleUnknown({
+              claim,
+              expect: {},
+              saidToExist: false,
+              windowMs: 0,
+              timeScale: 0.001,
+            }),
+          );
+          if (settled.answer === undefined) parked.push(claim.reference);
+        }),
+      );
+      expect([...executed.values()].filter((count) => count > 1)).toEqual([]);
+      const hasLookup = (n: number) => n % 2 === 0;
+      const expected = claims.filter((_, n) =>
+        isIn(n, 0) ? !hasLookup(n) && n % 5 === 0 : isIn(n, 1) ? !hasLookup(n) : true,
+      );
+      expect(parked.sort()).toEqual(expected.map(({ reference }) => reference).sort());
+
+      const next = await claimOf(after, 'next');
+      expect(await submit(after, next, 1)).toMatchObject({ kind: 'accepted' });
+      expect(executed.get('next')).toBe(1);
+    } finally {
+      await temporary.remove();
+    }
+  });
+});
+
+/** Its logger stays silent: what is refused here is meant to be. */
+const inActivity = <T>(act: () => Promise<T>): Promise<T> =>
+  new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(act) as Promise<T>;
+
+const notFound = () =>
+  new RejectedError('getCryptoSend', {
+    httpStatus: 404,
+    message: 'Not found',
+    fields: [],
+    isRateExpired: false,
+    isAboutReference: false,
+  });
+
+const sendRequest = ({ reference }: ClaimRef) => ({
+  receiverAddress: '0x1',
+  chain: 'CELO',
+  token: 'CUSD',
+  cryptoAmount: 1,
+  referenceId: reference,
+});
+const withdrawalRequest = ({ reference }: ClaimRef) => ({
+  bankDetails: { accountNumber: '1', bankCode: '2' },
+  currency: 'ZAR',
+  amount: 1,
+  referenceId: reference,
+  callbackUrl: 'https://caller.example',
+});
+
+/** Of the file, as a backup of SQLite is taken; of Postgres, the tables that count here. */
+async function takeBackup(kind: StoreKind, { place, execute }: TemporaryStore): Promise<{ restore(): Promise<void> }> {
+  if (kind === 'libsql') {
+    // Nothing writes at this moment: the file and its log are one state.
+    for (const suffix of ['', '-wal']) await copyFile(place + suffix, `${place}.backup${suffix}`);
+    return {
+      async restore() {
+        await rm(`${place}-shm`, { force: true });
+        for (const suffix of ['', '-wal']) await copyFile(`${place}.backup${suffix}`, place + suffix);
+      },
+    };
+  }
+  for (const table of ['claims', 'claim_orders']) await execute(`CREATE TABLE old_${table} AS SELECT * FROM ${table}`);
+  return {
+    async restore() {
+      for (const table of ['claims', 'claim_orders']) {
+        await execute(`DELETE FROM ${table}`);
+        await execute(`INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM old_${table}`);
+      }
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
+import { createActivities } from '../../activities/index.js';
+import { pinOf } from '../../activities/pin.js';
+import { RejectedError } from '../../src/client/index.js';
+import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
+import type { Store } from '../../src/store/store.js';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { asActivity, depsOver, type Replaced } from './deciding-activities.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+describe('the activities that decide about money', () => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  beforeAll(async () => {
+    temporary = await makeTemporaryStore('libsql');
+    store = await temporary.open();
+  });
+  afterAll(() => temporary.remove());
+  const activities = (replaced: Replaced) => createActivities(depsOver(store, replaced));
+
+  describe('a lookup of what is unknown', () => {
+    const WINDOW_MS = 68_000;
+    const notFound = () =>
+      Promise.reject(
+        new RejectedError('getCryptoSend', {
+          httpStatus: 404,
+          message: 'no such transaction',
+          fields: [],
+          isRateExpired: false,
+          isAboutReference: false,
+        }),
+      );
+    const record = { status: 'PENDING', referenceId: 'r', cryptoAmount: 1 };
+    /** What comes of it, when the service has the record only from the nth question on. */
+    const settled = async (shownAt: number, afterMs: number) => {
+      const reference = newReference('missed');
+      let asked = 0;
+      const made = activities({
+        service: { getCryptoSend: () => ((asked += 1) < shownAt ? notFound() : Promise.resolve(record)) },
+      });
+      const claim = {
+        operation: 'sendCrypto' as const,
+        reference,
+        flowId: `crypto-send/${reference}`,
+        fingerprint: 'f',
+        pin: await pinOf({ store, account: 'default' }),
+      };
+      const order = { claim, expect: {}, saidToExist: false, windowMs: WINDOW_MS, timeScale: 0.001 };
+      const outcome = await asActivity(() => made.settleUnknown(order), afterMs).catch((error: unknown) => error);
+      return { outcome, asked };
+    };
+
+    it('says that the service does not have it only after three misses, past its window', async () => {
+      expect(await settled(4, WINDOW_MS)).toEqual({ outcome: { claim: 'sending', lookup: 'absent' }, asked: 3 });
+    });
+
+    it.each([2, 3])('takes what the service shows at question %d, past its window', async (shownAt) => {
+      expect(await settled(shownAt, WINDOW_MS)).toMatchObject({
+        outcome: { lookup: 'shown', answer: expect.anything() },
+      });
+    });
+
+    it('says nothing after a miss inside its window', async () => {
+      const { outcome, asked } = await settled(4, WINDOW_MS - 1);
+      expect(outcome).toBeInstanceOf(ApplicationFailure);
+      expect(outcome).toMatchObject({ type: 'not_yet', nonRetryable: false });
+      expect(asked).toBe(1);
+    });
+  });
+
+  describe('a refund of ours', () => {
+    const refund = async (status: string, proof: 'capability' | null) => {
+      const reference = newReference('refund');
+      const flowId = `bridge-transfer/${reference}`;
+      await store.inbox.receive(anEvent({ flowId, reference, status, proof, contentHash: flowId }));
+      let sent = 0;
+      const made = activities({
+        service: { sendCrypto: () => Promise.resolve({ n: (sent += 1) }) },
+      });
+      const terms = { receiverAddress: '0xa', chain: 'CELO', token: 'USDC', cryptoAmount: '7.5' };
+      const pin = await pinOf({ store, account: 'default' });
+      const { outcome } = await asActivity(() =>
+        made.submitRefund({ flowId, reference: `${reference}.refund`, pin, ...terms }),
+      );
+      return { kind: outcome.kind, sent };
+    };
+
+    it.each(['COMPLETED', 'REFUNDED'])('is not sent once a trusted %s lies in the inbox', async (status) => {
+      expect(await refund(status, 'capability')).toEqual({ kind: 'contradicted', sent: 0 });
+    });
+
+    it('is sent after a trusted FAILED', async () => {
+      expect(await refund('FAILED', 'capability')).toEqual({ kind: 'accepted', sent: 1 });
+    });
+  });
+
+  describe('a deposit', () => {
+    /** Its quote may be used for 50 s; the clock moves by so much at each question. */
+    const deposit = async (reference: string, clock: () => number, scheduledAfterMs = 0) => {
+      let sent = 0;
+      const made = activities({
+        monotonicMs: clock,
+        service: { createBridgeDeposit: () => Promise.resolve({ n: (sent += 1) }) },
+      });
+      const order = {
+        flowId: `bridge-transfer/${reference}`,
+        fingerprint: 'f',
+        pin: await pinOf({ store, account: 'default' }),
+        input: BridgeTransferInput.parse(transferInput(reference)),
+        rateId: 'rate-1',
+        quotedAtMs: Date.UTC(2026, 0, 1),
+        usableMs: 50_000,
+      };
+      const outcome = await asActivity(() => made.submitBridgeDeposit(order), scheduledAfterMs);
+      return { outcome, sent };
+    };
+    const standing = () => 0;
+    const expired = { outcome: { kind: 'quote-expired', by: 'us' }, sent: 0 };
+
+    it('is sent inside the life of its quote', async () => {
+      expect(await deposit(newReference('fresh'), standing, 49_999)).toMatchObject({ sent: 1 });
+    });
+
+    it('is not sent by a retry that comes after it', async () => {
+      expect(await deposit(newReference('retried'), standing, 50_000)).toEqual(expired);
+    });
+
+    it('is not sent if the life ends between two readings of our own clock', async () => {
+      for (const endsAt of [1, 2]) {
+        let readings = -1;
+        const clock = () => ((readings += 1) >= endsAt ? 1_000 : 0);
+        expect(await deposit(newReference('slow'), clock, 49_000)).toEqual(expired);
+      }
+    });
+  });
+
+  it('waits of another length are refused where the service is not on loopback', async () => {
+    const reference = newReference('scaled');
+    const flowId = `bridge-transfer/${reference}`;
+    const made = activities({ serviceIsOnLoopback: false });
+    const prepared = (more: object) =>
+      asActivity(() =>
+        made.prepareBridgeTransfer({ flowId, input: transferInput(reference, { rate_id: 'r', ...more }) }),
+      );
+    await expect(prepared({ timeScale: 0.5 })).rejects.toMatchObject({
+      type: 'invalid_input',
+      message: expect.stringContaining('only with a service on loopback'),
+    });
+    expect(await prepared({ timeScale: 1 })).toMatchObject({ input: { timeScale: 1 } });
+  });
+
+  it('only a 2xx of the receiver delivers a callback', async () => {
+    const notification = { id: 'n', change: { timestamp: 't' }, skipped: 0 } as never;
+    const target = { flowId: 'f', url: 'https://shop.example/', timeScale: 1, notification, triedForMs: 60_000 };
+    const answered = (httpStatus: number) => {
+      const callbacks = { problemOf: () => undefined, send: async () => ({ httpStatus, retryAfter: undefined }) };
+      return asActivity(() => activities({ callbacks }).deliverCallback(target));
+    };
+    for (const status of [200, 204, 299]) expect(await answered(status)).toMatchObject({ httpStatus: status });
+    for (const status of [199, 301, 302, 304, 400, 500]) {
+      await expect(answered(status)).rejects.toMatchObject({ type: 'callback_not_delivered', nonRetryable: false });
+    }
+  });
+});

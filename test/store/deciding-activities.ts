@@ -1,0 +1,50 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ActivityDeps } from '../../activities/index.js';
+import type { ServiceClient } from '../../src/client/index.js';
+import type { Store } from '../../src/store/store.js';
+
+/** What a test of the deciding code replaces: the service, and the clocks. */
+export type Replaced = Partial<Omit<ActivityDeps, 'service'>> & {
+  readonly service?: Readonly<Record<string, (argument: never) => Promise<unknown>>>;
+};
+
+/** The dependencies of activities over a real store; what is called of the service and was not given fails the test. */
+export function depsOver(store: Store, { service = {}, ...replaced }: Replaced = {}): ActivityDeps {
+  let owners = 0;
+  return {
+    store,
+    service: new Proxy(service, {
+      get(given, name) {
+        return given[String(name)] ?? (() => Promise.reject(new Error(`${String(name)} was called`)));
+      },
+    }) as unknown as ServiceClient,
+    account: 'default',
+    publicUrl: 'http://127.0.0.1:9',
+    serviceTimeoutMs: 8_000,
+    serviceIsOnLoopback: true,
+    allowPlaintext: false,
+    repeatSettingOf: () => 'unknown',
+    newOwner: () => `owner-${(owners += 1)}`,
+    monotonicMs: () => performance.now(),
+    log: { info() {}, warn() {}, error() {} },
+    ...replaced,
+  };
+}
+
+const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+/** Runs an activity as the SDK does, at a moment after it was first scheduled. */
+export function asActivity<T>(run: () => Promise<T>, afterMs = 0): Promise<T> {
+  const scheduledTimestampMs = Date.UTC(2026, 0, 1);
+  const info = { scheduledTimestampMs, currentAttemptScheduledTimestampMs: scheduledTimestampMs + afterMs };
+  return new MockActivityEnvironment(info, { logger: silent }).run(run) as Promise<T>;
+}
+
+/** A body that `sendCrypto` takes: what a claim is for is checked before it. */
+export const sendRequest = (referenceId: string) => ({
+  receiverAddress: '0x1111111111111111111111111111111111111111',
+  chain: 'CELO',
+  token: 'USDC',
+  cryptoAmount: 7.5,
+  referenceId,
+});

@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createKeyring } from '../../src/keys/index.js';
+import type { InboxStore } from '../../src/store/inbox.js';
+import type { Store } from '../../src/store/store.js';
+import { describeStores } from './store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const flow = (n: number | string) => `bridge-transfer/r${n}`;
+const leaseAll = { flows: 10, perFlow: 50, leaseMs: 30_000 };
+
+describeStores('the leases of the inbox', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let inbox: InboxStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    inbox = store.inbox;
+  });
+  afterEach(() => temporary.remove());
+
+  const receive = async (members: Parameters<typeof anEvent>[0] = {}) => (await inbox.receive(anEvent(members))).id;
+  const leasedIds = async (by = inbox, options = leaseAll) =>
+    (await by.lease(options)).flatMap(({ rows }) => rows.map(({ id }) => id));
+
+  describe('leases', () => {
+    it('give the rows of a flow in the order in which they were received, a batch at a time', async () => {
+      const ids = [];
+      for (let n = 0; n < 7; n += 1) ids.push(await receive());
+      const options = { ...leaseAll, perFlow: 3 };
+      const seen: string[][] = [];
+      for (;;) {
+        const batch = await leasedIds(inbox, options);
+        if (batch.length === 0) break;
+        seen.push(batch);
+        await inbox.markDelivered(batch);
+      }
+      expect(seen).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)]);
+    });
+
+    it('are exclusive between two stores on one database, flow by flow, even for events that come meanwhile', async () => {
+      const other = await temporary.open();
+      for (let n = 0; n < 20; n += 1) await receive({ flowId: flow(n) });
+      const options = { ...leaseAll, flows: 5 };
+      const batches = await Promise.all(
+        Array.from({ length: 8 }, (_, n) => leasedIds(n % 2 ? other.inbox : inbox, options)),
+      );
+      expect(batches.flat()).toHaveLength(20);
+      expect(new Set(batches.flat()).size).toBe(20);
+
+      const late = await receive({ flowId: flow(3) });
+      expect(await leasedIds(other.inbox)).toEqual([]);
+      temporary.clock.advance(30_000);
+      expect(await leasedIds(other.inbox, { ...leaseAll, flows: 20 })).toContain(late);
+    });
+
+    it('end when the caller vanishes, and cannot be ended by it after another took over', async () => {
+      const other = await temporary.open();
+      const id = await receive();
+      expect(await leasedIds()).toEqual([id]);
+      temporary.clock.advance(30_000);
+      expect(await leasedIds(other.inbox)).toEqual([id]);
+      await inbox.defer(flow(1), 0);
+      expect(await leasedIds()).toEqual([]);
+      await other.inbox.defer(flow(1), 0);
+      expect(await leasedIds()).toEqual([id]);
+    });
+
+    it('come back after a deferral, counted until a delivery', async () => {
+      const id = await receive();
+      for (let n = 0; n < 3; n += 1) {
+        expect((await inbox.lease(leaseAll)).map(({ deferrals }) => deferrals)).toEqual([n]);
+        await inbox.defer(flow(1), 60_000);
+        temporary.clock.advance(59_999);
+        expect(await leasedIds()).toEqual([]);
+        temporary.clock.advance(1);
+      }
+      await leasedIds();
+      await inbox.markDelivered([id]);
+      await receive();
+      expect((await inbox.lease(leaseAll)).map(({ deferrals }) => deferrals)).toEqual([0]);
+    });
+
+    it('let new events of a flow that is put off wait with the others', async () => {
+      const first = await receive();
+      await leasedIds();
+      await inbox.defer(flow(1), 60_000);
+      const second = await receive();
+      expect(await leasedIds()).toEqual([]);
+      await inbox.hasten(flow(1));
+      expect(await leasedIds()).toEqual([first, second]);
+    });
+
+    it('hold what was given up for want of its flow, once there is one; not what was settled otherwise', async () => {
+      const [given, ended, other] = [await receive(), await receive(), await receive({ flowId: flow(2) })];
+      await leasedIds();
+      await inbox.settle([
+        { id: given, state: 'unmatched', detail: 'no flow' },
+        { id: ended, state: 'late' },
+        { id: other, state: 'unmatched' },
+      ]);
+      expect(await leasedIds()).toEqual([]);
+      await inbox.hasten(flow(1));
+      expect(await inbox.get(given)).toMatchObject({ state: 'waiting', detail: null, settledAt: null });
+      expect(await leasedIds()).toEqual([given]);
+      expect((await inbox.counts()).byState).toMatchObject({ waiting: 1, late: 1, unmatched: 1 });
+    });
+
+    it('are not lost to a flow that starts while its first delivery fails', async () => {
+      const id = await receive();
+      await leasedIds();
+      await inbox.hasten(flow(1));
+      expect(await leasedIds()).toEqual([]);
+      await inbox.defer(flow(1), 60_000);
+      expect(await leasedIds()).toEqual([id]);
+    });
+
+    it('tell of a flow whose event cannot be opened, and show that event to people', async () => {
+      const id = await receive();
+      const newKey = { id: 'new', bytes: new Uint8Array(32).fill(9) };
+      const testKey = { id: 'test', bytes: new Uint8Array(32).fill(7) };
+      const rotated = await temporary.open({ keyring: createKeyring([newKey, testKey]) });
+      const sealedNew = anEvent({ flowId: flow(2) });
+      await rotated.inbox.receive(sealedNew);
+      const batches = await inbox.lease(leaseAll);
+      expect(batches.map(({ rows }) => rows.map(({ unreadable }) => unreadable))).toEqual([
+        [undefined],
+        ['No payload key has the id new'],
+      ]);
+      expect(await inbox.get(sealedNew.id)).toMatchObject({
+        unreadable: 'No payload key has the id new',
+        state: 'waiting',
+      });
+      temporary.clock.advance(30_000);
+      expect(await leasedIds(rotated.inbox)).toEqual([id, sealedNew.id]);
+    });
+  });
+});

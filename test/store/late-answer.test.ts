@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type { ActivityDeps } from '../../activities/deps.js';
+import { createClaimActivities } from '../../activities/claims.js';
+import type { ClaimRef } from '../../activities/outcomes.js';
+import { pinOf } from '../../activities/pin.js';
+import { submitUnderClaim } from '../../activities/submit-under-claim.js';
+import { NotSentError, UnknownOutcomeError } from '../../src/client/index.js';
+import type { Store } from '../../src/store/store.js';
+import { submitDeps } from '../harness/submit-deps.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const flowId = 'crypto-send/r1';
+const key = { account: 'default', operation: 'sendCrypto', reference: 'r1' };
+const request = () => ({ receiverAddress: '0x1', chain: 'CELO', token: 'CUSD', cryptoAmount: 1, referenceId: 'r1' });
+const order = { actor: 'ada', note: 'the provider never had it' };
+
+describeStores('an answer that comes late', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let claim: ClaimRef;
+  let deps: ActivityDeps;
+  let alarms: unknown[];
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    const pin = await pinOf({ store, account: 'default' });
+    claim = { operation: 'sendCrypto', reference: 'r1', flowId, fingerprint: 'f', pin };
+    alarms = [];
+    const error = (detail: object, message: string) => void alarms.push({ ...detail, message });
+    deps = submitDeps(store, { log: { info: () => undefined, warn: () => undefined, error } });
+  });
+  afterEach(() => temporary.remove());
+
+  it('raises an alarm where a person had closed its claim as not executed while it was on its way', async () => {
+    const outcome = await submitUnderClaim(deps, {
+      claim,
+      guard: { flowId: claim.flowId, statuses: [] },
+      request,
+      send: async () => {
+        expect(await createClaimActivities(deps).closeNotExecuted({ ...claim, order })).toBe('void');
+        return { referenceId: 'r1' };
+      },
+    });
+    expect(outcome).toMatchObject({ kind: 'accepted', recorded: true });
+    expect(await store.claims.get(key)).toMatchObject({ phase: 'answered' });
+    expect(alarms).toEqual([
+      {
+        alarm: 'late_answer_contradicts',
+        flowId,
+        operation: 'sendCrypto',
+        reference: 'r1',
+        claim: 'void',
+        message: 'ALARM',
+      },
+    ]);
+  });
+
+  it('raises one where the claim says that the service refused it, or where there is none', async () => {
+    const { recordAnswer } = createClaimActivities(deps);
+    expect(await recordAnswer({ ...claim, answer: {} })).toBe('absent');
+    await store.claims.reserve(key, { owner: 'a', flowId, fingerprint: 'f' });
+    await store.claims.markSending(key, 'a');
+    await store.claims.recordRejection(key, 'a', { httpStatus: 400, message: 'no' });
+    expect(await recordAnswer({ ...claim, answer: {} })).toBe('rejected');
+    expect(alarms).toMatchObject([{ claim: 'absent' }, { claim: 'rejected' }]);
+  });
+
+  it('raises none where it was waited for, or is known already', async () => {
+    const lost = new UnknownOutcomeError('sendCrypto', 'timeout');
+    await submitUnderClaim(deps, {
+      claim,
+      guard: { flowId: claim.flowId, statuses: [] },
+      request,
+      send: () => Promise.reject(lost),
+    });
+    const { recordAnswer } = createClaimActivities(deps);
+    await recordAnswer({ ...claim, answer: {} });
+    await recordAnswer({ ...claim, answer: {} });
+    expect(alarms).toEqual([]);
+  });
+
+  it('cannot come of a quote that ran out while its POST connected: that is quoted again', async () => {
+    let usedMs = 0;
+    const outcome = await submitUnderClaim(deps, {
+      claim,
+      guard: { flowId: claim.flowId, statuses: [] },
+      request,
+      stillValid: () => usedMs < 55_000,
+      send: (_, { stillValid }) => {
+        usedMs = 60_000;
+        expect(stillValid?.()).toBe(false);
+        return Promise.reject(new NotSentError('sendCrypto', 'expired'));
+      },
+    });
+    expect(outcome).toEqual({ kind: 'quote-expired', by: 'us' });
+    expect(await store.claims.get(key)).toMatchObject({ phase: 'reserved' });
+  });
+});

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import type { ActivityDeps } from '../../activities/deps.js';
+import { createSettleActivities } from '../../activities/settle-unknown.js';
+import type { ClaimRef } from '../../activities/outcomes.js';
+import { pinOf } from '../../activities/pin.js';
+import { submitUnderClaim } from '../../activities/submit-under-claim.js';
+import { RejectedError } from '../../src/client/index.js';
+import type { Store } from '../../src/store/store.js';
+import { submitDeps } from '../harness/submit-deps.js';
+import { describeStores } from './store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const flowId = 'crypto-send/r1';
+const REQUEST = { receiverAddress: '0x1', chain: 'CELO', token: 'CUSD', cryptoAmount: 1, referenceId: 'r1' };
+const key = { account: 'default', operation: 'sendCrypto', reference: 'r1' };
+const refusal = (operation: 'sendCrypto' | 'getCryptoSend', httpStatus: number, message: string) =>
+  new RejectedError(operation, {
+    httpStatus,
+    message,
+    fields: [],
+    isRateExpired: false,
+    isAboutReference: operation === 'sendCrypto',
+  });
+
+describeStores('a refusal that is about the reference', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let claim: ClaimRef;
+  let lookup: () => Promise<unknown>;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    const pin = await pinOf({ store, account: 'default' });
+    claim = { operation: 'sendCrypto', reference: 'r1', flowId, fingerprint: 'f', pin };
+    lookup = () => Promise.reject(refusal('getCryptoSend', 404, 'Not found'));
+  });
+  afterEach(() => temporary.remove());
+
+  const deps = () =>
+    submitDeps(store, { service: { getCryptoSend: () => lookup() } as unknown as ActivityDeps['service'] });
+  const submit = () =>
+    submitUnderClaim(deps(), {
+      claim,
+      guard: { flowId: claim.flowId, statuses: [] },
+      request: () => REQUEST,
+      send: () => Promise.reject(refusal('sendCrypto', 400, 'Bad reference')),
+    });
+  const settle = () =>
+    new MockActivityEnvironment({ attempt: 9 }).run(() =>
+      createSettleActivities(deps()).settleUnknown({
+        claim,
+        expect: {},
+        saidToExist: false,
+        windowMs: 0,
+        timeScale: 0.001,
+      }),
+    );
+
+  it('is unknown, and never sent again by itself', async () => {
+    expect(await submit()).toMatchObject({ kind: 'unknown', repeat: 'unknown' });
+    expect(await store.claims.get(key)).toMatchObject({ phase: 'sending' });
+  });
+
+  it('is believed once the lookup knows of nothing for the whole window', async () => {
+    await submit();
+    expect(await settle()).toMatchObject({
+      claim: 'rejected',
+      rejection: { httpStatus: 400, message: 'Bad reference' },
+    });
+    expect(await store.claims.get(key)).toMatchObject({ phase: 'rejected' });
+  });
+
+  it('is not believed where the lookup shows it, cannot tell, or a trusted event came', async () => {
+    await submit();
+    lookup = () => Promise.reject(refusal('getCryptoSend', 403, 'Forbidden'));
+    expect(await settle()).toMatchObject({ claim: 'sending', lookup: 'cannot-tell' });
+    lookup = () => Promise.reject(refusal('getCryptoSend', 404, 'Not found'));
+    await store.inbox.receive(anEvent({ flowId, reference: 'r1' }));
+    expect(await settle()).toMatchObject({ claim: 'sending' });
+    lookup = () => Promise.resolve({ referenceId: 'r1', status: 'PENDING' });
+    expect(await settle()).toMatchObject({ lookup: 'shown' });
+  });
+
+  it('is forgotten with the send that it was of, when another send is ordered', async () => {
+    await submit();
+    await store.claims.orderSendAgain(key, 'next', { actor: 'ada', note: 'n' });
+    expect((await store.claims.get(key))?.rejection).toBeUndefined();
+  });
+});

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { ActivityDeps } from '../../activities/index.js';
+import { pinOf } from '../../activities/pin.js';
+import { submitUnderClaim } from '../../activities/submit-under-claim.js';
+import {
+  DuplicateReferenceError,
+  InvalidRequestError,
+  NotSentError,
+  RateLimitedError,
+  RejectedError,
+  UnknownOutcomeError,
+} from '../../src/client/index.js';
+import type { ClaimStore } from '../../src/store/claim.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import type { Store } from '../../src/store/store.js';
+import { newReference } from '../harness/references.js';
+import { depsOver, sendRequest } from './deciding-activities.js';
+import { describeStores } from './store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const ANSWER = { id: 'S-1' };
+const REFUSAL = { httpStatus: 400, message: 'no', fields: [], isRateExpired: false, isAboutReference: false };
+
+describeStores('a POST under its claim', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  beforeAll(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+  });
+  afterAll(() => temporary.remove());
+
+  /** One claim, as many attempts as are asked for, and how many POSTs left. */
+  const claimed = (replaced: Partial<ActivityDeps> = {}) => {
+    const reference = newReference('submit');
+    const flowId = `crypto-send/${reference}`;
+    const key = { account: 'default', operation: 'sendCrypto', reference };
+    const deps = depsOver(store, replaced as object);
+    const sent = { times: 0 };
+    const attempt = async (send: () => Promise<unknown> = async () => ANSWER, more = {}) =>
+      submitUnderClaim(deps, {
+        claim: { operation: 'sendCrypto', reference, flowId, fingerprint: 'f', pin: await pinOf(deps) },
+        guard: { flowId, statuses: [] },
+        request: () => sendRequest(reference),
+        send: () => {
+          sent.times += 1;
+          return send();
+        },
+        ...more,
+      });
+    return { key, flowId, sent, attempt, phase: async () => (await store.claims.get(key))?.phase };
+  };
+  const failing = (error: Error) => async () => {
+    throw error;
+  };
+  /** This store, but for one member of its claims. */
+  const claimsThat = (replaced: (claims: ClaimStore) => Partial<ClaimStore>): Partial<ActivityDeps> => ({
+    store: { ...store, claims: { ...store.claims, ...replaced(store.claims) } },
+  });
+
+  it('is sent once, and its answer is the answer of every later attempt', async () => {
+    const { sent, attempt, phase } = claimed();
+    expect(await attempt()).toEqual({ kind: 'accepted', answer: ANSWER, recorded: true });
+    expect(await attempt()).toEqual({ kind: 'accepted', answer: ANSWER, recorded: true });
+    expect(sent.times).toBe(1);
+    expect(await phase()).toBe('answered');
+  });
+
+  it.each([
+    ['an outcome that is unknown', new UnknownOutcomeError('sendCrypto', 'no-answer' as never)],
+    ['a bug of ours', new TypeError('x is undefined')],
+  ])('after %s is not sent again', async (_what, error) => {
+    const { sent, attempt, phase } = claimed();
+    expect(await attempt(failing(error))).toMatchObject({ kind: 'unknown', repeat: 'unknown' });
+    expect(await attempt()).toMatchObject({ kind: 'unknown' });
+    expect(sent.times).toBe(1);
+    expect(await phase()).toBe('sending');
+  });
+
+  it('that the service knows already stays in sending, and says so', async () => {
+    const { sent, attempt, phase } = claimed({ repeatSettingOf: () => 'rejected' });
+    const duplicate = failing(new DuplicateReferenceError('sendCrypto', 409));
+    expect(await attempt(duplicate)).toEqual({ kind: 'duplicate', repeat: 'rejected' });
+    expect(await attempt()).toMatchObject({ kind: 'unknown', repeat: 'rejected' });
+    expect(sent.times).toBe(1);
+    expect(await phase()).toBe('sending');
+  });
+
+  it.each([
+    ['not_sent', new NotSentError('sendCrypto', 'refused'), undefined],
+    ['rate_limited', new RateLimitedError('sendCrypto', 1_500), 1_500],
+  ])('that was proven not to be sent (%s) is free for the next attempt', async (type, error, delayMs) => {
+    const { sent, attempt, phase } = claimed();
+    await expect(attempt(failing(error))).rejects.toMatchObject({ type, nextRetryDelay: delayMs });
+    expect(await phase()).toBe('reserved');
+    expect(await attempt()).toMatchObject({ kind: 'accepted' });
+    expect(sent.times).toBe(2);
+  });
+
+  it('that the service refuses is refused for every later attempt', async () => {
+    const { sent, attempt } = claimed();
+    const rejected = { kind: 'rejected', rejection: { httpStatus: 400, message: 'no' }, recorded: true };
+    expect(await attempt(failing(new RejectedError('sendCrypto', REFUSAL)))).toMatchObject(rejected);
+    expect(await attempt()).toMatchObject(rejected);
+    expect(sent.times).toBe(1);
+  });
+
+  it('that cannot be put on the wire ends its flow, and was not sent', async () => {
+    const { attempt, phase } = claimed();
+    const invalid = failing(new InvalidRequestError('sendCrypto', []));
+    await expect(attempt(invalid)).rejects.toMatchObject({ type: 'invalid_input', nonRetryable: true });
+    expect(await phase()).toBe('reserved');
+  });
+
+  it('of a repeat that was ordered, and is refused, says nothing of the send before it', async () => {
+    const { key, attempt, phase } = claimed({ repeatSettingOf: () => 'same-result' });
+    await attempt(failing(new TypeError('cut off')));
+    await store.claims.orderSendAgain(key, 'ordered', { actor: 'jane', note: '' });
+    const refused = failing(new RejectedError('sendCrypto', REFUSAL));
+    expect(await attempt(refused)).toMatchObject({ kind: 'unknown', refused: '400: no', repeat: 'unknown' });
+    expect(await phase()).toBe('sending');
+  });
+
+  it('is not sent against a trusted event of its flow', async () => {
+    const { flowId, sent, attempt } = claimed();
+    await store.inbox.receive(anEvent({ flowId, status: 'REFUNDED', contentHash: flowId }));
+    const guard = { flowId, statuses: ['COMPLETED', 'REFUNDED'] };
+    expect(await attempt(undefined, { guard })).toEqual({ kind: 'contradicted' });
+    expect(sent.times).toBe(0);
+  });
+
+  it('whose quote expired before it was marked, or while it was, is not sent and free again', async () => {
+    for (const validFor of [0, 1]) {
+      const { sent, attempt, phase } = claimed();
+      let asked = 0;
+      const stillValid = () => (asked += 1) <= validFor;
+      expect(await attempt(undefined, { stillValid })).toEqual({ kind: 'quote-expired', by: 'us' });
+      expect(sent.times).toBe(0);
+      expect(await phase()).toBe('reserved');
+    }
+  });
+
+  it('that another attempt took over is not sent by the first one', async () => {
+    const other = { owner: 'other', flowId: 'crypto-send/x', fingerprint: 'f' };
+    const { sent, attempt } = claimed(
+      claimsThat((claims) => ({
+        async markSending(key, owner) {
+          await claims.reserve(key, other);
+          return claims.markSending(key, owner);
+        },
+      })),
+    );
+    await expect(attempt()).rejects.toMatchObject({ type: 'fenced' });
+    expect(sent.times).toBe(0);
+  });
+
+  it('that another attempt sends is not handed back by one whose release was written although it failed', async () => {
+    const later: { attempt?: () => Promise<unknown> } = {};
+    const { sent, attempt, phase } = claimed(
+      claimsThat((claims) => {
+        let releases = 0;
+        return {
+          async release(key, owner) {
+            releases += 1;
+            const released = await claims.release(key, owner);
+            if (releases > 1) return released;
+            // Its answer is lost, and before it is tried again another attempt has sent.
+            await later.attempt?.();
+            throw new StoreUnavailableError('SQLITE_IOERR');
+          },
+        };
+      }),
+    );
+    later.attempt = () => attempt(failing(new TypeError('cut off')));
+    await expect(attempt(failing(new NotSentError('sendCrypto', 'refused')))).rejects.toThrow();
+    expect(await phase()).toBe('sending');
+    expect(await attempt()).toMatchObject({ kind: 'unknown' });
+    expect(sent.times).toBe(2);
+  });
+
+  it('is not sent while the store is away, and keeps its answer when the store fails after it', async () => {
+    const away = () => Promise.reject(new StoreUnavailableError('SQLITE_IOERR'));
+    const before = claimed(claimsThat(() => ({ markSending: away })));
+    await expect(before.attempt()).rejects.toMatchObject({ type: 'store_unavailable' });
+    expect(before.sent.times).toBe(0);
+    const after = claimed(claimsThat(() => ({ recordAnswer: away })));
+    expect(await after.attempt()).toEqual({ kind: 'accepted', answer: ANSWER, recorded: false });
+  });
+});

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { flowOf } from '../../src/flows/index.js';
+import { flowIdOf, type FlowKind } from '../../src/flows/vocabulary.js';
+import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
+import { resolveTerminated } from '../../src/gateway/flows/resolve-terminated.js';
+import type { ClaimKey } from '../../src/store/claim.js';
+import type { Store } from '../../src/store/store.js';
+import type { FlowFacts } from '../../src/temporal/flow-handle.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const KINDS = [
+  'bridge-transfer',
+  'crypto-send',
+  'onramp',
+  'offramp',
+  'invoice-payment',
+  'bank-checkout',
+  'bank-withdrawal',
+  'card-deposit',
+] as const satisfies readonly FlowKind[];
+
+const moneyOperations = (kind: FlowKind): ClaimKey[] =>
+  kind === 'bridge-transfer'
+    ? [
+        { account: 'default', operation: 'createBridgeDeposit', reference: 'r1' },
+        { account: 'default', operation: 'sendCrypto', reference: 'r1.refund' },
+      ]
+    : Object.values(flowOf(kind)?.submissions ?? {}).map(({ operation }) => ({
+        account: 'default',
+        operation,
+        reference: 'r1',
+      }));
+
+describeStores('resolving a terminated flow', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+  });
+  afterEach(() => temporary.remove());
+
+  const resolve = (of: FlowKind, action: string) => {
+    const flowId = flowIdOf(of, 'r1');
+    const view = { kind: of, reference: 'r1', flowId, state: 'parked', parked: { reason: 'terminated', evidence: {} } };
+    const deps = {
+      store,
+      settings: { serviceAccount: 'default' },
+      reader: { show: () => Promise.resolve(view) },
+      logger: { info: () => undefined },
+    } as unknown as FlowOperationDeps;
+    const facts = { flowId, fingerprint: 'f' } as FlowFacts;
+    return resolveTerminated(deps, { kind: of, reference: 'r1', flowId }, facts, { action, note: 'n', actor: 'ada' });
+  };
+  /** What an attempt that is late, or of a reset, is given. */
+  const attempt = async (of: FlowKind, key: ClaimKey) =>
+    (await store.claims.reserve(key, { owner: 'late', flowId: flowIdOf(of, 'r1'), fingerprint: 'f' })).kind;
+
+  it.each(KINDS)('as not executed voids every money operation of %s: no attempt, however late, can pay', async (of) => {
+    expect(await resolve(of, 'close-not-executed')).toMatchObject({ state: 'failed' });
+    for (const key of moneyOperations(of)) expect(await attempt(of, key)).toBe('void');
+  });
+
+  it.each(['invoice-payment', 'bridge-transfer'] as const)(
+    'by what a person says of %s voids what was not sent, and leaves what was',
+    async (of) => {
+      const [first, second] = moneyOperations(of);
+      if (first === undefined || second === undefined) throw new Error('it has two money operations');
+      await store.claims.reserve(first, { owner: 'a', flowId: flowIdOf(of, 'r1'), fingerprint: 'f' });
+      await store.claims.markSending(first, 'a');
+      await store.claims.recordAnswer(first, { id: 'x' });
+      expect(await resolve(of, 'mark-failed')).toMatchObject({ state: 'failed' });
+      expect(await attempt(of, first)).toBe('answered');
+      expect(await attempt(of, second)).toBe('void');
+    },
+  );
+});

@@ -1,0 +1,76 @@
+import type { SubmitOutcome } from '../../activities/outcomes.js';
+import { act } from './activities.js';
+import type { Flow } from './flow.js';
+import { RECORD_PATIENCE_MS, STORE } from './policies.js';
+import type { Post, Submitted } from './post.js';
+import { provenAfterAll, settleUnknown } from './settle-unknown.js';
+import { submitUntilDeadline } from './stop.js';
+import { within } from './waits.js';
+
+/**
+ * The one way in which a flow sends money. Three outcomes, never two; what is unknown is settled by the claim, the
+ * lookup and trusted events, else by a person, whose order is checked when it is carried out. Never by itself: failed.
+ */
+export async function submit(flow: Flow, post: Post): Promise<Submitted> {
+  for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
+    if (post.trusted() === 'shown') return provenAfterAll(flow, post);
+    const outcome =
+      (again === null ? null : await post.prepareAgain?.(again)) ??
+      (await submitUntilDeadline(flow, post.claim, () => post.send())) ??
+      OVERDUE;
+    switch (outcome.kind) {
+      case 'accepted':
+        flow.money = { at: 'sent' };
+        if (!outcome.recorded) await recordAnswer(flow, post, outcome.answer);
+        return outcome;
+      case 'rejected':
+        if (!outcome.recorded) await recordRejection(flow, post, outcome);
+        return outcome;
+      case 'quote-expired':
+        if (post.prepareAgain === undefined)
+          return { kind: 'quote-expired', why: 'the service says that the rate expired' };
+        again = 'quote-expired';
+        break;
+      case 'unknown':
+      case 'duplicate':
+      case 'contradicted': {
+        const settled = await settleUnknown(flow, post, outcome);
+        if (settled !== 'send-again') return settled;
+        again = 'ordered';
+        break;
+      }
+      case 'other-request':
+        return { kind: 'other-request', why: OTHER_REQUEST };
+      case 'void':
+        return { kind: 'void', why: outcome.reason };
+      default:
+        return outcome satisfies never;
+    }
+  }
+}
+
+const OTHER_REQUEST =
+  'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';
+
+const OVERDUE: SubmitOutcome = {
+  kind: 'unknown',
+  reason: 'nothing was known of it at the deadline',
+  repeat: 'unknown',
+};
+
+/** The answer is in the flow; a store that is away keeps it from nothing. */
+async function recordAnswer(flow: Flow, { claim }: Post, answer: unknown): Promise<void> {
+  await within(flow, RECORD_PATIENCE_MS, () =>
+    act(STORE, 'Write the answer to its claim', flow.timeScale).recordAnswer({ ...claim, answer }),
+  );
+}
+
+async function recordRejection(
+  flow: Flow,
+  { claim }: Post,
+  { owner, rejection }: Extract<SubmitOutcome, { kind: 'rejected' }>,
+): Promise<void> {
+  await within(flow, RECORD_PATIENCE_MS, () =>
+    act(STORE, 'Write the refusal to its claim', flow.timeScale).recordRejection({ ...claim, owner, rejection }),
+  );
+}

@@ -1,0 +1,37 @@
+import { CancellationScope, condition } from '@temporalio/workflow';
+import type { Flow } from './flow.js';
+
+/*
+ * Nothing that a flow waits for may keep it for ever. Each wait ends at the flow's deadline or after a time of its own:
+ * test/decisions/waits.test.ts finds all of them.
+ */
+
+export interface Observed<T> {
+  readonly promise: Promise<T>;
+  readonly settled: () => boolean;
+  readonly cancel: () => void;
+}
+
+/** A step under its own scope, whose end can be seen by a condition. */
+export function observed<T>(step: () => Promise<T>): Observed<T> {
+  const scope = new CancellationScope();
+  const state = { settled: false };
+  const promise = scope.run(step);
+  const mark = () => {
+    state.settled = true;
+  };
+  promise.then(mark, mark);
+  return { promise, settled: () => state.settled, cancel: () => scope.cancel() };
+}
+
+/** A single call to store or service belongs to the network, which does not scale. */
+export const AT_LEAST_MS = 15_000;
+
+/** The step's result, or undefined where it took longer than that; then it is cancelled. Milliseconds before scaling. */
+export async function within<T>(flow: Flow, ms: number, step: () => Promise<T>): Promise<T | undefined> {
+  const running = observed(step);
+  await condition(running.settled, Math.max(AT_LEAST_MS, flow.scaled(ms)));
+  if (running.settled()) return running.promise;
+  running.cancel();
+  return undefined;
+}
