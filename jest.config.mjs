@@ -49,6 +49,8 @@ const project = (name, match) => ({
 
 export default {
   maxWorkers: 4,
+  // What a test file loaded is not given back to its worker. One of two gigabytes takes longer to end than jest waits.
+  workerIdleMemoryLimit: '700MB',
   testTimeout: 120_000,
   projects: [
     ...Object.entries(FOLDERS).map(([name, folders]) =>
