@@ -5,8 +5,8 @@ import type { Pin, Quote, Windows } from './outcomes.js';
 export interface BridgePreparation {
   readonly input: BridgeTransferInput;
   readonly fingerprint: string;
-  /** Null where the caller brought a `rate_id` that never passed through a gateway of ours. */
-  readonly quote: Quote | null;
+  /** Without figures where the caller brought a `rate_id` that never passed through a gateway of ours. */
+  readonly quote: Quote;
   readonly windows: Windows;
   readonly pin: Pin;
   /** Whether signals and updates that came unencrypted may be heard. */

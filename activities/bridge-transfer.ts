@@ -25,8 +25,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
       return {
         input,
         fingerprint,
-        quote:
-          input.rate_id === undefined ? await quote(deps, input) : await rememberedQuote(deps, input, input.rate_id),
+        quote: input.rate_id === undefined ? await quote(deps, input) : await broughtQuote(deps, input, input.rate_id),
         pin: await pinOf(deps),
         windows: windowsOf(deps),
         allowPlaintext: deps.allowPlaintext,
@@ -77,12 +76,14 @@ async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Qu
 }
 
 /**
- * The quote that the caller brought, where it passed through a gateway of ours: with the life that is left of it, and
- * with its figures, where they are about this deposit.
+ * The quote that the caller brought. Where it passed through a gateway of ours: with the life that is left of it, and with
+ * its figures, where they are about this deposit. Else nothing is known of it, and it may just have been made.
  */
-async function rememberedQuote(deps: ActivityDeps, input: BridgeTransferInput, rateId: string): Promise<Quote | null> {
+async function broughtQuote(deps: ActivityDeps, input: BridgeTransferInput, rateId: string): Promise<Quote> {
   const found = await reading(() => deps.store.quotes.recall(deps.account, rateId));
-  if (found === undefined || found instanceof RejectedError) return null;
+  if (found === undefined || found instanceof RejectedError) {
+    return { rateId, cryptoAmount: null, cryptoUnit: null, lifeMs: QUOTE_LIFE_MS };
+  }
   const isAboutThis =
     sameAmount(found.sourceAmount, input.amount) &&
     found.sourceCurrency === input.source_currency &&

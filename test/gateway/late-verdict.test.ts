@@ -11,6 +11,14 @@ describe('an event that comes after its flow has ended', () => {
     },
   );
 
+  it.each(['REFUNDED', 'REVERSED'])(
+    'contradicts a failure where it says %s: what came back had been taken',
+    (status) => {
+      expect(lateVerdict(status, 'failed', true)).toMatchObject({ contradicts: true });
+      expect(lateVerdict(status, 'refunded', true)).toMatchObject({ contradicts: false });
+    },
+  );
+
   it.each(['DEPOSIT_INITIATED', 'DEPOSIT_CONFIRMED', 'REQUIRE_REVIEW', null])(
     'says nothing of it with %s',
     (status) => {

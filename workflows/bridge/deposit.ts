@@ -106,7 +106,7 @@ async function quoteAgain(
 ): Promise<SubmitOutcome | null> {
   const { agreed, input } = transfer;
   if (tooOften !== null) return noQuote(flow, claim, tooOften);
-  if (agreed?.cryptoAmount == null) {
+  if (agreed.cryptoAmount === null) {
     return noQuote(flow, claim, 'The rate_id is no longer valid, and the figures behind it are not known here');
   }
   const quotedAtMs = Date.now();

@@ -10,11 +10,8 @@ import { checkOrder, onUpdate } from '../steps/orders.js';
 import { unlessStopped } from '../steps/stop.js';
 import { NO_EVIDENCE } from '../steps/evidence.js';
 import { NOTHING_SEEN } from './statuses.js';
-import { quoteInWords, type TimedQuote } from './quote.js';
+import { quoteInWords } from './quote.js';
 import type { Transfer } from './transfer.js';
-
-/** A quote of the service lives this long where the caller brought the rate id, and we cannot know its age. */
-const QUOTE_LIFE_MS = 60_000;
 
 /** Checks the input and gets the first quote: one step, since nothing has moved yet. */
 export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Transfer> {
@@ -22,10 +19,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
   const prepared = await unlessStopped(flow, () => prepare(flow, rawInput));
   flow.hearPlaintext(prepared.allowPlaintext);
   flow.keepFingerprint(prepared.fingerprint);
-  const quote: TimedQuote =
-    prepared.quote === null
-      ? broughtQuote(prepared.input.rate_id ?? '', askedAtMs)
-      : { ...prepared.quote, quotedAtMs: askedAtMs };
+  const quote = { ...prepared.quote, quotedAtMs: askedAtMs };
   flow.note(quoteInWords(quote));
   return {
     input: prepared.input,
@@ -72,8 +66,4 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
   flow.enter('awaiting-approval', 'waiting for the approval of the quote (approve-quote)');
   await unlessStopped(flow, () => condition(() => approval.by !== null));
   flow.note('quote approved', approval.by ?? 'flow');
-}
-
-function broughtQuote(rateId: string, startedAtMs: number): TimedQuote {
-  return { rateId, cryptoAmount: null, cryptoUnit: null, lifeMs: QUOTE_LIFE_MS, quotedAtMs: startedAtMs };
 }

@@ -28,8 +28,8 @@ export interface Transfer extends Evidence {
   readonly pin: Pin;
   readonly windows: Windows;
   quote: TimedQuote;
-  /** The quote that the caller agreed to, with which new ones are compared; null where its figures are not known. */
-  readonly agreed: Quote | null;
+  /** The quote that the caller agreed to, with which new ones are compared. */
+  readonly agreed: Quote;
   /** Null until the deposit's answer is known; stays null where only events proved it. */
   deposit: BridgeDepositAnswer | null;
   statuses: SeenStatuses;

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { meaningOf } from '../../src/flows/meanings.js';
+import { isFinal, meaningOf } from '../../src/flows/meanings.js';
 import type { ParkReason } from '../../src/flows/vocabulary.js';
 import { act } from '../steps/activities.js';
 import type { Flow } from '../steps/flow.js';
@@ -11,6 +11,8 @@ import { standing, takeReading, type Payment, type TrackPlan } from './payment.j
 /** Looks the payment up until it says another word than those that are known: one activity, however long it takes. */
 export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstLookMs: number, isParked = false) {
   const known = payment.words.filter((word) => !told(payment, plan, word));
+  const isHinted = payment.words.some((word) => isFinal(meaningOf(plan.words, word)));
+  const seldom = plan.lookEveryMs === undefined || isHinted ? {} : { atLeastMs: flow.scaled(plan.lookEveryMs) };
   return observed(() =>
     act(POLL, `Look up ${plan.noun}`, flow.timeScale).awaitStatus({
       flowId: payment.lookUpAs ?? flow.flowId,
@@ -19,6 +21,7 @@ export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstL
       firstLookMs,
       timeScale: flow.timeScale,
       isParked,
+      ...seldom,
     }),
   );
 }

@@ -2,6 +2,7 @@ import type { StatusReading, StepTerms } from '../../activities/flow-step-terms.
 import type { Pin, SubmitOutcome, Windows } from '../../activities/outcomes.js';
 import { isFinal, meaningOf, type Meaning, type Words } from '../../src/flows/meanings.js';
 import type { FlowEvent } from '../../src/flows/messages.js';
+import type { EndReason, ParkReason } from '../../src/flows/vocabulary.js';
 import { checkInput } from '../steps/check-input.js';
 import { hearEvents, NO_EVIDENCE, whoSays, type EventRules, type Evidence } from '../steps/evidence.js';
 import { differences, pick, type Facts } from '../steps/facts.js';
@@ -30,6 +31,14 @@ export interface TrackPlan {
   readonly failureGraceMs?: number;
   /** Where the service has a record before the POST: whether a word can only be said after it. */
   readonly proves?: (word: string | null) => boolean;
+  /** How seldom it is looked up while no event says a final word, ms. @default as the looks get slower by themselves */
+  readonly lookEveryMs?: number;
+  /** True: what events say makes it look, and can contradict nothing, for the service may decide otherwise. */
+  readonly isOnlyHinted?: boolean;
+  /** Why it parks at the deadline. @default by what was claimed of the settlement */
+  readonly overdue?: ParkReason;
+  /** How its ends are told, where it is no payment. */
+  readonly ends?: { readonly succeeded: string; readonly failed: readonly [reason: EndReason, detail: string] };
 }
 
 /** How one kind's payment is submitted, and then followed. */
@@ -141,7 +150,7 @@ function apply(flow: Flow, payment: Payment, plan: TrackPlan, event: FlowEvent):
   const meaning = meaningOf(plan.words, word);
   payment.words = [...payment.words, word];
   if (plan.hasLookup) {
-    payment.toldMeanings = [...payment.toldMeanings, meaning];
+    if (!plan.isOnlyHinted) payment.toldMeanings = [...payment.toldMeanings, meaning];
     payment.lookNow ||= isFinal(meaning) || meaning === 'refund-pending';
   } else payment.provenMeanings = [...payment.provenMeanings, meaning];
   const unknown = word.toUpperCase() in plan.words ? '' : ': an unknown word, kept; it is not final';

@@ -2,6 +2,7 @@ import { condition } from '@temporalio/workflow';
 import { endStep, ENDINGS, type Ending } from '../../src/flows/decisions.js';
 import { isFinal, meaningOf, type Meaning } from '../../src/flows/meanings.js';
 import type { Outcome } from '../../src/flows/messages.js';
+import type { ParkReason } from '../../src/flows/vocabulary.js';
 import { act } from '../steps/activities.js';
 import { endAsOrdered } from '../steps/end-as-ordered.js';
 import { meantEvent } from '../steps/event-meant.js';
@@ -109,11 +110,7 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
     words: payment.words,
     claimed: claimed.map(({ id, status, receivedAt }) => ({ id, status, receivedAt })),
   };
-  const reason = payment.provenMeanings.includes('refund-pending')
-    ? 'refund_pending'
-    : claimed.length > 0 && !plan.hasLookup
-      ? 'unverified_settlement'
-      : 'no_settlement';
+  const reason = plan.overdue ?? whyOverdue(payment, plan, claimed.length > 0);
   const isDue = () => payment.mismatches.length > 0 || (plan.aside?.isDue(payment) ?? false);
   const isDecided = () => standing(payment).kind !== 'open' || isDue() || flow.stop !== null;
   const decision = plan.hasLookup
@@ -124,6 +121,11 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
   if (decision.action !== 'trust-settlement') return endAsOrdered(decision);
   const meant = meantEvent(claimed, decision);
   if (meant !== undefined) vouchFor(flow, payment, rulesOf(flow, payment, plan), meant);
+}
+
+function whyOverdue(payment: Payment, plan: TrackPlan, isClaimed: boolean): ParkReason {
+  if (payment.provenMeanings.includes('refund-pending')) return 'refund_pending';
+  return isClaimed && !plan.hasLookup ? 'unverified_settlement' : 'no_settlement';
 }
 
 /** Money was taken, and what it was for failed: no failure, but a debt. The service may still pay it back. */
@@ -152,11 +154,16 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
   const word = payment.words.at(-1) ?? meaning;
   switch (meaning) {
     case 'succeeded':
-      return { state: 'completed', reason: null, detail: `${capitalised(plan.noun)} succeeded (${word}).` };
+      return {
+        state: 'completed',
+        reason: null,
+        detail: plan.ends?.succeeded ?? `${capitalised(plan.noun)} succeeded (${word}).`,
+      };
     case 'refunded':
       return { state: 'refunded', reason: null, detail: `${capitalised(plan.noun)} was refunded (${word}).` };
     case 'failed':
       if (isVetoed(payment, plan)) return decideConflict(flow, payment, 'an unverified event claims another ending');
+      if (plan.ends !== undefined) return endFlow('failed', ...plan.ends.failed);
       return endFlow('failed', 'failed_at_service', `${capitalised(plan.noun)} failed at the service (${word}).`);
     case 'refund-failed': {
       const evidence = { words: payment.words };

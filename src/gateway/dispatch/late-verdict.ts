@@ -28,7 +28,8 @@ const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> =
   failed: ['failed', 'refunded', 'expired', 'cancelled'],
   'refund-pending': ['failed', 'refunded', 'expired', 'cancelled'],
   'refund-failed': ['failed'],
-  refunded: ['refunded', 'failed'],
+  // What came back had been taken.
+  refunded: ['refunded'],
 };
 
 /** Of a bridge transfer: the crypto was paid, so that a failure owes a refund. */
