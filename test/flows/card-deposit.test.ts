@@ -200,11 +200,8 @@ describe('a card deposit', () => {
       const key = { account: ACCOUNT, operation: 'createCardDeposit', reference };
       await bench.store.claims.reserve(key, { owner: 'lost', flowId, fingerprint: 'theirs' });
       await bench.store.claims.markSending(key, 'lost');
-      const handle = await bench.startFlow(
-        'card-deposit',
-        reference,
-        cardDepositInput(reference, { ...tokenOf(), ...SCALED }),
-      );
+      const input = cardDepositInput(reference, { ...tokenOf(), ...SCALED });
+      const handle = await bench.startFlow('card-deposit', reference, input);
       await bench.pass(2 * CARD_WORKER_START_MS);
       expect((await parked(handle)).view.parked?.reason).toBe('unknown_outcome');
       await handle.terminate();

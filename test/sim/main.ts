@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { KNOWN_RED, knownRedOf } from './known-red.js';
 import { PLANTS, plantNamed } from './plants.js';
 import { createTally, failureText } from './report.js';
 import { simulate } from './simulate.js';
@@ -11,7 +10,6 @@ const HELP = `npm run sim -- --seed N [--kind K] [--trace]       one run, and wh
 npm run sim -- --seeds 10000 [--from 1] [--kind K]  many runs; exit 1 where one breaks a promise
 
   --plant NAME   with a bug planted: ${PLANTS.map(({ name }) => name).join(', ')}
-  --with 1,3     also what is known to be red, by its number in the findings: ${KNOWN_RED.map(({ finding }) => finding).join(', ')}
   --keep-going   do not stop at the first run that breaks a promise
   --trace        print every line of a run
   --bundle PATH  the workflow bundle; default: the one in dist/`;
@@ -27,7 +25,6 @@ async function main(): Promise<number> {
       from: { type: 'string', default: '1' },
       kind: { type: 'string' },
       plant: { type: 'string' },
-      with: { type: 'string' },
       bundle: { type: 'string', default: join(root, 'dist', 'workflow-bundle.js') },
       trace: { type: 'boolean', default: false },
       'keep-going': { type: 'boolean', default: false },
@@ -41,13 +38,11 @@ async function main(): Promise<number> {
   const planted = values.plant === undefined ? undefined : plantNamed(values.plant);
   const vms = workflowsOf(values.bundle, planted?.plant.bundle);
   const kind = values.kind ?? planted?.kind;
-  const red = knownRedOf(values.with);
   const extra = [
     ...(values.kind === undefined ? [] : ['--kind', values.kind]),
     ...(values.plant === undefined ? [] : ['--plant', values.plant]),
-    ...(values.with === undefined ? [] : ['--with', values.with]),
   ];
-  const run = (seed: number, live?: (line: string) => void) => simulate({ ...planted, seed, vms, kind, red, live });
+  const run = (seed: number, live?: (line: string) => void) => simulate({ ...planted, seed, vms, kind, live });
   const replay = (seed: number) => ['npm run sim --', '--seed', seed, ...extra].join(' ');
 
   if (values.seed !== undefined) {

@@ -17,8 +17,6 @@ export interface SimOptions {
   readonly seed: number;
   readonly vms: WorkflowVms;
   readonly kind?: string | undefined;
-  /** Findings whose causes are generated, too. */
-  readonly red?: ReadonlySet<number> | undefined;
   readonly plant?: Plant | undefined;
   /** In place of what the seed would draw. */
   readonly weather?: Partial<Weather> | undefined;
@@ -43,8 +41,6 @@ const SETTLE_MS = 10 * 60_000;
 /** Counted from the deadline, or from the last fault: a flow asks once more, and its settle window may begin there. */
 const PAST_DEADLINE_MS = 30 * 60_000;
 const CALM_EVERY = 12;
-/** What is needed for a callback to come so late that its signature is too old. */
-const STORMY: Partial<Weather> = { delivery: 0.6, temporalFails: 0.5, clearsAfterMs: 100 * 60_000 };
 /** Events on their way: a wall clock that was wrong may have put them off by an hour. */
 const OPEN_ROWS = `SELECT id FROM inbox WHERE flow_id IS NOT NULL AND state IN ('waiting', 'delivered') LIMIT 1`;
 const LOOK_EVERY_MS = 30_000;
@@ -55,11 +51,9 @@ export async function simulate(options: SimOptions): Promise<SimResult> {
   const world = await createWorld({
     seed: options.seed,
     vms: options.vms,
-    weather: (chance) =>
-      isCalm ? CALM : { ...drawWeather(chance), ...(options.red?.has(101) === true && STORMY), ...options.weather },
+    weather: (chance) => (isCalm ? CALM : { ...drawWeather(chance), ...options.weather }),
     repeatMode: (chance) => options.repeatMode ?? chance.one(REPEAT_MODES),
     plant: options.plant,
-    red: options.red,
     live: options.live,
   });
   try {

@@ -81,7 +81,8 @@ async function waitForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promi
     flow.stop !== null ||
     tooLong(flow);
   if (!plan.hasLookup) return condition(() => news() || flow.deadlinePassed);
-  const firstLookMs = payment.lookNow || payment.words.length > 0 ? 0 : flow.scaled(plan.firstLookMs);
+  const untilLookMs = payment.words.length > 0 ? (plan.lookEveryMs ?? 0) : plan.firstLookMs;
+  const firstLookMs = payment.lookNow || untilLookMs === 0 ? 0 : flow.scaled(untilLookMs);
   payment.lookNow = false;
   const polling = pollStatus(flow, payment, plan, firstLookMs);
   await condition(() => polling.settled() || news() || flow.deadlinePassed);

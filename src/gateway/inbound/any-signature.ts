@@ -1,4 +1,6 @@
-import type { SignatureProfile } from './signature-profile.js';
+import type { SignatureProfile, SignatureVerdict } from './signature-profile.js';
+
+const WORST_FIRST = ['invalid', 'stale', 'valid'] as const satisfies readonly SignatureVerdict[];
 
 /**
  * Whichever signature comes. Each profile has a header of its own; where several come, one that is wrong spoils the rest.
@@ -9,8 +11,7 @@ export function createAnySignature(profiles: readonly SignatureProfile[]): Signa
     name: 'auto',
     verify(request) {
       const verdicts = profiles.map((profile) => profile.verify(request));
-      if (verdicts.includes('invalid')) return 'invalid';
-      return verdicts.includes('valid') ? 'valid' : 'absent';
+      return WORST_FIRST.find((verdict) => verdicts.includes(verdict)) ?? 'absent';
     },
   };
 }

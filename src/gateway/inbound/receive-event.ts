@@ -42,7 +42,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * Signature → trust → a row on disk. Returns only when the row is durable; whoever answers before that loses money.
- * @throws Refusal 401 for a wrong signature, 429 for far too much without proof, 503 where the row cannot be made durable
+ * @throws Refusal 401 for a wrong signature, and for one of another time (whose event is kept without proof), 429 for far too much without proof, 503 where the row cannot be made durable
  */
 export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
   const startedMs = performance.now();
@@ -68,7 +68,8 @@ async function storeEvent(
   if (verdict === 'invalid') throw new Refusal(401, 'The signature is not valid.');
 
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
-  const proof = proofOf(evidence, arrival.acceptedProofs);
+  // A replay proves nothing, by whichever path it comes; what it says may still hold us back.
+  const proof = verdict === 'stale' ? null : proofOf(evidence, arrival.acceptedProofs);
   // Anybody may post to the settlement path: without a limit, anybody could fill the disk.
   if (proof === null) deps.unproven.take(request.ip, unitsOf(raw));
   try {
@@ -81,10 +82,12 @@ async function storeEvent(
       body: value,
     };
     const { kind } = await deps.receive(event);
-    return kind;
+    if (verdict !== 'stale') return kind;
   } catch (error) {
     // Whatever went wrong: without a row there is no 2xx, and the sender comes again.
     deps.logger.error({ requestId: request.id, error: errorForLog(error) }, 'an event could not be stored');
     throw new Refusal(503, 'The event could not be stored. Send it again.', {}, RETRY_AFTER_SECONDS);
   }
+  // Whoever can sign it anew is to do so: then it is proven.
+  throw new Refusal(401, 'The signature is too old. Send it again with a new one.');
 }

@@ -4,8 +4,11 @@ export interface SignedRequest {
   header(name: string): readonly string[];
 }
 
-/** `absent`: nothing that this profile could check. `invalid` is never stored. */
-export type SignatureVerdict = 'valid' | 'invalid' | 'absent';
+/**
+ * `absent`: nothing that this profile could check. `stale`: genuine once, and of another time, so that it may be a replay:
+ * kept without proof. `invalid` is never stored.
+ */
+export type SignatureVerdict = 'valid' | 'stale' | 'invalid' | 'absent';
 
 /** One way of signing webhooks. A new one is a file next to `standard-webhooks.ts` and a line in `profiles.ts`. */
 export interface SignatureProfile {

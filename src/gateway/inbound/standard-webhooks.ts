@@ -31,7 +31,6 @@ function verify(request: SignedRequest, keys: readonly Buffer[], nowSeconds: num
   const timestamp = onlyOne(request.header('webhook-timestamp'), TIMESTAMP);
   const signatures = onlyOne(signatureHeaders, /^.{1,4096}$/)?.split(' ');
   if (id === undefined || timestamp === undefined || signatures === undefined) return 'invalid';
-  if (Math.abs(nowSeconds - Number(timestamp)) > TOLERANCE_SECONDS) return 'invalid';
   const given = signatures.map(signatureBytes);
   if (given.length > MAX_SIGNATURES || given.includes(undefined)) return 'invalid';
 
@@ -43,7 +42,8 @@ function verify(request: SignedRequest, keys: readonly Buffer[], nowSeconds: num
         matches = timingSafeEqual(bytes, expected) || matches;
     }
   }
-  return matches ? 'valid' : 'invalid';
+  if (!matches) return 'invalid';
+  return Math.abs(nowSeconds - Number(timestamp)) > TOLERANCE_SECONDS ? 'stale' : 'valid';
 }
 
 function onlyOne(values: readonly string[], form: RegExp): string | undefined {

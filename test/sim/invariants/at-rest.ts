@@ -93,7 +93,7 @@ function booksAgree({ book, wire, journal }: RestFacts): readonly Violation[] {
   });
 }
 
-/** I5: each delivery that was answered 2xx lies in the inbox, and nothing of a known flow is left open there. */
+/** I5: each genuine delivery that was answered 2xx or came too late lies in the inbox, and nothing of a known flow is left open there. */
 function eventsAccountedFor({ rows, deliveries, journal }: RestFacts): readonly Violation[] {
   const found: Violation[] = [];
   const known = new Set(journal.flows.map(({ flowId }) => flowId));
@@ -108,10 +108,12 @@ function eventsAccountedFor({ rows, deliveries, journal }: RestFacts): readonly 
     stored.set(key, (stored.get(key) ?? 0) + 1 + repeats);
   }
   const arrived = new Map<string, { least: number; most: number }>();
-  for (const { path, body, httpStatus } of deliveries) {
+  for (const { path, body, httpStatus, isForged } of deliveries) {
     const key = `${flowOf(path, body)} ${contentOf(JSON.parse(body))}`;
     const counted = arrived.get(key) ?? { least: 0, most: 0 };
-    const isTaken = httpStatus !== undefined && httpStatus < 300;
+    // The signature of a genuine one that is refused is too old: it is kept without proof.
+    const isStale = httpStatus === 401 && !isForged;
+    const isTaken = isStale || (httpStatus !== undefined && httpStatus < 300);
     // Without an answer, or with one of a store that failed, it may lie there all the same.
     const mayBe = isTaken || httpStatus === undefined || httpStatus >= 500;
     arrived.set(key, { least: counted.least + (isTaken ? 1 : 0), most: counted.most + (mayBe ? 1 : 0) });

@@ -33,9 +33,8 @@ export function createDeliveries(deps: {
   readonly chance: Chance;
   readonly weather: Weather;
   readonly gateways: () => readonly SimGateway[];
-  readonly mostDelayMs: number;
 }): Deliveries {
-  const { timeline, trace, chance, weather, gateways, mostDelayMs } = deps;
+  const { timeline, trace, chance, weather, gateways } = deps;
   const journal: Delivered[] = [];
   const open = new Set<(error: Error) => void>();
 
@@ -68,7 +67,7 @@ export function createDeliveries(deps: {
         timeline.in(1, settle, true);
       };
       const hand = () => handOver(url, body, headers, false);
-      const afterMs = fault === 'delayed' ? chance.int(1_000, mostDelayMs) : chance.int(1, 200);
+      const afterMs = fault === 'delayed' ? chance.int(1_000, weather.latestDeliveryMs) : chance.int(1, 200);
       timeline.in(afterMs, () => {
         if (fault === 'lost') return done(() => reject(new Error('ETIMEDOUT')));
         if (fault === 'twice') timeline.in(chance.int(1, 5_000), () => void hand().catch(() => undefined), true);

@@ -24,6 +24,10 @@ export interface Weather {
   readonly stops: boolean;
   readonly clocks: boolean;
   readonly resets: boolean;
+  /** How late a delivery may come, ms: after five minutes its signature is too old. */
+  readonly latestDeliveryMs: number;
+  /** From the first moment to the last, every status lookup is refused. */
+  readonly lookupsRefused: boolean;
 }
 
 const RATES = [0, 0, 0.01, 0.03, 0.08];
@@ -45,6 +49,8 @@ export function drawWeather(chance: Chance): Weather {
     stops: chance.yes(0.3),
     clocks: chance.yes(0.3),
     resets: chance.yes(0.25),
+    latestDeliveryMs: chance.one([120_000, 120_000, 600_000]),
+    lookupsRefused: chance.yes(0.06),
   };
 }
 
@@ -63,4 +69,6 @@ export const CALM: Weather = {
   stops: false,
   clocks: false,
   resets: false,
+  latestDeliveryMs: 0,
+  lookupsRefused: false,
 };

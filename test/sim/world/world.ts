@@ -33,7 +33,6 @@ export interface WorldOptions {
   readonly vms: WorkflowVms;
   readonly weather: (chance: Chance) => Weather;
   readonly repeatMode: (chance: Chance) => RepeatMode;
-  readonly red?: ReadonlySet<number> | undefined;
   readonly plant?: Plant | undefined;
   readonly live?: ((line: string) => void) | undefined;
 }
@@ -65,7 +64,6 @@ const SERVICE_TIMEOUT_MS = 30_000;
 
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { seed, vms, plant } = options;
-  const isRed = (finding: number): boolean => options.red?.has(finding) === true;
   const chance = createChance(seed);
   const timeline = createTimeline(STARTS_AT_MS);
   const repeatMode = options.repeatMode(chance);
@@ -82,12 +80,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const ids = { owner: 0, event: 0 };
   const core = { timeline, trace, chance };
 
-  const deliveries = createDeliveries({
-    ...core,
-    weather,
-    gateways: () => gateways,
-    mostDelayMs: isRed(101) ? 600_000 : 120_000,
-  });
+  const deliveries = createDeliveries({ ...core, weather, gateways: () => gateways });
   const sandbox = await takeSandbox(timeline, deliveries.post, {
     repeatMode,
     stepMs: chance.one([300, 1_000, 5_000, 30_000]),
@@ -127,7 +120,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       after: (ms, work) => process.clock.after(ms, work),
     });
     const send = createSend(
-      { ...core, weather, sandbox, wire, timeoutMs: SERVICE_TIMEOUT_MS, refusesLookups: isRed(6) },
+      { ...core, weather, sandbox, wire, timeoutMs: SERVICE_TIMEOUT_MS, refusesLookups: drawn.lookupsRefused },
       process,
     );
     const service = createServiceClient({
