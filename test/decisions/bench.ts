@@ -20,6 +20,7 @@ export async function openDecisionBench(
   return {
     bench,
     executions: (operation: string, reference: string) => sandbox.executions(operation, reference),
+    move: sandbox.move,
     store: sandbox.store,
     close: async () => {
       await bench.close();

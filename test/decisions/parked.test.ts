@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { UnknownOutcomeError } from '../../src/client/index.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { newReference, transferInput, trusted, until } from '../workflows/bench.js';
+import { noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+
+const HOUR_MS = 3_600_000;
+
+describe('a parked flow', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  let answerIsLost = false;
+  let quotesFail = false;
+  beforeAll(async () => {
+    decisions = await openDecisionBench((service) => ({
+      async createBridgeDeposit(body) {
+        const answer = await service.createBridgeDeposit(body);
+        if (!answerIsLost) return answer;
+        // As its worker would that is cut off between the record and the end of its step.
+        const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference: body.provider_reference_id };
+        await decisions.store.claims.recordAnswer(key, answer);
+        throw new UnknownOutcomeError('createBridgeDeposit', 'connection-lost');
+      },
+      async quoteBridge(body) {
+        if (quotesFail) throw new UnknownOutcomeError('quoteBridge', 'timeout');
+        return service.quoteBridge(body);
+      },
+    }));
+  });
+  afterAll(() => decisions.close());
+
+  const lengthOf = async (handle: WorkflowHandle) => (await handle.describe()).historyLength;
+
+  const overdueSend = async () => {
+    const reference = newReference('overdue');
+    const handle = await decisions.bench.startFlow('crypto-send', reference, {
+      referenceId: reference,
+      receiverAddress: '0x1111111111111111111111111111111111111111',
+      chain: 'CELO',
+      token: 'USDC',
+      cryptoAmount: '7.5',
+      deadlineSeconds: 600,
+      timeScale: TIME_SCALE,
+    });
+    return { reference, handle, operation: 'sendCrypto' };
+  };
+  const overdueRecord = async () => {
+    const reference = newReference('pending');
+    const input = { kycId: reference, deadlineSeconds: 600, timeScale: TIME_SCALE };
+    const handle = await decisions.bench.startFlow('kyc-check', reference, input);
+    return { reference, handle, operation: 'getKycStatus' };
+  };
+
+  test.each([
+    ['no_settlement', overdueSend, 'SUCCESSFUL'],
+    ['no_decision', overdueRecord, 'APPROVED'],
+  ] as const)(
+    'as %s asks on, which adds no history, and ends by what the service says, without an event and without a person',
+    async (reason, start, word) => {
+      const { reference, handle, operation } = await start();
+      await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
+      expect((await parked(handle)).parked?.reason).toBe(reason);
+      const before = await lengthOf(handle);
+      await decisions.bench.pass(HOUR_MS * TIME_SCALE);
+      expect(await lengthOf(handle)).toBe(before);
+      await decisions.move(reference, word, operation);
+      expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
+    },
+  );
+
+  test('is none of whose answer lies in its claim: it is followed, and its refund has its terms', async () => {
+    answerIsLost = true;
+    const reference = newReference('cut-off');
+    const input = transferInput(reference, { refund: { auto: true }, timeScale: 0.001, deadlineSeconds: 2_592_000 });
+    const handle = await decisions.bench.start(input);
+    await until(handle, ({ view }) => view.stage === 'tracking');
+    answerIsLost = false;
+    const failed = { facts: { refundAnnounced: 'true', failureStage: 'settlement' } };
+    await handle.signal('events', [trusted('FAILED', failed)]);
+    await noted(handle, /the refund was accepted/);
+    expect(await decisions.executions('sendCrypto', `${reference}.refund`)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('of which another send is ordered, and no quote is to be had, parks again, with few events', async () => {
+    const reference = newReference('no-quote');
+    // The claim of an attempt that is gone, and that may have sent.
+    const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference };
+    const handle = await decisions.bench.start(
+      transferInput(reference, { approval: 'required', timeScale: TIME_SCALE, deadlineSeconds: 600 }),
+    );
+    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    const fingerprint = String((await handle.describe()).memo?.['fingerprint']);
+    await decisions.store.claims.reserve(key, { owner: 'gone', flowId: handle.workflowId, fingerprint });
+    await decisions.store.claims.markSending(key, 'gone');
+    await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
+    await parked(handle);
+    quotesFail = true;
+    await resolve(handle, 'send-again');
+    await noted(handle, /to be sent again/);
+    const before = await lengthOf(handle);
+    await decisions.bench.pass(HOUR_MS * TIME_SCALE);
+    expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
+    expect((await lengthOf(handle)) - before).toBeLessThan(60);
+    expect(await decisions.executions('createBridgeDeposit', reference)).toBe(0);
+    quotesFail = false;
+    await handle.terminate();
+  });
+});
