@@ -65,7 +65,7 @@ const workerOf = (namespace: string, { deps }: Bench) =>
     taskQueue: TASK_QUEUE,
   });
 
-it(`two accounts side by side, ${FLOWS} flows each under the same references: none is sent under the other one`, async () => {
+it(`fault 54: two accounts side by side, ${FLOWS} flows each under the same references: none is sent under the other one`, async () => {
   const references = Array.from({ length: FLOWS }, () => newReference('side'));
   await Promise.all(
     sides.flatMap(({ client }, side) =>

@@ -51,7 +51,7 @@ describe('a deployment', () => {
     return store;
   };
 
-  test('is bound once, by the first process, and refuses every other store, account and copy', async () => {
+  test('fault 54: is bound once, by the first process, and refuses every other store, account and copy', async () => {
     const [store, other] = [await newStore('first'), await newStore('second')];
     const given = { store, namespace, account: 'kenya' };
     await Promise.all([1, 2, 3].map(() => bindDeployment(client, given)));

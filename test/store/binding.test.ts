@@ -152,11 +152,11 @@ describeStores('a worker', (kind) => {
   });
 });
 
-/** Fault 55. Half of the operations have a status lookup, the others have none: those park. */
+/** Half of the operations have a status lookup, the others have none: those park. */
 const FLOWS = 90;
 
 describeStores('claims that were restored to an earlier copy under load', (kind) => {
-  it('send nothing a second time, and name what a person must decide', async () => {
+  it('fault 55: send nothing a second time, and name what a person must decide', async () => {
     const temporary = await makeTemporaryStore(kind);
     try {
       const before = await temporary.open();
