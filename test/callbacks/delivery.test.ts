@@ -5,20 +5,23 @@ import { Webhook } from 'standardwebhooks';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import type { CallbackReport } from '../../src/flows/callback.js';
 import { callbackIdOf } from '../../src/flows/vocabulary.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
 import { until as soon } from '../harness/until.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;
 const callbacks = createCallbackSender({ secrets: [SECRET, OLD_SECRET], allowLoopback: true });
 
-let bench: Bench;
+let bench: Stack;
 let caller: Receiver;
 const workerLog: string[] = [];
 beforeAll(async () => {
   const note = (detail: object, message: string) => void workerLog.push(`${message} ${JSON.stringify(detail)}`);
-  bench = await openBench({ time: 'real', deps: { callbacks, log: { info: note, warn: note, error: note } } });
+  bench = await openStack({ time: 'real', deps: { callbacks, log: { info: note, warn: note, error: note } } });
 });
 afterAll(() => bench.close());
 beforeEach(async () => {
@@ -39,7 +42,7 @@ describe('callbacks to callers', () => {
   it('tell every stage in order, signed by Standard Webhooks with the first secret', async () => {
     const reference = newReference('told');
     const handle = await start(reference);
-    await until(handle, ({ view }) => view.stage === 'tracking' || view.stage === 'settlement');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking' || view.stage === 'settlement');
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
     const received = await caller.until((all) => all.some(isOver));
@@ -74,9 +77,9 @@ describe('callbacks to callers', () => {
   it('say nothing that is not for the caller: no name, no number, no evidence, no capability', async () => {
     const reference = newReference('quiet');
     const handle = await start(reference);
-    await until(handle, ({ view }) => view.serviceReference !== null);
+    await untilFlow(handle, ({ view }) => view.serviceReference !== null);
     await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '98765.4321' } })]);
-    await until(handle, ({ view }) => view.state === 'parked');
+    await untilFlow(handle, ({ view }) => view.state === 'parked');
     await caller.until((all) => all.some(({ body }) => body.data.parked !== null));
     const told = caller.received.map(({ text }) => text).join('\n');
     expect(caller.received.at(-1)?.body.data.parked).toEqual({
@@ -92,12 +95,12 @@ describe('callbacks to callers', () => {
   it('never pass on what nobody has proven', async () => {
     const reference = newReference('forged');
     const handle = await start(reference);
-    await until(handle, ({ view }) => view.serviceReference !== null);
+    await untilFlow(handle, ({ view }) => view.serviceReference !== null);
     await caller.until((all) => all.at(-1)?.body.data.stage !== 'preparing' && all.length > 0);
     const forged = { trusted: false, proof: null, source: 'settlement' as const };
     await handle.signal('events', [trusted('COMPLETED', forged)]);
-    await until(handle, ({ events }) => Object.values(events).includes('unverified'));
-    const before = (await until(handle, () => true)).view;
+    await untilFlow(handle, ({ events }) => Object.values(events).includes('unverified'));
+    const before = (await untilFlow(handle, () => true)).view;
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
     await caller.until((all) => all.some(isOver));
@@ -113,7 +116,7 @@ describe('callbacks to callers', () => {
     caller.answer = () => 503;
     const reference = newReference('away');
     const handle = await start(reference);
-    await until(handle, ({ view }) => view.serviceReference !== null);
+    await untilFlow(handle, ({ view }) => view.serviceReference !== null);
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
     await caller.until((all) => all.some(isOver));
@@ -141,7 +144,7 @@ describe('callbacks to callers', () => {
     caller.answer = () => 500;
     const reference = newReference('again');
     const handle = await start(reference);
-    await until(handle, ({ view }) => view.serviceReference !== null);
+    await untilFlow(handle, ({ view }) => view.serviceReference !== null);
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
     await caller.until((all) => all.some(isOver));
@@ -164,7 +167,7 @@ describe('callbacks to callers', () => {
     };
     const reference = newReference('slow');
     const handle = await start(reference);
-    await until(handle, ({ view }) => view.serviceReference !== null);
+    await untilFlow(handle, ({ view }) => view.serviceReference !== null);
     await handle.signal('events', [trusted('COMPLETED')]);
     const received = await caller.until((all) => all.some(isOver));
     expect(received.length).toBeGreaterThanOrEqual(2);
@@ -177,7 +180,7 @@ describe('callbacks to callers', () => {
     caller.answer = () => 410;
     const reference = newReference('gone');
     const handle = await start(reference, { approval: 'required' });
-    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
     await caller.until((all) => all.some(({ body }) => body.data.stage === 'awaiting-approval'));
     await seen(async () => (await reportOf(reference)).state === 'undelivered');
     expect(await reportOf(reference)).toMatchObject({ failure: { httpStatus: 410, attempt: 1 } });
@@ -191,7 +194,7 @@ describe('callbacks to callers', () => {
     caller.answer = () => 503;
     const reference = newReference('long');
     const handle = await start(reference, { approval: 'required' });
-    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
     await caller.until((all) => all.some(({ body }) => body.data.stage === 'awaiting-approval'));
     const delivery = bench.client.workflow.getHandle(callbackIdOf(handle.workflowId));
     const { runId } = await delivery.describe();
@@ -212,7 +215,7 @@ describe('callbacks to callers', () => {
     for (const reference of references) {
       caller.answer = ({ body }) => (reference.startsWith('replayed-away') && body.data.outcome === null ? 503 : 204);
       const handle = await start(reference);
-      await until(handle, ({ view }) => view.serviceReference !== null);
+      await untilFlow(handle, ({ view }) => view.serviceReference !== null);
       await handle.signal('events', [trusted('COMPLETED')]);
       await handle.result();
       const delivery = bench.client.workflow.getHandle(callbackIdOf(handle.workflowId));
@@ -239,7 +242,7 @@ describe('callbacks to callers', () => {
     };
     const reference = newReference('later');
     const handle = await start(reference, { approval: 'required' });
-    await until(handle, ({ view }) => view.stage !== 'preparing');
+    await untilFlow(handle, ({ view }) => view.stage !== 'preparing');
     const [first, second] = await caller.until((all) => all.length >= 2);
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
     await handle.terminate();
@@ -248,7 +251,7 @@ describe('callbacks to callers', () => {
   it('are no flow’s trouble: without a URL nothing runs beside it, and one that is refused ends before any money', async () => {
     const without = newReference('without');
     const handle = await bench.start(transferInput(without));
-    await until(handle, ({ view }) => view.serviceReference !== null);
+    await untilFlow(handle, ({ view }) => view.serviceReference !== null);
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
     const { events } = await handle.fetchHistory();

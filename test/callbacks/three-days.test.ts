@@ -2,17 +2,20 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import type { CallbackReport } from '../../src/flows/callback.js';
 import { callbackIdOf } from '../../src/flows/vocabulary.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 const HOUR_MS = 3_600_000;
 const secrets = [`whsec_${Buffer.alloc(32, 5).toString('base64')}`];
 
-let bench: Bench;
+let bench: Stack;
 let caller: Receiver;
 beforeAll(async () => {
   const callbacks = createCallbackSender({ secrets, allowLoopback: true });
-  bench = await openBench({ time: 'skipping', deps: { callbacks } });
+  bench = await openStack({ time: 'skipping', deps: { callbacks } });
   caller = await startReceiver();
 });
 afterAll(async () => {
@@ -25,7 +28,7 @@ describe('a caller who is away for days', () => {
     caller.answer = () => 503;
     const reference = newReference('days');
     const handle = await bench.start(transferInput(reference, { callbackUrl: caller.url }));
-    await until(handle, ({ view }) => view.serviceReference !== null);
+    await untilFlow(handle, ({ view }) => view.serviceReference !== null);
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
     const delivery = bench.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`));

@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { callbackIdOf } from '../../src/flows/vocabulary.js';
 import { run } from '../cli/run.js';
 import { openRig, type Json, type Rig } from './rig.js';
-import { newReference, transferInput } from './transfers.js';
 import { until } from '../harness/until.js';
 import { startReceiver, type Received, type Receiver } from '../callbacks/receiver.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 /** Three days are 2.6 s, and a delivery without anything to do ends at once. */
 const QUICK = { timeScale: 0.00001, deadlineSeconds: 2_592_000 };

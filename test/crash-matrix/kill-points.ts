@@ -6,7 +6,9 @@ import type { Hold } from './crash-points.js';
 import { ACCOUNT } from './fixed.js';
 import type { ProcessUnderTest } from './processes.js';
 import { endings, untilShown, type Rig } from './rig.js';
-import { newReference, refundedByUsInput, transferInput } from './transfers.js';
+import { newReference } from '../harness/references.js';
+import { refundedByUsInput } from './transfers.js';
+import { transferInput } from '../harness/inputs.js';
 
 /** What a flow and its books show after its worker was killed, another one took over, and it ended. */
 export interface AfterTheKill {

@@ -5,7 +5,8 @@ import { anyFreePort } from '../../src/temporal/free-port.js';
 import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';
 import { reportOf, untilShown, type Rig } from './rig.js';
-import { newReference, transferInput } from './transfers.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 export const GATEWAY_POINTS = ['before-the-row', 'after-the-row', 'after-the-answer', 'after-the-signal'] as const;
 export type GatewayPoint = (typeof GATEWAY_POINTS)[number];

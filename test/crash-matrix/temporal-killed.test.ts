@@ -8,7 +8,8 @@ import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';
 import { ACCOUNT } from './fixed.js';
 import { endings, openRig, untilShown, type Rig } from './rig.js';
-import { newReference, transferInput } from './transfers.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 /** The POST returned, and the activity cannot complete before it is released. */
 const RETURNED: Hold = { word: 'returned', moment: 'before', step: 'recordAnswer' };

@@ -1,8 +1,5 @@
 import { transferInput } from '../harness/inputs.js';
 
-export { transferInput };
-export { newReference } from '../harness/references.js';
-
 /** The provider fails it and nobody refunds: so the flow sends the refund by itself. */
 export function refundedByUsInput(reference: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return transferInput(reference, { amount: '1000.14', refund: { auto: true }, ...more });

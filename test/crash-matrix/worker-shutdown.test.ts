@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Hold } from './crash-points.js';
 import { ACCOUNT } from './fixed.js';
 import { endings, openRig, type Rig } from './rig.js';
-import { newReference, transferInput } from './transfers.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 /** The service has executed it, and its answer is on the way. */
 const UNDER_WAY: Hold = { word: 'deployed', moment: 'after', step: 'post' };

@@ -3,7 +3,8 @@ import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';
 import type { ProcessUnderTest } from './processes.js';
 import { endings, openRig, type Rig } from './rig.js';
-import { newReference, transferInput } from './transfers.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 const RESERVED: Hold = { word: 'reserved', moment: 'after', step: 'reserve' };
 const SENDING: Hold = { word: 'sending', moment: 'before', step: 'post' };

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { newReference, openBench, type Bench } from '../workflows/bench.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
 
 /** Any Temporal client can start a flow: what it says of an amount is checked as the gateway checks it. */
 describe('an amount that any Temporal client gives', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 10 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 10 } });
   });
   afterAll(() => bench.close());
 

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/index.js';
 import type { FlowEvent, FlowReport, FlowView } from '../../src/flows/messages.js';
-import { openBench, trusted, until, type Bench } from '../workflows/bench.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 /** Waits of our own take a hundredth of their time. */
 export const TIME_SCALE = 0.01;
@@ -14,9 +16,9 @@ export async function openDecisionBench(
   replaced: (service: Service) => Partial<Service>,
   more: Partial<ActivityDeps> = {},
 ) {
-  const sandbox = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
+  const sandbox = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
   const service = { ...sandbox.deps.service, ...replaced(sandbox.deps.service) };
-  const bench: Bench = await openBench({ time: 'skipping', deps: { ...sandbox.deps, ...more, service } });
+  const bench: Stack = await openStack({ time: 'skipping', deps: { ...sandbox.deps, ...more, service } });
   return {
     bench,
     executions: (operation: string, reference: string) => sandbox.executions(operation, reference),
@@ -33,16 +35,16 @@ export const resolve = (handle: WorkflowHandle, action: string) =>
   handle.executeUpdate('resolve', { args: [{ action, note: 'looked into it', actor: 'ada' }] });
 
 export const parked = async (handle: WorkflowHandle): Promise<FlowView> =>
-  (await until(handle, ({ view }) => view.state === 'parked')).view;
+  (await untilFlow(handle, ({ view }) => view.state === 'parked')).view;
 
 export const ended = async (handle: WorkflowHandle): Promise<FlowView> =>
-  (await until(handle, ({ view }) => view.outcome !== null)).view;
+  (await untilFlow(handle, ({ view }) => view.outcome !== null)).view;
 
 export const noted = (handle: WorkflowHandle, pattern: RegExp): Promise<FlowReport> =>
-  until(handle, ({ view }) => view.timeline.some(({ detail }) => pattern.test(detail)));
+  untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => pattern.test(detail)));
 
 /** A trusted event that lies in the inbox, and never came to its flow. */
-export async function inInbox(bench: Pick<Bench, 'store'>, flowId: string, status: string): Promise<FlowEvent> {
+export async function inInbox(bench: Pick<Stack, 'store'>, flowId: string, status: string): Promise<FlowEvent> {
   const event = trusted(status);
   await bench.store.inbox.receive({
     id: event.id,

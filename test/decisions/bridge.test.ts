@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DuplicateReferenceError } from '../../src/client/index.js';
-import { newReference, transferInput, trusted, until } from '../workflows/bench.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
+import { newReference } from '../harness/references.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 const SETTLEMENT_FAILED = { facts: { refundAnnounced: 'true', failureStage: 'settlement' } };
 
@@ -32,7 +34,7 @@ describe('a bridge transfer that failed', () => {
     const reference = newReference(word);
     const input = transferInput(reference, { refund: { auto: true }, timeScale: 0.001, deadlineSeconds: 2_592_000 });
     const handle = await decisions.bench.start({ ...input, ...more });
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return { refund: `${reference}.refund`, handle };
   };
 

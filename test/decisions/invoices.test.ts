@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RejectedError, type ServiceClient } from '../../src/client/index.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
-import { newReference, trusted, until } from '../workflows/bench.js';
 import { ended, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { newReference } from '../harness/references.js';
+import { trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 /** What the lookup of the payment answers; as the sandbox does where it is undefined. */
 let answer: (() => Promise<InvoicePayment>) | undefined;
@@ -53,11 +55,11 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
   test('is not paid while its lookup is refused, and is once the service says that nobody has', async () => {
     answer = refused(403);
     const { reference, handle } = await start('refused', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
-    await until(handle, ({ view }) => view.timeline.some(({ detail }) => /can be paid/.test(detail)));
+    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => /can be paid/.test(detail)));
     await decisions.bench.pass(200);
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
     answer = undefined;
-    await until(handle, ({ view }) => view.timeline.some(({ detail }) => /payment accepted/.test(detail)));
+    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => /payment accepted/.test(detail)));
     expect(await decisions.executions('payInvoice', reference)).toBe(1);
     await handle.terminate();
   });
@@ -65,7 +67,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
   test('is not paid again where a trusted event says "paid" and the lookup still says PENDING', async () => {
     answer = undefined;
     const { reference, handle } = await start('told', { deadlineSeconds: 400 });
-    await until(handle, ({ view }) => view.stage === 'awaiting-payment');
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
     const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
     const view = await parked(handle);

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { UnknownOutcomeError } from '../../src/client/index.js';
-import { ACCOUNT } from '../harness/fixed.js';
-import { newReference, transferInput, trusted, until } from '../workflows/bench.js';
 import { noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -73,7 +75,7 @@ describe('a parked flow', () => {
     const reference = newReference('cut-off');
     const input = transferInput(reference, { refund: { auto: true }, timeScale: 0.001, deadlineSeconds: 2_592_000 });
     const handle = await decisions.bench.start(input);
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     answerIsLost = false;
     const failed = { facts: { refundAnnounced: 'true', failureStage: 'settlement' } };
     await handle.signal('events', [trusted('FAILED', failed)]);
@@ -89,7 +91,7 @@ describe('a parked flow', () => {
     const handle = await decisions.bench.start(
       transferInput(reference, { approval: 'required', timeScale: TIME_SCALE, deadlineSeconds: 600 }),
     );
-    await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
     const fingerprint = String((await handle.describe()).memo?.['fingerprint']);
     await decisions.store.claims.reserve(key, { owner: 'gone', flowId: handle.workflowId, fingerprint });
     await decisions.store.claims.markSending(key, 'gone');

@@ -3,10 +3,10 @@ import { Client, Connection } from '@temporalio/client';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
 import { startWorker, type RunningWorker } from '../../src/temporal/worker.js';
-import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 import { keyring } from '../store/temporary-store.js';
-import { openBench, type Bench } from '../workflows/bench.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
 
 /** A soak gives more: `FLOWS_PER_ACCOUNT=1000`. */
 const FLOWS = Number(process.env['FLOWS_PER_ACCOUNT'] ?? 24);
@@ -14,7 +14,7 @@ const ACCOUNTS = ['kenya', 'ghana'] as const;
 const TASK_QUEUE = 'towline';
 
 interface Side {
-  readonly bench: Bench;
+  readonly bench: Stack;
   readonly client: Client;
   readonly namespace: string;
   readonly worker: RunningWorker;
@@ -39,7 +39,7 @@ beforeAll(async () => {
         () => false,
       ),
     );
-    const bench = await openBench({ time: 'real', sandbox: { stepMs: 10 }, deps: { account } });
+    const bench = await openStack({ time: 'real', sandbox: { stepMs: 10 }, deps: { account } });
     const dataConverter = createDataConverter({ keyring, namespace });
     const client = new Client({ connection, namespace, dataConverter });
     const worker = await workerOf(namespace, bench);
@@ -54,7 +54,7 @@ afterAll(async () => {
   await connection.close();
 });
 
-const workerOf = (namespace: string, { deps }: Bench) =>
+const workerOf = (namespace: string, { deps }: Stack) =>
   startWorker({
     variables,
     namespace,

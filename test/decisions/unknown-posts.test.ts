@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { NotSentError, RejectedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/client/index.js';
-import { newReference, transferInput, trusted, until } from '../workflows/bench.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { newReference } from '../harness/references.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 describe('a crypto send whose answer was lost', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
@@ -108,7 +110,7 @@ describe('a crypto send whose answer was lost', () => {
     lose = 'not-sent';
     await resolve(handle, 'send-again');
     await noted(handle, /to be sent again/);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('not_found_at_service');
     const [claim] = await decisions.store.claims.ofFlow(handle.workflowId);
     expect(claim?.phase).toBe('sending');
@@ -143,7 +145,7 @@ describe('after a refused Cancel of the Temporal UI', () => {
     const handle = await decisions.bench.start(
       transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds: 360_000 }),
     );
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await handle.cancel();
     await noted(handle, /cancel refused/);
     const refused = await handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).catch((error: Error) => error);

@@ -2,9 +2,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { inTurns } from '../faults/in-turns.js';
-import { newReference, transferInput } from '../workflows/bench.js';
 import { until } from '../harness/until.js';
-import { SERVICE_TOKEN, withStack, type Stack } from './stack.js';
+import { SERVICE_TOKEN } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
+import { type Stack, withStack } from './stack.js';
 
 const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 

@@ -5,11 +5,11 @@ import { describe, expect, test } from '@jest/globals';
 import { run } from '../cli/run.js';
 import { CANARY_CARD } from '../flows/cards/card-gateway.js';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
-import { keyring } from '../gateway/setup/gateway-under-test.js';
 import { until } from '../harness/until.js';
 import { scan } from './canary-scan.js';
 import { KINDS_AT_PLAY, SECRET, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
-import { SERVICE_TOKEN, withStack, type Stack } from './stack.js';
+import { keyring, SERVICE_TOKEN } from '../harness/fixed.js';
+import { type Stack, withStack } from './stack.js';
 
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const VERIFICATION = 'canary-verification-token';

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../harness/until.js';
 import { KINDS_AT_PLAY, SIGNED, startOne, subscribe, whenDone, type KindAtPlay } from './kinds-at-play.js';
-import { withStack, type Stack } from './stack.js';
+import { type Stack, withStack } from './stack.js';
 
 /** Kind by kind, side by side. */
 const each = async <T>(kinds: readonly KindAtPlay[], play: (kind: KindAtPlay) => Promise<T>) =>

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { runIntegration } from '../gateway/proxy/integration.js';
-import { SERVICE_TOKEN, withStack, type Stack } from './stack.js';
+import { SERVICE_TOKEN } from '../harness/fixed.js';
+import { type Stack, withStack } from './stack.js';
 
 describe('a backend that integrates the service', () => {
   let stack: Stack;

@@ -1,7 +1,9 @@
 import type { FlowKind } from '../../src/flows/vocabulary.js';
 import { CANARY_CARD } from '../flows/cards/card-gateway.js';
-import { newReference, transferInput, type Answer } from '../workflows/bench.js';
+import type { Answer } from '../harness/stack.js';
 import type { Stack } from './stack.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 /** One kind as callers start it over HTTP, and how the sandbox makes it fail. */
 export interface KindAtPlay {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type KindAtPlay, KINDS_AT_PLAY, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
-import { withStack, type Stack } from './stack.js';
+import { type Stack, withStack } from './stack.js';
 
 const MORE = { timeScale: 0.02 };
 /** For those that cannot learn how they ended: four seconds of our time. The others have hours, so that a busy machine parks none. */

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { importsOf } from '../architecture/imports-of.js';
 import { allFiles, readSource } from '../architecture/sources.js';
-import { newReference } from '../workflows/bench.js';
 import { check } from './reconcile/check.js';
 import { digest } from './reconcile/json.js';
 import type { FlowFact, InboxFact, ServiceRecord, Witnesses } from './reconcile/witnesses.js';
-import { openStack, SERVICE_TOKEN, type Stack } from './stack.js';
+import { SERVICE_TOKEN } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from './stack.js';
 
 const withdrawal = (referenceId: string) => ({
   referenceId,

@@ -15,8 +15,6 @@ import type { Sources } from './reconcile/gather.js';
 import type { Witnesses } from './reconcile/witnesses.js';
 import { createReconciler } from './reconcile.js';
 
-export { SERVICE_TOKEN } from '../harness/fixed.js';
-
 /** Gateway, worker and sandbox as they are in production, on ports and files of their own, over the shared Temporal server. */
 export interface Stack extends TestGateway {
   readonly store: Store;

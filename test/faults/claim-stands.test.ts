@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
 import { resetEnd, resetFlows } from './resets.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 describe('the claim of a reference', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
     // The service executes a repeat again, so that a second POST cannot hide.
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000, repeatMode: 'execute-again' } });
+    bench = await openStack({ time: 'real', sandbox: { stepMs: 3_600_000, repeatMode: 'execute-again' } });
   });
   afterAll(() => bench.close());
 
@@ -42,7 +45,7 @@ describe('the claim of a reference', () => {
   });
 
   async function complete(handle: WorkflowHandle): Promise<void> {
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await handle.signal('events', [trusted('COMPLETED')]);
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   }

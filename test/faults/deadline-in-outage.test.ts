@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, transferInput, until, type Bench } from '../workflows/bench.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { transferInput } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 const MINUTE_MS = 60_000;
 const DEADLINE = { deadlineSeconds: 600 };
 
 describe('fault 23: a deadline that passes while all workers are down', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', worker: false, sandbox: { stepMs: 3_600_000 } });
+    bench = await openStack({ time: 'skipping', worker: false, sandbox: { stepMs: 3_600_000 } });
   });
   afterAll(() => bench.close());
 
@@ -17,7 +20,7 @@ describe('fault 23: a deadline that passes while all workers are down', () => {
     const before = await bench.worker();
     const settled = await bench.start(transferInput(newReference('settled'), DEADLINE));
     const silent = await bench.start(transferInput(newReference('silent'), DEADLINE));
-    for (const handle of [settled, silent]) await until(handle, ({ view }) => view.stage === 'tracking');
+    for (const handle of [settled, silent]) await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await before.shutdown();
 
     const reference = settled.workflowId.slice('bridge-transfer/'.length);
@@ -40,7 +43,7 @@ describe('fault 23: a deadline that passes while all workers are down', () => {
     const told = view.timeline.map(({ detail }) => detail);
     expect(told).toContain('the deadline passed; looking at the inbox once more');
     expect(told.filter((detail) => detail.startsWith('parked'))).toEqual([]);
-    const parked = await until(silent, (report) => report.view.state === 'parked');
+    const parked = await untilFlow(silent, (report) => report.view.state === 'parked');
     expect(parked.view.parked?.reason).toBe('no_settlement');
   });
 

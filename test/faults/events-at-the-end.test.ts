@@ -5,8 +5,11 @@ import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
 import type { FlowKind } from '../../src/flows/vocabulary.js';
 import { cardDepositInput } from '../flows/cards/card-bench.js';
 import { startCardGateway, type CardGateway } from '../flows/cards/card-gateway.js';
-import { newReference, openBench, reportOf, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
 import { inTurns } from './in-turns.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { reportOf, untilFlow } from '../harness/reports.js';
+import { transferInput, trusted } from '../harness/inputs.js';
 
 const KINDS = ['bridge-transfer', 'bank-checkout', 'card-deposit', 'bank-withdrawal'] as const satisfies FlowKind[];
 const UNHANDLED_COMMAND =
@@ -42,7 +45,7 @@ const PAYMENT_ENDS = [
 
 /** Of every kind that nothing can be looked up for. */
 async function startOn(
-  bench: Bench,
+  bench: Stack,
   cards: CardGateway,
   kind: (typeof KINDS)[number],
   word: string,
@@ -59,10 +62,10 @@ async function startOn(
 }
 
 describe('events around the end of a flow', () => {
-  let bench: Bench;
+  let bench: Stack;
   beforeAll(async () => {
     // The service accepts, and nobody says anything but the test.
-    bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 } });
+    bench = await openStack({ time: 'real', sandbox: { stepMs: 3_600_000 } });
   });
   afterAll(() => bench.close());
 
@@ -108,10 +111,10 @@ describe('events around the end of a flow', () => {
 
 describe('an event past the deadline', () => {
   const minuteMs = 60_000;
-  let bench: Bench;
+  let bench: Stack;
   let cards: CardGateway;
   beforeAll(async () => {
-    bench = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
     cards = await startCardGateway(bench, quiet);
   });
   afterAll(async () => {
@@ -125,9 +128,9 @@ describe('an event past the deadline', () => {
 
   test.each(turns)('fault 33: resolves a parked $kind by $word as $state', async ({ kind, word, state }) => {
     const handle = await startOn(bench, cards, kind, 'overdue', { deadlineSeconds: 600 });
-    await until(handle, ({ view }) => view.stage === 'tracking');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await bench.pass(11 * minuteMs);
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('no_settlement');
     await handle.signal('events', [trusted(word)]);
     await handle.result().catch(() => undefined);

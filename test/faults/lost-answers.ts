@@ -1,6 +1,9 @@
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
 import { inTurns } from './in-turns.js';
+import type { Stack } from '../harness/stack.js';
+import { newReference } from '../harness/references.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 /** The settle window is (2 s + 60 s) × this. */
 export const TIME_SCALE = 0.01;
@@ -31,7 +34,7 @@ export const PAID_ONCE: DepositEnd = { meanwhile: 'running', state: 'completed',
 
 /** Starts n flows under a fault of the deposit, and gives them the events of a transfer that was paid. */
 export async function depositsUnder(
-  bench: Bench,
+  bench: Stack,
   fault: Fault,
   n: number,
   repeatMode: (typeof REPEAT_MODES)[number] = 'same-result',
@@ -43,7 +46,7 @@ export async function depositsUnder(
   return inTurns(references, 16, async (reference) => {
     // No person is asked before the events come: the wait for them is long.
     const handle = await bench.start(transferInput(reference));
-    const { view } = await until(handle, (report) => report.view.stage === 'outcome-unknown');
+    const { view } = await untilFlow(handle, (report) => report.view.stage === 'outcome-unknown');
     const facts = { serviceReference: `k-${reference}` };
     await handle.signal('events', [trusted('DEPOSIT_CONFIRMED', { facts }), trusted('COMPLETED', { facts })]);
     const { view: end } = (await handle.result()) as FlowReport;

@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RepeatSetting } from '../../activities/outcomes.js';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
 import { depositsUnder, ERROR_AFTER, LOST, PAID_ONCE, REPEAT_MODES, TIME_SCALE, UNREADABLE } from './lost-answers.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 describe('an answer that is lost after the service executed', () => {
-  let bench: Bench;
+  let bench: Stack;
   /** `DUPLICATE_REFERENCE`. */
   const settings: { repeat: RepeatSetting } = { repeat: 'unknown' };
   beforeAll(async () => {
-    bench = await openBench({
+    bench = await openStack({
       time: 'skipping',
       sandbox: { stepMs: 3_600_000 },
       deps: { repeatSettingOf: () => settings.repeat },
@@ -41,7 +44,7 @@ describe('an answer that is lost after the service executed', () => {
     await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'answer-lost', rate: 1 });
     const reference = newReference('late');
     const handle = await bench.start(transferInput(reference, { timeScale: TIME_SCALE }));
-    const { view } = await until(handle, (report) => report.view.state === 'parked');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked).toMatchObject({
       reason: 'unknown_outcome',
       actions: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
@@ -56,12 +59,12 @@ describe('an answer that is lost after the service executed', () => {
     await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'reset-before', first: 1 });
     const reference = newReference('again');
     const handle = await bench.start(transferInput(reference, { timeScale: TIME_SCALE }));
-    await until(handle, (report) => report.view.state === 'parked');
+    await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
     await handle.executeUpdate('resolve', {
       args: [{ action: 'send-again', note: 'the service has no such deposit', actor: 'ada' }],
     });
-    await until(handle, (report) => report.view.stage === 'tracking');
+    await untilFlow(handle, (report) => report.view.stage === 'tracking');
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
     const key = { account: bench.deps.account, operation: 'createBridgeDeposit', reference };
     expect(await bench.store.claims.orders(key)).toMatchObject([
@@ -76,9 +79,9 @@ describe('an answer that is lost after the service executed', () => {
     await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'reset-before', first: 1 });
     const reference = newReference('close');
     const handle = await bench.start(transferInput(reference, { timeScale: TIME_SCALE }));
-    await until(handle, (report) => report.view.state === 'parked');
+    await untilFlow(handle, (report) => report.view.state === 'parked');
     await handle.executeUpdate('resolve', { args: [{ action: 'close-not-executed', note: 'checked', actor: 'ada' }] });
-    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
     expect((await bench.store.claims.ofFlow(handle.workflowId)).map((claim) => claim.phase)).toEqual(['void']);
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
@@ -97,7 +100,7 @@ describe('an answer that is lost after the service executed', () => {
       await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'answer-lost', first: 1 });
       const reference = newReference('repeat');
       const handle = await bench.start(transferInput(reference, { timeScale: TIME_SCALE }));
-      await until(handle, ({ view }) =>
+      await untilFlow(handle, ({ view }) =>
         setting === 'same-result'
           ? view.stage === 'tracking'
           : view.timeline.some((entry) => entry.detail.includes('knows this reference')),

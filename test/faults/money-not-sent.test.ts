@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newReference, transferInput, until } from '../workflows/bench.js';
 import { NOT_CONNECTED, openBrokenWays, SENT_BY_ORDER, SENT_ONCE, type BrokenWays } from './not-sent.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 describe('a deposit that was not sent, or only in part', () => {
   let ways: BrokenWays;
@@ -24,7 +26,7 @@ describe('a deposit that was not sent, or only in part', () => {
     const key = { account: bench.deps.account, operation: 'createBridgeDeposit', reference };
     await bench.deps.store.claims.reserve(key, { owner: 'earlier', flowId: 'x', fingerprint: 'of another request' });
     const handle = await bench.start(transferInput(reference));
-    const { view } = await until(handle, (report) => report.view.outcome !== null);
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null);
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'other_request_same_reference' });
     expect(ways.posts(reference)).toBe(0);
   });

@@ -1,8 +1,12 @@
 import { createServiceClient, type ServiceClient } from '../../src/client/index.js';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, openBench, TOKEN, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
 import { cuttingProxy } from './cutting-proxy.js';
 import { inTurns } from './in-turns.js';
+import { SERVICE_TOKEN } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 const TIME_SCALE = 0.01;
 /** Of the POST: its head and half of its body. */
@@ -26,7 +30,7 @@ export const SENT_BY_ORDER: SentEnd = { state: 'completed', parked: 'unknown_out
 
 /** A bench whose first tries of each deposit go another way than all else, by the word of the reference. */
 export interface BrokenWays {
-  readonly bench: Bench;
+  readonly bench: Stack;
   /** Connections that were cut. */
   readonly cuts: () => number;
   /** Deposits that the client was asked for, whichever way they went. */
@@ -37,10 +41,10 @@ export interface BrokenWays {
 }
 
 export async function openBrokenWays(): Promise<BrokenWays> {
-  const behind = await openBench({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
+  const behind = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
   const cutter = await cuttingProxy(behind.sandbox.port, HALF);
   const to = (baseUrl: string): ServiceClient =>
-    createServiceClient({ baseUrl, token: () => Promise.resolve(TOKEN), timeoutMs: 8_000 });
+    createServiceClient({ baseUrl, token: () => Promise.resolve(SERVICE_TOKEN), timeoutMs: 8_000 });
   const ways: Readonly<Record<NotConnected | 'half', { readonly client: ServiceClient; readonly tries: number }>> = {
     refused: { client: to('http://127.0.0.1:9'), tries: REFUSALS },
     DNS: { client: to('https://no-such-host.invalid'), tries: REFUSALS },
@@ -59,7 +63,7 @@ export async function openBrokenWays(): Promise<BrokenWays> {
       return client.createBridgeDeposit(body);
     },
   };
-  const bench = await openBench({ time: 'skipping', deps: { ...behind.deps, service } });
+  const bench = await openStack({ time: 'skipping', deps: { ...behind.deps, service } });
   const executions = (reference: string) => behind.executions('createBridgeDeposit', reference);
 
   const each = (word: string, n: number, run: (reference: string) => Promise<SentEnd>) =>
@@ -77,7 +81,7 @@ export async function openBrokenWays(): Promise<BrokenWays> {
     notConnected: (way, n) =>
       each(way, n, async (reference) => {
         const handle = await start(reference);
-        await until(handle, ({ view }) => view.stage === 'tracking');
+        await untilFlow(handle, ({ view }) => view.stage === 'tracking');
         await handle.signal('events', [trusted('COMPLETED')]);
         const { view } = (await handle.result()) as FlowReport;
         const parked = view.timeline.find(({ detail }) => detail.startsWith('parked'));
@@ -86,10 +90,10 @@ export async function openBrokenWays(): Promise<BrokenWays> {
     halfSent: (n) =>
       each('half', n, async (reference) => {
         const handle = await start(reference);
-        const { view } = await until(handle, (report) => report.view.state === 'parked');
+        const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
         const before = await executions(reference);
         await handle.executeUpdate('resolve', { args: [{ action: 'send-again', note: 'not there', actor: 'ada' }] });
-        await until(handle, (report) => report.view.stage === 'tracking');
+        await untilFlow(handle, (report) => report.view.stage === 'tracking');
         await handle.signal('events', [trusted('COMPLETED')]);
         const end = (await handle.result()) as FlowReport;
         const parked = view.parked?.reason ?? null;

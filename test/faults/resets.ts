@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/flows/messages.js';
-import { newReference, transferInput, trusted, until, type Bench } from '../workflows/bench.js';
 import { inTurns } from './in-turns.js';
+import type { Stack } from '../harness/stack.js';
+import { newReference } from '../harness/references.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 export interface ResetEnd {
   readonly runs: number;
@@ -14,7 +17,7 @@ export interface ResetEnd {
  * Resets each of n flows `times` times to before its POST: the first ones while it waits for its settlement, the last one
  * after it has ended.
  */
-export function resetFlows(bench: Bench, n: number, times: number): Promise<readonly ResetEnd[]> {
+export function resetFlows(bench: Stack, n: number, times: number): Promise<readonly ResetEnd[]> {
   const references = Array.from({ length: n }, () => newReference('reset'));
   return inTurns(references, 10, async (reference) => {
     const { workflowId } = await bench.start(transferInput(reference));
@@ -39,12 +42,12 @@ export function resetFlows(bench: Bench, n: number, times: number): Promise<read
 export const resetEnd = (times: number): ResetEnd => ({ runs: times + 1, state: 'completed', executions: 1 });
 
 async function tracked(handle: WorkflowHandle, runs: Set<string>): Promise<void> {
-  await until(handle, ({ view }) => view.stage === 'tracking');
+  await untilFlow(handle, ({ view }) => view.stage === 'tracking');
   runs.add((await handle.describe()).runId);
 }
 
 /** What the UI's reset does: a new run whose history ends before the deposit was scheduled. */
-async function resetToBeforeThePost(bench: Bench, handle: WorkflowHandle): Promise<void> {
+async function resetToBeforeThePost(bench: Stack, handle: WorkflowHandle): Promise<void> {
   const { events } = await handle.fetchHistory();
   const submit = events?.find(
     (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'submitBridgeDeposit',

@@ -6,9 +6,11 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { openService } from '../../src/cli/wiring/service.js';
 import type { FlowReport } from '../../src/flows/messages.js';
 import { until } from '../harness/until.js';
-import { newReference, openBench, TOKEN } from '../workflows/bench.js';
 import { openFront, type Refusal } from './front-of-service.js';
 import { inTurns } from './in-turns.js';
+import { SERVICE_TOKEN } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
+import { openStack } from '../harness/stack.js';
 
 /** The three spellings of a hint. */
 const HINTS: readonly ((seconds: number) => Partial<Refusal>)[] = [
@@ -60,8 +62,8 @@ export async function openLimitedService(): Promise<LimitedService> {
     duplicateWords: [],
     serviceTimeoutMs: 8_000,
   });
-  const bench = await openBench({ time: 'real', sandbox: { stepMs: 10 }, deps: { service } });
-  front.behind = { url: bench.sandbox.url, token: TOKEN };
+  const bench = await openStack({ time: 'real', sandbox: { stepMs: 10 }, deps: { service } });
+  front.behind = { url: bench.sandbox.url, token: SERVICE_TOKEN };
 
   const send = async (word: string, timeScale: number, ending = 'completed') => {
     const reference = newReference(word);

@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { newReference, openBench, transferInput, until } from '../workflows/bench.js';
 import { inTurns } from './in-turns.js';
+import { newReference } from '../harness/references.js';
+import { openStack } from '../harness/stack.js';
+import { transferInput } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
 
 const MINUTE_MS = 60_000;
 const realNow = Date.now.bind(Date);
@@ -14,7 +17,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
   ])(
     '%s, n = 5: no valid quote is refused, and none is quoted again, since a quote lives a local duration',
     async (_, offMs) => {
-      const bench = await openBench({
+      const bench = await openStack({
         time: 'skipping',
         timeoutMs: 8_000,
         sandbox: { stepMs: 3_600_000, wallNow: realNow },
@@ -23,7 +26,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
       const references = Array.from({ length: 5 }, () => newReference('clock'));
       const quotes = await inTurns(references, 6, async (reference) => {
         const handle = await bench.start(transferInput(reference));
-        const { view } = await until(handle, (report) => report.view.stage === 'tracking');
+        const { view } = await untilFlow(handle, (report) => report.view.stage === 'tracking');
         await handle.terminate();
         return view.timeline.filter((entry) => entry.detail.startsWith('quoted again')).length;
       });
@@ -41,7 +44,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
   ])(
     '%s, n = 5: a quote that is too old is never sent',
     async (_, offMs) => {
-      const bench = await openBench({
+      const bench = await openStack({
         time: 'skipping',
         timeoutMs: 8_000,
         sandbox: { stepMs: 3_600_000, wallNow: realNow },
@@ -50,10 +53,10 @@ describe('fault 21: a worker whose clock is wrong', () => {
       for (let round = 0; round < 5; round += 1) {
         const reference = newReference('old');
         const handle = await bench.start(transferInput(reference, { approval: 'required' }));
-        await until(handle, ({ view }) => view.stage === 'awaiting-approval');
+        await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
         await bench.pass(2 * MINUTE_MS);
         await handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
-        const { view } = await until(handle, (report) => report.view.stage === 'tracking');
+        const { view } = await untilFlow(handle, (report) => report.view.stage === 'tracking');
         expect(view.timeline.filter((entry) => entry.detail.startsWith('quoted again'))).toHaveLength(1);
         await handle.terminate();
       }

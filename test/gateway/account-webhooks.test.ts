@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
-import { withStack, type Stack } from '../end-to-end/stack.js';
-import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
-import { newReference } from './setup/transfers.js';
 import { until } from '../harness/until.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference } from '../harness/references.js';
+import { type Stack, withStack } from '../end-to-end/stack.js';
 
 const DEPOSIT = 'transaction.deposit.status.updated';
 /** Signed: a tampered copy would otherwise be as good as the capability that it came by. */

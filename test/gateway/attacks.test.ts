@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { gatewayUnderTest, SETTLEMENT_SECRET, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { rawRequest } from './setup/raw-request.js';
 import { signed } from './setup/sign.js';
-import { newReference, settlement, transferInput } from './setup/transfers.js';
 import { until } from '../harness/until.js';
+import { SETTLEMENT_SECRET } from '../harness/fixed.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference } from '../harness/references.js';
+import { settlement, transferInput } from '../harness/inputs.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 

@@ -15,8 +15,9 @@ import { startWorker, type RunningWorker } from '../../src/temporal/worker.js';
 import { cardDepositInput } from '../flows/cards/card-bench.js';
 import { CANARY_CARD } from '../flows/cards/card-gateway.js';
 import { canariesIn, decryptedHistory, filesOf } from '../flows/cards/find-canaries.js';
-import { gatewayUnderTest, keyring, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { until } from '../harness/until.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { keyring } from '../harness/fixed.js';
 
 const dataConverter = createDataConverter({ keyring, namespace: 'default' });
 const address = () => process.env['TEST_TEMPORAL_ADDRESS'] ?? '';

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { gatewayUnderTest, SETTLEMENT_SECRET, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { signed } from './setup/sign.js';
 import { signalsOf } from './setup/signals.js';
-import { newReference, settlement, transferInput } from './setup/transfers.js';
 import { until } from '../harness/until.js';
+import { SETTLEMENT_SECRET } from '../harness/fixed.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference } from '../harness/references.js';
+import { settlement, transferInput } from '../harness/inputs.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 

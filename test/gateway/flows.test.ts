@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
-import { gatewayUnderTest, keyring, type Answer, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
-import { newReference, transferInput } from './setup/transfers.js';
 import { until } from '../harness/until.js';
+import type { Answer } from '../harness/service.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { keyring } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 const TOKENS = 'shop:flows:secret-of-shop,ann:operator:secret-of-ann,root:admin:secret-of-root';
 const SHOP = { authorization: 'Bearer secret-of-shop' };

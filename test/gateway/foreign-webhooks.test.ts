@@ -5,8 +5,8 @@ import { createCallbackSender } from '../../src/callbacks/index.js';
 import { readCallback } from '../../src/towline/read-callback.js';
 import { startReceiver } from '../callbacks/receiver.js';
 import { foreignPython, type PythonOrder } from './setup/foreign-python.js';
-import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { createRandom } from '../harness/random.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 const COUNT = 100;
 const python = await foreignPython();

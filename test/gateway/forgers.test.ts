@@ -1,10 +1,12 @@
 import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, it } from '@jest/globals';
-import { SERVICE_TOKEN, withStack, type Stack } from '../end-to-end/stack.js';
 import { inTurns } from '../faults/in-turns.js';
-import { newReference, transferInput } from '../workflows/bench.js';
 import { completeTransfer, FORGERIES_OF_A_KIND, forgeSettlements, silentTransfer } from './setup/forgeries.js';
-import type { Answer } from './setup/gateway-under-test.js';
+import type { Answer } from '../harness/service.js';
+import { SERVICE_TOKEN } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
+import { type Stack, withStack } from '../end-to-end/stack.js';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 

@@ -7,8 +7,9 @@ import { openConnection } from '../../src/store/libsql-connection.js';
 import { LIBSQL_MIGRATIONS } from '../../src/store/libsql-migrations.js';
 import { migrate } from '../../src/store/migrate.js';
 import type { Store } from '../../src/store/store.js';
-import { gatewayUnderTest, keyring, type GatewayUnderTest } from './setup/gateway-under-test.js';
-import { newReference } from './setup/transfers.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { keyring } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
 
 /** As full as a disk: the database may have no further page. */
 const MOST_PAGES = 200;

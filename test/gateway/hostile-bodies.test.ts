@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createServer, REQUEST_LIMITS } from '../../src/gateway/http/server.js';
-import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { honestSender, openSlowSockets, sendHostileBodies, type Sender } from './setup/hostile.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 /** The soak sends 40 of each body and opens 2,000 sockets; memory is measured in the crash matrix, alone on the machine. */
 const [EACH, SOCKETS, HONEST] = [1, 200, 100];

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
-import { gatewayUnderTest, SETTLEMENT_SECRET, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { rawRequest } from './setup/raw-request.js';
 import { signed } from './setup/sign.js';
-import { newReference, settlement } from './setup/transfers.js';
+import { SETTLEMENT_SECRET } from '../harness/fixed.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference } from '../harness/references.js';
+import { settlement } from '../harness/inputs.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 const RECEIVED = { success: true, message: 'Event received', data: {} };

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setForeignAside } from '../../src/gateway/dispatch/no-flow.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { anEvent, makeTemporaryStore } from '../store/temporary-store.js';
-import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
-import { newReference, settlement, transferInput } from './setup/transfers.js';
 import { until } from '../harness/until.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference } from '../harness/references.js';
+import { settlement, transferInput } from '../harness/inputs.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { openStack, type Stack } from '../end-to-end/stack.js';
 import { bolt11 } from '../flows/bolt11.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
-import { newReference } from '../workflows/bench.js';
 import { until } from '../harness/until.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../end-to-end/stack.js';
 
 describe('by HTTP,', () => {
   let stack: Stack;

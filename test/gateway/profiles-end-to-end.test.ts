@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { transferInput } from '../workflows/bench.js';
-import { withStack, type Stack } from '../end-to-end/stack.js';
-import type { Answer } from './setup/gateway-under-test.js';
-import { newReference } from './setup/transfers.js';
 import { until } from '../harness/until.js';
+import type { Answer } from '../harness/service.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
+import { type Stack, withStack } from '../end-to-end/stack.js';
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
 const [OLD, NEW, THEIRS] = [secretOf(21), secretOf(22), secretOf(23)];

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRateLimit } from '../../src/gateway/http/rate-limit.js';
-import { gatewayUnderTest, SETTLEMENT_SECRET, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { rawRequest } from './setup/raw-request.js';
 import { signed } from './setup/sign.js';
-import { newReference, settlement } from './setup/transfers.js';
+import { SETTLEMENT_SECRET } from '../harness/fixed.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference } from '../harness/references.js';
+import { settlement } from '../harness/inputs.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 const BURST = 10;

@@ -5,7 +5,8 @@ import { createServiceClient } from '../../src/client/index.js';
 import { operationNames } from '../../src/contract/index.js';
 import { gatewayDocument } from '../../src/gateway/reference/document.js';
 import { FLOW_KINDS } from '../../src/flows/vocabulary.js';
-import { gatewayUnderTest, type Answer, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import type { Answer } from '../harness/service.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 const document = gatewayDocument('https://towline.shop.example') as Answer;
 

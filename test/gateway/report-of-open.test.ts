@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createFlowReader } from '../../src/temporal/flow-handle.js';
-import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
-import { newReference, transferInput } from './setup/transfers.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 describe('the report of a flow that is open', () => {
   let tested: GatewayUnderTest;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { describeStores } from '../store/store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
-import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { until } from '../harness/until.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

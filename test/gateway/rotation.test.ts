@@ -1,8 +1,8 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { keptSecretsPath, writeKeptSecrets } from '../../src/config/index.js';
-import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { signed } from './setup/sign.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
 const [OLD, NEW, OTHER] = [secretOf(1), secretOf(2), secretOf(3)];

@@ -4,8 +4,9 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import { readSettings } from '../../src/config/index.js';
 import { GatewayPortTakenError } from '../../src/gateway/index.js';
 import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
-import { gatewayUnderTest, keyring, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { rawRequest } from './setup/raw-request.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { keyring } from '../harness/fixed.js';
 
 const UI = 'http://127.0.0.1:8233';
 

@@ -2,7 +2,6 @@ import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readJson, UnreadableJsonError } from '../../src/gateway/http/read-json.js';
 import { inTurns } from '../faults/in-turns.js';
-import { gatewayUnderTest } from './setup/gateway-under-test.js';
 import { rawRequest } from './setup/raw-request.js';
 import {
   openStrangersBench,
@@ -11,7 +10,8 @@ import {
   takenOverHttp,
   type StrangersBench,
 } from './setup/strange-references.js';
-import { transferInput } from './setup/transfers.js';
+import { gatewayUnderTest } from './setup/gateway-under-test.js';
+import { transferInput } from '../harness/inputs.js';
 
 const COUNT = 5_000;
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
-import { newReference, transferInput } from './setup/transfers.js';
 import { until } from '../harness/until.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 describe('a flow that was terminated in the UI', () => {
   let tested: GatewayUnderTest;

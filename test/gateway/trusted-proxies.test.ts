@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { explainProxies } from '../../src/cli/doctor/explain-proxies.js';
 import { readSettings } from '../../src/config/index.js';
 import { gatewayUnderTest } from './setup/gateway-under-test.js';
-import { newReference, settlement } from './setup/transfers.js';
+import { newReference } from '../harness/references.js';
+import { settlement } from '../harness/inputs.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 const PROVIDER = '203.0.113.7';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import { anEvent, openAt } from '../store/temporary-store.js';
-import { gatewayUnderTest } from './setup/gateway-under-test.js';
 import { until } from '../harness/until.js';
+import { gatewayUnderTest } from './setup/gateway-under-test.js';
 
 const NEW_KEY = { id: 'new', bytes: new Uint8Array(32).fill(9) };
 const TEST_KEY = { id: 'test', bytes: new Uint8Array(32).fill(7) };

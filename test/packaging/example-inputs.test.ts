@@ -7,9 +7,9 @@ import { flowOf } from '../../src/flows/index.js';
 import { FLOW_KINDS } from '../../src/flows/vocabulary.js';
 import { startDevServer } from '../../src/temporal/dev-server.js';
 import { packageRoot } from '../../src/temporal/package-root.js';
-import { newReference } from '../workflows/bench.js';
 import { SIGNED, subscribe } from '../end-to-end/kinds-at-play.js';
-import { withStack, type Stack } from '../end-to-end/stack.js';
+import { newReference } from '../harness/references.js';
+import { type Stack, withStack } from '../end-to-end/stack.js';
 
 /** Its own server: other tests start the examples, too, whose references are what they are. */
 const home = await mkdtemp(join(tmpdir(), 'towline-examples-'));

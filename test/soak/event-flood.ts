@@ -2,9 +2,10 @@ import { deepStrictEqual, ok } from 'node:assert/strict';
 import { callbackCapability } from '../../src/flows/capability.js';
 import { openRig, untilShown } from '../crash-matrix/rig.js';
 import { flood, MOST_SIGNALS_PER_RUN } from '../faults/flood.js';
-import { newReference, transferInput } from '../crash-matrix/transfers.js';
 import { until } from '../harness/until.js';
 import type { Soak } from './main.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 
 const EVENTS = 10_001;
 const WITHIN_MS = 300_000;

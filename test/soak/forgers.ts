@@ -1,5 +1,5 @@
-import { openStack } from '../end-to-end/stack.js';
 import { forgeSettlements } from '../gateway/setup/forgeries.js';
+import { openStack } from '../end-to-end/stack.js';
 
 const [FLOWS, FORGERIES] = [20, 10_000];
 

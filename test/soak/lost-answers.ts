@@ -8,14 +8,14 @@ import {
   UNREADABLE,
   type Fault,
 } from '../faults/lost-answers.js';
-import { openBench } from '../workflows/bench.js';
 import type { Soak } from './main.js';
+import { openStack } from '../harness/stack.js';
 
 export default {
   name: 'lost-answers',
   says: 'faults 1, 5, 6 and 8: 200 lost answers, 50 times 5xx, 60 unreadable ones, 80 repeats',
   async run(report) {
-    const bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000 }, timeoutMs: 30_000 });
+    const bench = await openStack({ time: 'real', sandbox: { stepMs: 3_600_000 }, timeoutMs: 30_000 });
     const cells: readonly { fault: Fault; n: number; repeatMode?: (typeof REPEAT_MODES)[number] }[] = [
       { fault: LOST, n: 200 },
       { fault: ERROR_AFTER, n: 50 },

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { resetEnd, resetFlows } from '../faults/resets.js';
-import { openBench } from '../workflows/bench.js';
 import type { Soak } from './main.js';
+import { openStack } from '../harness/stack.js';
 
 const FLOWS = 20;
 const RESETS_EACH = 5;
@@ -10,7 +10,7 @@ export default {
   name: 'resets',
   says: `${FLOWS * RESETS_EACH} resets to before the POST, of ${FLOWS} flows`,
   async run(report) {
-    const bench = await openBench({ time: 'real', sandbox: { stepMs: 3_600_000, repeatMode: 'execute-again' } });
+    const bench = await openStack({ time: 'real', sandbox: { stepMs: 3_600_000, repeatMode: 'execute-again' } });
     try {
       const ends = await resetFlows(bench, FLOWS, RESETS_EACH);
       deepStrictEqual(

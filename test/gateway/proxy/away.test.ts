@@ -3,10 +3,10 @@ import { createServiceClient, type ServiceClient } from '../../../src/client/ind
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../../src/config/settings.js';
 import { startCuttingProxy, type CuttingProxy } from '../../store/cutting-proxy.js';
 import { closedPort } from '../../cli/run.js';
-import { newReference } from '../../workflows/bench.js';
-import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';
 import { until } from '../../harness/until.js';
 import { callerOf, invoiceBody, PATHS, paymentBody, QUOTE_BODY, sample } from './caller.js';
+import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';
+import { newReference } from '../../harness/references.js';
 
 describe('where everything but Temporal is away', () => {
   let tested: GatewayUnderTest;

@@ -1,5 +1,5 @@
 import { SAMPLES, INVOICE_BODY, PAYMENT_BODY, type Sampled } from '../../sandbox/samples.js';
-import type { Answer } from '../setup/gateway-under-test.js';
+import type { Answer } from '../../harness/service.js';
 
 export interface Answered {
   readonly status: number;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { operationNames, operations } from '../../../src/contract/index.js';
 import type { Operation } from '../../../src/contract/operation.js';
-import { SERVICE_TOKEN, withStack, type Stack } from '../../end-to-end/stack.js';
-import { newReference } from '../../workflows/bench.js';
 import { callerOf, PATHS, sample } from './caller.js';
+import { SERVICE_TOKEN } from '../../harness/fixed.js';
+import { newReference } from '../../harness/references.js';
+import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 const TOKENS = 'shop:flows:secret-of-shop,dev:admin:dev-token';
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { SERVICE_TOKEN, withStack, type Stack } from '../../end-to-end/stack.js';
 import { sampled, type Sampled } from '../../sandbox/samples.js';
-import { newReference } from '../../workflows/bench.js';
 import { bridgeBody, callerOf, PATHS, sample, type Caller } from './caller.js';
+import { SERVICE_TOKEN } from '../../harness/fixed.js';
+import { newReference } from '../../harness/references.js';
+import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 /** Where the flow of each is to be found. */
 const KINDS: Readonly<Record<Sampled, string>> = {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { withTimeScale } from '../../../src/gateway/flows/start.js';
-import { newReference } from '../../harness/references.js';
-import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';
 import { callerOf, sample } from './caller.js';
+import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';
+import { newReference } from '../../harness/references.js';
 
 describe('while no worker runs', () => {
   let tested: GatewayUnderTest;

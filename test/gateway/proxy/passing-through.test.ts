@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { SERVICE_TOKEN, withStack, type Stack } from '../../end-to-end/stack.js';
-import { newReference } from '../../workflows/bench.js';
 import { callerOf, invoiceBody, PATHS, sample, type Caller } from './caller.js';
+import { SERVICE_TOKEN } from '../../harness/fixed.js';
+import { newReference } from '../../harness/references.js';
+import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 const TOKENS = 'shop:flows:secret-of-shop,root:admin:secret-of-root,dev:admin:dev-token';
 const WEBHOOK_SECRET = 'canary-webhook-secret';

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import type { QuoteTerms } from '../../../src/store/quote.js';
-import { SERVICE_TOKEN, withStack, type Stack } from '../../end-to-end/stack.js';
-import { newReference } from '../../workflows/bench.js';
 import { bridgeBody, callerOf, PATHS, QUOTE_BODY, type Caller } from './caller.js';
+import { SERVICE_TOKEN } from '../../harness/fixed.js';
+import { newReference } from '../../harness/references.js';
+import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 describe('a quote that passed through the proxy', () => {
   let stack: Stack;

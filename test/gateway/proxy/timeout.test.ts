@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { SERVICE_TOKEN, withStack, type Stack } from '../../end-to-end/stack.js';
-import { newReference } from '../../workflows/bench.js';
 import { until } from '../../harness/until.js';
 import { callerOf, sample, type Caller } from './caller.js';
+import { SERVICE_TOKEN } from '../../harness/fixed.js';
+import { newReference } from '../../harness/references.js';
+import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 /** The service answers later than the proxy waits, and sooner than its client gives up. */
 const LATE = { kind: 'slow', delayMs: 2_500, first: 1 };

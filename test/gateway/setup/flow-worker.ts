@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDataConverter } from '../../../src/temporal/payload-data-converter.js';
 import { startWorker } from '../../../src/temporal/worker.js';
-import { openService, type Control } from '../../harness/service.js';
-import { keyring, type GatewayUnderTest } from './gateway-under-test.js';
+import type { GatewayUnderTest } from './gateway-under-test.js';
+import { keyring } from '../../harness/fixed.js';
+import { type Control, openService } from '../../harness/service.js';
 
 const TOKEN = 'token-of-the-sandbox';
 /** Nobody listens there: the service's own callbacks do not arrive, so that the test's are the only events. */

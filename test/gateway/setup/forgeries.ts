@@ -1,10 +1,10 @@
-import type { Stack } from '../../end-to-end/stack.js';
 import { inTurns } from '../../faults/in-turns.js';
-import { newReference } from '../../harness/references.js';
 import { until } from '../../harness/until.js';
-import { transferInput } from '../../workflows/bench.js';
-import type { Answer } from './gateway-under-test.js';
 import { signed } from './sign.js';
+import type { Answer } from '../../harness/service.js';
+import type { Stack } from '../../end-to-end/stack.js';
+import { newReference } from '../../harness/references.js';
+import { transferInput } from '../../harness/inputs.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 const FORGERS_SECRET = `whsec_${Buffer.alloc(32, 66).toString('base64')}`;

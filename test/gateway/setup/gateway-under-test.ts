@@ -11,9 +11,6 @@ import { keyring, NAMESPACE } from '../../harness/fixed.js';
 import { openGateway, type TestGateway } from '../../harness/gateway.js';
 import { openAt } from '../../store/temporary-store.js';
 
-export { keyring, SETTLEMENT_SECRET } from '../../harness/fixed.js';
-export type { Answer } from '../../harness/service.js';
-
 export interface GatewayUnderTest extends TestGateway {
   readonly store: Store;
   readonly client: Client;

@@ -2,12 +2,12 @@ import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { inTurns } from '../../faults/in-turns.js';
-import { newReference } from '../../harness/references.js';
 import { until } from '../../harness/until.js';
-import { SETTLEMENT_SECRET } from './gateway-under-test.js';
 import { rawRequest } from './raw-request.js';
 import { signed } from './sign.js';
-import { settlement } from './transfers.js';
+import { SETTLEMENT_SECRET } from '../../harness/fixed.js';
+import { newReference } from '../../harness/references.js';
+import { settlement } from '../../harness/inputs.js';
 
 const PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 const LIMIT = 65_536;

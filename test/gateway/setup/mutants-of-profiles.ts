@@ -5,10 +5,10 @@ import { createProfiles } from '../../../src/gateway/inbound/profiles.js';
 import type { SignatureVerdict } from '../../../src/gateway/inbound/signature-profile.js';
 import { inTurns } from '../../faults/in-turns.js';
 import { createRandom, type Random } from '../../harness/random.js';
-import { gatewayUnderTest } from './gateway-under-test.js';
 import { hmacMutants, sentBy } from './hmac-mutants.js';
 import { rawRequest } from './raw-request.js';
 import { signatureMutants, type Mutant } from './signature-mutants.js';
+import { gatewayUnderTest } from './gateway-under-test.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 40).toString('base64')}`;
 const BODY = JSON.stringify({

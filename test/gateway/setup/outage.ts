@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newReference } from '../../harness/references.js';
 import { until } from '../../harness/until.js';
 import { startCuttingProxy } from '../../store/cutting-proxy.js';
 import { startFlowWorker } from './flow-worker.js';
-import { gatewayUnderTest } from './gateway-under-test.js';
 import { signalsOf } from './signals.js';
-import { transferInput } from './transfers.js';
+import { gatewayUnderTest } from './gateway-under-test.js';
+import { newReference } from '../../harness/references.js';
+import { transferInput } from '../../harness/inputs.js';
 
 /** Events that go as one signal. */
 const PER_SIGNAL = 50;

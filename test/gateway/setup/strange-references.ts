@@ -5,9 +5,9 @@ import { flowAddress } from '../../../src/gateway/http/flow-path.js';
 import { answerJson, serveHttp, type ScriptedServer } from '../../client/scripted-server.js';
 import { inTurns } from '../../faults/in-turns.js';
 import { createRandom } from '../../harness/random.js';
-import { gatewayUnderTest, type GatewayUnderTest } from './gateway-under-test.js';
 import { rawRequest } from './raw-request.js';
-import { transferInput } from './transfers.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './gateway-under-test.js';
+import { transferInput } from '../../harness/inputs.js';
 
 const BAD = ['..', '%2e%2e', '%2E.', '/', '%2f', '%5c', '\\', '%00', '\u0000', '\u0430', '\u2024', '％２ｅ', '%', '%zz']; // prettier-ignore
 const ALSO_BAD = [' ', "'", '\u202e', '\r\n', '\u00e9', '%0d%0a', '+', '@', ';', '~', 'a'.repeat(129), 'a'.repeat(10_000)]; // prettier-ignore

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
 import { packageRoot } from '../../../src/temporal/package-root.js';
-import { type Stack, withStack } from '../../end-to-end/stack.js';
 import { mustRun, runProgram } from '../run-program.js';
+import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 jest.setTimeout(120_000);
 

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import { packageRoot } from '../../../src/temporal/package-root.js';
-import { type Stack, withStack } from '../../end-to-end/stack.js';
-import { keyring } from '../../gateway/setup/gateway-under-test.js';
 import { pythonWith } from './python-environment.js';
 import { runProgram } from '../run-program.js';
+import { keyring } from '../../harness/fixed.js';
+import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 jest.setTimeout(300_000);
 

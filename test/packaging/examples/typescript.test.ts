@@ -6,8 +6,9 @@ import { createCallbackSender } from '../../../src/callbacks/index.js';
 import { packageRoot } from '../../../src/temporal/package-root.js';
 import { startSandbox } from '../../../src/sandbox/sandbox.js';
 import { Towline } from '../../../src/towline/index.js';
-import { SERVICE_TOKEN, type Stack, withStack } from '../../end-to-end/stack.js';
 import { installedProject, type InstalledProject } from './installed-project.js';
+import { SERVICE_TOKEN } from '../../harness/fixed.js';
+import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 jest.setTimeout(300_000);
 

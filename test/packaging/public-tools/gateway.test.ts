@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { STATE_ATTRIBUTE } from '../../../src/flows/vocabulary.js';
 import { startDevServer, type DevServer } from '../../../src/temporal/dev-server.js';
 import { KINDS_AT_PLAY } from '../../end-to-end/kinds-at-play.js';
-import { openStack, type Stack } from '../../end-to-end/stack.js';
 import { publicTools } from './python.js';
 import { fuzz, neverTaken, summaryOf } from './schemathesis.js';
+import { openStack, type Stack } from '../../end-to-end/stack.js';
 
 const tools = await publicTools();
 const onlyWithTools = tools === undefined ? describe.skip : describe;

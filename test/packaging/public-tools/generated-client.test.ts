@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { packageRoot } from '../../../src/temporal/package-root.js';
-import { withStack, type Stack } from '../../end-to-end/stack.js';
 import { mustRun } from '../run-program.js';
 import { publicTools } from './python.js';
+import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 const tools = await publicTools();
 const onlyWithTools = tools === undefined ? describe.skip : describe;
