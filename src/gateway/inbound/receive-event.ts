@@ -39,6 +39,7 @@ export interface Arrival {
 }
 
 const RETRY_AFTER_SECONDS = 5;
+const NOT_VALID = 'The signature is not valid.';
 
 /**
  * Signature → trust → a row on disk. Returns only when the row is durable; whoever answers before that loses money.
@@ -65,7 +66,7 @@ async function storeEvent(
   const { raw, value } = bodyOf(request);
   const { rawHeaders } = request.raw;
   const verdict = arrival.profile.verify({ raw, header: (name) => headerValues(rawHeaders, name) });
-  if (verdict === 'invalid') throw new Refusal(401, 'The signature is not valid.');
+  if (verdict === 'invalid') throw new Refusal(401, NOT_VALID);
 
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
   // A replay proves nothing, by whichever path it comes; what it says may still hold us back.
@@ -88,6 +89,6 @@ async function storeEvent(
     deps.logger.error({ requestId: request.id, error: errorForLog(error) }, 'an event could not be stored');
     throw new Refusal(503, 'The event could not be stored. Send it again.', {}, RETRY_AFTER_SECONDS);
   }
-  // Whoever can sign it anew is to do so: then it is proven.
-  throw new Refusal(401, 'The signature is too old. Send it again with a new one.');
+  // Whoever can sign it anew is to do so: then it is proven. Nobody else is to learn that it was genuine once.
+  throw new Refusal(401, NOT_VALID);
 }
