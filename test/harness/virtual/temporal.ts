@@ -1,4 +1,5 @@
 import { createActivities, createCardActivities, type ActivityDeps } from '../../../activities/index.js';
+import type { FlowReport } from '../../../src/flows/messages.js';
 import type { Chance } from '../../sim/core/chance.js';
 import { createProcess } from '../../sim/core/process.js';
 import type { Trace } from '../../sim/core/trace.js';
@@ -108,7 +109,11 @@ export function openVirtualTemporal(): TestTemporal {
   return {
     client,
     address: '',
-    pass: (ms) => timeline.pass(ms),
+    async pass(ms) {
+      await timeline.pass(ms);
+      const late = await ask('pass', () => runningPastDeadline(server, timeline.nowMs));
+      if (late.length > 0) throw new Error(`I14: running past their deadline: ${late.join(', ')}`);
+    },
     worker: (deps: ActivityDeps) => work(MAIN_QUEUE, createActivities(deps)),
     cardWorker: (deps, cards) => work(cards.queue, createCardActivities(deps, cards)),
     async close() {
@@ -116,6 +121,20 @@ export function openVirtualTemporal(): TestTemporal {
       await server.dispose();
     },
   };
+}
+
+/** A flow asks once more at its deadline, and stops what it was about; ms. */
+const PAST_DEADLINE_MS = 30 * 60_000;
+
+/** I14: no flow runs on past its deadline: it has ended, or it waits for a person. */
+async function runningPastDeadline({ runs, query }: ReturnType<typeof createTemporalServer>, nowMs: number) {
+  const late: string[] = [];
+  for (const run of runs) {
+    if (!isOpen(run) || run.isQueued || run.turns.length === 0 || run.type === 'callbackDelivery') continue;
+    const { view } = (await query(run.workflowId, 'flow')) as FlowReport;
+    if (view.state === 'running' && nowMs - Date.parse(view.deadlineAt ?? '') > PAST_DEADLINE_MS) late.push(run.workflowId);
+  }
+  return late;
 }
 
 /** The first and shortest of everything, so that a test says what happens; but each run has random numbers of its own. */
