@@ -9,7 +9,7 @@ import { allSettled } from './inbox-state.js';
 import { nextStep } from './next-step.js';
 
 /** Open flows that the webhooks are for. */
-const FLOWS = 60;
+const FLOWS = 300;
 
 export const gateway: Benchmark = {
   name: 'gateway',
@@ -30,9 +30,9 @@ export const gateway: Benchmark = {
       say('P3: webhooks at a steady pace');
       return nextStep(stack);
     });
-    const inARush = await onItsOwn(async (stack) => {
+    const acknowledgements = await onItsOwn(async (stack) => {
       const references = await openTransfers(stack, FLOWS);
-      say('P2: webhooks at once');
+      say('P2: webhooks and signals at the same pace');
       const acknowledged = await acknowledge(stack, references);
       await allSettled(stack);
       say('P4: webhooks again');
@@ -42,6 +42,6 @@ export const gateway: Benchmark = {
       say('P9: deposits through the proxy');
       return answer(stack);
     });
-    return [...inARush, ...steps, ...answers];
+    return [...acknowledgements, ...steps, ...answers];
   },
 };

@@ -34,7 +34,6 @@ import { listRoutes, type Route } from './http/list-routes.js';
 import { errorForLog } from './http/error-for-log.js';
 import { createRateLimit } from './http/rate-limit.js';
 import { closeServer, createServer, type RequestLimits } from './http/server.js';
-import { createArrivals } from './inbound/arrivals.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createProfiles } from './inbound/profiles.js';
@@ -113,7 +112,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   });
   const drain = createDrain(client);
-  const arrivals = createArrivals();
   const dispatcher = createDispatcher({
     inbox,
     reader,
@@ -125,7 +123,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     signal: (flowId, events) => signalFlow(client, flowId, events),
     nowMs,
     dispatched: metrics.dispatched,
-    isRush: () => arrivals.isRush(),
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
   });
   const settler = createSettler({
@@ -133,7 +130,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     reader,
     openSignals,
     drain,
-    isRush: () => arrivals.isRush(),
     logger,
     nowMs,
     ...(pace.settleEveryMs === undefined ? {} : { everyMs: pace.settleEveryMs }),
@@ -160,7 +156,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     capabilities,
     profiles: createProfiles(settings, followWebhookSecrets({ settings, nowMs, monotonicMs, logger }), nowMs),
     newEventId: options.newEventId ?? (() => `evt_${uuidv7()}`),
-    arrivals,
     receive: createIntake({ inbox, dispatcher }),
     acknowledged: metrics.acknowledged,
     unproven: createRateLimit(settings.unprovenRateLimit, monotonicMs),

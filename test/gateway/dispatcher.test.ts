@@ -19,14 +19,12 @@ describe('the places of the dispatcher', () => {
   let dispatcher: Dispatcher;
   /** Signals that are on their way, by flow. */
   const hanging = new Map<string, () => void>();
-  const arrivals = { areRush: false };
   const looks = { count: 0 };
   const signalled: { readonly flowId: string; readonly events: readonly FlowEvent[] }[] = [];
 
   beforeEach(async () => {
     hanging.clear();
     signalled.length = 0;
-    arrivals.areRush = false;
     temporary = await makeTemporaryStore('libsql');
     // By the clock on the wall, as the dispatcher's timers go.
     store = await openAt(temporary.place, { keyring });
@@ -52,7 +50,6 @@ describe('the places of the dispatcher', () => {
         return 'delivered';
       },
       logger: pino({ level: 'silent' }),
-      isRush: () => arrivals.areRush,
       nowMs: Date.now,
       // What is not told by a nudge is not found by chance.
       everyMs: 3_600_000,
@@ -110,18 +107,6 @@ describe('the places of the dispatcher', () => {
     expect(signalled.map(({ events }) => events.length)).toEqual([1, 2]);
   });
 
-  it('are not taken at once while events come fast, so that what comes together goes together, and all of it goes', async () => {
-    const first = await receive('bridge-transfer/first');
-    await delivered([first]);
-    arrivals.areRush = true;
-    const ids: string[] = [];
-    for (let n = 0; n < 40; n += 1) ids.push(await receive(`bridge-transfer/rush-${n % 20}`));
-    await delivered(ids);
-    expect(signalled.flatMap(({ events }) => events)).toHaveLength(41);
-    // One for each flow, and more only where this machine stood still meanwhile; without a rush one for each event.
-    expect(signalled.length).toBeLessThan(31);
-  });
-
   describe('for an event that is given to the intake', () => {
     let give: (flowId: string) => Promise<string>;
     beforeEach(async () => {
@@ -156,15 +141,6 @@ describe('the places of the dispatcher', () => {
       await until('slow signals', () => hanging.size === PLACES);
       for (const arrive of hanging.values()) arrive();
       await until('the others', () => hanging.size === PLACES + 2);
-    });
-
-    it('are left to the next look while events come fast', async () => {
-      arrivals.areRush = true;
-      const id = await give('bridge-transfer/rush');
-      expect(signalled).toEqual([]);
-      arrivals.areRush = false;
-      dispatcher.nudge();
-      await delivered([id]);
     });
 
     it('see to what came while the signal of the same flow was on its way', async () => {
@@ -208,15 +184,5 @@ describe('the places of the dispatcher', () => {
       const [batch] = await store.inbox.lease({ flows: 1, perFlow: 1, leaseMs: 1 });
       expect(batch?.rows.map(({ id }) => id)).toEqual([early]);
     });
-  });
-
-  it('are few while events come fast, and as many as ever when that is over', async () => {
-    arrivals.areRush = true;
-    for (let n = 0; n < 10; n += 1) await receive(`bridge-transfer/slow-${n}`);
-    await until('the signals of a rush', async () => hanging.size >= 4, 30_000);
-    expect(hanging.size).toBe(4);
-    arrivals.areRush = false;
-    dispatcher.nudge();
-    await until('the signals of all', async () => hanging.size === 10, 30_000);
   });
 });

@@ -6,7 +6,6 @@ import { createDeliveredMarks } from './delivered-marks.js';
 import { deliverBatch, type DeliverDeps } from './deliver-batch.js';
 import { untilFlowHeals, untilTemporalAnswers } from './delays.js';
 import type { Drain } from './drain.js';
-import { createRushLooks } from './rush-looks.js';
 import { EVENTS_PER_SIGNAL } from './signal-pace.js';
 import { isOutage } from '../../temporal/connection-outage.js';
 
@@ -37,8 +36,6 @@ export interface Place {
 export interface DispatcherDeps extends DeliverDeps {
   readonly logger: Logger;
   readonly drain: Drain;
-  /** Whether events come in faster than they could be signalled one by one. */
-  readonly isRush?: () => boolean;
   /** How often it looks by itself, for what another gateway stored or a killed one left behind. @default 1000 */
   readonly everyMs?: number;
   /** @default the system's */
@@ -46,10 +43,6 @@ export interface DispatcherDeps extends DeliverDeps {
 }
 
 const FLOWS_AT_ONCE = 32;
-/** In a rush the machine is for those who wait for an acknowledgement. */
-const FLOWS_AT_ONCE_IN_RUSH = 4;
-/** It may be over at any time. */
-const RUSH_OVER_MS = 100;
 /**
  * How long the events of a killed gateway wait for another one. A delivery that takes longer may happen twice, which the
  * flow, taking each id once, does not mind.
@@ -65,7 +58,6 @@ const TICK_MS = 10;
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { inbox, logger, clock = systemClock } = deps;
-  const rush = createRushLooks(deps.isRush ?? (() => false));
   const marks = createDeliveredMarks(deps);
   const inFlight = new Set<Promise<void>>();
   const hastening = new Set<Promise<void>>();
@@ -86,14 +78,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 
   const isPaused = () => clock.monotonicMs() < pausedUntilMs;
-  const freePlaces = () => (rush.isOn() ? FLOWS_AT_ONCE_IN_RUSH : FLOWS_AT_ONCE) - inFlight.size - reserved;
-  const mayLook = () => again && !stopped && !isPaused() && rush.heldBackMs() === 0;
+  const mayLook = () => again && !stopped && !isPaused();
+  const freePlaces = () => FLOWS_AT_ONCE - inFlight.size - reserved;
 
   const lookAgain = (): void => {
     if (stopped || isPaused()) return;
     again = true;
-    const heldBackMs = rush.heldBackMs();
-    if (heldBackMs > 0) return lookIn(Math.min(heldBackMs, RUSH_OVER_MS));
     leasing ??= lease().finally(() => {
       leasing = undefined;
       if (again && freePlaces() > 0) lookAgain();
@@ -123,9 +113,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const seen = nudges;
       try {
         const batches = await inbox.lease({ flows, perFlow: EVENTS_PER_SIGNAL, leaseMs: LEASE_MS });
-        const isFull = batches.length === flows;
-        rush.looked(oldestOf(batches), isFull);
-        if (isFull) again = true;
+        if (batches.length === flows) again = true;
         for (const batch of batches) begin(batch, seen);
       } catch (error) {
         logger.warn({ error: errorForLog(error) }, 'the inbox cannot be read; trying again');
@@ -135,7 +123,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   function reserve(flowId: string): Place | undefined {
-    if (stopped || isPaused() || rush.isOn() || freePlaces() <= 0 || deps.pace.restMs(flowId) > 0) return undefined;
+    if (stopped || isPaused() || freePlaces() <= 0 || deps.pace.restMs(flowId) > 0) return undefined;
     const seen = nudges;
     reserved += 1;
     let isHeld = true;
@@ -233,10 +221,4 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await marks.finish();
     },
   };
-}
-
-/** When the oldest of these events was received. The rows of a batch are in order; times of ISO 8601 sort as texts do. */
-function oldestOf(batches: readonly InboxBatch[]): string | undefined {
-  const firsts = batches.flatMap(({ rows }) => rows[0]?.receivedAt ?? []);
-  return firsts.length === 0 ? undefined : firsts.reduce((a, b) => (a < b ? a : b));
 }

@@ -12,8 +12,6 @@ export interface Settler {
 }
 
 export interface SettlerDeps extends SettleDeps {
-  /** Whether events come in faster than they could be signalled one by one: then there is other work to do. */
-  readonly isRush?: () => boolean;
   readonly drain: Drain;
   /** @default 1000 */
   readonly everyMs?: number;
@@ -38,7 +36,6 @@ export function createSettler(deps: SettlerDeps): Settler {
   let running: Promise<void> | undefined;
   let stopTicking: (() => void) | undefined;
   const stop = { asked: false };
-  const isRush = (): boolean => deps.isRush?.() === true;
 
   async function round(): Promise<void> {
     const listed = await inbox.unsettledFlows({ limit: FLOWS_LISTED + patience.size, ageMs: deps.ageMs ?? 2_000 });
@@ -49,7 +46,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     const due = listed.filter(({ flowId }) => (patience.get(flowId)?.dueAt ?? 0) <= deps.nowMs());
     const questions = Math.min(MOST, Math.max(FEWEST, Math.ceil(due.length * BACKLOG_SHARE)));
     for (const { flowId, ids } of due.slice(0, questions)) {
-      if (stop.asked || isRush()) return;
+      if (stop.asked) return;
       await look(flowId, ids);
     }
   }
@@ -61,7 +58,6 @@ export function createSettler(deps: SettlerDeps): Settler {
   }
 
   const tick = (): void => {
-    if (isRush()) return;
     running ??= deps.drain
       .within(round)
       .catch((error: unknown) => logger.warn({ error: errorForLog(error) }, 'events cannot be settled; trying again'))

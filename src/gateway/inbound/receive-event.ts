@@ -8,7 +8,6 @@ import { headerValues } from '../http/header-values.js';
 import { bodyOf } from '../http/json-body.js';
 import type { RateLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
-import type { Arrivals } from './arrivals.js';
 import { contentOf } from './event-content.js';
 import type { EventLabels } from './match-flow.js';
 import type { SignatureProfile } from './signature-profile.js';
@@ -20,7 +19,6 @@ export interface ReceiveDeps {
   /** Into the inbox: durable when it resolves. */
   readonly receive: (event: ReceivedEvent) => Promise<Pick<Receipt, 'kind'>>;
   readonly newEventId: () => string;
-  readonly arrivals: Arrivals;
   /** Told what became of each arrival, and how long it took. */
   readonly acknowledged?: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
   readonly logger: Logger;
@@ -47,7 +45,6 @@ const NOT_VALID = 'The signature is not valid.';
  */
 export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
   const startedMs = performance.now();
-  deps.arrivals.note();
   const tell = (result: 'stored' | 'duplicate' | 'refused') =>
     deps.acknowledged?.(arrival.source, result, (performance.now() - startedMs) / 1_000);
   try {

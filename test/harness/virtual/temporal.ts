@@ -127,12 +127,13 @@ export function openVirtualTemporal(): TestTemporal {
 const PAST_DEADLINE_MS = 30 * 60_000;
 
 /** I14: no flow runs on past its deadline: it has ended, or it waits for a person. */
-async function runningPastDeadline({ runs, query }: ReturnType<typeof createTemporalServer>, nowMs: number) {
+async function runningPastDeadline(server: ReturnType<typeof createTemporalServer>, nowMs: number) {
   const late: string[] = [];
-  for (const run of runs) {
+  for (const run of server.runs) {
     if (!isOpen(run) || run.isQueued || run.turns.length === 0 || run.type === 'callbackDelivery') continue;
-    const { view } = (await query(run.workflowId, 'flow')) as FlowReport;
-    if (view.state === 'running' && nowMs - Date.parse(view.deadlineAt ?? '') > PAST_DEADLINE_MS) late.push(run.workflowId);
+    const { view } = (await server.query(run.workflowId, 'flow')) as FlowReport;
+    if (view.state === 'running' && nowMs - Date.parse(view.deadlineAt ?? '') > PAST_DEADLINE_MS)
+      late.push(run.workflowId);
   }
   return late;
 }

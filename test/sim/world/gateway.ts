@@ -91,7 +91,6 @@ export function createSimGateway(deps: {
     capabilities: createCapabilities(store, settings),
     profiles: createProfiles(settings, () => settings.webhookSecrets, nowMs),
     newEventId: deps.newEventId,
-    arrivals: { note: () => undefined, isRush: () => false } as never,
     receive: createIntake({ inbox, dispatcher }),
     logger,
     unproven: { take: () => undefined },
