@@ -1,4 +1,4 @@
-import type { ParkReason } from './vocabulary.js';
+import type { ParkAction, ParkReason } from './vocabulary.js';
 
 /** Why a flow is parked, as a sentence for the person who is called. Shown in the Temporal UI and by the CLI. */
 export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
@@ -23,4 +23,22 @@ export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   refund_invoice_needed: 'The service asks for a Lightning invoice to refund to.',
   refund_invoice_ready: 'A checked refund invoice waits to be handed to the service, before it expires.',
   terminated: 'The flow was terminated in the Temporal UI; what became of its money is not known to it.',
+};
+
+/** What a person must have made sure of before each action. Shown with the legal ones by the CLI. */
+export const CHECK_FIRST: Readonly<Record<ParkAction, string>> = {
+  'send-again': 'the service says that it does not have this reference; else it is paid twice',
+  'close-not-executed':
+    'the service does not have this reference, and never will; else money moved under a failed flow',
+  'mark-completed': 'the recipient has the money',
+  'mark-failed': 'no money was moved, or all of it is back',
+  'mark-refunded': 'the payer has the money back',
+  'keep-waiting': 'somebody expects it to move on; it parks again at the next deadline',
+  'trust-settlement': 'the settlement provider confirms this very settlement; it then counts as proven',
+  'accept-event': 'the event is right, and what we know is wrong; the flow goes on with the figures of the event',
+  'dismiss-event': 'the event is of something else',
+  'report-again': 'the service can take the settlement now',
+  'refund-now': 'nobody else has refunded, and the recipient was not paid; else it is paid out twice',
+  'close-without-refund': 'no refund is owed, or it is made outside of this flow',
+  'confirm-handed-over': 'the service has this very invoice from you',
 };

@@ -1,5 +1,5 @@
-import type { FlowView, TimelineEntry } from '../../flows/messages.js';
-import { PARK_SENTENCES } from '../../flows/park-sentences.js';
+import type { FlowView, Parked, TimelineEntry } from '../../flows/messages.js';
+import { CHECK_FIRST, PARK_SENTENCES } from '../../flows/park-sentences.js';
 import type { CliContext } from '../context.js';
 import { paintedState } from './state-color.js';
 
@@ -18,15 +18,22 @@ export function flowText({ colors }: Look, flow: FlowView): string {
     ['parked', parked === null ? null : `${parked.reason}, since ${parked.since}`],
     ['why', parked === null ? null : PARK_SENTENCES[parked.reason]],
     ['evidence', parked === null ? null : JSON.stringify(parked.evidence)],
-    ['actions', parked === null ? null : parked.actions.join(', ')],
   ];
   const shown = facts.filter((fact): fact is [string, string] => fact[1] !== null);
   return [
     colors.bold(flow.flowId),
     ...shown.map(([what, text]) => `  ${what.padEnd(10)}${text}`),
-    ...(parked === null ? [] : [`  towline resolve ${flow.flowId} ${parked.actions[0] ?? 'ACTION'} --note "why"`]),
+    ...(parked === null ? [] : waysOut(flow.flowId, parked)),
     ...flow.timeline.map((entry) => `  ${timelineLine({ colors }, entry)}`),
   ].join('\n');
+}
+
+/** No command that is ready to run: each action moves money, or says something about it. */
+function waysOut(flowId: string, { reason, actions }: Parked): readonly string[] {
+  return [
+    `  A person decides (docs/parked-flows.md#${reason}): towline resolve ${flowId} <action> --note "why"`,
+    ...actions.map((action) => `    ${action.padEnd(20)}  check first: ${CHECK_FIRST[action]}`),
+  ];
 }
 
 export function timelineLine({ colors }: Look, { at, stage, by, detail }: TimelineEntry): string {

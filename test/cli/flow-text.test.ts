@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import { flowText } from '../../src/cli/view/flow-text.js';
+import { CHECK_FIRST } from '../../src/flows/park-sentences.js';
+import { PARK_ACTIONS, type ParkReason } from '../../src/flows/vocabulary.js';
+
+const plain = { bold: (text: string) => text, dim: (text: string) => text };
+
+const shownAs = (reason: ParkReason): string =>
+  flowText(
+    { colors: new Proxy(plain, { get: () => (text: string) => text }) as never },
+    {
+      kind: 'onramp',
+      reference: 'order-1',
+      flowId: 'onramp/order-1',
+      state: 'parked',
+      stage: 'outcome-unknown',
+      serviceReference: null,
+      startedAt: '2026-01-05T08:00:00.000Z',
+      updatedAt: '2026-01-05T08:01:00.000Z',
+      deadlineAt: '2026-01-05T09:00:00.000Z',
+      parked: { reason, since: '2026-01-05T08:01:00.000Z', actions: PARK_ACTIONS[reason], evidence: {} },
+      outcome: null,
+      timeline: [],
+    },
+  );
+
+test.each(Object.keys(PARK_ACTIONS) as ParkReason[])(
+  'a flow parked as %s is shown with each action, what to check before it, and no command that is ready to run',
+  (reason) => {
+    const text = shownAs(reason);
+    expect(text).toContain(`docs/parked-flows.md#${reason}`);
+    expect(text).toContain('towline resolve onramp/order-1 <action> --note');
+    for (const action of PARK_ACTIONS[reason]) {
+      expect(text).toContain(`check first: ${CHECK_FIRST[action]}`);
+      expect(text).not.toContain(`order-1 ${action}`);
+    }
+  },
+);
