@@ -1,7 +1,7 @@
 /** How every project loads TypeScript. */
 export const defaults = {
   rootDir: new URL('../..', import.meta.url).pathname.replace(/\/$/, ''),
-  testEnvironment: '<rootDir>/test/setup/environment.mjs',
+  testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   setupFiles: ['<rootDir>/test/setup/property-seed.ts'],
   moduleNameMapper: {
