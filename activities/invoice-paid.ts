@@ -7,7 +7,7 @@ import type { ActivityDeps } from './deps.js';
 import { notYet } from './failures.js';
 import type { StatusReading } from './flow-step-terms.js';
 import type { Facts } from './outcomes.js';
-import { elapsedMs, nextTurnMs } from './polling.js';
+import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './polling.js';
 
 export interface PaidQuestion {
   readonly reference: string;
@@ -33,7 +33,7 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
   return {
     /** Whether an invoice was paid by another way than ours. Retried by the server until that can be told. */
     async whetherPaid(question: PaidQuestion): Promise<PaidReading> {
-      const found = await readPaid(deps, question);
+      const found = await paidOrMissing(deps, question);
       const { toldPaid, patienceMs, timeScale, isParked } = question;
       const says = paidElsewhere({ lookup: found.says, toldPaid });
       if (says !== 'cannot-tell') return found;
@@ -44,9 +44,20 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
   };
 }
 
+/** "Not found" is "not paid" only where it is said again and again. */
+async function paidOrMissing(deps: ActivityDeps, question: PaidQuestion): Promise<PaidReading> {
+  for (let miss = 1; ; miss += 1) {
+    const found = await readPaid(deps, question);
+    if (found !== MISSING || miss === MISSES) return found;
+    await untilNextMiss(deps, question.timeScale);
+  }
+}
+
+const MISSING: PaidReading = { says: 'not-paid' };
+
 async function readPaid(deps: ActivityDeps, { reference, expect }: PaidQuestion): Promise<PaidReading> {
   const asked = await asking(() => deps.service.getInvoicePayment(reference));
-  if (asked.says === 'absent') return { says: 'not-paid' };
+  if (asked.says === 'absent') return MISSING;
   if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };
   const reading = flowOf('invoice-payment')?.status?.read(asked.record) ?? { status: null, facts: {} };
   if (saysUnpaid(reading.status)) return { says: 'not-paid', reading };

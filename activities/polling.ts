@@ -1,10 +1,20 @@
 import { Context } from '@temporalio/activity';
+import { pause, systemClock } from '../src/clock.js';
+import type { ActivityDeps } from './deps.js';
 
 /** Slower and slower: soon after the start things change, an hour later they hardly do. Milliseconds, unscaled. */
 const CADENCE_MS: readonly number[] = [2_000, 5_000, 15_000, 60_000, 300_000];
 /** While a person is asked: nothing is urgent any more, and whatever comes ends the waiting. */
 const PARKED_CADENCE_MS: readonly number[] = [15_000, 60_000, 300_000, 900_000, 3_600_000];
 const TURNS_PER_STEP = 4;
+
+/** Misses in a row until the service counts as not having it: one alone may come from a copy that lags. */
+export const MISSES = 3;
+const BETWEEN_MISSES_MS = 2_000;
+
+export function untilNextMiss({ clock }: Pick<ActivityDeps, 'clock'>, timeScale: number): Promise<void> {
+  return pause(clock ?? systemClock, Math.max(20, BETWEEN_MISSES_MS * timeScale));
+}
 
 /** How long to wait before the next try of this activity. */
 export function nextTurnMs(timeScale: number, isParked = false): number {

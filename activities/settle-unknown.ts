@@ -1,4 +1,3 @@
-import { pause, systemClock } from '../src/clock.js';
 import { addressFact } from '../src/flows/address-fact.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/flows/decisions.js';
 import { sameAmount } from '../src/money.js';
@@ -7,14 +6,10 @@ import { asking } from './asking.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet, storing } from './failures.js';
 import type { ClaimRef, Facts, PostReading } from './outcomes.js';
-import { elapsedMs, nextTurnMs } from './polling.js';
+import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './polling.js';
 import { requireOwnDeployment } from './pin.js';
 import { recordAnswer } from './record-answer.js';
 import { proves, statusLookups } from './status-lookups.js';
-
-/** Misses in a row, after the window, until the service counts as not having it. */
-const MISSES = 3;
-const BETWEEN_MISSES_MS = 2_000;
 
 export interface PostQuestion {
   readonly claim: ClaimRef;
@@ -46,7 +41,7 @@ export function createSettleActivities(deps: ActivityDeps) {
         if (!overdue) throw notYet('nothing found so far', nextTurnMs(order.timeScale, order.parkedWith !== undefined));
         if (found.lookup !== 'absent') return found;
         if (miss >= MISSES) return (await fromRefusal(deps, order)) ?? found;
-        await pause(deps.clock ?? systemClock, Math.max(20, BETWEEN_MISSES_MS * order.timeScale));
+        await untilNextMiss(deps, order.timeScale);
       }
     },
 

@@ -64,6 +64,25 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     await handle.terminate();
   });
 
+  test('is not paid again where its payment was not found at first: a copy may lag', async () => {
+    let misses = 0;
+    answer = () => {
+      misses += 1;
+      if (misses === 2) answer = record('SUCCESSFUL', '1000.5', 'KES');
+      const notFound = {
+        httpStatus: 404,
+        message: 'Not found',
+        fields: [],
+        isRateExpired: false,
+        isAboutReference: false,
+      };
+      return Promise.reject(new RejectedError('getInvoicePayment', notFound));
+    };
+    const { reference, handle } = await start('lagging', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+  });
+
   test('is not paid again where a trusted event says "paid" and the lookup still says PENDING', async () => {
     answer = undefined;
     const { reference, handle } = await start('told', { deadlineSeconds: 400 });
