@@ -13,6 +13,8 @@ const refused = (httpStatus: number) => () =>
   Promise.reject<InvoicePayment>(
     new RejectedError('getInvoicePayment', { httpStatus, fields: [], isRateExpired: false, isAboutReference: false }),
   );
+/** The customer pays on the invoice's own page just before we do, and so the service refuses ours. */
+let paidMeanwhile = false;
 const record = (status: string, amount: string, currency: string) => () =>
   Promise.resolve({ referenceId: 'r', status, amount, currency } as InvoicePayment);
 
@@ -23,6 +25,12 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   beforeAll(async () => {
     decisions = await openDecisionBench((service: ServiceClient) => ({
+      async payInvoice(body) {
+        if (!paidMeanwhile) return service.payInvoice(body);
+        answer = record('SUCCESSFUL', '1000.5', 'KES');
+        const alreadyPaid = { httpStatus: 400, message: 'This invoice is settled', fields: [] };
+        throw new RejectedError('payInvoice', { ...alreadyPaid, isRateExpired: false, isAboutReference: false });
+      },
       getInvoicePayment: (reference) => (answer === undefined ? service.getInvoicePayment(reference) : answer()),
     }));
   });
@@ -81,6 +89,16 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     const { reference, handle } = await start('lagging', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
+  });
+
+  test('is not called failed where the service refuses our payment because another one came first', async () => {
+    answer = undefined;
+    paidMeanwhile = true;
+    const { handle } = await start('overtaken', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
+    const view = await ended(handle);
+    paidMeanwhile = false;
+    expect(view).toMatchObject({ state: 'completed' });
+    expect(view.timeline.some(({ detail }) => /paid by another way/.test(detail))).toBe(true);
   });
 
   test('is not paid again where a trusted event says "paid" and the lookup still says PENDING', async () => {

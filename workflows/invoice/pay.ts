@@ -11,7 +11,8 @@ export async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
   if (await lookForPayment(flow, payment)) return;
   // What was heard before the payment is sent proves nothing of it.
   Object.assign(payment, NOTHING_HEARD);
-  await submitPayment(flow, payment, PAY);
+  // The customer may have been quicker: that is why it is refused then.
+  await submitPayment(flow, payment, { ...PAY, paidAllTheSame: lookForPayment });
 }
 
 const NOTHING_HEARD: Partial<Payment> = {

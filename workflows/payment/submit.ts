@@ -30,6 +30,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
         'service',
       );
     case 'rejected': {
+      if (await plan.paidAllTheSame?.(flow, payment)) return;
       const { httpStatus, message, code } = submitted.rejection;
       tellCallers(flow, payment, plan, { kind: 'rejected', httpStatus, message, code: code ?? null });
       return endFlow('failed', 'rejected_by_service', `The service refused ${plan.noun} (${httpStatus}): ${message}`);
