@@ -88,6 +88,21 @@ describe('a bridge transfer that failed', () => {
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
   });
 
+  test('parks at its deadline where the service may refund for a day yet, and sends no refund before that', async () => {
+    refundConfig = { expires_at: new Date(Date.now() + 20 * 3_600_000).toISOString() };
+    const { refund, handle } = await tracked('a-day', { deadlineSeconds: 3_600 });
+    refundConfig = {};
+    await handle.signal('events', [trusted('FAILED', SETTLEMENT_FAILED)]);
+    await decisions.bench.pass(7_200);
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'refund_needed',
+      evidence: { why: 'the deadline passed, and the service still has time to refund' },
+    });
+    expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.signal('events', [trusted('REFUNDED')]);
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+  });
+
   test('sends its refund once where the service says DUPLICATE and shows nothing, whatever the setting says', async () => {
     isDuplicate = true;
     duplicates = 0;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { NotSentError, RejectedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/client/index.js';
+import type { FlowReport } from '../../src/flows/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
@@ -8,14 +9,19 @@ import { untilFlow } from '../harness/reports.js';
 describe('a crypto send whose answer was lost', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   let sends = 0;
-  let lose: 'after' | 'before' | 'not-sent' = 'before';
+  let lose: 'after' | 'before' | 'not-sent' | 'refused' = 'before';
   let lookup: 'sandbox' | (() => Error) = 'sandbox';
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
       sendCrypto: async (body) => {
         sends += 1;
         if (lose === 'not-sent') throw new NotSentError('sendCrypto', 'refused');
-        if (lose === 'after') await service.sendCrypto(body);
+        if (lose === 'after' || lose === 'refused') await service.sendCrypto(body);
+        if (lose === 'refused') {
+          // Something on the way sent it twice: the first one is executed, and the answer is that of the second.
+          await inInbox(decisions, `crypto-send/${body.referenceId}`, 'SUCCESSFUL');
+          throw refusal(400, 'Insufficient balance')();
+        }
         throw new UnknownOutcomeError('sendCrypto', 'timeout');
       },
       getCryptoSend: (reference) =>
@@ -116,6 +122,17 @@ describe('a crypto send whose answer was lost', () => {
     expect(claim?.phase).toBe('sending');
     expect(await resolve(handle, 'close-not-executed')).toEqual({ accepted: true });
     expect(await ended(handle)).toMatchObject({ outcome: { reason: 'not_executed' } });
+  });
+
+  test('is not called failed where its POST is refused, and a trusted event in the inbox says that it was executed', async () => {
+    lose = 'refused';
+    lookup = 'sandbox';
+    const { reference, handle } = await start('sent-twice');
+    await noted(handle, /a trusted event/);
+    expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
+    await decisions.move(reference, 'SUCCESSFUL', 'sendCrypto');
+    expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
+    expect(await decisions.executions('sendCrypto', reference)).toBe(1);
   });
 
   test('is not sent at all where a trusted event in the inbox shows it done', async () => {

@@ -27,7 +27,8 @@ export async function confirmRefund(
   for (;;) {
     const polling = pollStatus(flow, send, REFUND, 0);
     const summary = 'Wait until the refund is confirmed';
-    await condition(() => polling.settled() || isConflict(), flow.scaled(REFUND_CONFIRM_MS), { summary });
+    const isOver = () => polling.settled() || isConflict() || flow.deadlinePassed;
+    await condition(isOver, flow.scaled(REFUND_CONFIRM_MS), { summary });
     if (polling.settled()) takeReading(flow, send, REFUND, await polling.promise);
     else polling.cancel();
     if (isConflict()) return 'conflict';
@@ -43,6 +44,7 @@ export async function confirmRefund(
       : await parkAndLook(flow, send, REFUND, asked, isConflict);
     delete send.otherRecord;
     if (decision !== 'decided' && decision.action !== 'keep-waiting') endAsOrdered(decision);
+    if (decision !== 'decided' && flow.deadlinePassed) flow.extendDeadline();
     const meanwhile = isConflict() ? 'conflict' : endOf(send);
     if (meanwhile !== null) return meanwhile;
   }

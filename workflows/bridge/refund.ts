@@ -25,7 +25,10 @@ export async function settleFailure(flow: Flow, transfer: Transfer): Promise<Out
   if (step().do === 'refund') {
     flow.enter('refunding', `failed (stage: ${stage}); waiting for its refund`, 'service');
     const summary = 'Wait for the refund of the service';
-    await condition(() => step().do !== 'refund', untilRefundIsOverdueMs(flow, transfer), { summary });
+    // A failure that is told past the deadline has a time of its own.
+    if (flow.deadlinePassed) flow.extendDeadline();
+    const isOver = () => step().do !== 'refund' || flow.deadlinePassed;
+    await condition(isOver, Math.max(1, refundOverdueAtMs(flow, transfer) - Date.now()), { summary });
   }
   const now = step();
   if (now.do === 'park') return decideConflict(flow, transfer);
@@ -36,13 +39,15 @@ export async function settleFailure(flow: Flow, transfer: Transfer): Promise<Out
   }
   const terms = refundTerms(flow, transfer);
   if (typeof terms === 'string') return askForRefund(flow, transfer, terms, terms);
+  if (Date.now() < refundOverdueAtMs(flow, transfer))
+    return askForRefund(flow, transfer, terms, 'the deadline passed, and the service still has time to refund');
   if (!transfer.input.refund.auto) return askForRefund(flow, transfer, terms, 'the input does not say refund.auto');
   return sendRefund(flow, transfer, terms, 'input');
 }
 
-function untilRefundIsOverdueMs(flow: Flow, transfer: Transfer): number {
-  const waitMs = flow.scaled(transfer.deposit?.refund?.lifeMs ?? REFUND_WAIT_MS);
-  return Math.max(1, (transfer.failedAtMs ?? Date.now()) + waitMs - Date.now());
+/** From then on the service is no longer expected to refund by itself. */
+function refundOverdueAtMs(flow: Flow, transfer: Transfer): number {
+  return (transfer.failedAtMs ?? 0) + flow.scaled(transfer.deposit?.refund?.lifeMs ?? REFUND_WAIT_MS);
 }
 
 async function askForRefund(

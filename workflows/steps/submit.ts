@@ -1,6 +1,7 @@
 import type { SubmitOutcome } from '../../activities/outcomes.js';
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
+import { readInbox } from './look-at-inbox.js';
 import { RECORD_PATIENCE_MS, STORE } from './policies.js';
 import type { Post, Submitted } from './post.js';
 import { provenAfterAll, settleUnknown } from './settle-unknown.js';
@@ -25,6 +26,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
         return outcome;
       case 'rejected':
         if (!outcome.recorded) await recordRejection(flow, post, outcome);
+        if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.rejection.message);
         return outcome;
       case 'quote-expired':
         if (post.prepareAgain === undefined)
@@ -42,11 +44,28 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       case 'other-request':
         return { kind: 'other-request', why: OTHER_REQUEST };
       case 'void':
+        if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.reason);
         return { kind: 'void', why: outcome.reason };
       default:
         return outcome satisfies never;
     }
   }
+}
+
+/** Whether a trusted event tells of a POST of which the answer, or the claim, says that it was not executed. */
+async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
+  post.hear();
+  await readInbox(flow);
+  return post.trusted() !== 'nothing';
+}
+
+/** Something on the way may have sent it twice, and the refusal is of the second one. */
+async function settleContradicted(flow: Flow, post: Post, refused: string): Promise<Submitted> {
+  const reason = `refused (${refused}), and a trusted event tells of it`;
+  const settled = await settleUnknown(flow, post, { kind: 'unknown', reason, repeat: 'unknown' });
+  // Its claim is closed: nobody sends under it.
+  if (settled === 'send-again') throw new TypeError('another send of what was refused');
+  return settled;
 }
 
 const OTHER_REQUEST =
