@@ -74,6 +74,29 @@ describe('a flow that was terminated in the UI', () => {
     expect(await decided('close-not-executed')).toEqual({ state: 'failed', phase: 'void' });
   });
 
+  it('is not closed as not executed against a trusted event of it', async () => {
+    const reference = await start('LSL');
+    const flowId = `bridge-transfer/${reference}`;
+    const key = { account: 'default', operation: 'createBridgeDeposit', reference };
+    await tested.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+    await tested.store.claims.markSending(key, 'o');
+    await handleOf(reference).terminate();
+    await isListed(reference, 'parked');
+    const told = { source: 'callback', status: 'COMPLETED', proof: 'capability', contentHash: reference } as const;
+    await tested.store.inbox.receive({
+      ...told,
+      id: `evt-${reference}`,
+      flowId,
+      reference,
+      body: { status: 'COMPLETED' },
+    });
+    const resolve = (action: string) => tested.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
+    const refused = await resolve('close-not-executed');
+    expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('says COMPLETED of it') } });
+    expect((await tested.store.claims.get(key))?.phase).toBe('sending');
+    expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
+  });
+
   it('by a reset goes on as its next run, and is one flow, with its amount counted once', async () => {
     worker = await startFlowWorker(tested);
     const reference = await start('ETB');

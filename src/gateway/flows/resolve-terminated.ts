@@ -47,6 +47,7 @@ export async function resolveTerminated(
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
   }
+  if (action === 'close-not-executed') await requireNotTold(deps.store, address, found);
   for (const key of found) {
     if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
     else if (!(await claims.closeNotExecuted(key, { actor, note })) && !isOver((await claims.get(key))?.phase)) {
@@ -63,6 +64,20 @@ export async function resolveTerminated(
   }
   deps.logger.info({ flowId, order: action, actor }, 'a person resolved a terminated flow');
   return resolvedView(await shownFlow(deps.reader, address), deps.store);
+}
+
+/** What may have been sent is not closed as not executed against a trusted event of it. */
+async function requireNotTold(
+  { inbox, claims }: Store,
+  { flowId, reference }: FlowAddress,
+  found: readonly Claim[],
+): Promise<void> {
+  const phases = await Promise.all(found.map((claim) => phaseOf({ claims }, claim)));
+  if (!phases.includes('sending')) return;
+  const [told] = await inbox.list({ flowId, trusted: true, limit: 1 });
+  if (told === undefined) return;
+  const says = `The event ${told.id}, which is proven, says ${told.status ?? 'nothing final'} of it`;
+  throw new Refusal(409, `${says}: the service has it. Look at its events, and mark what became of it.`, { reference });
 }
 
 /** A terminated flow with what its claims, and persons, said since. Other views pass as they are. */
@@ -106,7 +121,7 @@ async function legalFor(store: Store, claims: readonly Claim[]): Promise<readonl
 }
 
 /** One that is reserved for another send was in `sending` before: it stands where it stood then. */
-async function phaseOf(store: Store, claim: Claim): Promise<ClaimPhase> {
+async function phaseOf(store: Pick<Store, 'claims'>, claim: Claim): Promise<ClaimPhase> {
   if (claim.phase !== 'reserved') return claim.phase;
   const orders = await store.claims.orders(claim);
   return orders.some(({ action }) => action === 'send-again') ? 'sending' : 'reserved';
