@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { UnknownOutcomeError } from '../../src/client/index.js';
-import { noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
@@ -69,6 +69,33 @@ describe('a parked flow', () => {
       expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
     },
   );
+
+  test.each([
+    ['no_settlement', overdueSend, 'SUCCESSFUL'],
+    ['no_decision', overdueRecord, 'APPROVED'],
+  ] as const)(
+    'as %s is not ended as failed by a person, where the service says otherwise by the time that it is carried out',
+    async (_reason, start, word) => {
+      const { reference, handle, operation } = await start();
+      await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
+      await parked(handle);
+      await decisions.move(reference, word, operation);
+      await resolve(handle, 'mark-failed');
+      expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
+    },
+  );
+
+  test('is not ended as failed by a person, where its inbox proves that it completed', async () => {
+    const reference = newReference('in-the-inbox');
+    const input = transferInput(reference, { timeScale: 0.001, deadlineSeconds: 3_600 });
+    const handle = await decisions.bench.start(input);
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await decisions.bench.pass(10_000);
+    await parked(handle);
+    await inInbox(decisions, handle.workflowId, 'COMPLETED');
+    await resolve(handle, 'mark-failed');
+    expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
+  });
 
   test('is none of whose answer lies in its claim: it is followed, and its refund has its terms', async () => {
     answerIsLost = true;

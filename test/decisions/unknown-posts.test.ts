@@ -101,7 +101,7 @@ describe('a crypto send whose answer was lost', () => {
       await parked(handle);
       await inInbox(decisions, handle.workflowId, 'SUCCESSFUL');
       await resolve(handle, action);
-      const { view } = await noted(handle, /refused: the service is known to have it/);
+      const { view } = await noted(handle, /refused: what is proven by now decides/);
       expect(view.outcome).toBeNull();
       expect(sends).toBe(1);
       await handle.terminate();

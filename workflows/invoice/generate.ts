@@ -26,7 +26,9 @@ export async function generateInvoice(flow: Flow, payment: Payment): Promise<voi
   if (differs.length === 0) return flow.enter('generated', 'the invoice can be paid', 'service');
 
   const evidence = { differs, ours: pick(payment.facts, differs), theirs: pick(theirs, differs) };
-  const decision = await park(flow, 'duplicate_mismatch', evidence, () => flow.stop !== null, ['mark-refunded']);
+  const decision = await park(flow, 'duplicate_mismatch', evidence, () => flow.stop !== null, {
+    without: ['mark-refunded'],
+  });
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (decision === 'decided') throw new TypeError('nothing was decided');
   endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);

@@ -9,7 +9,7 @@ import { endFlow, FlowEnd } from '../steps/flow-end.js';
 import type { Flow } from '../steps/flow.js';
 import { park } from '../steps/park.js';
 import { LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS } from '../steps/policies.js';
-import { AT_LEAST_MS, observed } from '../steps/waits.js';
+import { AT_LEAST_MS, observed, within } from '../steps/waits.js';
 import { PAY } from './plans.js';
 
 /**
@@ -54,9 +54,15 @@ async function askPerson(flow: Flow, payment: Payment, { why }: PaidReading): Pr
     why: why ?? 'the service does not say whether the invoice was paid',
     told: payment.words,
   };
-  const decision = await park(flow, 'payment_unclear', evidence, () => asking.settled() || flow.stop !== null);
+  let shown: PaidReading | undefined;
+  const decided = () => asking.settled() || shown !== undefined || flow.stop !== null;
+  const lookAgain = async () => {
+    const now = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, false).promise);
+    if (now?.says === 'paid' || now?.says === 'other') shown = now;
+  };
+  const decision = await park(flow, 'payment_unclear', evidence, decided, { lookAgain });
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
-  if (decision === 'decided') return asking.promise;
+  if (decision === 'decided') return shown ?? asking.promise;
   asking.cancel();
   if (decision.action === 'keep-waiting') return { says: 'cannot-tell' };
   if (decision.action !== 'close-not-executed') return endAsOrdered(decision);

@@ -4,8 +4,8 @@ import type { ParkReason } from '../../src/flows/vocabulary.js';
 import { act } from '../steps/activities.js';
 import type { Flow } from '../steps/flow.js';
 import { park, type Resolution } from '../steps/park.js';
-import { POLL } from '../steps/policies.js';
-import { observed } from '../steps/waits.js';
+import { LAST_LOOK, POLL, SETTLE_PATIENCE_MS } from '../steps/policies.js';
+import { observed, within } from '../steps/waits.js';
 import { standing, takeReading, type Payment, type TrackPlan } from './payment.js';
 
 /** Looks the payment up until it says another word than those that are known: one activity, however long it takes. */
@@ -42,9 +42,23 @@ export async function parkAndLook(
   const looking = observed(async () => {
     while (!moved()) await lookForNews(flow, payment, plan);
   });
-  const decision = await park(flow, reason, evidence, () => moved() || also() || flow.stop !== null);
+  const decided = () => moved() || also() || flow.stop !== null;
+  const lookAgain = () => lookOnce(flow, payment, plan, 'Ask once more').then(() => undefined);
+  const decision = await park(flow, reason, evidence, decided, { lookAgain });
   looking.cancel();
   return decision;
+}
+
+/** Takes what the service says now; false where it could not be asked. */
+export async function lookOnce(flow: Flow, payment: Payment, plan: TrackPlan, summary: string): Promise<boolean> {
+  const order = { flowId: payment.lookUpAs ?? flow.flowId, input: payment.input };
+  const found = await within(flow, SETTLE_PATIENCE_MS, () =>
+    act(LAST_LOOK, summary, flow.timeScale)
+      .lookAtStatus(order)
+      .catch(() => undefined),
+  );
+  if (found?.says === 'shown') takeReading(flow, payment, plan, found.record);
+  return found?.says === 'shown' || found?.says === 'absent';
 }
 
 /** An event cuts the waiting short; its word is confirmed by the look that follows. */

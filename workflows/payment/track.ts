@@ -3,7 +3,6 @@ import { endStep, ENDINGS, type Ending } from '../../src/flows/decisions.js';
 import { isFinal, meaningOf, type Meaning } from '../../src/flows/meanings.js';
 import type { Outcome } from '../../src/flows/messages.js';
 import type { ParkReason } from '../../src/flows/vocabulary.js';
-import { act } from '../steps/activities.js';
 import { endAsOrdered } from '../steps/end-as-ordered.js';
 import { meantEvent } from '../steps/event-meant.js';
 import { decideMismatch, vouchFor } from '../steps/evidence.js';
@@ -12,9 +11,7 @@ import type { Flow } from '../steps/flow.js';
 import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
 import { lookAtInbox } from '../steps/look-at-inbox.js';
 import { park } from '../steps/park.js';
-import { LAST_LOOK, SETTLE_PATIENCE_MS } from '../steps/policies.js';
-import { within } from '../steps/waits.js';
-import { parkAndLook, pollStatus } from './look.js';
+import { lookOnce, parkAndLook, pollStatus } from './look.js';
 import {
   rulesOf,
   standing,
@@ -95,14 +92,8 @@ async function lookOnceMore(flow: Flow, payment: Payment, plan: TrackPlan): Prom
   // What made us look is answered by this look: left set, it would end every wait for a person at once.
   payment.lookNow = false;
   if (!plan.hasLookup) return;
-  const order = { flowId: flow.flowId, input: payment.input };
-  const found = await within(flow, SETTLE_PATIENCE_MS, () =>
-    act(LAST_LOOK, 'Deadline: look once more', flow.timeScale)
-      .lookAtStatus(order)
-      .catch(() => undefined),
-  );
-  if (found?.says === 'shown') takeReading(flow, payment, plan, found.record);
-  else if (found?.says !== 'absent') flow.note('the service could not be asked at the deadline');
+  const isAsked = await lookOnce(flow, payment, plan, 'Deadline: look once more');
+  if (!isAsked) flow.note('the service could not be asked at the deadline');
 }
 
 async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {

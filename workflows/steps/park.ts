@@ -4,6 +4,7 @@ import { PARK_ACTIONS, type ParkAction, type ParkReason } from '../../src/flows/
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
 import { showState } from './flow-search.js';
+import { readInbox } from './look-at-inbox.js';
 import { REMINDER_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
 import { within } from './waits.js';
 
@@ -11,17 +12,27 @@ export interface Resolution extends ResolveOrder {
   readonly action: ParkAction;
 }
 
+export interface ParkOptions {
+  /** Actions of the reason that this flow cannot carry out. */
+  readonly without?: readonly ParkAction[];
+  /** Asks the service once more, where it can be asked: what it says may make `decided` hold. */
+  readonly lookAgain?: () => Promise<void>;
+}
+
+/** They end nothing and send nothing. */
+const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
+
 /**
  * Waits for a person, with the reason, the evidence and the legal actions on show, and reminds once a day. A late event
- * may decide instead: then `decided` holds, and the answer is `decided`.
+ * may decide instead: then `decided` holds, and the answer is `decided`. So it is where an order is refused because of what
+ * the inbox or the service say by the time that it is carried out.
  */
 export async function park(
   flow: Flow,
   reason: ParkReason,
   evidence: Readonly<Record<string, unknown>>,
   decided: () => boolean = () => false,
-  /** Actions of the reason that this flow cannot carry out. */
-  without: readonly ParkAction[] = [],
+  { without = [], lookAgain }: ParkOptions = {},
 ): Promise<Resolution | 'decided'> {
   const since = new Date().toISOString();
   const legal: readonly ParkAction[] = PARK_ACTIONS[reason];
@@ -37,21 +48,24 @@ export async function park(
       act(STORE, `Remind: parked since ${since}`, flow.timeScale).remindParked(order),
     );
   }
-  const resolution = takeResolution(flow);
+  const order = flow.resolution as Resolution | null;
+  if (order !== null && !HARMLESS.includes(order.action)) {
+    await readInbox(flow);
+    if (!decided()) await lookAgain?.();
+  }
+  flow.resolution = null;
   flow.parked = null;
   showState(null);
-  if (resolution === 'decided') flow.note(flow.stop === null ? 'a late event decided' : 'stopped while it was parked');
-  else flow.note(`${resolution.action}: ${resolution.note}`, resolution.actor);
-  return resolution;
+  if (order !== null && !decided()) {
+    flow.note(`${order.action}: ${order.note}`, order.actor);
+    return order;
+  }
+  if (order !== null) flow.note(`${order.action} refused: what is proven by now decides`, order.actor);
+  else flow.note(flow.stop === null ? 'a late event decided' : 'stopped while it was parked');
+  return 'decided';
 }
 
 /** The action that is meant, if it is legal now; else undefined. */
 export function legalAction(flow: Flow, action: string): ParkAction | undefined {
   return flow.parked?.actions.find((candidate) => candidate === action);
-}
-
-function takeResolution(flow: Flow): Resolution | 'decided' {
-  const resolution = flow.resolution ?? 'decided';
-  flow.resolution = null;
-  return resolution;
 }

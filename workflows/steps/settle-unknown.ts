@@ -114,7 +114,9 @@ async function askPerson(
   const still: Open = { ...open, repeat: 'unknown' };
   const asking = ask(flow, post, open, found.lookup);
   const decided = () => asking.settled() || post.trusted() !== 'nothing';
-  const decision = await park(flow, reason, shownOf(post, open, found), decided, impossible(post, open, reason));
+  const decision = await park(flow, reason, shownOf(post, open, found), decided, {
+    without: impossible(post, open, reason),
+  });
   if (decision === 'decided' && asking.settled()) return decide(flow, post, still, await asking.promise);
   asking.cancel();
   if (decision === 'decided') return decide(flow, post, still, found);
@@ -129,7 +131,6 @@ async function carryOut(
   before: PostReading,
   { action, actor, note }: Resolution,
 ): Promise<Submitted | 'send-again'> {
-  await readInbox(flow);
   const now = (await lookAgain(flow, post, open.saidToExist)) ?? before;
   const refusal = refusalOf(action as PostOrder, evidenceOf(post, open, now));
   if (refusal !== null) {
