@@ -9,6 +9,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/payment/look.ts condition(() => polling.settled()': 'the park around it, which takes orders and reminds',
   'workflows/steps/go-on-as-new.ts condition(() => canGoOnAsNew': 'handlers and callbacks, each bounded by itself',
   'workflows/steps/run-flow.ts condition(() => allHandlersFinished': 'handlers and callbacks, each bounded by itself',
+  'workflows/steps/run-flow.ts condition(() => flow.resolution':
+    'park, which asks inbox and service once and then decides',
   'workflows/steps/run-flow.ts condition(() => flow.answer': 'the flow, which answers, parks or ends at its deadline',
   'workflows/steps/report-changes.ts condition(() => isNews': 'the flow: it watches beside it',
   'workflows/steps/report-changes.ts condition(() => waiting.length': 'the flow: it hands on beside it',

@@ -80,7 +80,7 @@ describe('a parked flow', () => {
       await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
       await parked(handle);
       await decisions.move(reference, word, operation);
-      await resolve(handle, 'mark-failed');
+      await expect(resolve(handle, 'mark-failed')).rejects.toThrow();
       expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
     },
   );
@@ -93,7 +93,7 @@ describe('a parked flow', () => {
     await decisions.bench.pass(10_000);
     await parked(handle);
     await inInbox(decisions, handle.workflowId, 'COMPLETED');
-    await resolve(handle, 'mark-failed');
+    await expect(resolve(handle, 'mark-failed')).rejects.toThrow();
     expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
   });
 

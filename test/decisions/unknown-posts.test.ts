@@ -100,7 +100,9 @@ describe('a crypto send whose answer was lost', () => {
       const { handle } = await start('proven');
       await parked(handle);
       await inInbox(decisions, handle.workflowId, 'SUCCESSFUL');
-      await resolve(handle, action);
+      await expect(resolve(handle, action)).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('was not carried out: what is proven by now decides') },
+      });
       const { view } = await noted(handle, /refused: what is proven by now decides/);
       expect(view.outcome).toBeNull();
       expect(sends).toBe(1);

@@ -51,6 +51,8 @@ export interface Flow {
   goesOnAsNew: boolean;
   /** A person's order about the parked flow, until the story carries it out. */
   resolution: Resolution | null;
+  /** The last order that was not carried out, because of what was proven by then. */
+  refused: Resolution | null;
   /** Set when the flow was stopped before its money moved. */
   stop: Outcome | null;
   money: MoneyPhase;
@@ -112,6 +114,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     answer: carried?.answer ?? null,
     goesOnAsNew: false,
     resolution: null,
+    refused: null,
     stop: carried?.stop ?? null,
     money: carried?.money ?? { at: 'unsent' },
     get reports() {

@@ -19,6 +19,8 @@ export interface ParkOptions {
   readonly lookAgain?: () => Promise<void>;
 }
 
+export const REFUSED = 'what is proven by now decides';
+
 /** They end nothing and send nothing. */
 const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
 
@@ -60,7 +62,8 @@ export async function park(
     flow.note(`${order.action}: ${order.note}`, order.actor);
     return order;
   }
-  if (order !== null) flow.note(`${order.action} refused: what is proven by now decides`, order.actor);
+  flow.refused = order;
+  if (order !== null) flow.note(`${order.action} refused: ${REFUSED}`, order.actor);
   else flow.note(flow.stop === null ? 'a late event decided' : 'stopped while it was parked');
   return 'decided';
 }

@@ -16,7 +16,7 @@ import { openFlow, type Flow, type FlowCarried } from './flow.js';
 import { showState } from './flow-search.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type SubmitAnswer } from './messages.js';
 import { checkOrder, notAllowed, onUpdate } from './orders.js';
-import { legalAction, park, type Resolution } from './park.js';
+import { legalAction, park, REFUSED, type Resolution } from './park.js';
 import { STORE } from './policies.js';
 import { tryStop } from './stop.js';
 
@@ -59,6 +59,9 @@ function answerUpdates(flow: Flow): void {
     resolveUpdate,
     async (order): Promise<{ accepted: true }> => {
       flow.resolution = order as Resolution;
+      // Until it is carried out, or refused by what is proven at that moment.
+      await condition(() => flow.resolution !== order);
+      if (flow.refused === order) throw notAllowed('not_allowed', `${order.action} was not carried out: ${REFUSED}.`);
       return { accepted: true };
     },
     (order) => checkResolve(flow, order),
