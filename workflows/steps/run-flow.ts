@@ -60,7 +60,7 @@ function answerUpdates(flow: Flow): void {
     async (order): Promise<{ accepted: true }> => {
       flow.resolution = order as Resolution;
       // Until it is carried out, or refused by what is proven at that moment.
-      await condition(() => flow.resolution !== order);
+      await condition(() => flow.resolution !== order || flow.view().outcome !== null);
       if (flow.refused === order) throw notAllowed('not_allowed', `${order.action} was not carried out: ${REFUSED}.`);
       return { accepted: true };
     },
