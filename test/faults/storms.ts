@@ -1,5 +1,5 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
@@ -131,7 +131,9 @@ export async function openLimitedService(): Promise<LimitedService> {
         return valid.has(token) ? undefined : { status: 401 };
       };
       valid.add('second-token');
-      writeFileSync(tokenFile, 'second-token');
+      // As who rotates it should: whoever reads it meanwhile must not find half of it.
+      writeFileSync(`${tokenFile}.new`, 'second-token', { mode: 0o600 });
+      renameSync(`${tokenFile}.new`, tokenFile);
       await inTurns(flows, 10, async ({ reference, handle }) => {
         await handle.executeUpdate('answer');
         await bench.move(reference, 'SUCCESSFUL');

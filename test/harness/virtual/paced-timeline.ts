@@ -12,6 +12,9 @@ export interface PacedTimeline extends Timeline {
   close(): Promise<void>;
 }
 
+/** What was told may pass through several hands before it is planned again: so long nothing moves until time is skipped. */
+const STILL_TURNS = 10;
+
 /** What is planned runs one after the other. @param broken hears of work that throws */
 export function createPacedTimeline(broken: (error: unknown) => void): PacedTimeline {
   const inner = createTimeline(Date.now());
@@ -54,7 +57,9 @@ export function createPacedTimeline(broken: (error: unknown) => void): PacedTime
       if (skippers === 0 || isClosed) return;
       // What was just told has consequences first: they take turns of the event loop.
       const before = inner.activity;
-      await new Promise(setImmediate);
+      for (let turns = 0; turns < STILL_TURNS && busy === 0 && inner.activity === before; turns += 1) {
+        await new Promise(setImmediate);
+      }
       if (busy > 0) return;
       if (inner.activity !== before) continue;
       const nextMs = inner.nextAtMs();
