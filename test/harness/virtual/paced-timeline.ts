@@ -57,7 +57,8 @@ export function createPacedTimeline(broken: (error: unknown) => void): PacedTime
       if (skippers === 0 || isClosed) return;
       // What was just told has consequences first: they take turns of the event loop.
       const before = inner.activity;
-      for (let turns = 0; turns < STILL_TURNS && busy === 0 && inner.activity === before; turns += 1) {
+      const isStill = () => busy === 0 && inner.activity === before;
+      for (let turns = 0; turns < STILL_TURNS && isStill(); turns += 1) {
         await new Promise(setImmediate);
       }
       if (busy > 0) return;
