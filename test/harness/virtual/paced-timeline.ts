@@ -12,11 +12,18 @@ export interface PacedTimeline extends Timeline {
   close(): Promise<void>;
 }
 
-/** What was told may pass through several hands before it is planned again: so long nothing moves until time is skipped. */
-const STILL_TURNS = 10;
+/** A leap: nothing that is under way is planned so far ahead; ms. */
+const LEAP_MS = 60_000;
 
-/** What is planned runs one after the other. @param broken hears of work that throws */
-export function createPacedTimeline(broken: (error: unknown) => void): PacedTimeline {
+/**
+ * What is planned runs one after the other.
+ * @param broken hears of work that throws
+ * @param underWay what must come before a leap: then there is none, and `broken` hears of it
+ */
+export function createPacedTimeline(
+  broken: (error: unknown) => void,
+  underWay: () => readonly string[] = () => [],
+): PacedTimeline {
   const inner = createTimeline(Date.now());
   const startedAtMs = Date.now() - performance.now();
   let skippedMs = 0;
@@ -36,11 +43,14 @@ export function createPacedTimeline(broken: (error: unknown) => void): PacedTime
     if (isClosed || running !== undefined) return;
     clearTimeout(timer);
     isDueAgain = false;
-    running = drain().finally(() => {
-      running = undefined;
-      if (isDueAgain) turn();
-      else comeBack();
-    });
+    // Not begun before `running` is set: what is due plans more, and must not start a second drain beside this one.
+    running = Promise.resolve()
+      .then(drain)
+      .finally(() => {
+        running = undefined;
+        if (isDueAgain) turn();
+        else comeBack();
+      });
   }
 
   async function drain(): Promise<void> {
@@ -55,17 +65,17 @@ export function createPacedTimeline(broken: (error: unknown) => void): PacedTime
         continue;
       }
       if (skippers === 0 || isClosed) return;
-      // What was just told has consequences first: they take turns of the event loop.
+      // What was just told has consequences first: they take a turn of the event loop.
       const before = inner.activity;
-      const isStill = () => busy === 0 && inner.activity === before;
-      for (let turns = 0; turns < STILL_TURNS && isStill(); turns += 1) {
-        await new Promise(setImmediate);
-      }
+      await new Promise(setImmediate);
       if (busy > 0) return;
       if (inner.activity !== before) continue;
       const nextMs = inner.nextAtMs();
       if (nextMs === undefined) return;
-      skippedMs += Math.max(0, nextMs - nowMs());
+      const leapMs = nextMs - nowMs();
+      const first = leapMs > LEAP_MS ? underWay() : [];
+      if (first.length > 0) return broken(new Error(`time would leap ${leapMs} ms over ${first.join(', ')}`));
+      skippedMs += Math.max(0, leapMs);
     }
   }
 

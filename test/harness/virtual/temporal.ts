@@ -23,10 +23,13 @@ export function openVirtualTemporal(): TestTemporal {
   workflows ??= workflowsOf(process.env['TEST_WORKFLOW_BUNDLE'] ?? '');
   const waiting = new Set<{ readonly workflowId: string; settle(run: Run): void; fail(error: unknown): void }>();
   const broken: unknown[] = [];
-  const timeline = createPacedTimeline((error) => {
-    broken.push(error);
-    for (const one of waiting) one.fail(error);
-  });
+  const timeline = createPacedTimeline(
+    (error) => {
+      broken.push(error);
+      for (const one of waiting) one.fail(error);
+    },
+    () => underWay(server.runs),
+  );
   const trace = process.env['STACK_LOG'] ? spoken : silent;
   const chance = promptChance();
   const server = createTemporalServer({
@@ -122,6 +125,17 @@ export function openVirtualTemporal(): TestTemporal {
     },
   };
 }
+
+/** Workflow tasks that are due and activities that run: each is over before anything far ahead comes. */
+const underWay = (runs: readonly Run[]): readonly string[] =>
+  runs
+    .filter(isOpen)
+    .flatMap((run) => [
+      ...(run.isQueued ? [`a workflow task of ${run.workflowId}`] : []),
+      ...[...run.activities.values()]
+        .filter(({ token, isDone }) => token !== undefined && !isDone)
+        .map(({ type }) => `${type} of ${run.workflowId}`),
+    ]);
 
 /** A flow asks once more at its deadline, and stops what it was about; ms. */
 const PAST_DEADLINE_MS = 30 * 60_000;
