@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
-import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
 import { startWorker, type RunningWorker } from '../../src/temporal/worker.js';
-import { until } from '../harness/until.js';
+import { openNamespace } from '../harness/namespace.js';
 import { keyring } from '../store/temporary-store.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
@@ -31,14 +30,7 @@ beforeAll(async () => {
   sides = [];
   for (const account of ACCOUNTS) {
     const namespace = newReference(account);
-    const day = { seconds: 86_400 as never };
-    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: day });
-    await until(`the namespace ${namespace}`, () =>
-      ensureSearchAttributes(connection, namespace, { TowlineState: 'Keyword' }).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await openNamespace(connection, namespace);
     const bench = await openStack({ time: 'real', sandbox: { stepMs: 10 }, deps: { account } });
     const dataConverter = createDataConverter({ keyring, namespace });
     const client = new Client({ connection, namespace, dataConverter });

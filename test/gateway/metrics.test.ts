@@ -15,6 +15,8 @@ describe('the metrics', () => {
   let laterMs = 0;
   beforeAll(async () => {
     tested = await gatewayUnderTest({
+      // All flows of the namespace are counted, those of other tests as well.
+      namespace: newReference('counted'),
       env: { GATEWAY_TOKENS: TOKENS },
       // Each scrape counts the flows anew.
       gateway: { nowMs: () => Date.now() + laterMs },
@@ -69,7 +71,6 @@ describe('the metrics', () => {
   });
 
   it('count flows by kind and state, and add up exactly what is in flight', async () => {
-    // A currency that no other flow of this test run has.
     for (const amount of ['0.1', '0.2']) {
       const reference = newReference();
       // It stays on its way until it was counted, however long that takes.

@@ -16,6 +16,8 @@ export interface TestGatewayOptions {
   readonly store: Store;
   readonly client: Client;
   readonly taskQueue: string;
+  /** @default the shared one */
+  readonly namespace?: string;
   /** Settings. */
   readonly env?: Record<string, string>;
   readonly options?: Partial<GatewayOptions>;
@@ -53,7 +55,7 @@ export async function openGateway({ store, client, taskQueue, ...given }: TestGa
     settings,
     store,
     client,
-    codec: createPayloadCodec({ keyring, namespace: NAMESPACE }),
+    codec: createPayloadCodec({ keyring, namespace: given.namespace ?? NAMESPACE }),
     logger,
     taskQueue,
     pace: { dispatchEveryMs: 200, settleEveryMs: 100, settleAgeMs: 0 },

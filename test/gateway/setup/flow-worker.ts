@@ -17,7 +17,9 @@ export interface FlowWorker extends Control {
 }
 
 /** Runs the real flows of a gateway, against a sandbox of their own. Their deposits are made; all events come from the test. */
-export async function startFlowWorker(tested: Pick<GatewayUnderTest, 'store' | 'taskQueue'>): Promise<FlowWorker> {
+export async function startFlowWorker(
+  tested: Pick<GatewayUnderTest, 'store' | 'taskQueue' | 'namespace'>,
+): Promise<FlowWorker> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-flows-'));
   // Long, so that a busy machine adds no lost answer.
   const serviceTimeoutMs = 8_000;
@@ -28,8 +30,8 @@ export async function startFlowWorker(tested: Pick<GatewayUnderTest, 'store' | '
   const silent = { info() {}, warn() {}, error() {}, debug() {} };
   const worker = await startWorker({
     variables: { TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'] ?? '' },
-    namespace: 'default',
-    dataConverter: createDataConverter({ keyring, namespace: 'default' }),
+    namespace: tested.namespace,
+    dataConverter: createDataConverter({ keyring, namespace: tested.namespace }),
     taskQueue: tested.taskQueue,
     log: silent,
     bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
