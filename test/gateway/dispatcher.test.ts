@@ -20,6 +20,8 @@ describe('the places of the dispatcher', () => {
   /** Signals that are on their way, by flow. */
   const hanging = new Map<string, () => void>();
   const looks = { count: 0 };
+  /** While there is one, a slow disk: what was delivered is marked as such after it. */
+  let slowDisk: Promise<void> | undefined;
   const signalled: { readonly flowId: string; readonly events: readonly FlowEvent[] }[] = [];
 
   beforeEach(async () => {
@@ -29,6 +31,7 @@ describe('the places of the dispatcher', () => {
     // By the clock on the wall, as the dispatcher's timers go.
     store = await openAt(temporary.place, { keyring });
     looks.count = 0;
+    slowDisk = undefined;
     const now = () => performance.now();
     dispatcher = createDispatcher({
       inbox: {
@@ -36,6 +39,10 @@ describe('the places of the dispatcher', () => {
         lease: async (options) => {
           looks.count += 1;
           return store.inbox.lease(options);
+        },
+        markDelivered: async (...marks) => {
+          await slowDisk;
+          return store.inbox.markDelivered(...marks);
         },
       },
       // No flow of this test is known to have a signal that it has not seen.
@@ -105,6 +112,23 @@ describe('the places of the dispatcher', () => {
     hanging.get(flowId)?.();
     await delivered(ids);
     expect(signalled.map(({ events }) => events.length)).toEqual([1, 2]);
+  });
+
+  it('looks again when the rest of a flow is over by the store, however slow its disk was', async () => {
+    const flowId = 'bridge-transfer/slow-disk';
+    let write: () => void = () => undefined;
+    slowDisk = new Promise((resolve) => (write = resolve));
+    const ids = [await receive(flowId)];
+    await until('the signal', async () => hanging.size === 1);
+    ids.push(await receive(flowId));
+    hanging.get(flowId)?.();
+    // By then the rest that was reckoned from the signal is over; the store counts it from its write.
+    const endsAtMs = performance.now() + 500;
+    await until('the write to be late', async () => performance.now() > endsAtMs);
+    write();
+    await until('the second signal', async () => signalled.length === 2);
+    hanging.get(flowId)?.();
+    await delivered(ids);
   });
 
   describe('for an event that is given to the intake', () => {

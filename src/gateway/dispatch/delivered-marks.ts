@@ -10,9 +10,9 @@ import { errorForLog } from '../http/error-for-log.js';
 export interface DeliveredMarks {
   /**
    * @param restMs until the flow may be signalled again; without a rest its lease ends at once
-   * @param marked called when that is on disk
+   * @param marked called when that is on disk, with how long the flow rests from then on at most, ms
    */
-  add(ids: readonly string[], restMs: number, marked: () => void): void;
+  add(ids: readonly string[], restMs: number, marked: (restMs: number) => void): void;
   /** Resolves when nothing is left to write. */
   finish(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const TOGETHER_MS = 150;
 interface Mark {
   readonly ids: readonly string[];
   readonly restUntilMs: number;
-  readonly marked: () => void;
+  readonly marked: (restMs: number) => void;
 }
 
 export function createDeliveredMarks(deps: {
@@ -40,8 +40,10 @@ export function createDeliveredMarks(deps: {
   /** Where it fails, the lease runs out and the events go out again, of which the flow takes each once. */
   async function write({ ids, restUntilMs, marked }: Mark): Promise<void> {
     try {
-      await deps.inbox.markDelivered(ids, Math.max(0, Math.ceil(restUntilMs - clock.monotonicMs())));
-      marked();
+      const restMs = Math.max(0, Math.ceil(restUntilMs - clock.monotonicMs()));
+      // The store counts from the moment in which it writes: a look by our earlier count could come too soon, and in vain.
+      await deps.inbox.markDelivered(ids, restMs);
+      marked(restMs);
     } catch (error) {
       deps.logger.warn({ events: ids, error: errorForLog(error) }, 'delivered events could not be marked as such');
     }

@@ -159,11 +159,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (failures > 0) logger.info('Temporal answers again');
       failures = 0;
       if (signalled === undefined) return lookIn(dueInMs);
-      const signalledAtMs = clock.monotonicMs();
-      marks.add(signalled, dueInMs, () => {
+      marks.add(signalled, dueInMs, (restMs) => {
         // More of this flow may have come since it was leased.
         if (nudges === seen && batch.rows.length < EVENTS_PER_SIGNAL) return;
-        lookIn(Math.max(0, signalledAtMs + dueInMs - clock.monotonicMs()));
+        // One more, since the store counts whole milliseconds of another clock.
+        lookIn(restMs === 0 ? 0 : restMs + 1);
       });
     } catch (error) {
       await giveBack(leased, error);
