@@ -1,9 +1,7 @@
 import type { ClaimKey, ClaimOrder, ClaimPhase, Rejection } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
-import { requireOwnDeployment } from './pin.js';
-import { storing } from './failures.js';
-import type { ClaimRef } from './outcomes.js';
-import { recordAnswer } from './record-answer.js';
+import { storing, retryLater } from './failures.js';
+import type { ClaimRef, Pin } from './types.js';
 
 /** What a flow does to its claims between submits. All are safe to repeat. */
 export function createClaimActivities(deps: ActivityDeps) {
@@ -52,4 +50,48 @@ export function createClaimActivities(deps: ActivityDeps) {
       });
     },
   };
+}
+
+/** For the flow's first activity: the deployment that the flow belongs to from now on. */
+export async function pinOf({ store, account }: Pick<ActivityDeps, 'store' | 'account'>): Promise<Pin> {
+  const { id, epoch } = await storing(() => store.deployment.read());
+  return { store: id, account, epoch };
+}
+
+/**
+ * Before anything is done with a claim. A worker with another store knows nothing of it, and one of another account
+ * would send it a second time: left to a worker of the flow's own deployment, however long that takes.
+ */
+export async function requireOwnDeployment(deps: ActivityDeps, claim: ClaimRef): Promise<Pin> {
+  const ours = await pinOf(deps);
+  const { pin, operation, reference } = claim;
+  const problem =
+    (pin.store !== ours.store && 'another store') ||
+    (pin.account !== ours.account && `the account ${ours.account}, not ${pin.account}`) ||
+    (pin.epoch > ours.epoch && `an older copy of the store (epoch ${ours.epoch}, not ${pin.epoch})`);
+  if (problem === false) return ours;
+  const message = `this worker has ${problem}: nothing is done`;
+  deps.log.warn({ operation, reference, flowId: claim.flowId }, message);
+  throw retryLater('other_deployment', message);
+}
+
+/** Before an answer a claim is in `sending`, or is to be sent again. In any other phase its flow said, or may have said, that nothing moved. */
+const ALARMING: readonly (ClaimPhase | 'absent')[] = ['void', 'rejected', 'absent'];
+
+/**
+ * The service executed it, whoever shows it. Loudly where that contradicts what the claim said until now: money moved
+ * under a flow that may have ended as failed.
+ */
+export async function recordAnswer(
+  { store, log }: Pick<ActivityDeps, 'store' | 'log'>,
+  key: ClaimKey,
+  flowId: string,
+  answer: unknown,
+): Promise<ClaimPhase | 'absent'> {
+  const before = await store.claims.recordAnswer(key, answer);
+  if (ALARMING.includes(before)) {
+    const { operation, reference } = key;
+    log.error({ alarm: 'late_answer_contradicts', flowId, operation, reference, claim: before }, 'ALARM');
+  }
+  return before;
 }

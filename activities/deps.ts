@@ -1,8 +1,8 @@
 import type { Clock } from '../src/clock.js';
 import type { CallbackSender } from '../src/callbacks/index.js';
-import type { ServiceClient } from '../src/client/index.js';
+import type { ServiceClient } from '../src/service-client/index.js';
 import type { Store } from '../src/store/store.js';
-import type { RepeatSetting, Windows } from './outcomes.js';
+import type { RepeatSetting, Windows } from './types.js';
 
 /** What activities need from outside; everything that a test may want to replace. */
 export interface ActivityDeps {

@@ -6,7 +6,7 @@ import {
   RateLimitedError,
   RejectedError,
   ServiceUnavailableError,
-} from '../src/client/index.js';
+} from '../src/service-client/index.js';
 import { StoreUnavailableError } from '../src/store/store-errors.js';
 
 /*

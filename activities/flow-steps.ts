@@ -1,16 +1,17 @@
 import { Context } from '@temporalio/activity';
-import type { ServiceClient } from '../src/client/index.js';
+import type { ServiceClient } from '../src/service-client/index.js';
 import type { OperationName } from '../src/contract/index.js';
 import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
 import type { FlowDefinition, Submission } from '../src/flows/flow.js';
 import { flowOf } from '../src/flows/index.js';
-import { parseFlowId } from '../src/flows/vocabulary.js';
-import { submitFingerprint } from '../src/store/submit-fingerprint.js';
-import { checkInput, parseInput } from './check-input.js';
+import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
+import { submitFingerprint } from '../src/store/store-key.js';
+import { canonicalJson } from '../src/store/canonical-json.js';
+import { isPlaintext } from '../src/protocol/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
-import { asking, type Asked } from './asking.js';
+import { asking, type Asked, proves, statusLookups } from './status-lookups.js';
 import { endsFlow, notYet, retryLater } from './failures.js';
-import { withHeartbeat } from './heartbeat.js';
+import { withHeartbeat, nextTurnMs, windowsOf } from './timing.js';
 import type {
   ClaimStepOrder,
   DescribedStep,
@@ -21,14 +22,11 @@ import type {
   StepEvidence,
   StepOrder,
   StepTerms,
-} from './flow-step-terms.js';
-import type { SubmitOutcome } from './outcomes.js';
-import { pinOf } from './pin.js';
-import { nextTurnMs } from './polling.js';
-import { proves, statusLookups } from './status-lookups.js';
+  SubmitOutcome,
+} from './types.js';
+import { pinOf } from './claims.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
-import { windowsOf } from './windows.js';
 
 /** The activities of every kind that is told by its definition alone (`src/flows`): check, submit, look up. */
 export function createFlowStepActivities(deps: ActivityDeps) {
@@ -160,4 +158,43 @@ function definitionOf(flowId: string): FlowDefinition {
   if (definition === undefined)
     throw endsFlow('invalid_input', `"${flowId}" is the id of no flow kind of this version`);
   return definition;
+}
+
+/**
+ * Checks a flow's input before any claim: the gateway did so too, but any Temporal client can start a flow. What is
+ * wrong is named by member, never by value.
+ */
+export function checkInput<Input>(
+  deps: ActivityDeps,
+  definition: FlowDefinition<Input>,
+  flowId: string,
+  raw: unknown,
+): { input: Input; fingerprint: string } {
+  const plaintext = isPlaintext(raw);
+  if (plaintext && !deps.allowPlaintext) {
+    throw endsFlow(
+      'plaintext_input',
+      'The input came unencrypted. Start flows with the payload codec, or through the gateway.',
+    );
+  }
+  const input = parseInput(definition, plaintext ? raw.__plaintext : raw);
+  const expected = flowIdOf(definition.kind, definition.referenceOf(input));
+  if (expected !== flowId) {
+    throw endsFlow('invalid_input', `the workflow id must be "${expected}", so that one reference is one flow`);
+  }
+  const { timeScale, callbackUrl } = input as { timeScale?: number; callbackUrl?: string };
+  const problem = callbackUrl === undefined ? undefined : deps.callbacks?.problemOf(callbackUrl);
+  if (problem !== undefined) throw endsFlow('invalid_input', `callbackUrl: ${problem}`);
+  if (timeScale !== undefined && timeScale !== 1 && !deps.serviceIsOnLoopback) {
+    throw endsFlow('invalid_input', 'timeScale: other than 1 is possible only with a service on loopback');
+  }
+  return { input, fingerprint: deps.store.mac('flow-input', canonicalJson(definition.decidedBy(input))) };
+}
+
+/** The kind's own rules alone: also for what was told after the start. */
+function parseInput<Input>(definition: FlowDefinition<Input>, raw: unknown): Input {
+  const parsed = definition.input.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`);
+  throw endsFlow('invalid_input', problems.join('; '));
 }

@@ -1,14 +1,17 @@
+import { Context } from '@temporalio/activity';
+import { eventOfRow } from '../src/flows/event-of-row.js';
+import type { FlowEvent } from '../src/protocol/messages.js';
+import type { InboxRow } from '../src/store/inbox.js';
 import { createBridgeActivities } from './bridge-transfer.js';
 import { createCallbackActivities } from './deliver-callback.js';
 import { createCardActivities } from './card-deposit.js';
 import { createClaimActivities } from './claims.js';
 import type { ActivityDeps } from './deps.js';
 import { createFlowStepActivities } from './flow-steps.js';
-import { createUpkeepActivities } from './flow-upkeep.js';
 import { createInvoicePaidActivities } from './invoice-paid.js';
-import { createRefundActivities } from './refund.js';
-import { createRefundInvoiceActivities } from './refund-invoice.js';
+import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
+import { readFailure } from './failures.js';
 
 /** Every activity of a worker of all flows. Their names are durable: running flows hold on to them. */
 export function createActivities(deps: ActivityDeps) {
@@ -30,3 +33,40 @@ export type Activities = ReturnType<typeof createActivities> & ReturnType<typeof
 export { createCardActivities };
 export type { CardSource } from './card-deposit.js';
 export type { ActivityDeps, ActivityLog } from './deps.js';
+
+/** What every kind of flow needs now and then. */
+function createUpkeepActivities(deps: ActivityDeps) {
+  return {
+    /** The trusted events of this flow that the inbox holds, and the latest untrusted ones: for a last look at a deadline. */
+    async readInbox(order: { flowId: string }): Promise<readonly FlowEvent[]> {
+      try {
+        const { flowId } = order;
+        // Asked for by themselves: whoever floods the inbox with forgeries must not hide the genuine ones.
+        const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
+        const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: 20 });
+        return [...untrusted, ...trusted].toReversed().flatMap((row) => eventFor(flowId, row));
+      } catch (error) {
+        throw readFailure(error);
+      }
+    },
+
+    /** Asks Temporal to cancel this very execution, so that it can close as Cancelled. */
+    async requestOwnCancel(order: { flowId: string }): Promise<void> {
+      const { client, info } = Context.current();
+      await client.workflow.getHandle(order.flowId, info.workflowExecution?.runId).cancel();
+    },
+
+    /** A parked flow is never forgotten: once a day it says so in the log, which alerts can watch. */
+    async remindParked(order: { flowId: string; reason: string; since: string }): Promise<void> {
+      deps.log.warn(order, 'a flow is parked and waits for a person');
+    },
+  };
+}
+
+/** As the gateway would deliver it, so that the flow does not take by this way what it would not be given by that one. */
+function eventFor(flowId: string, row: InboxRow): readonly FlowEvent[] {
+  // Without its body it says nothing, and its id would be taken: a worker that has the key could not deliver it any more.
+  if (row.body === undefined) return [];
+  const event = eventOfRow(flowId, row);
+  return event === undefined || event === 'conflicting' ? [] : [event];
+}

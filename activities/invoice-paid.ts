@@ -1,20 +1,19 @@
-import { paidElsewhere, type PaidSays } from '../src/flows/decisions.js';
+import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
-import { saysUnpaid, tellsOfPayment } from '../src/flows/meanings.js';
+import { saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
-import { asking } from './asking.js';
+import { asking } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet } from './failures.js';
-import type { StatusReading } from './flow-step-terms.js';
-import type { Facts } from './outcomes.js';
-import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './polling.js';
+import type { StatusReading, Facts } from './types.js';
+import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
 
 export interface PaidQuestion {
   readonly reference: string;
   /** What a payment of this invoice is over. */
   readonly expect: Facts;
   /** A trusted event says that it was paid. */
-  readonly toldPaid: boolean;
+  readonly paidByEvent: boolean;
   /** How long to ask until it can be told; 0 asks once. Already scaled, ms. */
   readonly patienceMs: number;
   readonly timeScale: number;
@@ -34,8 +33,8 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
     /** Whether an invoice was paid by another way than ours. Retried by the server until that can be told. */
     async whetherPaid(question: PaidQuestion): Promise<PaidReading> {
       const found = await paidOrMissing(deps, question);
-      const { toldPaid, patienceMs, timeScale, isParked } = question;
-      const says = paidElsewhere({ lookup: found.says, toldPaid });
+      const { paidByEvent, patienceMs, timeScale, isParked } = question;
+      const says = paidElsewhere({ lookup: found.says, paidByEvent });
       if (says !== 'cannot-tell') return found;
       const why = found.why ?? 'a trusted event says that it was paid, and the lookup does not';
       if (elapsedMs() < patienceMs) throw notYet(why, nextTurnMs(timeScale, isParked));
@@ -61,7 +60,7 @@ async function readPaid(deps: ActivityDeps, { reference, expect }: PaidQuestion)
   if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };
   const reading = flowOf('invoice-payment')?.status?.read(asked.record) ?? { status: null, facts: {} };
   if (saysUnpaid(reading.status)) return { says: 'not-paid', reading };
-  if (!tellsOfPayment(reading.status))
+  if (!provesPayment(reading.status))
     return { says: 'cannot-tell', why: `it is ${reading.status ?? 'without a status'}` };
   return { says: agrees(expect, reading.facts) ? 'paid' : 'other', reading };
 }

@@ -1,10 +1,10 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
+import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
 import { canonicalJson } from '../src/store/canonical-json.js';
-import { toWireNumber } from '../src/money.js';
-import type { RefundOrder } from './bridge-terms.js';
+import { toWireNumber, sameAmount } from '../src/money.js';
+import type { RefundOrder, SubmitOutcome } from './types.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './heartbeat.js';
-import type { SubmitOutcome } from './outcomes.js';
+import { withHeartbeat } from './timing.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
@@ -38,3 +38,50 @@ export function createRefundActivities(deps: ActivityDeps) {
     },
   };
 }
+
+export interface RefundInvoiceQuestion {
+  readonly invoice: string;
+  /** What is to be refunded, in thousandths of a satoshi; null where nothing tells. */
+  readonly dueMsat: string | null;
+}
+
+export type RefundInvoiceVerdict =
+  | {
+      readonly kind: 'good';
+      readonly amountMsat: string;
+      readonly paymentHash: string;
+      readonly expiresAt: string;
+      /** Until it expires, by this worker's clock, ms. */
+      readonly lifeMs: number;
+    }
+  /** A sentence for whoever gave it. */
+  | { readonly kind: 'bad'; readonly problem: string };
+
+/** The main network of Bitcoin; the others are for trying out, with a service on loopback. */
+const MAIN_NETWORK = 'bc';
+
+/** A person has to hand it over, and the service to pay it, before it expires. */
+const LEAST_LIFE_MINUTES = 10;
+
+export function createRefundInvoiceActivities(deps: ActivityDeps) {
+  return {
+    /** Decodes a Lightning invoice and checks it against the refund: its network, its amount, its expiry. */
+    async checkRefundInvoice({ invoice, dueMsat }: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
+      const read = readLightningInvoice(invoice);
+      if (read === undefined) return bad('It is no Lightning invoice (BOLT 11), or a character of it is wrong.');
+      const { network, amountMsat, paymentHash, expiresAtMs } = read;
+      if (network !== MAIN_NETWORK && !deps.serviceIsOnLoopback) return bad('It is an invoice of a test network.');
+      if (amountMsat === null) return bad('It names no amount: whoever pays it could pay anything.');
+      if (dueMsat !== null && !sameAmount(amountMsat, dueMsat)) {
+        return bad(`It is over ${amountMsat} msat, and the refund is ${dueMsat} msat.`);
+      }
+      const lifeMs = expiresAtMs - Date.now();
+      if (lifeMs < LEAST_LIFE_MINUTES * 60_000) {
+        return bad(`It expires too soon: it must be good for ${LEAST_LIFE_MINUTES} minutes at least.`);
+      }
+      return { kind: 'good', amountMsat, paymentHash, expiresAt: new Date(expiresAtMs).toISOString(), lifeMs };
+    },
+  };
+}
+
+const bad = (problem: string): RefundInvoiceVerdict => ({ kind: 'bad', problem });

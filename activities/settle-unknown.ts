@@ -1,15 +1,13 @@
-import { addressFact } from '../src/flows/address-fact.js';
-import { executed, type ClaimSays, type LookupSays } from '../src/flows/decisions.js';
+import { addressFact } from '../src/protocol/messages.js';
+import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { sameAmount } from '../src/money.js';
 import type { Claim, ClaimKey } from '../src/store/claim.js';
-import { asking } from './asking.js';
+import { asking, proves, statusLookups } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet, storing } from './failures.js';
-import type { ClaimRef, Facts, PostReading } from './outcomes.js';
-import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './polling.js';
-import { requireOwnDeployment } from './pin.js';
-import { recordAnswer } from './record-answer.js';
-import { proves, statusLookups } from './status-lookups.js';
+import type { ClaimRef, Facts, PostReading } from './types.js';
+import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
+import { requireOwnDeployment, recordAnswer } from './claims.js';
 
 export interface PostQuestion {
   readonly claim: ClaimRef;
@@ -37,7 +35,7 @@ export function createSettleActivities(deps: ActivityDeps) {
       const overdue = elapsedMs() >= order.windowMs;
       for (let miss = 1; ; miss += 1) {
         const found = await readPost(deps, order);
-        if (isNews(found, order)) return found;
+        if (hasChanged(found, order)) return found;
         if (!overdue) throw notYet('nothing found so far', nextTurnMs(order.timeScale, order.parkedWith !== undefined));
         if (found.lookup !== 'absent') return found;
         if (miss >= MISSES) return (await fromRefusal(deps, order)) ?? found;
@@ -50,7 +48,7 @@ export function createSettleActivities(deps: ActivityDeps) {
   };
 }
 
-function isNews(found: PostReading, { parkedWith, saidToExist }: SettleOrder): boolean {
+function hasChanged(found: PostReading, { parkedWith, saidToExist }: SettleOrder): boolean {
   const { claim, lookup } = found;
   if (lookup === 'other') return parkedWith !== 'other';
   const rest = { trusted: 'nothing', untrusted: false, windowOver: false } as const;

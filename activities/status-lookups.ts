@@ -1,12 +1,19 @@
-import type { ServiceClient } from '../src/client/index.js';
-import { RejectedError } from '../src/client/index.js';
+import {
+  type ServiceClient,
+  RejectedError,
+  ContractBrokenError,
+  NotSentError,
+  RateLimitedError,
+  ServiceUnavailableError,
+} from '../src/service-client/index.js';
 import { cryptoSendFacts } from '../src/flows/crypto-send.js';
-import { offrampFacts } from '../src/flows/offramp-record.js';
+import { offrampFacts } from '../src/flows/offramp.js';
 import { paidFacts } from '../src/flows/invoice-payment.js';
-import { onrampFacts } from '../src/flows/onramp-legs.js';
+import { onrampFacts } from '../src/flows/onramp.js';
 import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
-import { tellsOfPayment } from '../src/flows/meanings.js';
-import type { Facts } from './outcomes.js';
+import { provesPayment } from '../src/protocol/statuses.js';
+import type { Facts } from './types.js';
+import { readFailure } from './failures.js';
 
 /** How one money operation is looked up, and which facts of the record can be compared with ours. */
 export interface StatusLookup {
@@ -34,7 +41,7 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
     read: (service, reference) => service.getInvoicePayment(reference),
     facts: paidFacts,
     // The record is there before any payment, and is PENDING then.
-    proves: (record) => tellsOfPayment((record as InvoicePayment).status),
+    proves: (record) => provesPayment((record as InvoicePayment).status),
   },
 };
 
@@ -64,3 +71,31 @@ async function readOnramp(service: ServiceClient, referenceId: string): Promise<
     return { referenceId, mobile_money: await service.getMobileMoneyDeposit(referenceId) };
   }
 }
+
+/** A lookup's answer, by the three answers that there are. Nothing else makes evidence of what the service says. */
+export type Asked<T> =
+  | { readonly says: 'shown'; readonly record: T }
+  | { readonly says: 'absent' }
+  /** `refused`: by the service itself; else it could not be reached, or was not understood. */
+  | { readonly says: 'cannot-tell'; readonly why: string; readonly refused: boolean; readonly afterMs?: number };
+
+/**
+ * Asks the service. Only its own "not found" is an absence: a refusal, a 404 that no service wrote, an error and an
+ * unreadable body tell nothing. Throws what no repetition could mend, and failures that are not the service's.
+ */
+export async function asking<T>(lookup: () => Promise<T>): Promise<Asked<T>> {
+  try {
+    return { says: 'shown', record: await lookup() };
+  } catch (error) {
+    if (error instanceof RejectedError) {
+      if (error.isNotFound) return { says: 'absent' };
+      return { says: 'cannot-tell', why: `the status lookup was refused (${error.httpStatus})`, refused: true };
+    }
+    if (!isOfTheService(error)) throw readFailure(error);
+    const afterMs = error instanceof RateLimitedError ? error.retryAfterMs : undefined;
+    return { says: 'cannot-tell', why: error.message, refused: false, ...(afterMs === undefined ? {} : { afterMs }) };
+  }
+}
+
+const isOfTheService = (error: unknown): error is Error =>
+  error instanceof NotSentError || error instanceof ServiceUnavailableError || error instanceof ContractBrokenError;

@@ -7,17 +7,16 @@ import {
   RejectedError,
   UnknownOutcomeError,
   type CallOptions,
-} from '../src/client/index.js';
+} from '../src/service-client/index.js';
 import { pause, systemClock } from '../src/clock.js';
 import type { OperationName } from '../src/contract/index.js';
 import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, Rejection, Reservation } from '../src/store/claim.js';
-import type { LookupSays } from '../src/flows/decisions.js';
+import type { LookupSays } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
-import { requireOwnDeployment } from './pin.js';
-import { recordAnswer } from './record-answer.js';
+import { requireOwnDeployment, recordAnswer } from './claims.js';
 import { endsFlow, retryLater, storing } from './failures.js';
-import type { ClaimRef, RepeatSetting, SubmitOutcome } from './outcomes.js';
+import type { ClaimRef, RepeatSetting, SubmitOutcome } from './types.js';
 
 export interface Submission<Request> {
   readonly claim: ClaimRef;
@@ -90,7 +89,7 @@ export async function submitUnderClaim<Request>(
     const recorded = await tried(deps, key, () => recordAnswer(deps, key, flowId, answer));
     return { kind: 'accepted', answer, recorded };
   } catch (error) {
-    return whatTheErrorMeans(deps, attempt, error);
+    return outcomeFromError(deps, attempt, error);
   }
 }
 
@@ -164,7 +163,7 @@ function whatTheClaimSays(found: Exclude<Reservation, { kind: 'reserved' }>, rep
   }
 }
 
-async function whatTheErrorMeans(deps: ActivityDeps, attempt: Attempt, error: unknown): Promise<SubmitOutcome> {
+async function outcomeFromError(deps: ActivityDeps, attempt: Attempt, error: unknown): Promise<SubmitOutcome> {
   const { key, owner, repeat } = attempt;
   if (error instanceof NotSentError) {
     await handBack(deps, key, owner);

@@ -38,7 +38,7 @@ function readArguments(args) {
 
 /** jest's global setup finds them again, in the cache; here there is room for minutes of progress. */
 async function getServers() {
-  const load = (file) => import(pathToFileURL(join(root, 'dist', 'src', 'temporal', file)).href);
+  const load = (file) => import(pathToFileURL(join(root, 'dist', 'src', 'dev-server', file)).href);
   const { findServerExecutable } = await load('find-server.js');
   try {
     await findServerExecutable({ env: process.env, log: say });

@@ -1,10 +1,10 @@
-import type { FlowReport, Outcome } from '../src/flows/messages.js';
+import type { FlowReport, Outcome } from '../src/protocol/messages.js';
 import { makeDeposit } from './bridge/deposit.js';
 import { prepareTransfer, quoteApproved } from './bridge/prepare.js';
 import { settleFailure } from './bridge/refund.js';
 import { trackSettlement } from './bridge/track.js';
-import { hearTransferEvents, type TransferCarried } from './bridge/transfer.js';
-import { runFlow } from './steps/run-flow.js';
+import { handleTransferEvents, type TransferCarried } from './bridge/transfer.js';
+import { runFlow } from './engine/run-flow.js';
 
 /**
  * A bridge transfer: quote → (approval) → deposit → settlement → done or refund. The customer pays fiat to the service,
@@ -16,7 +16,7 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
     if (carried === undefined) {
       await quoteApproved(flow, transfer);
       await makeDeposit(flow, transfer);
-    } else hearTransferEvents(flow, transfer);
+    } else handleTransferEvents(flow, transfer);
 
     const ending = await trackSettlement(flow, transfer);
     if (ending === 'FAILED') return settleFailure(flow, transfer);

@@ -1,10 +1,19 @@
-import { ApplicationFailure, condition, continueAsNew } from '@temporalio/workflow';
-import type { CallbackOrder, CallbackReport } from '../src/flows/callback.js';
-import { isPlaintext, isUndecodable, requireKnownKey } from '../src/temporal/plaintext-marker.js';
-import { deliver } from './callbacks/deliver.js';
-import { isLast } from './callbacks/change.js';
-import { openDelivery, type Delivery, type DeliveryCarried } from './callbacks/delivery.js';
-import { CALLBACK_IDLE_MS, UNDELIVERED_KEPT_MS } from './steps/policies.js';
+import {
+  ApplicationFailure,
+  condition,
+  continueAsNew,
+  ActivityFailure,
+  CancellationScope,
+  rootCause,
+} from '@temporalio/workflow';
+import type { CallbackOrder, CallbackReport, CallbackFailure, Notification } from '../src/flows/callback.js';
+import { isPlaintext, isUndecodable, requireKnownKey } from '../src/protocol/plaintext-marker.js';
+import { UNDELIVERED } from '../src/protocol/vocabulary.js';
+import { isLast, openDelivery, type Delivery, type DeliveryCarried } from './callbacks.js';
+import { CALLBACK_IDLE_MS, UNDELIVERED_KEPT_MS, CALLBACK, CALLBACK_TRIED_FOR_MS, STORE } from './engine/policies.js';
+import { act } from './engine/activities.js';
+import { markAs } from './engine/flow.js';
+import { observed } from './engine/waits.js';
 
 /**
  * Tells one flow's caller of its changes, in their order: one callback at a time, always the newest change. It outlives
@@ -13,7 +22,7 @@ import { CALLBACK_IDLE_MS, UNDELIVERED_KEPT_MS } from './steps/policies.js';
 export async function callbackDelivery(rawOrder: unknown, carried?: DeliveryCarried): Promise<Told> {
   const order = ownOrder(rawOrder);
   const delivery = openDelivery(order, carried);
-  while (await news(delivery, order)) {
+  while (await hasWork(delivery, order)) {
     if (delivery.isTooLong()) await continueAsNew<typeof callbackDelivery>(order, delivery.carry());
     await deliver(delivery, order);
   }
@@ -30,7 +39,7 @@ export async function callbackDelivery(rawOrder: unknown, carried?: DeliveryCarr
 type Told = Pick<CallbackReport, 'delivered'>;
 
 /** Waits for something to send; false where nothing will come, or nothing has come for long. */
-async function news(delivery: Delivery, { timeScale }: CallbackOrder): Promise<boolean> {
+async function hasWork(delivery: Delivery, { timeScale }: CallbackOrder): Promise<boolean> {
   if (delivery.hasNews()) return true;
   const last = delivery.delivered?.notification.change;
   if (delivery.state === 'delivered' && last !== undefined && isLast(last)) return false;
@@ -48,4 +57,56 @@ function ownOrder(raw: unknown): CallbackOrder {
     message: 'The input came unencrypted. Only flows and gateways start this.',
     nonRetryable: true,
   });
+}
+
+/**
+ * Sends the next callback until it is delivered, until there is a newer change, or until it was tried for days. What a
+ * newer change takes the place of is named by the callback of that one.
+ */
+async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> {
+  const notification = delivery.next();
+  // A person wants again what never was.
+  if (notification === undefined) return;
+  if (delivery.state === 'undelivered') markAs(null);
+  delivery.state = 'sending';
+  delivery.current = notification;
+  delivery.since = new Date().toISOString();
+  delivery.failure = null;
+
+  const sending = observed(() => send(order, notification));
+  await condition(() => sending.settled() || delivery.hasNews());
+  const isSuperseded = !sending.settled();
+  if (isSuperseded) sending.cancel();
+  try {
+    delivery.delivered = { notification, ...(await sending.promise) };
+    delivery.current = null;
+    delivery.state = 'delivered';
+    delivery.since = null;
+  } catch (error) {
+    if (CancellationScope.current().consideredCancelled || !(error instanceof ActivityFailure)) throw error;
+    // Whatever became of the last attempt: the newer one is sent now.
+    if (isSuperseded) return;
+    await giveUp(delivery, order, failureOf(error));
+  }
+}
+
+function send({ flowId, url, timeScale }: CallbackOrder, notification: Notification) {
+  const triedForMs = Math.max(1_000, Math.ceil(CALLBACK_TRIED_FOR_MS * timeScale));
+  const attempts = act(CALLBACK, `Tell the caller: ${notification.change.state}`, timeScale);
+  return attempts.deliverCallback({ flowId, url, notification, timeScale, triedForMs });
+}
+
+async function giveUp(delivery: Delivery, { flowId, timeScale }: CallbackOrder, failure: CallbackFailure) {
+  delivery.state = 'undelivered';
+  delivery.since = new Date().toISOString();
+  delivery.failure = failure;
+  markAs(UNDELIVERED);
+  await act(STORE, 'Say that it was not delivered', timeScale).noteUndelivered({ flowId, problem: failure.problem });
+}
+
+/** What the last attempt said; one that was cut off, as by a worker's end, says nothing. */
+function failureOf(error: ActivityFailure): CallbackFailure {
+  const said = error.cause instanceof ApplicationFailure ? error.cause.details?.[0] : undefined;
+  if (said !== undefined) return said as CallbackFailure;
+  return { problem: rootCause(error) ?? 'unknown', httpStatus: null, attempt: 0, at: new Date().toISOString() };
 }

@@ -1,13 +1,28 @@
-import { CHECKOUT_WORDS } from '../src/flows/meanings.js';
-import type { FlowReport } from '../src/flows/messages.js';
-import { sendWithCard } from './card/send-with-card.js';
-import { hearPaymentEvents, preparePayment, type PaymentCarried, type PaymentPlan } from './payment/payment.js';
-import { submitPayment } from './payment/submit.js';
-import { trackPayment } from './payment/track.js';
-import { FAILURE_GRACE_MS, NO_LOOK_MS } from './steps/policies.js';
-import { runFlow } from './steps/run-flow.js';
+import { ActivityFailure, ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
+import { CHECKOUT_WORDS } from '../src/protocol/statuses.js';
+import type { CardAttempt } from '../activities/card-deposit.js';
+import type { StepTerms, SubmitOutcome } from '../activities/types.js';
+import type { Payment } from './engine/payment.js';
+import { paymentFlow } from './engine/payment-flow.js';
+import {
+  FAILURE_GRACE_MS,
+  NO_LOOK_MS,
+  CARD_LIFE_MS,
+  CARD_PAUSE_MS,
+  CARD_SUBMIT,
+  CARD_WORKER_START_MS,
+  submitPolicy,
+} from './engine/policies.js';
+import { act } from './engine/activities.js';
+import { endFlow } from './engine/flow-end.js';
+import type { Flow } from './engine/flow.js';
+import { voidUnsent } from './engine/stop.js';
 
-const DEPOSIT: PaymentPlan = {
+/**
+ * A card deposit: send it with the card that one gateway keeps for a minute → the customer passes 3-D Secure at the
+ * answer's `redirect_url` → paid. Nothing can be looked up: trusted events report its end, or it parks at its deadline.
+ */
+export const cardDeposit = paymentFlow('card-deposit', {
   step: 'deposit',
   noun: 'the card deposit',
   words: CHECKOUT_WORDS,
@@ -16,17 +31,54 @@ const DEPOSIT: PaymentPlan = {
   failureGraceMs: FAILURE_GRACE_MS,
   send: sendWithCard,
   sendAgain: false,
-};
+});
 
 /**
- * A card deposit: send it with the card that one gateway keeps for a minute → the customer passes 3-D Secure at the
- * answer's `redirect_url` → paid. Nothing can be looked up: trusted events tell its end, or it parks at its deadline.
+ * Has the deposit sent by the gateway that keeps its card, on that gateway's own task queue. What was proven not sent is
+ * tried again while the card lives. Where the card is gone, the claim decides what that means.
  */
-export async function cardDeposit(input: unknown, carried?: PaymentCarried): Promise<FlowReport> {
-  return runFlow('card-deposit', input, carried?.flow, async (flow) => {
-    const payment = carried?.payment ?? (await preparePayment(flow, input));
-    if (carried === undefined) await submitPayment(flow, payment, DEPOSIT);
-    else hearPaymentEvents(flow, payment, DEPOSIT);
-    return trackPayment(flow, payment, DEPOSIT);
-  });
+async function sendWithCard(flow: Flow, payment: Payment, terms: StepTerms): Promise<SubmitOutcome> {
+  const startedAtMs = Date.now();
+  let pauseMs = CARD_PAUSE_MS;
+  for (;;) {
+    const attempt = await attemptOnce(flow, payment, terms);
+    if (attempt.kind === 'card-gone') return voidOrUnknown(flow, terms, attempt.why);
+    if (attempt.kind !== 'not-sent') return attempt;
+    const delayMs = flow.scaled(Math.max(attempt.afterMs ?? 0, pauseMs));
+    if (Date.now() - startedAtMs + delayMs >= CARD_LIFE_MS) return voidOrUnknown(flow, terms, attempt.why);
+    flow.note(`not sent (${attempt.why}); tried again while the card is kept`);
+    await sleep(delayMs);
+    pauseMs *= 2;
+  }
+}
+
+async function attemptOnce(flow: Flow, payment: Payment, { claim }: StepTerms): Promise<CardAttempt> {
+  const { cardToken } = payment.input as { readonly cardToken: string };
+  const taskQueue = cardToken.slice(0, cardToken.indexOf('.'));
+  const summary = 'Send the card deposit, under its claim, by the gateway that keeps the card';
+  const scheduleToStartTimeout = Math.max(CARD_WORKER_START_MS, flow.scaled(CARD_LIFE_MS));
+  const policy = submitPolicy({ ...CARD_SUBMIT, scheduleToStartTimeout }, payment.windows);
+  try {
+    return await act({ ...policy, taskQueue }, summary, flow.timeScale).submitCardDeposit({
+      flowId: flow.flowId,
+      input: payment.input,
+      pin: claim.pin,
+    });
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    // Refused before anything was sent, for a reason that ends the flow.
+    if (error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true) throw error;
+    return { kind: 'card-gone', why: 'the gateway that kept the card did not answer' };
+  }
+}
+
+/** Nothing charged is said only after the claim was voided, so that no attempt, however late, can send. */
+async function voidOrUnknown(flow: Flow, { claim }: StepTerms, why: string): Promise<SubmitOutcome> {
+  const voided = await voidUnsent(flow, claim, 'card_details_expired');
+  if (voided !== true) return { kind: 'unknown', reason: why, repeat: 'unknown' };
+  return endFlow(
+    'failed',
+    'card_details_expired',
+    `The card was not sent in the minute that it is kept (${why}). Nothing was charged; begin again with a new reference.`,
+  );
 }

@@ -1,12 +1,19 @@
-import type { FlowReport } from '../src/flows/messages.js';
-import { hearPaymentEvents, preparePayment, type PaymentCarried } from './payment/payment.js';
-import { trackPayment } from './payment/track.js';
-import { generateInvoice } from './invoice/generate.js';
-import { openPayDesk } from './invoice/pay-desk.js';
-import { payInvoice } from './invoice/pay.js';
-import { GENERATE, PAY } from './invoice/plans.js';
-import { untilToldToPay } from './invoice/until-told-to-pay.js';
-import { runFlow } from './steps/run-flow.js';
+import { condition } from '@temporalio/workflow';
+import type { FlowReport } from '../src/protocol/messages.js';
+import { handlePaymentEvents, preparePayment, type PaymentCarried, type Payment } from './engine/payment.js';
+import { trackPayment } from './engine/track.js';
+import { openPayUpdates, type PayUpdates } from './invoice/pay-updates.js';
+import { runFlow, canContinueAsNew, continueFlowAsNew, tooLong } from './engine/run-flow.js';
+import { submitPayment } from './engine/submit-payment.js';
+import { act } from './engine/activities.js';
+import { differences, pick } from './engine/evidence.js';
+import { endFlow, FlowEnd } from './engine/flow-end.js';
+import type { Flow } from './engine/flow.js';
+import { park } from './engine/park.js';
+import { READ } from './engine/policies.js';
+import { unlessStopped } from './engine/stop.js';
+import { GENERATE, lookForPayment, PAY } from './invoice/look-for-payment.js';
+import { checkInbox } from './engine/event-book.js';
 
 /**
  * An invoice payment: generate → read → pay at once, or when told to → confirm. An invoice that exists already is only
@@ -14,16 +21,91 @@ import { runFlow } from './steps/run-flow.js';
  */
 export async function invoicePayment(input: unknown, carried?: PaymentCarried): Promise<FlowReport> {
   return runFlow('invoice-payment', input, carried?.flow, async (flow) => {
-    const desk = openPayDesk(flow);
+    const desk = openPayUpdates(flow);
     const payment = carried?.payment ?? (await preparePayment(flow, input));
     desk.serve(payment);
-    flow.answer ??= payment.told['generate'] ?? payment.told['pay'] ?? null;
+    flow.answer ??= payment.answers['generate'] ?? payment.answers['pay'] ?? null;
     if (carried === undefined && 'generate' in payment.steps) await generateInvoice(flow, payment);
     if (flow.money.at === 'unsent') {
-      hearPaymentEvents(flow, payment, GENERATE);
-      if ((await untilToldToPay(flow, payment, desk)) === 'told') await payInvoice(flow, payment);
+      handlePaymentEvents(flow, payment, GENERATE);
+      if ((await awaitPayCommand(flow, payment, desk)) === 'ordered') await payInvoice(flow, payment);
     }
-    hearPaymentEvents(flow, payment, PAY);
+    handlePaymentEvents(flow, payment, PAY);
     return trackPayment(flow, payment, PAY);
   });
+}
+
+/** Generates the invoice, and reads it: a service that knew the reference may hand over an invoice of another amount. */
+async function generateInvoice(flow: Flow, payment: Payment): Promise<void> {
+  await submitPayment(flow, payment, GENERATE);
+  // An invoice that nobody has paid has moved nothing.
+  flow.money = { at: 'unsent' };
+  const shown = await unlessStopped(flow, () =>
+    act(READ, 'Read the invoice', flow.timeScale).lookAtStep({
+      flowId: flow.flowId,
+      step: GENERATE.step,
+      input: payment.input,
+    }),
+  );
+  const theirs = shown.says === 'shown' ? shown.facts : {};
+  const differs = differences(payment.facts, theirs);
+  if (differs.length === 0) return flow.enter('generated', 'the invoice can be paid', 'service');
+
+  const evidence = { differs, ours: pick(payment.facts, differs), theirs: pick(theirs, differs) };
+  const decision = await park(flow, 'duplicate_mismatch', evidence, () => flow.stop !== null, {
+    without: ['mark-refunded'],
+  });
+  if (flow.stop !== null) throw new FlowEnd(flow.stop);
+  if (decision === 'decided') throw new TypeError('nothing was decided');
+  endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
+}
+
+/** Pays the invoice, once; not where the service shows a payment already. */
+async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
+  payment.facts = payment.steps[PAY.step]?.facts ?? {};
+  handlePaymentEvents(flow, payment, PAY);
+  if (await lookForPayment(flow, payment)) return;
+  // What was heard before the payment is sent proves nothing of it.
+  Object.assign(payment, NOTHING_HEARD);
+  // The customer may have been quicker: that is why it is refused then.
+  await submitPayment(flow, payment, { ...PAY, paidAllTheSame: lookForPayment });
+}
+
+const NOTHING_HEARD: Partial<Payment> = {
+  proven: false,
+  answer: null,
+  words: [],
+  provenMeanings: [],
+  eventMeanings: [],
+  lookNow: false,
+};
+
+/**
+ * Waits for the order to pay. Until then nothing moves by us: a cancel ends the flow, and so does the deadline, unless
+ * somebody has paid the invoice by its own page.
+ */
+async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): Promise<'ordered' | 'paid'> {
+  const isOrdered = () => PAY.step in payment.steps;
+  const canGoOn = () => tooLong(flow) && !desk.busy() && canContinueAsNew(flow);
+  if (!isOrdered()) flow.enter('awaiting-payment', 'waits for the order to pay');
+  for (;;) {
+    await condition(() => isOrdered() || flow.stop !== null || flow.deadlinePassed || payment.lookNow || canGoOn());
+    if (flow.stop !== null) throw new FlowEnd(flow.stop);
+    if (isOrdered()) return 'ordered';
+    if (payment.lookNow) {
+      payment.lookNow = false;
+      if (await lookForPayment(flow, payment)) return 'paid';
+    } else if (canGoOn()) {
+      await continueFlowAsNew(flow, payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
+    } else if (flow.deadlinePassed) {
+      await checkInbox(flow);
+      if (await lookForPayment(flow, payment)) return 'paid';
+      // A person may have been quicker than the look, or wait longer.
+      if (flow.deadlinePassed && flow.stop === null && !isOrdered()) expire();
+    }
+  }
+}
+
+function expire(): never {
+  return endFlow('expired', 'deadline_passed', 'The deadline passed before the invoice was paid; nothing was moved.');
 }

@@ -1,11 +1,13 @@
-import { KYC_WORDS } from '../src/flows/meanings.js';
-import type { FlowReport } from '../src/flows/messages.js';
-import { hearPaymentEvents, preparePayment, type PaymentCarried, type TrackPlan } from './payment/payment.js';
-import { trackPayment } from './payment/track.js';
-import { KYC_LOOK_EVERY_MS } from './steps/policies.js';
-import { runFlow } from './steps/run-flow.js';
+import { KYC_WORDS } from '../src/protocol/statuses.js';
+import { paymentFlow } from './engine/payment-flow.js';
+import { KYC_LOOK_EVERY_MS } from './engine/policies.js';
 
-const RECORD: TrackPlan = {
+/**
+ * A KYC check: wait for the decision on a KYC record. It moves no money, so it can be cancelled at any time.
+ * `getKycStatus` reports its end; `kyc.status.changed` makes it look at once.
+ */
+export const kycCheck = paymentFlow('kyc-check', {
+  watching: 'waiting for the decision',
   noun: 'the KYC record',
   words: KYC_WORDS,
   hasLookup: true,
@@ -18,17 +20,4 @@ const RECORD: TrackPlan = {
     succeeded: 'The KYC record was approved.',
     failed: ['kyc_rejected', 'The KYC record was rejected.'],
   },
-};
-
-/**
- * A KYC check: wait for the decision on a KYC record. No money moves, so it can be cancelled at any time. Its end is told
- * by `getKycStatus`; `kyc.status.changed` makes it look at once.
- */
-export async function kycCheck(input: unknown, carried?: PaymentCarried): Promise<FlowReport> {
-  return runFlow('kyc-check', input, carried?.flow, async (flow) => {
-    const record = carried?.payment ?? (await preparePayment(flow, input));
-    if (carried === undefined) flow.enter('tracking', 'waiting for the decision');
-    hearPaymentEvents(flow, record, RECORD);
-    return trackPayment(flow, record, RECORD);
-  });
-}
+});

@@ -3,7 +3,7 @@ import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
 import { createSender } from '../setup/http-load.js';
 import { atPace } from '../setup/in-turns.js';
-import { signalFlow } from '../../src/temporal/signal-flow.js';
+import { signalFlow } from '../../src/temporal/start-flow.js';
 import type { Stack } from '../setup/stack.js';
 import { flowIdOfTransfer, signalled, webhook } from '../setup/transfers.js';
 import { allDelivered, processesOf } from './inbox-state.js';

@@ -4,7 +4,7 @@ import { medianOf } from '../measure/rounds.js';
 import type { Finding } from '../report/finding.js';
 import { createSender, type Sender } from '../setup/http-load.js';
 import { atPace } from '../setup/in-turns.js';
-import { signalFlow } from '../../src/temporal/signal-flow.js';
+import { signalFlow } from '../../src/temporal/start-flow.js';
 import type { Stack } from '../setup/stack.js';
 import { flowIdOfTransfer, openTransfers, signalled, webhook } from '../setup/transfers.js';
 import { processesOf } from './inbox-state.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { anyFreePort } from '../../src/temporal/free-port.js';
+import { anyFreePort } from '../../src/dev-server/free-port.js';
 import type { Benchmark } from '../benchmark.js';
 import { cpuPer, stopwatch } from '../measure/cpu.js';
 import { median } from '../measure/statistics.js';

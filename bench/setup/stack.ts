@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { loadOrMakeKeyring } from '../../src/keys/index.js';
-import { openStore } from '../../src/store/open-store.js';
+import { openStore } from '../../src/store/libsql/open.js';
 import type { Store } from '../../src/store/store.js';
 import { connectTemporal } from '../../src/temporal/connection.js';
-import { anyFreePort } from '../../src/temporal/free-port.js';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { anyFreePort } from '../../src/dev-server/free-port.js';
+import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { startChild, type Child } from './child.js';
 import { startTemporal } from './temporal.js';
 

@@ -1,6 +1,6 @@
-import { STATE_ATTRIBUTE } from '../../src/flows/vocabulary.js';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.js';
-import { findServerExecutable } from '../../src/temporal/find-server.js';
+import { STATE_ATTRIBUTE } from '../../src/protocol/vocabulary.js';
+import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
+import { findServerExecutable } from '../../src/dev-server/find-server.js';
 import { join } from 'node:path';
 
 /** A Temporal server for one benchmark, with the settings of `npm start`. */

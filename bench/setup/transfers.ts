@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { callbackCapability } from '../../src/flows/capability.js';
 import { bridgeTransferFlow } from '../../src/flows/bridge-transfer.js';
-import type { FlowEvent } from '../../src/flows/messages.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 import { startAndAwaitAnswer } from '../../src/temporal/await-answer.js';
 import { requestBytes } from './http-load.js';
 import { inTurns } from './in-turns.js';

@@ -1,9 +1,6 @@
 import { Webhook } from 'standardwebhooks';
-import type { EgressPolicy } from './address-policy.js';
-import { NoCallbackSecretError } from './callback-errors.js';
-import { resolveBySystem, type Resolve } from './checked-lookup.js';
-import { post, type Answered } from './post.js';
-import { callbackUrlProblem } from './url-problem.js';
+import { type EgressPolicy, callbackUrlProblem } from './address-policy.js';
+import { NoCallbackSecretError, resolveBySystem, type Resolve, post, type Answered } from './post.js';
 
 export interface CallbackSenderOptions extends EgressPolicy {
   /** `whsec_…`; the first signs. */

@@ -1,6 +1,6 @@
 export type { EgressPolicy } from './address-policy.js';
-export { CallbackRefusedError, CallbackUnreachableError, NoCallbackSecretError } from './callback-errors.js';
+export { CallbackRefusedError, CallbackUnreachableError, NoCallbackSecretError } from './post.js';
 export { createCallbackSender, type CallbackSender, type CallbackSenderOptions } from './callback-sender.js';
-export type { Resolve } from './checked-lookup.js';
+export type { Resolve } from './post.js';
 export type { Answered } from './post.js';
-export { callbackUrlProblem } from './url-problem.js';
+export { callbackUrlProblem } from './address-policy.js';

@@ -1,10 +1,8 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP } from 'node:net';
-import { addressProblem, type EgressPolicy } from './address-policy.js';
-import { CallbackRefusedError, CallbackUnreachableError } from './callback-errors.js';
-import { checkedLookup, type Resolve } from './checked-lookup.js';
-import { bare, callbackUrlProblem } from './url-problem.js';
+import { isIP, type LookupFunction } from 'node:net';
+import { lookup as systemLookup, type LookupAddress } from 'node:dns';
+import { addressProblem, type EgressPolicy, bare, callbackUrlProblem } from './address-policy.js';
 
 export interface PostOptions {
   readonly policy: EgressPolicy;
@@ -83,4 +81,51 @@ function asOurs(error: NodeJS.ErrnoException): Error {
   if (error instanceof CallbackRefusedError) return error;
   const code = error.name === 'TimeoutError' || error.code === 'ABORT_ERR' ? 'no answer in time' : error.code;
   return new CallbackUnreachableError(`The receiver cannot be reached (${code ?? error.name}).`);
+}
+
+/** The receiver could not be asked, or said nothing that we could read: try again. Names no path, no query, no address. */
+export class CallbackUnreachableError extends Error {
+  override readonly name = 'CallbackUnreachableError';
+}
+
+/** The URL leads, now, to where callbacks must not go. No connection was made. */
+export class CallbackRefusedError extends Error {
+  override readonly name = 'CallbackRefusedError';
+}
+
+/** `CALLBACK_SECRETS` is not set: nothing is sent unsigned. */
+export class NoCallbackSecretError extends Error {
+  override readonly name = 'NoCallbackSecretError';
+
+  constructor() {
+    super('CALLBACK_SECRETS is not set on this worker, and callbacks are never sent unsigned.');
+  }
+}
+
+/** From a name to all its addresses; tests bring their own. */
+export type Resolve = (
+  hostname: string,
+  done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+export const resolveBySystem: Resolve = (hostname, done) =>
+  systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
+
+/**
+ * The `lookup` of a connection: hands on only addresses that may be connected to. Since the socket connects to what comes
+ * back from here and to nothing else, a name that answers differently the next time gains nothing.
+ */
+function checkedLookup(resolve: Resolve, protocol: string, policy: EgressPolicy): LookupFunction {
+  return (hostname, options, done) =>
+    resolve(hostname, (error, found) => {
+      if (error !== null) return done(error, '', 0);
+      const problems = found.map(({ address }) => addressProblem(address, protocol, policy));
+      const allowed = found.filter((_, index) => problems[index] === undefined);
+      const [first] = allowed;
+      if (first === undefined) {
+        const why = problems[0] ?? 'is none at all';
+        return done(new CallbackRefusedError(`The host leads to an address that ${why}.`), '', 0);
+      }
+      return options.all === true ? done(null, [...allowed]) : done(null, first.address, first.family);
+    });
 }

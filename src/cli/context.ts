@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { readEnvironment, type Environment } from '../config/index.js';
+import type { ExitCode } from './exit-codes.js';
 
 type Colors = ReturnType<typeof pc.createColors>;
 
@@ -33,3 +34,6 @@ export function processContext(): CliContext {
     },
   };
 }
+
+/** Runs what a command does and keeps its exit code for the end. */
+export type RunCommand = (work: () => Promise<ExitCode>) => Promise<void>;

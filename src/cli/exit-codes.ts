@@ -1,4 +1,4 @@
-import type { FlowState } from '../flows/vocabulary.js';
+import type { FlowState } from '../protocol/vocabulary.js';
 
 /** What the exit codes of every command mean; `--help` shows them. */
 export const EXIT = {
@@ -39,3 +39,14 @@ Exit codes:
   3  the flow is parked: it waits for a person
   4  gateway, service or Temporal cannot be reached
   5  the flow was still running when the time was up`;
+
+/** Something that the user can do something about: its sentence is shown alone, without a stack. */
+export class CliError extends Error {
+  override readonly name: string = 'CliError';
+  readonly exitCode: ExitCode;
+
+  constructor(sentence: string, exitCode: ExitCode = EXIT.refused) {
+    super(sentence);
+    this.exitCode = exitCode;
+  }
+}

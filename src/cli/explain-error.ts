@@ -1,10 +1,10 @@
-import { BaseUrlError, TokenFileError } from '../client/index.js';
+import { BaseUrlError, TokenFileError } from '../service-client/index.js';
 import { KeptSecretsError, SettingsError } from '../config/index.js';
-import { GatewayPortTakenError } from '../gateway/gateway-errors.js';
+import { GatewayPortTakenError } from '../gateway/start-gateway.js';
 import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError } from '../keys/index.js';
-import { StoreTooNewError, StoreUnavailableError } from '../store/store-errors.js';
-import { DevServerError } from '../temporal/dev-server.js';
-import { NoTemporalServerError } from '../temporal/find-server.js';
+import { StoreTooNewError, StoreUnavailableError, StoreRequestError } from '../store/store-errors.js';
+import { DevServerError } from '../dev-server/dev-server.js';
+import { NoTemporalServerError } from '../dev-server/find-server.js';
 import {
   InvalidError,
   NotAuthorisedError,
@@ -13,10 +13,8 @@ import {
   RefusedError,
   UnavailableError,
   UnreachableError,
-} from '../towline/index.js';
-import { CliError } from './cli-error.js';
-import { explainDatabase } from './explain-database.js';
-import { EXIT, type ExitCode } from './exit-codes.js';
+} from '../sdk/index.js';
+import { CliError, EXIT, type ExitCode } from './exit-codes.js';
 
 export interface Explanation {
   readonly sentence: string;
@@ -72,4 +70,28 @@ function explainGateway(error: unknown): Explanation | undefined {
 
 function refused(sentence: string): Explanation {
   return { sentence, exitCode: EXIT.refused };
+}
+
+/** SQLSTATEs, by what a person can do about them. */
+const NOT_LET_IN = /^28/;
+const NO_DATABASE = '3D000';
+const NO_RIGHT = '42501';
+/** Codes of the system, and the SQLSTATEs of a connection that fails or a server that starts or ends. */
+const AWAY = /^(E[A-Z]+|CONNECTION|08...|57P..)$/;
+
+/** Why the store on Postgres cannot be used, and what to do; undefined for errors that are not about it. */
+function explainDatabase(error: unknown): string | undefined {
+  if (error instanceof StoreRequestError && error.code === NO_RIGHT) {
+    return `The database of DATABASE_URL does not let us make tables (${error.code}): grant its user CREATE on its schema.`;
+  }
+  if (!(error instanceof StoreUnavailableError) || error.place !== 'database') return undefined;
+  const { code } = error;
+  if (NOT_LET_IN.test(code)) {
+    return `The database of DATABASE_URL does not let us in (${code}): see to the user and the password.`;
+  }
+  if (code === NO_DATABASE) return `The server of DATABASE_URL has no such database (${code}): make it.`;
+  if (AWAY.test(code)) {
+    return `The database of DATABASE_URL cannot be reached (${code}): start it, or see to the host and the port.`;
+  }
+  return `The database of DATABASE_URL cannot be written (${code}): its own log says why.`;
 }

@@ -1,7 +1,6 @@
-#!/usr/bin/env node
 import { processContext } from './context.js';
 import { EXIT } from './exit-codes.js';
-import { runCli } from './run-cli.js';
+import { runCli } from './program.js';
 
 /** What is still open after a command ended (a connection, a timer) must not keep the process. */
 const LINGER_MS = 500;

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { addAccountCommand } from './commands/account.js';
 import { addApproveCommand } from './commands/approve.js';
 import { addCallbacksCommand } from './commands/callbacks.js';
@@ -18,9 +18,9 @@ import { addUpCommand } from './commands/up.js';
 import { addWaitCommand } from './commands/wait.js';
 import { addWatchCommand } from './commands/watch.js';
 import { addWorkerCommand } from './commands/worker.js';
-import type { CliContext } from './context.js';
-import { EXIT_CODES_HELP } from './exit-codes.js';
-import type { RunCommand } from './run-command.js';
+import type { CliContext, RunCommand } from './context.js';
+import { EXIT, EXIT_CODES_HELP } from './exit-codes.js';
+import { explainError } from './explain-error.js';
 
 /** A new command is one file and one line here. */
 const COMMANDS = {
@@ -61,4 +61,23 @@ export function createProgram(context: CliContext, run: RunCommand): Command {
     }
   }
   return program;
+}
+
+/** Runs one command line to its exit code. Never rejects. */
+export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+  let exitCode: number = EXIT.done;
+  const program = createProgram(context, async (work) => {
+    exitCode = await work();
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    // commander has said it already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
+    const explained = explainError(error);
+    if (explained === undefined) context.err(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    else context.err(context.colors.red(explained.sentence));
+    return explained?.exitCode ?? EXIT.refused;
+  }
 }

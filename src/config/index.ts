@@ -1,9 +1,9 @@
 export { readEnvironment, type Environment } from './environment.js';
 export type { DuplicateReference, DuplicateReferenceRule } from './duplicate-reference.js';
 export { DEVELOPMENT_TOKEN, type GatewayToken, type TokenRole } from './gateway-tokens.js';
-export { isLoopback } from './loopback.js';
+export { isLoopback } from '../protocol/loopback.js';
 export { createNetworkList, type NetworkList } from './networks.js';
-export { SettingsError } from './settings-error.js';
+export { SettingsError } from './environment.js';
 export { keptSecretsPath, KeptSecretsError, readKeptSecrets, writeKeptSecrets } from './kept-webhook-secrets.js';
 export type { KeptSecret } from './kept-webhook-secrets.js';
 export type { LogLevel, Settings, SettlementTrust, WebhookProfile } from './settings-shape.js';

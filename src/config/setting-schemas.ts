@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Environment } from './environment.js';
 
 /** The simple forms of settings. Messages follow the setting's name in a sentence and never repeat the value. */
 
@@ -88,3 +89,27 @@ export const secrets = (kind: 'any' | 'standard-webhooks') =>
       (parts) => parts.every((part) => (kind === 'any' && !part.startsWith('whsec_')) || STANDARD_SECRET.test(part)),
       'has a secret that is not of the form "whsec_" and base64',
     );
+
+/** Reads one setting after the other and keeps every problem, so that a person repairs them in one go. */
+export interface SettingReader {
+  /** The parsed value; undefined (and a problem) where it does not fit. An empty variable counts as absent. */
+  readonly read: <T>(name: string, schema: z.ZodType<T, string | undefined>) => T | undefined;
+  readonly problem: (sentence: string) => void;
+  readonly problems: readonly string[];
+}
+
+export function createSettingReader(env: Environment): SettingReader {
+  const problems: string[] = [];
+  return {
+    problems,
+    problem: (sentence) => void problems.push(sentence),
+    read(name, schema) {
+      const text = env[name]?.trim();
+      const parsed = schema.safeParse(text === '' ? undefined : text);
+      if (parsed.success) return parsed.data;
+      // Our schemas' messages never repeat the input, which may be a secret.
+      for (const issue of parsed.error.issues) problems.push(`${name} ${issue.message}.`);
+      return undefined;
+    },
+  };
+}

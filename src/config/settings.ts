@@ -2,14 +2,14 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { parseKeyring } from '../keys/index.js';
-import { checkTogether } from './check-together.js';
 import { duplicateReference, unknownForAll } from './duplicate-reference.js';
-import type { Environment } from './environment.js';
+import { type Environment, SettingsError } from './environment.js';
 import { DEVELOPMENT_TOKEN, gatewayTokens } from './gateway-tokens.js';
-import { isLoopback } from './loopback.js';
+import { isLoopback } from '../protocol/loopback.js';
 import { networks } from './networks.js';
-import { createSettingReader } from './setting-reader.js';
 import {
+  createSettingReader,
+  type SettingReader,
   flag,
   fraction,
   httpUrl,
@@ -21,7 +21,6 @@ import {
   wholeNumber,
   words,
 } from './setting-schemas.js';
-import { SettingsError } from './settings-error.js';
 import { LOG_LEVELS, SETTLEMENT_TRUSTS, WEBHOOK_PROFILES, type Settings } from './settings-shape.js';
 
 /** The token that the sandbox of development knows. */
@@ -132,4 +131,68 @@ function temporalVariables(env: Environment): Readonly<Record<string, string>> {
     return entry[0].startsWith('TEMPORAL_') && entry[1] !== undefined && entry[1] !== '';
   });
   return Object.fromEntries(ours);
+}
+
+/** What no setting can say alone. */
+function checkTogether(settings: Settings, env: Environment, { problem }: Pick<SettingReader, 'problem'>): void {
+  const serviceUrl = new URL(settings.serviceBaseUrl);
+  const serviceIsLocal = isLoopback(serviceUrl.hostname);
+  const gatewayIsLocal = isLoopback(settings.gatewayHost);
+
+  if (!serviceIsLocal && serviceUrl.protocol !== 'https:') {
+    problem('SERVICE_BASE_URL must begin with https, since the service is not on this machine.');
+  }
+  if (settings.serviceToken !== undefined && settings.serviceTokenFile !== undefined) {
+    problem('SERVICE_TOKEN and SERVICE_TOKEN_FILE are both set: keep one.');
+  }
+  if (settings.serviceToken === undefined && settings.serviceTokenFile === undefined) {
+    problem('SERVICE_TOKEN (or SERVICE_TOKEN_FILE) is missing: the service takes no request without it.');
+  }
+  if (!serviceIsLocal && !env['PUBLIC_URL']) {
+    problem('PUBLIC_URL is missing: the service must know where to send its callbacks.');
+  }
+  const publicUrl = new URL(settings.publicUrl);
+  if (
+    !isLoopback(publicUrl.hostname) &&
+    publicUrl.protocol !== 'https:' &&
+    env['PUBLIC_URL'] &&
+    !settings.development
+  ) {
+    problem('PUBLIC_URL must begin with https: its paths carry what proves a callback.');
+  }
+  if (!gatewayIsLocal && settings.gatewayTokens.length === 0) {
+    problem('GATEWAY_TOKENS is missing: the token of development is refused where GATEWAY_HOST is not this machine.');
+  }
+  if (!gatewayIsLocal && settings.gatewayTokens.some(({ secret }) => secret === 'dev-token')) {
+    problem('GATEWAY_TOKENS has the token of development, which is refused where GATEWAY_HOST is not this machine.');
+  }
+  if (!settings.development && settings.payloadKeys === undefined) {
+    problem('PAYLOAD_KEYS is missing: keys are made by themselves in development only.');
+  }
+  if (settings.settlementTrust === 'signed' && settings.settlementSecrets.length === 0) {
+    problem('SETTLEMENT_SECRETS is missing, without which SETTLEMENT_TRUST=signed can trust nothing.');
+  }
+  if (settings.settlementTrust === 'network' && settings.settlementNetworks === undefined) {
+    problem('SETTLEMENT_NETWORKS is missing, without which SETTLEMENT_TRUST=network can trust nothing.');
+  }
+  if (
+    (settings.webhookProfile === 'raw-hmac' || settings.webhookProfile === 'json-hmac') &&
+    settings.webhookSecrets.length === 0
+  ) {
+    problem(`WEBHOOK_SECRETS is missing, without which WEBHOOK_PROFILE=${settings.webhookProfile} can trust nothing.`);
+  }
+  if (
+    settings.webhookProfile === 'standard-webhooks' &&
+    !settings.webhookSecrets.some((text) => text.startsWith('whsec_'))
+  ) {
+    problem(
+      'WEBHOOK_SECRETS has no "whsec_" secret, without which WEBHOOK_PROFILE=standard-webhooks can trust nothing.',
+    );
+  }
+  if (settings.timeScale !== 1 && !serviceIsLocal) {
+    problem('TIME_SCALE other than 1 is refused, since the service is not on this machine.');
+  }
+  if (settings.gatewayPort === settings.sandboxPort && settings.serviceIsSandbox && settings.gatewayPort !== 0) {
+    problem('GATEWAY_PORT and SANDBOX_PORT are the same.');
+  }
 }

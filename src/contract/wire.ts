@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { flag, text } from './reading.js';
 
 /**
  * `data` as we read it, back in the interface's own types: what it calls a number is a JSON number again, where one can
@@ -36,3 +37,11 @@ function inner(schema: z.ZodType): z.ZodType {
   }
   return at;
 }
+
+/** "Common response envelope": every response body has these members. `data` is read by the operation's own schema. */
+export const Envelope = z.looseObject({
+  success: flag(),
+  message: text().nullish().catch(undefined),
+  data: z.unknown().optional(),
+});
+export type Envelope = z.infer<typeof Envelope>;

@@ -2,13 +2,18 @@ import countries from 'i18n-iso-countries';
 import type { z } from 'zod';
 import { BankCheckoutRequest } from '../contract/deposit.js';
 import { toWireNumber } from '../money.js';
-import { callbackEvent } from './callback-event.js';
-import { country } from './country.js';
-import { fitsCurrency } from './decimals.js';
+import { CHECKOUT_WORDS } from '../protocol/statuses.js';
+import { callbackEvent } from './callback.js';
+import {
+  country,
+  fitsCurrency,
+  callerReference,
+  commonInput,
+  decimalAmount,
+  isPhoneNumber,
+  LOCAL_PHONE_PROBLEM,
+} from './input.js';
 import { defineFlow } from './flow.js';
-import { callerReference, commonInput, decimalAmount } from './input.js';
-import { isPhoneNumber, LOCAL_PHONE_PROBLEM } from './local-phone-number.js';
-import { CHECKOUT_WORDS } from './meanings.js';
 
 export const PAYMENT_CONFIRMED_EVENT = 'payment.confirmed';
 

@@ -2,12 +2,17 @@ import countries from 'i18n-iso-countries';
 import { z } from 'zod';
 import { BankDetails, BankWithdrawalRequest } from '../contract/withdrawal.js';
 import { toWireNumber } from '../money.js';
-import { callbackEvent } from './callback-event.js';
-import { fitsCurrency } from './decimals.js';
+import { PAYMENT_WORDS } from '../protocol/statuses.js';
+import { callbackEvent } from './callback.js';
+import {
+  fitsCurrency,
+  callerReference,
+  commonInput,
+  decimalAmount,
+  isPhoneNumber,
+  LOCAL_PHONE_PROBLEM,
+} from './input.js';
 import { defineFlow } from './flow.js';
-import { callerReference, commonInput, decimalAmount } from './input.js';
-import { isPhoneNumber, LOCAL_PHONE_PROBLEM } from './local-phone-number.js';
-import { PAYMENT_WORDS } from './meanings.js';
 
 const SOUTH_AFRICA = 'ZA';
 

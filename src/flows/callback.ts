@@ -1,5 +1,7 @@
-import type { FlowView, Parked } from './messages.js';
-import type { FlowState } from './vocabulary.js';
+import { z } from 'zod';
+import type { FlowView, Parked } from '../protocol/messages.js';
+import type { FlowState } from '../protocol/vocabulary.js';
+import type { EventReading } from './flow.js';
 
 /** What a caller is told of a flow: no personal data, no evidence, nobody's words. */
 export interface FlowChange {
@@ -68,4 +70,74 @@ export interface CallbackReport {
   readonly delivered: Delivered | null;
   /** With which the delivery can be started again. */
   readonly order: CallbackOrder;
+}
+
+/*
+ * Callbacks and account webhooks whose shape the interface does not show: the bare fields, or the envelope
+ * `{event, data}`. Either spelling of the reference; amounts as numbers or strings. Unknown members are left in the inbox.
+ */
+
+const decimal = z
+  .union([z.string(), z.number().transform(String)])
+  .pipe(z.string().regex(/^\d{1,30}(\.\d{1,30})?$/))
+  .optional()
+  .catch(undefined);
+const word = z
+  .string()
+  .regex(/^[\w .:-]{1,64}$/)
+  .optional()
+  .catch(undefined);
+const identifier = z
+  .union([z.string(), z.number().transform(String)])
+  .pipe(z.string().regex(/^[\w.:-]{1,128}$/))
+  .optional()
+  .catch(undefined);
+
+const Fields = z.looseObject({
+  referenceId: identifier,
+  reference_id: identifier,
+  provider_reference_id: identifier,
+  status: word,
+  amount: decimal,
+  fiatAmount: decimal,
+  cryptoAmount: decimal,
+  crypto_amount: decimal,
+  currency: word,
+  fiatCurrency: word,
+});
+const Envelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
+
+export type CallbackFields = z.infer<typeof Fields>;
+
+/**
+ * Reads an event; `statusOf` where a kind says its status in other members, `factsOf` where only some members are sure
+ * to mean what the flow knows.
+ */
+export function callbackEvent(
+  body: unknown,
+  statusOf: (fields: CallbackFields, event: string | null) => string | null = (fields) => fields.status ?? null,
+  factsOf: (fields: CallbackFields, event: string | null) => EventReading['facts'] = commonFacts,
+): EventReading | undefined {
+  const envelope = Envelope.safeParse(body);
+  const parsed = Fields.safeParse(envelope.success ? envelope.data.data : body);
+  if (!parsed.success) return undefined;
+  const fields = parsed.data;
+  const event = envelope.success ? envelope.data.event : null;
+  return {
+    reference: fields.referenceId ?? fields.reference_id ?? fields.provider_reference_id ?? null,
+    status: statusOf(fields, event),
+    facts: factsOf(fields, event),
+  };
+}
+
+function commonFacts(fields: CallbackFields): EventReading['facts'] {
+  const facts: Record<string, string> = {};
+  const add = (name: string, value: string | undefined) => {
+    if (value !== undefined) facts[name] = value;
+  };
+  add('amount', fields.amount);
+  add('fiatAmount', fields.fiatAmount);
+  add('cryptoAmount', fields.cryptoAmount ?? fields.crypto_amount);
+  add('currency', fields.currency ?? fields.fiatCurrency);
+  return facts;
 }

@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { CardDepositRequest } from '../contract/deposit.js';
 import { toWireNumber } from '../money.js';
+import { CHECKOUT_WORDS } from '../protocol/statuses.js';
 import { PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
-import { callbackEvent } from './callback-event.js';
-import { cardToken, maskedCard } from './card-token.js';
-import { country } from './country.js';
-import { fitsCurrency } from './decimals.js';
+import { callbackEvent } from './callback.js';
+import { cardToken, maskedCard } from './capability.js';
+import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { defineFlow } from './flow.js';
-import { callerReference, commonInput, decimalAmount } from './input.js';
-import { phoneNumber } from './phone-number.js';
-import { CHECKOUT_WORDS } from './meanings.js';
 
 /**
  * Input of a `card-deposit`: the body of the operation, with the token of a card in the card's place. Input is part of

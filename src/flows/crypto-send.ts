@@ -1,12 +1,11 @@
 import type { z } from 'zod';
 import { CryptoSendRequest, type CryptoSend } from '../contract/onramp.js';
 import { toWireNumber } from '../money.js';
-import { addressFact } from './address-fact.js';
-import { callbackEvent } from './callback-event.js';
-import { fitsCurrency } from './decimals.js';
+import { addressFact } from '../protocol/messages.js';
+import { PAYMENT_WORDS } from '../protocol/statuses.js';
+import { callbackEvent } from './callback.js';
+import { fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { defineFlow } from './flow.js';
-import { callerReference, commonInput, decimalAmount } from './input.js';
-import { PAYMENT_WORDS } from './meanings.js';
 
 /** Input of a `crypto-send`: the body of the operation, the amount as a decimal string or number. */
 export const CryptoSendInput = CryptoSendRequest.extend({

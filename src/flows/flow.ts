@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { OperationName } from '../contract/index.js';
-import type { FlowKind } from './vocabulary.js';
+import type { FlowKind } from '../protocol/vocabulary.js';
 
 /** What an event says, read tolerantly from a webhook's body. */
 export interface EventReading {

@@ -9,7 +9,7 @@ import type { FlowDefinition } from './flow.js';
 import { invoicePaymentFlow } from './invoice-payment.js';
 import { kycCheckFlow } from './kyc-check.js';
 import { mobileMoneyWatchFlow } from './mobile-money-watch.js';
-import type { FlowKind } from './vocabulary.js';
+import type { FlowKind } from '../protocol/vocabulary.js';
 
 /** The flow kinds that this version can run. A new kind is one line here. */
 export const flows: Readonly<Partial<Record<FlowKind, FlowDefinition<never>>>> = {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { fromWireNumber, MAX_EXACT_DIGITS } from '../money.js';
+import countries from 'i18n-iso-countries';
+import { parsePhoneNumberFromString, isPossiblePhoneNumber, type CountryCode } from 'libphonenumber-js';
+import { fromWireNumber, MAX_EXACT_DIGITS, checkAmount } from '../money.js';
 import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
 
 /** Those of the token that has most of them. */
@@ -70,3 +72,56 @@ export const commonInput = {
   /** Multiplies every wait of our own; other than 1 only with a service on loopback. */
   timeScale: z.number().positive().max(1).default(1),
 };
+
+/** A country in a flow's input: ISO-2 or ISO-3, as the interface says of `country_code`. Kept as it came. */
+export const country = () =>
+  z.string().refine((text) => /^[A-Za-z]{2,3}$/.test(text) && countries.isValid(text), {
+    message: 'must be a country by ISO 3166, in two or three letters',
+  });
+
+/**
+ * A phone number in a flow's input, in E.164. Possible is enough: whether a range of numbers is in use is for the
+ * networks to say, whose newest ranges no library knows.
+ */
+export const phoneNumber = () =>
+  z.string().refine((text) => /^\+\d+$/.test(text) && parsePhoneNumberFromString(text)?.isPossible() === true, {
+    message: 'must be a phone number in E.164: "+", the country code, the number, without spaces',
+  });
+
+/** A number that only tells whom to call, beside the account that is paid: the wire has it in national form, too. */
+export const contactNumber = () =>
+  z.string().refine((text) => /^\d{6,14}$/.test(text) || phoneNumber().safeParse(text).success, {
+    message: 'must be a phone number, in E.164 or in national digits',
+  });
+
+export const LOCAL_PHONE_PROBLEM =
+  'must be a phone number in E.164 ("+", the country code, the number), or a national one of the country given';
+
+/**
+ * E.164, or national in a country that is known. The service's samples are national in one place, without saying where
+ * that is legal, so it is not refused where it can be told whose number it is.
+ */
+export function isPhoneNumber(text: string, country: string | undefined): boolean {
+  if (phoneNumber().safeParse(text).success) return true;
+  return country !== undefined && /^\d+$/.test(text) && isPossiblePhoneNumber(text, country as CountryCode);
+}
+
+/** For `superRefine`: the amount has no more decimals than its currency or token has. Names the member at fault. */
+export function fitsCurrency<A extends string, C extends string>(amountMember: A, currencyMember: C) {
+  return (input: { readonly [M in A | C]?: string | undefined }, context: z.core.$RefinementCtx): void => {
+    const { [amountMember]: amount, [currencyMember]: currency } = input as Record<string, string | undefined>;
+    checkFits(context, [amountMember], amount, currency);
+  };
+}
+
+/** The same for members further inside. */
+export function checkFits(
+  context: z.core.$RefinementCtx,
+  path: readonly string[],
+  amount: string | undefined,
+  currency: string | undefined,
+): void {
+  if (amount === undefined || currency === undefined) return;
+  const problem = checkAmount(amount, currency);
+  if (problem !== undefined) context.addIssue({ code: 'custom', path: [...path], message: problem });
+}

@@ -1,19 +1,21 @@
 import { z } from 'zod';
-import { InvoiceBank, InvoiceMobileMoney, InvoicePaymentRequest, InvoiceRequest } from '../contract/invoice.js';
-import type { InvoicePayment } from '../contract/invoice.js';
+import {
+  InvoiceBank,
+  InvoiceMobileMoney,
+  InvoicePaymentRequest,
+  InvoiceRequest,
+  type InvoicePayment,
+} from '../contract/invoice.js';
 import { FIAT_CURRENCIES } from '../contract/vocabulary.js';
 import { checkAmount, sameAmount, toWireNumber } from '../money.js';
+import { CHECKOUT_WORDS, provesPayment } from '../protocol/statuses.js';
 import { confirmedBy, PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
-import { callbackEvent } from './callback-event.js';
-import { country } from './country.js';
-import { fitsCurrency } from './decimals.js';
+import { callbackEvent } from './callback.js';
+import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { defineFlow } from './flow.js';
-import { callerReference, commonInput, decimalAmount } from './input.js';
-import { CHECKOUT_WORDS, tellsOfPayment } from './meanings.js';
-import { phoneNumber } from './phone-number.js';
 
 /** Only these are said of a payment, and not of an invoice that nobody has paid. */
-const PAID_WORDS = Object.keys(CHECKOUT_WORDS).filter(tellsOfPayment);
+const PAID_WORDS = Object.keys(CHECKOUT_WORDS).filter(provesPayment);
 
 const MobileMoney = InvoiceMobileMoney.extend({ phoneNumber: phoneNumber() });
 
@@ -102,7 +104,7 @@ export const invoicePaymentFlow = defineFlow<InvoicePaymentInput>({
 /** What was paid, as the record shows it. Before a payment its amounts are those of the invoice. */
 export function paidFacts(record: unknown): Readonly<Record<string, string>> {
   const { status, amount, currency } = record as InvoicePayment;
-  if (!tellsOfPayment(status)) return {};
+  if (!provesPayment(status)) return {};
   return { ...(amount ? { paidAmount: amount } : {}), ...(currency ? { paidCurrency: currency } : {}) };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { MobileMoneyDeposit } from '../contract/deposit.js';
-import { callbackEvent } from './callback-event.js';
+import { callbackEvent } from './callback.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput } from './input.js';
 

@@ -1,14 +1,106 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { OnrampBankCheckout, OnrampMobileMoney, OnrampRequest } from '../contract/onramp.js';
 import { toWireNumber } from '../money.js';
-import { addressFact } from './address-fact.js';
-import { fitsCurrency } from './decimals.js';
-import { defineFlow } from './flow.js';
-import { callerReference, commonInput, decimalAmount } from './input.js';
-import { ONRAMP_EVENTS, onrampEvent } from './onramp-event.js';
-import { onrampFacts, onrampStatus } from './onramp-legs.js';
-import { phoneNumber } from './phone-number.js';
-import { ONRAMP_WORDS } from './meanings.js';
+import { addressFact } from '../protocol/messages.js';
+import { ONRAMP_WORDS, isFinal, classifyStatus, PAYMENT_WORDS, type Meaning } from '../protocol/statuses.js';
+import { ON_CHAIN_DEPOSIT_EVENT } from '../contract/events.js';
+import { amount } from '../contract/reading.js';
+import { fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
+import { defineFlow, type EventReading } from './flow.js';
+import { callbackEvent, type CallbackFields } from './callback.js';
+
+/** What is read of the two legs, in a looked-up record or in an event; null where it is not said. */
+export interface OnrampLegs {
+  readonly fiat: string | null;
+  readonly crypto: string | null;
+  /** `crypto_received_status`: beside the on-chain status in a record, alone in an event. */
+  readonly received: string | null;
+}
+
+const text = z.string().nullish().catch(undefined);
+const Deposit = z.looseObject({
+  status: text,
+  amount: amount().nullish().catch(undefined),
+  currency: text,
+});
+const Legs = z.looseObject({
+  mobile_money: Deposit.nullish().catch(undefined),
+  onchain: z
+    .looseObject({ status: text, crypto_received_status: text, public_address: text })
+    .nullish()
+    .catch(undefined),
+});
+
+/** Where an onramp stands, by both of its lookups: `getOnChainDeposit`, and `getMobileMoneyDeposit` for a missing leg. */
+function onrampStatus(record: unknown, mobileMoney: unknown): string | null {
+  const { mobile_money: fiat, onchain } = Legs.parse(record ?? {});
+  return onrampWord({
+    fiat: fiat?.status ?? Deposit.parse(mobileMoney ?? {}).status ?? null,
+    crypto: onchain?.status ?? null,
+    received: onchain?.crypto_received_status ?? null,
+  });
+}
+
+/** What a looked-up onramp can be told by. */
+export function onrampFacts(record: unknown): Readonly<Record<string, string>> {
+  const { mobile_money: fiat, onchain } = Legs.parse(record ?? {});
+  return {
+    ...(fiat?.amount ? { fiatAmount: fiat.amount } : {}),
+    ...(fiat?.currency ? { currency: fiat.currency } : {}),
+    ...(onchain?.public_address ? { receiverAddress: addressFact(onchain.public_address) } : {}),
+  };
+}
+
+/**
+ * One word of `ONRAMP_WORDS` for both legs. The crypto leg counts once the fiat is collected, or once the crypto is
+ * delivered: a chain that says FAILED while the customer has not paid says nothing about money. What no order of events
+ * explains gets a word that is in no table: it is shown, and is neither success nor final.
+ */
+function onrampWord({ fiat, crypto: onchain, received }: OnrampLegs): string | null {
+  const crypto = onchain ?? received;
+  const paid = fiat === null ? null : classifyStatus(PAYMENT_WORDS, fiat);
+  const sent = crypto === null ? null : classifyStatus(PAYMENT_WORDS, crypto);
+  if (excludes(sent, received === null ? null : classifyStatus(PAYMENT_WORDS, received))) return `CONTRADICTORY_CRYPTO`;
+  if (paid === 'failed') return sent === 'succeeded' ? 'CRYPTO_WITHOUT_FIAT' : `FIAT_${fiat}`;
+  if (paid === 'refunded') return sent === null || sent === 'failed' ? `FIAT_${fiat}` : 'CRYPTO_WITHOUT_FIAT';
+  if (crypto !== null && (paid === 'succeeded' || sent === 'succeeded')) return `CRYPTO_${crypto}`;
+  if (fiat !== null) return `FIAT_${fiat}`;
+  return sent === 'failed' ? `CRYPTO_${crypto}` : crypto;
+}
+
+function excludes(one: Meaning | null, other: Meaning | null): boolean {
+  return one !== null && other !== null && isFinal(one) && isFinal(other) && one !== other;
+}
+
+/** Events of the fiat leg: their status is half of the way. */
+const FIAT_EVENTS: readonly string[] = ['payment.confirmed', 'transaction.deposit.status.updated'];
+
+const ONRAMP_EVENTS = ['transaction.onramp.status.updated', ON_CHAIN_DEPOSIT_EVENT, ...FIAT_EVENTS];
+
+/** Events of an onramp: a word for both legs, and what can be compared. The lookup has the last word in any case. */
+function onrampEvent(body: unknown): EventReading | undefined {
+  return callbackEvent(body, wordOf, factsOf);
+}
+
+function wordOf(fields: CallbackFields, event: string | null): string | null {
+  const fiat = legIn(fields, 'mobile_money_status');
+  const received = legIn(fields, 'crypto_received_status');
+  if (fiat !== null || received !== null) return onrampWord({ fiat, crypto: null, received });
+  const status = fields.status ?? null;
+  return status !== null && FIAT_EVENTS.includes(event ?? '') ? `FIAT_${status}` : status;
+}
+
+/** `amount` is the fiat's in the one event whose shape is shown; in the others it may be anything. */
+function factsOf(fields: CallbackFields, event: string | null): EventReading['facts'] {
+  const fiatAmount = fields.fiatAmount ?? (event === ON_CHAIN_DEPOSIT_EVENT ? fields.amount : undefined);
+  if (fiatAmount === undefined) return {};
+  return { fiatAmount, ...(fields.currency === undefined ? {} : { currency: fields.currency }) };
+}
+
+function legIn(fields: CallbackFields, member: string): string | null {
+  const value = fields[member];
+  return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : null;
+}
 
 /**
  * Input of an `onramp`: the body of the operation, the amount as a decimal string or number. Mobile money, bank

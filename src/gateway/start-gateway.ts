@@ -6,38 +6,31 @@ import type { Settings } from '../config/settings-shape.js';
 import type { Store } from '../store/store.js';
 import { createCallbackHandles } from '../temporal/callback-handle.js';
 import { createFlowReader } from '../temporal/flow-handle.js';
-import { signalFlow } from '../temporal/signal-flow.js';
-import { addCallbackRoutes } from './callbacks/routes.js';
-import { createCardDesk, type ServeCards } from './cards/card-desk.js';
-import { addCardRoutes } from './cards/routes.js';
-import { addCodecRoutes, type PeopleCodec } from './codec/routes.js';
+import { signalFlow } from '../temporal/start-flow.js';
+import { addCallbackRoutes } from './ops/callbacks.js';
+import { createCardIntake, type ServeCards } from './cards/card-intake.js';
+import { addCardRoutes } from './cards/take-card.js';
+import { addCodecRoutes, type PeopleCodec } from './ops/codec.js';
 import { createDispatcher } from './dispatch/dispatcher.js';
-import { createIntake } from './dispatch/intake.js';
-import { createDrain } from './dispatch/drain.js';
-import { createOpenSignals } from './dispatch/open-signals.js';
-import { createSignalPace } from './dispatch/signal-pace.js';
+import { createIntake, createDrain } from './dispatch/intake.js';
+import { createOpenSignals, createSignalPace } from './dispatch/signal-pace.js';
 import { createSettler } from './dispatch/settler.js';
 import { createUnreadableFlows } from './dispatch/unreadable-flows.js';
-import { addEventRoutes } from './events/routes.js';
+import { addEventRoutes } from './ops/events.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { addFlowRoutes } from './flows/routes.js';
-import { GatewayPortTakenError } from './gateway-errors.js';
-import { addHealthRoutes } from './health.js';
-import { takeCensus } from './metrics/census.js';
-import { keepFresh } from './metrics/keep-fresh.js';
-import { createMetrics } from './metrics/metrics.js';
-import { addMetricsRoute, countRequests } from './metrics/routes.js';
+import { addHealthRoutes } from './ops/health.js';
+import { collectFlowStats } from './ops/flow-stats.js';
+import { keepFresh, createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
 import { addReferenceRoutes } from './reference/routes.js';
 import { createTokenCheck } from './http/bearer-token.js';
-import { closingSignal } from './http/closing.js';
-import { listRoutes, type Route } from './http/list-routes.js';
-import { errorForLog } from './http/error-for-log.js';
+import { closingSignal, listRoutes, type Route, closeServer, createServer, type RequestLimits } from './http/server.js';
+import { errorForLog } from './http/refusal.js';
 import { createRateLimit } from './http/rate-limit.js';
-import { closeServer, createServer, type RequestLimits } from './http/server.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
-import { createProfiles } from './inbound/profiles.js';
-import { createRetention } from './retention.js';
+import { createProfiles } from './inbound/signatures.js';
+import { createRetention } from './ops/retention.js';
 import { addInboundRoutes } from './inbound/routes.js';
 import type { ServiceAccess } from './proxy/deps.js';
 import { addProxyRoutes } from './proxy/routes.js';
@@ -104,7 +97,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     inbox,
     unreadableFlows: () => unreadable.count(),
     census: keepFresh({
-      ask: () => takeCensus({ client, reader, store, nowMs }),
+      ask: () => collectFlowStats({ client, reader, store, nowMs }),
       freshMs: CENSUS_FRESH_MS,
       patienceMs: CENSUS_PATIENCE_MS,
       nowMs,
@@ -139,7 +132,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const tokens = createTokenCheck(settings.gatewayTokens, createRateLimit(settings.gatewayRateLimit, monotonicMs));
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
-  const cards = createCardDesk({
+  const cards = createCardIntake({
     serve: options.serveCards,
     logger,
     nowMs,
@@ -215,5 +208,16 @@ async function listen(server: ReturnType<typeof createServer>, settings: Setting
     await server.close();
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new GatewayPortTakenError(port, host);
     throw error;
+  }
+}
+
+/** The gateway's port belongs to another program (or to another gateway). */
+export class GatewayPortTakenError extends Error {
+  override readonly name = 'GatewayPortTakenError';
+  readonly port: number;
+
+  constructor(port: number, host: string) {
+    super(`Port ${port} on ${host} is taken: stop what listens there, or set GATEWAY_PORT to another port.`);
+    this.port = port;
   }
 }

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ExposedKeyFileError, InvalidKeysError } from './key-errors.js';
-import { parseKeyring, type Keyring } from './keyring.js';
+import { ExposedKeyFileError, InvalidKeysError, parseKeyring, type Keyring } from './keyring.js';
 
 /**
  * The payload keys of development: `<homeFolder>/keys` (mode 0600), made at first use.

@@ -1,7 +1,5 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { SealBrokenError, UnknownKeyError } from './key-errors.js';
-import type { Keyring, PayloadKey } from './keyring.js';
-import { nextNonce } from './nonce.js';
+import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
+import { SealBrokenError, UnknownKeyError, type Keyring, type PayloadKey } from './keyring.js';
 
 /*
  * version (1 byte) · length of the key id (1 byte) · key id · nonce (12 bytes) · ciphertext · tag (16 bytes)
@@ -75,4 +73,19 @@ function headOf(key: PayloadKey): Buffer {
 
 function associatedData(head: Uint8Array, context: string): Buffer {
   return Buffer.concat([head, Buffer.from(context, 'utf8')]);
+}
+
+/** One call to the generator costs as much as a seal. */
+const POOL_BYTES = 3_072;
+const pool = new Uint8Array(POOL_BYTES);
+let used = POOL_BYTES;
+
+/** Random bytes that nobody else was or will be given. A view: copy them before the next call. */
+function nextNonce(bytes: number): Uint8Array {
+  if (used + bytes > POOL_BYTES) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += bytes;
+  return pool.subarray(used - bytes, used);
 }

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.js';
-import { withNumbersAsText } from './deliveries/numbers-as-text.js';
-import type { Answer } from './ledger/executions.js';
+import { withNumbersAsText } from './deliveries/deliveries.js';
+import type { Answer } from './ledger.js';
 import { Refusal } from './refusal.js';
 import { type ErrorBodyForm, type LiveSettings } from './settings.js';
 

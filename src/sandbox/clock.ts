@@ -1,4 +1,4 @@
-import type { Notes } from './notes.js';
+import type { KeyValue } from './database.js';
 
 interface ClockState {
   readonly frozenAt: number | null;
@@ -21,7 +21,7 @@ export interface Clock {
   reset(): void;
 }
 
-export function createClock(deps: { notes: Notes; wallNow: () => number }): Clock {
+export function createClock(deps: { notes: KeyValue; wallNow: () => number }): Clock {
   const running: ClockState = { frozenAt: null, offsetMs: 0 };
   let state = deps.notes.read<ClockState>('clock', running);
   const now = () => state.frozenAt ?? deps.wallNow() + state.offsetMs;
@@ -47,3 +47,22 @@ export function createClock(deps: { notes: Notes; wallNow: () => number }): Cloc
     },
   };
 }
+
+/** How the sandbox waits; passed in, so that a test may run it on a clock of its own. */
+export interface Timers {
+  /** Runs `work` once after so many milliseconds; the function it gives stops that. */
+  after(ms: number, work: () => void): () => void;
+  /** Runs `work` in the next turn of the event loop; the function it gives stops that. */
+  soon(work: () => void): () => void;
+}
+
+export const systemTimers: Timers = {
+  after(ms, work) {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  },
+  soon(work) {
+    const immediate = setImmediate(work);
+    return () => clearImmediate(immediate);
+  },
+};

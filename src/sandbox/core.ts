@@ -1,12 +1,10 @@
 import type { Clock } from './clock.js';
-import type { Database } from './database.js';
+import type { Database, KeyValue } from './database.js';
 import type { Adversary } from './deliveries/adversary.js';
 import type { Announce } from './deliveries/announce.js';
 import type { Deliveries } from './deliveries/deliveries.js';
 import type { History } from './history.js';
-import type { Executions } from './ledger/executions.js';
-import type { Ledger } from './ledger/ledger.js';
-import type { Notes } from './notes.js';
+import type { Executions, Ledger } from './ledger.js';
 import type { Scenarios } from './scenarios.js';
 import type { Scheduler } from './scheduler.js';
 import type { LiveSettings } from './settings.js';
@@ -14,7 +12,7 @@ import type { LiveSettings } from './settings.js';
 /** What every part of the service is built on. */
 export interface Core {
   readonly database: Database;
-  readonly notes: Notes;
+  readonly notes: KeyValue;
   readonly clock: Clock;
   readonly settings: LiveSettings;
   readonly scheduler: Scheduler;

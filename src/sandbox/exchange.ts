@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Big } from 'big.js';
 import type { Operation } from '../contract/operation.js';
 import type { Answers } from './answers.js';
-import type { Answer } from './ledger/executions.js';
+import type { Answer } from './ledger.js';
 import { Refusal } from './refusal.js';
 
 /** One request that was let in, and the three things that can be done with it: commit, answer, break off. */
@@ -66,3 +67,19 @@ export function createExchange(deps: {
     hang: () => void reply.hijack(),
   };
 }
+
+/** ISO 4217: these have no minor unit. */
+const WITHOUT_DECIMALS: readonly string[] = ['UGX', 'XOF', 'XAF', 'RWF', 'GNF'];
+/** Currencies of the interface that are no fiat, as precise as their chains show them. */
+const DECIMALS: Readonly<Record<string, number>> = { USDT: 6, USDC: 6, BTC: 8, ETH: 8 };
+
+export const decimalsOf = (currency: string): number =>
+  WITHOUT_DECIMALS.includes(currency) ? 0 : (DECIMALS[currency] ?? 2);
+
+const FEE_PERCENT = '1';
+
+/** The service's fee on an amount, in its currency, rounded down to what the currency can express. */
+export const feeOf = (amount: string, currency: string): string =>
+  new Big(amount).times(FEE_PERCENT).div(100).round(decimalsOf(currency), Big.roundDown).toFixed();
+
+export const less = (amount: string, fee: string): string => new Big(amount).minus(fee).toFixed();

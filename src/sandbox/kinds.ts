@@ -1,14 +1,11 @@
 import { KYC } from './account/kyc.js';
-import { CRYPTO_SEND } from './crypto-send/crypto-send.js';
-import { BANK_CHECKOUT } from './deposit/bank-checkout.js';
-import { CARD_DEPOSIT } from './deposit/card.js';
-import { MOBILE_MONEY } from './deposit/mobile-money.js';
-import { INVOICE } from './invoice/invoice.js';
-import { INVOICE_PAYMENT } from './invoice/invoice-payment.js';
-import { OFFRAMP } from './offramp/offramp.js';
-import { ONRAMP } from './onramp/onramp.js';
+import { CRYPTO_SEND } from './crypto-send.js';
+import { BANK_CHECKOUT, CARD_DEPOSIT, MOBILE_MONEY } from './deposit/methods.js';
+import { INVOICE, INVOICE_PAYMENT } from './invoice.js';
+import { OFFRAMP } from './offramp.js';
+import { ONRAMP } from './onramp.js';
 import type { Kind } from './transactions/kind.js';
-import { WITHDRAWAL } from './withdrawal/withdrawal.js';
+import { WITHDRAWAL } from './withdrawal.js';
 
 /** Everything that has a lifecycle, but for the bridge, which reports may send anywhere. A new kind is one line. */
 export const KINDS: readonly Kind[] = [

@@ -1,6 +1,6 @@
-import type { Transport } from './deliveries/post.js';
+import type { Transport } from './deliveries/deliver.js';
 import type { Settings } from './settings.js';
-import type { Timers } from './timers.js';
+import type { Timers } from './clock.js';
 
 /** Where the sandbox says what it does. A pino logger fits. */
 export interface SandboxLogger {

@@ -1,16 +1,18 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { operationNames, operations, type OperationName } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
 import { REFERENCE_PATTERN } from '../contract/sending.js';
+import type { CardDepositRequest } from '../contract/deposit.js';
 import type { Database } from './database.js';
 import type { Answers } from './answers.js';
 import { createExchange, type Committed, type Exchange } from './exchange.js';
-import { keepable } from './keepable.js';
-import type { Executions } from './ledger/executions.js';
+import type { Executions } from './ledger.js';
 import type { Handler, Handlers } from './operations/handler.js';
-import { noSuchName, Refusal } from './refusal.js';
+import { noSuchName, Refusal, badMembers } from './refusal.js';
 import type { Scheduler } from './scheduler.js';
 import { validate } from './validate.js';
+import { withoutCard } from './deposit/methods.js';
+import type { SandboxLogger } from './options.js';
 
 type AnyHandler = Handler<OperationName>;
 type AnyCall = Parameters<AnyHandler>[0];
@@ -95,4 +97,58 @@ function referenceOf(operation: Operation, body: unknown, param: string): string
   const members = (body ?? {}) as Record<string, unknown>;
   const reference = members[operation.reference ?? 'provider_reference_id'];
   return typeof reference === 'string' ? reference : '';
+}
+
+/**
+ * A request's body without what must never be written down. Everything after the validation sees only this, so that no
+ * job, fault log, execution or record can hold a card.
+ */
+const keepable = (operation: OperationName, body: unknown): unknown =>
+  operation === 'createCardDeposit' ? withoutCard(body as CardDepositRequest) : body;
+
+const MAX_BODY_BYTES = 64 * 1024;
+/** The longest reference. Fastify's own limit is 100: a payment under a longer one could not be looked up. */
+const MAX_PARAM_LENGTH = 128;
+
+/** An HTTP server whose every error has the body of the service's errors. */
+export function createServer(deps: {
+  logger: SandboxLogger;
+  /** The body of a refusal at this path. */
+  bodyOf: (refusal: Refusal, path: string) => object;
+}): FastifyInstance {
+  const server = Fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+  });
+
+  // A POST that needs no body may say that it is JSON and send nothing.
+  const parse = server.getDefaultJsonParser('error', 'error');
+  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text === '') done(null, undefined);
+    else void parse(request, text as string, done);
+  });
+
+  server.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
+    const refusal = asRefusal(error);
+    if (refusal.status >= 500 && !(error instanceof Refusal)) {
+      deps.logger.error({ error: error.stack ?? error.message }, 'a request failed');
+    }
+    return reply
+      .code(refusal.status)
+      .headers(refusal.details.headers ?? {})
+      .send(deps.bodyOf(refusal, request.url));
+  });
+  server.setNotFoundHandler((request) => {
+    throw new Refusal(404, 'NOT_FOUND', `${request.method} ${request.url} does not exist`);
+  });
+  return server;
+}
+
+function asRefusal(error: Error & { statusCode?: number; code?: string }): Refusal {
+  if (error instanceof Refusal) return error;
+  const status = error.statusCode ?? 500;
+  if (status >= 500) return new Refusal(500, 'INTERNAL_ERROR', 'Internal server error');
+  if (status === 400) return badMembers([{ path: '', message: error.message }], 'The body is not JSON');
+  return new Refusal(status, error.code ?? 'BAD_REQUEST', error.message);
 }

@@ -1,33 +1,41 @@
+import type { OperationName } from '../contract/index.js';
 import type { Integrator } from './account/integrator.js';
 import type { Tokens } from './account/tokens.js';
 import { createBridgePart } from './bridge/part.js';
 import type { Deposits } from './bridge/deposits.js';
 import type { Core } from './core.js';
 import { createFiatLegs } from './deposit/fiat-legs.js';
-import { createInvoices } from './invoice/invoices.js';
-import { createCreateApiKey } from './operations/create-api-key.js';
-import { createCreateBankCheckout } from './operations/create-bank-checkout.js';
-import { createCreateBankWithdrawal } from './operations/create-bank-withdrawal.js';
-import { createCreateCardDeposit } from './operations/create-card-deposit.js';
-import { createCreateIntegrator } from './operations/create-integrator.js';
-import { createCreateInvoice } from './operations/create-invoice.js';
-import { createCreateOfframp } from './operations/create-offramp.js';
-import { createCreateOnramp } from './operations/create-onramp.js';
-import { createGetCryptoSend } from './operations/get-crypto-send.js';
-import { createGetInvoicePayment } from './operations/get-invoice-payment.js';
-import { createGetInvoice } from './operations/get-invoice.js';
-import { createGetKycStatus } from './operations/get-kyc-status.js';
-import { createGetMobileMoneyDeposit } from './operations/get-mobile-money-deposit.js';
-import { createGetOfframp } from './operations/get-offramp.js';
-import { createGetOnChainDeposit } from './operations/get-on-chain-deposit.js';
+import { createInvoices } from './invoice.js';
+import {
+  createCreateApiKey,
+  createCreateIntegrator,
+  createGetKycStatus,
+  createUpdateWebhook,
+  createVerifyHuman,
+} from './operations/account.js';
+import {
+  createCreateBankCheckout,
+  createCreateCardDeposit,
+  createCreateOnramp,
+  createGetMobileMoneyDeposit,
+  createGetOnChainDeposit,
+} from './operations/deposits.js';
+import {
+  createCreateBankWithdrawal,
+  createCreateOfframp,
+  createGetCryptoSend,
+  createGetOfframp,
+  createSendCrypto,
+} from './operations/payouts.js';
+import {
+  createCreateInvoice,
+  createGetInvoicePayment,
+  createGetInvoice,
+  createPayInvoice,
+} from './operations/invoices.js';
 import type { Handler, Handlers } from './operations/handler.js';
-import { createPayInvoice } from './operations/pay-invoice.js';
-import { createSendCrypto } from './operations/send-crypto.js';
-import { createUpdateWebhook } from './operations/update-webhook.js';
-import { createVerifyHuman } from './operations/verify-human.js';
-import type { OperationName } from '../contract/index.js';
 import type { JobKind } from './scheduler.js';
-import { createTransactionTools, type TransactionTools } from './transactions/part.js';
+import { createTransactionTools, type TransactionTools } from './transactions/kind.js';
 
 export interface Service extends TransactionTools {
   readonly handlers: Handlers;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { WEBHOOK_EVENTS } from '../contract/vocabulary.js';
-import type { Notes } from './notes.js';
+import type { KeyValue } from './database.js';
 
 /**
  * What a repeated reference gets. `same-result`: the first answer again. `conflict`: 409. `rejected`: 400.
@@ -93,7 +93,7 @@ export interface LiveSettings {
   change(part: Partial<Settings>): Settings;
 }
 
-export function createSettings(deps: { notes: Notes; fromOptions: Partial<Settings> }): LiveSettings {
+export function createSettings(deps: { notes: KeyValue; fromOptions: Partial<Settings> }): LiveSettings {
   const base = { ...defaultSettings, ...deps.fromOptions };
   const read = () => ({ ...base, ...deps.notes.read<Partial<Settings>>('settings', {}) });
   return {

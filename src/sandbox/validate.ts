@@ -1,5 +1,7 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { z } from 'zod';
-import { badMembers, type MemberError } from './refusal.js';
+import { badMembers, type MemberError, Refusal } from './refusal.js';
+import type { Tokens } from './account/tokens.js';
 
 /** The value as its schema reads it, or a 400 that names every member at fault. */
 export function validate<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
@@ -16,3 +18,22 @@ function membersAtFault(issue: z.core.$ZodIssue): MemberError[] {
   }
   return [{ path: path.join('.'), message: issue.message }];
 }
+
+const digest = (text: string) => createHash('sha256').update(text).digest();
+
+/**
+ * Refuses a request that does not carry `Authorization: Bearer <token>` with the sandbox's own token, a session token
+ * or an API key that it gave out.
+ */
+export function createAuthenticate(token: string, tokens: Tokens): (authorization: string | undefined) => void {
+  // Digests have one length whatever was sent; timingSafeEqual throws on unequal ones.
+  const expected = digest(`Bearer ${token}`);
+  return (authorization) => {
+    if (authorization === undefined) throw unauthorized();
+    if (timingSafeEqual(digest(authorization), expected)) return;
+    const [, given = ''] = /^Bearer (\S+)$/.exec(authorization) ?? [];
+    if (!tokens.isValid('session', given) && !tokens.isValid('api-key', given)) throw unauthorized();
+  };
+}
+
+export const unauthorized = () => new Refusal(401, 'INVALID_API_KEY', 'Unauthorized');

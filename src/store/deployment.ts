@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { integer, text } from './column.js';
-import { turnOf, type SqlConnection } from './sql-connection.js';
+import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row } from './sql-message.js';
 
 /** Which deployment a store is of: one namespace, one store, one account at the service. */

@@ -51,7 +51,7 @@ export interface Receipt {
   readonly leased?: InboxBatch;
 }
 
-export interface Fate {
+export interface EventVerdict {
   readonly id: string;
   readonly state: InboxState;
   readonly detail?: string;
@@ -97,10 +97,10 @@ export interface InboxStore {
   defer(flowId: string, delayMs: number): Promise<void>;
 
   /** The flow exists now: its waiting rows are due at once, and with them those that were `unmatched` for want of it. */
-  hasten(flowId: string): Promise<void>;
+  releaseWaiting(flowId: string): Promise<void>;
 
   /** Final words on rows; a row that was settled before keeps its first settlement, except `unverified`, which may rise. */
-  settle(fates: readonly Fate[]): Promise<void>;
+  settle(fates: readonly EventVerdict[]): Promise<void>;
 
   /** Flows with `delivered` rows that nobody settled yet, longest waiting first, delivered at least `ageMs` ago. */
   unsettledFlows(options: {

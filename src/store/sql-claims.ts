@@ -1,8 +1,6 @@
 import type { Claim, ClaimKey, ClaimPhase, ClaimStore, Rejection, Reservation } from './claim.js';
-import { claimOf, placeOf, type ClaimRow } from './claim-row.js';
-import { integer, text } from './column.js';
-import type { SealedJson } from './sealed-json.js';
-import { turnOf, type SqlConnection } from './sql-connection.js';
+import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
+import type { SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
 
 const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
@@ -241,4 +239,52 @@ function rowOf(result: StepResult | undefined): ClaimRow | undefined {
 
 function changes(result: StepResult | undefined): number {
   return result?.changes ?? 0;
+}
+
+/** A row of the table `claims`. */
+interface ClaimRow {
+  readonly account: string;
+  readonly operation: string;
+  readonly reference: string;
+  readonly phase: ClaimPhase;
+  readonly owner: string;
+  readonly flow_id: string;
+  readonly fingerprint: string;
+  readonly reserved_at: number;
+  readonly sending_at: number | null;
+  readonly ended_at: number | null;
+  readonly answer: SqlBlob | null;
+  readonly rejection: SqlBlob | null;
+  readonly reason: SqlBlob | null;
+}
+
+/** What a sealed column of a claim is bound to. */
+function placeOf(key: ClaimKey, column: 'answer' | 'rejection' | 'reason' | 'note'): readonly string[] {
+  return ['claims', key.account, key.operation, key.reference, column];
+}
+
+/** @throws UnknownKeyError @throws SealBrokenError */
+function claimOf(row: ClaimRow, sealed: SealedJson): Claim {
+  const { account, operation, reference } = row;
+  const open = (column: 'answer' | 'rejection' | 'reason', value: SqlBlob): unknown =>
+    sealed.open(placeOf(row, column), value);
+  return {
+    account,
+    operation,
+    reference,
+    phase: row.phase,
+    owner: row.owner,
+    flowId: row.flow_id,
+    fingerprint: row.fingerprint,
+    reservedAt: iso(row.reserved_at),
+    ...(row.sending_at === null ? {} : { sendingAt: iso(row.sending_at) }),
+    ...(row.ended_at === null ? {} : { endedAt: iso(row.ended_at) }),
+    ...(row.answer === null ? {} : { answer: open('answer', row.answer) }),
+    ...(row.rejection === null ? {} : { rejection: open('rejection', row.rejection) as Rejection }),
+    ...(row.reason === null ? {} : { reason: open('reason', row.reason) as string }),
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.js';
-import type { Request, StepResult } from './sql-message.js';
+import type { Request, StepResult, Row } from './sql-message.js';
 
 /**
  * What a write must not overtake, and must not be overtaken by: writes of one turn happen one after the other, whichever
@@ -42,4 +42,18 @@ export interface SqlConnection {
   read(request: Request): Promise<readonly StepResult[]>;
   /** Waits for what was asked before. */
   close(): Promise<void>;
+}
+
+/** A TEXT column that is never null. @throws TypeError where it is something else: the statement is wrong */
+export function text(row: Row | undefined, column: string): string {
+  const value = row?.[column];
+  if (typeof value !== 'string') throw new TypeError(`Column ${column} is no text`);
+  return value;
+}
+
+/** An INTEGER column that is never null. @throws TypeError where it is something else: the statement is wrong */
+export function integer(row: Row | undefined, column: string): number {
+  const value = row?.[column];
+  if (typeof value !== 'number') throw new TypeError(`Column ${column} is no integer`);
+  return value;
 }

@@ -1,13 +1,12 @@
 import type { InboxRow, InboxStore } from './inbox.js';
-import { integer, text } from './column.js';
-import { turnOf, type SqlConnection } from './sql-connection.js';
+import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Request, Row, SqlValue, Step, StepResult } from './sql-message.js';
 
 /** Ours, nobody's, or of somebody whose time is up. What another one holds is left alone. */
 const NOT_OTHERS = `(leased_by IS NULL OR leased_by = ? OR due_at <= ?)`;
 const NO_LEASE = `leased_by = NULL, lease = NULL, hastened = 0`;
 
-export type InboxLeases = Pick<InboxStore, 'lease' | 'waitingOf' | 'markDelivered' | 'defer' | 'hasten'> & {
+export type InboxLeases = Pick<InboxStore, 'lease' | 'waitingOf' | 'markDelivered' | 'defer' | 'releaseWaiting'> & {
   /** This event's flow waits; where nothing else of it does and `leaseMs` is given, it is leased at once. */
   admit(id: string, atMs: number, leaseMs: number | undefined): Step;
   /** Drops the flows of these events from the list of those that have something waiting, where nothing is. */
@@ -129,7 +128,7 @@ export function createInboxLeases(deps: {
       ]);
     },
 
-    async hasten(flowId) {
+    async releaseWaiting(flowId) {
       const at = now();
       await write([
         {

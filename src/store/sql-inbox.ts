@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { InboxState, InboxStore, Receipt } from './inbox.js';
-import { inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js';
-import { integer, text } from './column.js';
-import type { SealedJson } from './sealed-json.js';
-import { turnOf, type SqlConnection } from './sql-connection.js';
+import { SealBrokenError, UnknownKeyError } from '../keys/index.js';
+import type { InboxState, InboxStore, Receipt, InboxRow, InboxSource, Proof, ReceivedEvent } from './inbox.js';
+import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
+import type { SealedJson } from './store-key.js';
 import { createInboxLeases } from './sql-inbox-leases.js';
-import type { Request, Row, SqlValue, StepResult } from './sql-message.js';
+import type { Request, Row, SqlValue, StepResult, SqlBlob } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
 
 const DEFAULT_LIMIT = 100;
@@ -192,4 +191,76 @@ const SETTLED: ReadonlySet<InboxState> = new Set<InboxState>([
 
 function rows(result: StepResult | undefined): readonly Row[] {
   return result?.rows ?? [];
+}
+
+/** A row of the table `inbox`. */
+interface StoredEvent {
+  readonly seq: number;
+  readonly id: string;
+  readonly source: InboxSource;
+  readonly flow_id: string | null;
+  readonly reference: string | null;
+  readonly status: string | null;
+  readonly proof: Proof | null;
+  readonly content_hash: string;
+  readonly body: SqlBlob | null;
+  readonly state: InboxState;
+  readonly detail: SqlBlob | null;
+  readonly received_at: number;
+  readonly delivered_at: number | null;
+  readonly settled_at: number | null;
+  readonly repeats: number;
+}
+
+/** What a sealed column of an event is bound to. */
+function placeOf(id: string, column: 'body' | 'detail'): readonly string[] {
+  return ['inbox', id, column];
+}
+
+/** A row whose seals do not open is shown without them, and says so: one lost key must not hide the whole inbox. */
+function inboxRowOf(row: StoredEvent, sealed: SealedJson): InboxRow {
+  return {
+    id: row.id,
+    source: row.source,
+    flowId: row.flow_id,
+    reference: row.reference,
+    status: row.status,
+    proof: row.proof,
+    contentHash: row.content_hash,
+    state: row.state,
+    receivedAt: iso(row.received_at),
+    deliveredAt: row.delivered_at === null ? null : iso(row.delivered_at),
+    settledAt: row.settled_at === null ? null : iso(row.settled_at),
+    repeats: row.repeats,
+    ...contentOf(row, sealed),
+  };
+}
+
+/** The row of an event that was stored at that moment, as it would be read. */
+function newRowOf(event: ReceivedEvent, receivedAtMs: number): InboxRow {
+  return {
+    ...event,
+    state: 'waiting',
+    detail: null,
+    receivedAt: iso(receivedAtMs),
+    deliveredAt: null,
+    settledAt: null,
+    repeats: 0,
+  };
+}
+
+function contentOf(row: StoredEvent, sealed: SealedJson): Pick<InboxRow, 'body' | 'detail' | 'unreadable'> {
+  try {
+    return {
+      body: row.body === null ? undefined : sealed.open(placeOf(row.id, 'body'), row.body),
+      detail: row.detail === null ? null : (sealed.open(placeOf(row.id, 'detail'), row.detail) as string),
+    };
+  } catch (error) {
+    if (!(error instanceof UnknownKeyError || error instanceof SealBrokenError)) throw error;
+    return { body: undefined, detail: null, unreadable: error.message };
+  }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -1,7 +1,12 @@
+import type { Keyring } from '../keys/index.js';
 import type { ClaimStore } from './claim.js';
-import type { DeploymentStore } from './deployment.js';
+import { type DeploymentStore, createDeploymentStore } from './deployment.js';
 import type { InboxStore } from './inbox.js';
-import type { QuoteStore } from './quote.js';
+import { type QuoteStore, createSqlQuotes } from './quote.js';
+import { createSealedJson, loadOrMakeStoreKey, mac } from './store-key.js';
+import { createSqlClaims } from './sql-claims.js';
+import { turnOf, type SqlConnection } from './sql-connection.js';
+import { createSqlInbox } from './sql-inbox.js';
 
 /** Claims, inbox and remembered quotes, durable. Embedded (libsql) or shared (Postgres); both behave the same. */
 export interface Store {
@@ -16,4 +21,22 @@ export interface Store {
   /** Resolves while the store can write durably, else throws StoreUnavailableError. */
   check(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** On a connection whose schema is up to date, which the store then owns. */
+export async function createStore(db: SqlConnection, keyring: Keyring, now: () => number): Promise<Store> {
+  const storeKey = await loadOrMakeStoreKey(db, keyring, now());
+  const sealed = createSealedJson(keyring);
+  return {
+    claims: createSqlClaims({ db, sealed, now }),
+    inbox: createSqlInbox({ db, sealed, now }),
+    quotes: createSqlQuotes({ db, sealed, now }),
+    deployment: await createDeploymentStore(db, now),
+    mac: (purpose, text) => mac(storeKey, purpose, text),
+    async check() {
+      const sql = `INSERT INTO meta VALUES ('check', NULL, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
+      await db.write([{ sql, params: [now()] }], turnOf.meta);
+    },
+    close: () => db.close(),
+  };
 }

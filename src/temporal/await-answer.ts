@@ -10,9 +10,8 @@ import {
   WorkflowUpdateStage,
 } from '@temporalio/client';
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
-import type { FlowKind } from '../flows/vocabulary.js';
-import { UPDATES } from '../flows/vocabulary.js';
-import type { SubmitAnswer } from '../../workflows/steps/messages.js';
+import type { SubmitAnswer } from '../../workflows/engine/messages.js';
+import { type FlowKind, UPDATES } from '../protocol/vocabulary.js';
 import { startOptions, type StartFlowDeps } from './start-flow.js';
 
 /** What came of waiting for the service's answer to a flow's POST. */

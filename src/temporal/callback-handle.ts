@@ -11,7 +11,7 @@ import {
   STATE_ATTRIBUTE,
   TASK_QUEUE,
   UNDELIVERED,
-} from '../flows/vocabulary.js';
+} from '../protocol/vocabulary.js';
 
 /** The delivery of one flow's callbacks, as the server and its worker know it. */
 export interface CallbackFacts {

@@ -1,7 +1,15 @@
-import { Client, Connection } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  type ConnectionOptions,
+  makeGrpcRetryInterceptor,
+  isGrpcServiceError,
+} from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { createRetries } from './connection-retries.js';
+import { StoreUnavailableError } from '../store/store-errors.js';
 
 export interface ConnectOptions {
   /** The `TEMPORAL_*` variables: address, namespace, TLS, API key, profile. */
@@ -52,4 +60,54 @@ function load(variables: Readonly<Record<string, string>>) {
     overrideEnvVars: { ...variables },
     ...(variables['TEMPORAL_PROFILE'] === undefined ? {} : { profile: variables['TEMPORAL_PROFILE'] }),
   });
+}
+
+/**
+ * The client's own retries, but such that a connection can be closed while Temporal is down: a retry that fires on a closed
+ * channel throws inside a timer, where nobody can catch it, and takes the process with it.
+ */
+export interface Retries {
+  readonly interceptors: NonNullable<ConnectionOptions['interceptors']>;
+  /** No retry is begun any more; resolves when none is waiting. The connection may be closed then. */
+  end(): Promise<void>;
+}
+
+const LONGEST_PAUSE_MS = 1_000;
+const FIRED_AFTER_MS = 20;
+
+function createRetries(): Retries {
+  const defaults = defaultGrpcRetryOptions();
+  let ended = false;
+  let lastFiresAtMs = 0;
+  const interceptor = makeGrpcRetryInterceptor({
+    retryableDecider: (attempt, status) => !ended && defaults.retryableDecider(attempt, status),
+    delayFunction(attempt, status) {
+      const delayMs = Math.min(LONGEST_PAUSE_MS, defaults.delayFunction(attempt, status));
+      lastFiresAtMs = Math.max(lastFiresAtMs, performance.now() + delayMs + FIRED_AFTER_MS);
+      return delayMs;
+    },
+  });
+  return {
+    interceptors: [interceptor],
+    async end() {
+      ended = true;
+      const leftMs = lastFiresAtMs - performance.now();
+      if (leftMs > 0) await sleep(leftMs);
+    },
+  };
+}
+
+/** gRPC codes that blame the one request; everything else (unavailable, deadline, exhausted, …) is about the server. */
+const INVALID_ARGUMENT = 3;
+const NOT_FOUND = 5;
+const PERMISSION_DENIED = 7;
+const FAILED_PRECONDITION = 9;
+const OUT_OF_RANGE = 11;
+const OF_THE_REQUEST = new Set([INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, OUT_OF_RANGE]);
+
+/** Whether everybody else's requests would fail, too. */
+export function isOutage(error: unknown): boolean {
+  if (error instanceof StoreUnavailableError) return true;
+  const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+  return isGrpcServiceError(cause) && !OF_THE_REQUEST.has(cause.code);
 }

@@ -1,8 +1,13 @@
 import { type Client, type WorkflowExecutionStatusName, WorkflowNotFoundError } from '@temporalio/client';
-import type { FlowReport, FlowView } from '../flows/messages.js';
-import { FLOW_QUERY, FLOW_STATES, parseFlowId, STATE_ATTRIBUTE, type FlowState } from '../flows/vocabulary.js';
-import { closingReport } from './closing-report.js';
-import { viewWithoutWorker } from './flow-handle-view.js';
+import { ApplicationFailure } from '@temporalio/common';
+import {
+  decodeArrayFromPayloads,
+  decodeOptionalFailureToOptionalError,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
+import proto from '@temporalio/proto';
+import type { FlowReport, FlowView } from '../protocol/messages.js';
+import { FLOW_QUERY, FLOW_STATES, parseFlowId, STATE_ATTRIBUTE, type FlowState } from '../protocol/vocabulary.js';
+import { isPlaintext, isUndecodable } from '../protocol/plaintext-marker.js';
 
 /** What the server knows of a flow without asking a worker. */
 export interface FlowFacts {
@@ -122,4 +127,85 @@ export function stateOf(status: WorkflowExecutionStatusName, attribute: unknown)
   if (said !== undefined && said !== 'parked' && said !== 'running') return said;
   if (status === 'COMPLETED') return 'completed';
   return status === 'CANCELLED' ? 'cancelled' : 'failed';
+}
+
+const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
+
+/**
+ * What a closed flow said when it closed, from its last event: no worker has to replay it for that. Undefined where it
+ * closed without a word (terminated, cancelled) or in words that cannot be read here. Not to be asked of an open flow: the
+ * server answers that when the flow closes, or when the time is up.
+ *
+ * @throws ServiceError where Temporal does not answer, or knows no such flow
+ */
+async function closingReport(client: Client, flowId: string): Promise<FlowReport | undefined> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId: flowId },
+    historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+    skipArchival: true,
+  });
+  const last = history?.events?.at(-1);
+  return last == null ? undefined : wordsOf(client, last).catch(() => undefined);
+}
+
+async function wordsOf(
+  client: Client,
+  last: proto.temporal.api.history.v1.IHistoryEvent,
+): Promise<FlowReport | undefined> {
+  const converter = client.options.loadedDataConverter;
+  const completed = last.workflowExecutionCompletedEventAttributes?.result?.payloads;
+  if (completed) return reportIn((await decodeArrayFromPayloads(converter, completed))[0]);
+  const failure = last.workflowExecutionFailedEventAttributes?.failure ?? undefined;
+  const error = await decodeOptionalFailureToOptionalError(converter, failure);
+  return error instanceof ApplicationFailure ? reportIn(error.details?.[0]) : undefined;
+}
+
+/** Only what one of our workers encrypted is a flow's word. */
+function reportIn(value: unknown): FlowReport | undefined {
+  if (typeof value !== 'object' || value === null || isPlaintext(value) || isUndecodable(value)) return undefined;
+  return 'view' in value && 'events' in value ? (value as FlowReport) : undefined;
+}
+
+/** A flow as JSON from what the server knows: state and times, without stage, timeline and reasons. */
+function viewWithoutWorker(facts: FlowFacts): FlowView {
+  const { kind, reference } = parseFlowId(facts.flowId) ?? {
+    kind: 'bridge-transfer' as const,
+    reference: facts.flowId,
+  };
+  const hasEnded = !facts.isOpen;
+  return {
+    kind,
+    reference,
+    flowId: facts.flowId,
+    state: facts.state,
+    stage: 'not reported: no worker answered in time',
+    serviceReference: null,
+    startedAt: facts.startedAt.toISOString(),
+    updatedAt: (facts.closedAt ?? facts.startedAt).toISOString(),
+    deadlineAt: null,
+    parked: null,
+    outcome: hasEnded ? { state: facts.state, reason: null, detail: `The flow ended as ${facts.state}.` } : null,
+    timeline: [],
+  };
+}
+
+/** A flow that was started a moment ago, before any worker took it. */
+export function viewOfNewFlow(flowId: string, startedAt: Date): FlowView {
+  const { kind, reference } = parseFlowId(flowId) ?? { kind: 'bridge-transfer' as const, reference: flowId };
+  const at = startedAt.toISOString();
+  return {
+    kind,
+    reference,
+    flowId,
+    state: 'running',
+    stage: 'starting',
+    serviceReference: null,
+    startedAt: at,
+    updatedAt: at,
+    deadlineAt: null,
+    parked: null,
+    outcome: null,
+    timeline: [],
+  };
 }

@@ -1,12 +1,13 @@
-import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
+import { fileURLToPath } from 'node:url';
+import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec, type DataConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { open, seal, SealBrokenError, UnknownKeyError, type Keyring } from '../keys/index.js';
-import { PLAINTEXT, UNDECODABLE, UNKNOWN_KEY } from './plaintext-marker.js';
+import { PLAINTEXT, UNDECODABLE, UNKNOWN_KEY } from '../protocol/plaintext-marker.js';
 
 export const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 
-export interface PayloadCodecDeps {
+interface PayloadCodecDeps {
   readonly keyring: Keyring;
   /** Bound to every payload: one of another namespace does not open. */
   readonly namespace: string;
@@ -99,4 +100,15 @@ function encodingOf(payload: Payload): string {
 
 function utf8(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'utf8'));
+}
+
+/** Compiled it is `.cjs`; in the sources, which jest and development run, it is `.cts`. */
+const suffix = import.meta.url.endsWith('.ts') ? 'cts' : 'cjs';
+
+/** For `bundleWorkflowCode`, too: without it the workflows' own errors would be stored in the clear. */
+export const failureConverterPath = fileURLToPath(new URL(`./payload-failure-converter.${suffix}`, import.meta.url));
+
+/** For every client and worker: payloads encrypted, messages and stack traces of failures as well. */
+export function createDataConverter(deps: PayloadCodecDeps): DataConverter {
+  return { failureConverterPath, payloadCodecs: [createPayloadCodec(deps)] };
 }

@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { CompleteAsyncError } from '@temporalio/activity';
+import type { ActivityInboundCallsInterceptor, ActivityInterceptorsFactory } from '@temporalio/worker';
 
 /** An error's name is shown, unless somebody hid something in it. */
 const SAFE_NAME = /^[A-Z][A-Za-z]{0,40}Error$/;
@@ -8,7 +9,7 @@ const SAFE_NAME = /^[A-Z][A-Za-z]{0,40}Error$/;
  * What an activity throws ends up in histories and logs, and an error of a library may carry a token, a header or a body.
  * So every error is made anew: ours keep name and message, all others only their name and code. Causes are dropped.
  */
-export function safeFailure(error: unknown, ownErrors: readonly string[]): unknown {
+function safeFailure(error: unknown, ownErrors: readonly string[]): unknown {
   // The SDK's own ways of saying something other than "it failed".
   if (error instanceof CancelledFailure || error instanceof CompleteAsyncError) return error;
   if (error instanceof ApplicationFailure) return withoutCause(error);
@@ -33,3 +34,34 @@ function withoutCause(failure: ApplicationFailure): ApplicationFailure {
     ...(failure.category == null ? {} : { category: failure.category }),
   });
 }
+
+/** Errors of ours, whose messages hold names of members and operations, and no values. */
+const OWN_ERRORS = [
+  'BaseUrlError',
+  'ContractBrokenError',
+  'DuplicateReferenceError',
+  'InvalidRequestError',
+  'NotSentError',
+  'RateLimitedError',
+  'ServiceUnavailableError',
+  'StoreRequestError',
+  'StoreTooNewError',
+  'StoreUnavailableError',
+  'TokenFileError',
+  'UnknownOutcomeError',
+  'UnsafeAmountError',
+] as const;
+
+/** Rebuilds what an activity throws, before the SDK logs it or writes it to the history. */
+export const safeFailures: ActivityInterceptorsFactory = () => {
+  const inbound: ActivityInboundCallsInterceptor = {
+    async execute(input, next) {
+      try {
+        return await next(input);
+      } catch (error) {
+        throw safeFailure(error, OWN_ERRORS);
+      }
+    },
+  };
+  return { inbound };
+};

@@ -2,13 +2,22 @@ import {
   type Client,
   type WorkflowExecutionDescription,
   WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
 } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { flowOf } from '../flows/index.js';
-import { FLOW_KINDS, flowIdOf, TASK_QUEUE, workflowTypeOf, type FlowKind } from '../flows/vocabulary.js';
+import {
+  FLOW_KINDS,
+  flowIdOf,
+  TASK_QUEUE,
+  workflowTypeOf,
+  type FlowKind,
+  EVENTS_SIGNAL,
+} from '../protocol/vocabulary.js';
 import type { Store } from '../store/store.js';
-import { OtherRequestError, UnknownFlowKindError } from './start-flow-errors.js';
-import { flowFingerprint } from './start-flow-fingerprint.js';
+import type { FlowDefinition } from '../flows/flow.js';
+import { canonicalJson } from '../store/canonical-json.js';
+import type { FlowEvent } from '../protocol/messages.js';
 
 export interface StartFlowDeps {
   readonly client: Client;
@@ -101,4 +110,60 @@ async function whatIsThere(client: Client, flowId: string): Promise<WorkflowExec
 /** The kind that a workflow type is of; undefined where it is none of ours. */
 function parseFlowType(type: string): FlowKind | undefined {
   return FLOW_KINDS.find((kind) => workflowTypeOf(kind) === type);
+}
+
+/** This kind is a word of ours, but this version cannot run it. */
+class UnknownFlowKindError extends Error {
+  override readonly name = 'UnknownFlowKindError';
+  readonly kind: string;
+
+  constructor(kind: string) {
+    super(`This version has no flow of the kind ${kind}.`);
+    this.kind = kind;
+  }
+}
+
+/** A flow of this reference exists, and it is not, or cannot be told to be, what this caller asked for. */
+export class OtherRequestError extends Error {
+  override readonly name = 'OtherRequestError';
+  readonly flowId: string;
+
+  constructor(flowId: string, why = 'with other content') {
+    super(`The flow ${flowId} exists already ${why}. Check that flow first: a new reference is a second request.`);
+    this.flowId = flowId;
+  }
+}
+
+/** What tells one request from another under the same reference. Keyed, so that it says nothing to who can read it. */
+export function flowFingerprint<Input>(
+  store: Pick<Store, 'mac'>,
+  flow: Pick<FlowDefinition<Input>, 'decidedBy'>,
+  input: Input,
+): string {
+  return store.mac('flow-input', canonicalJson(flow.decidedBy(input)));
+}
+
+/** `not-found`: closed, or never started; `describe` tells which. */
+export type SignalOutcome = 'delivered' | 'not-found';
+
+const DEADLINE_MS = 5_000;
+
+/**
+ * One signal with a batch of events. A signal whose answer was lost may arrive twice: flows take each event id once.
+ * @throws ServiceError where Temporal cannot be reached
+ */
+export async function signalFlow(
+  client: Client,
+  flowId: string,
+  events: readonly FlowEvent[],
+  deadlineMs = DEADLINE_MS,
+): Promise<SignalOutcome> {
+  const send = () => client.workflow.getHandle(flowId).signal<[readonly FlowEvent[]]>(EVENTS_SIGNAL, events);
+  try {
+    await client.connection.withDeadline(Date.now() + deadlineMs, send);
+    return 'delivered';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'not-found';
+    throw error;
+  }
 }

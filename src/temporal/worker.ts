@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { createActivities, type ActivityDeps } from '../../activities/index.js';
-import { TASK_QUEUE } from '../flows/vocabulary.js';
-import { safeFailures } from './safe-failure-interceptor.js';
+import { createActivities, type ActivityDeps, createCardActivities, type CardSource } from '../../activities/index.js';
+import { TASK_QUEUE } from '../protocol/vocabulary.js';
+import { safeFailures } from './safe-failure.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
 import { bundledCode } from './workflow-bundle.js';
 
-export interface WorkerOptions {
+interface WorkerOptions {
   /** The `TEMPORAL_*` variables. */
   readonly variables: Readonly<Record<string, string>>;
   readonly namespace: string;
@@ -43,7 +43,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 }
 
 /** A worker with these activities, and with workflows only where there is a bundle of them. */
-export async function runningWorker(
+async function runningWorker(
   options: Omit<WorkerOptions, 'bundlePath'>,
   work: Pick<SdkWorkerOptions, 'activities' | 'workflowBundle'>,
 ): Promise<RunningWorker> {
@@ -91,4 +91,17 @@ async function workflowBundle(path: string | undefined): Promise<{ codePath: str
   if (existsSync(prebuilt)) return { codePath: prebuilt };
   const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
   return { code: await bundledCode(workflowsPath) };
+}
+
+export interface CardWorkerOptions extends Omit<WorkerOptions, 'bundlePath' | 'taskQueue'> {
+  /** The cards of this process, and the task queue on which only it works. */
+  readonly cards: CardSource & { readonly queue: string };
+}
+
+/** A worker for the one activity that sends cards. It has no workflows: those run wherever all flows run. */
+export function startCardWorker({ cards, ...options }: CardWorkerOptions): Promise<RunningWorker> {
+  return runningWorker(
+    { ...options, taskQueue: cards.queue },
+    { activities: createCardActivities(options.activities, cards) },
+  );
 }

@@ -2,7 +2,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type BundleOptions } from '@temporalio/worker';
-import { failureConverterPath } from './payload-data-converter.js';
+import { failureConverterPath } from './payload-codec.js';
 
 export interface WorkflowBundleFile {
   /** For a worker: `workflowBundle: {codePath}`. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { readSettings, type Settings } from '../../src/config/index.js';
-import { PARK_ACTIONS } from '../../src/flows/vocabulary.js';
+import { PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
 import { allFiles, readSource, ROOT, shippedSources } from './sources.js';
 
 /** Rows of all tables in a Markdown file, as their cells. A `|` in a cell would be written `\|`. */

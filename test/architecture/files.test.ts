@@ -5,7 +5,7 @@ const paths = allFiles();
 const code = paths.filter((path) => /\.(c|m)?(ts|js)$/.test(path));
 
 /** Past this a file holds more than one concept. A test file is a list of sentences: it may be longer. */
-const MOST_LINES = { code: 250, test: 350 };
+const MOST_LINES = { code: 300, test: 350 };
 const LONG = 200;
 
 describe('files', () => {

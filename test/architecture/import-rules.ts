@@ -14,24 +14,24 @@ interface Rule {
 const NODE = /^node:/;
 const ZOD = /^zod$/;
 const CONTRACT = /^src\/contract\//;
+const PROTOCOL = /^src\/protocol\//;
 const FLOWS = /^src\/flows\//;
 const KEYS = /^src\/keys\//;
 const STORE = /^src\/store\//;
 const CONFIG = /^src\/config\//;
 const TEMPORAL = /^src\/temporal\//;
 const CALLBACKS = /^src\/callbacks\//;
+const PACKAGE_ROOT = /^src\/package-root\.ts$/;
 const CLOCK = /^src\/clock\.ts$/;
 const MONEY = /^src\/money\.ts$/;
-const VOCABULARIES =
-  /^src\/(contract\/vocabulary|flows\/(vocabulary|meanings|park-sentences|decisions|address-fact))\.ts$/;
-const MARKER = /^src\/temporal\/plaintext-marker\.ts$/;
-
 const GATEWAY: readonly RegExp[] = [
   /^src\/gateway\//,
   CALLBACKS,
   CLOCK,
   CONFIG,
   CONTRACT,
+  PACKAGE_ROOT,
+  PROTOCOL,
   FLOWS,
   STORE,
   TEMPORAL,
@@ -44,25 +44,30 @@ const GATEWAY: readonly RegExp[] = [
 
 /** DESIGN's rules of import. A new folder under `src` needs a line here. */
 export const RULES: readonly Rule[] = [
-  { of: VOCABULARIES, may: [], because: 'workflows import its values, and what it imports would come along' },
-  { of: MARKER, may: [], because: 'workflows import it, and what it imports would come along' },
+  {
+    of: /^src\/contract\/vocabulary\.ts$/,
+    may: [],
+    because: 'workflows import its values, and nothing may come along',
+  },
+  { of: PROTOCOL, may: [PROTOCOL], because: 'workflows import its values, and nothing may come along' },
   { of: MONEY, may: [/^big\.js$/], because: 'workflows import it: it stays deterministic and small' },
+  { of: PACKAGE_ROOT, may: [NODE], because: 'it finds our own folder, for whoever reads a file of it' },
   { of: CLOCK, may: [], because: 'whoever waits is given it' },
   { of: CONTRACT, may: [CONTRACT, ZOD], because: 'the contract is plain data that everybody derives from' },
   {
     of: FLOWS,
-    may: [FLOWS, CONTRACT, MONEY, ZOD, /^(i18n-iso-countries|libphonenumber-js|light-bolt11-decoder)(\/|$)/],
+    may: [FLOWS, PROTOCOL, CONTRACT, MONEY, ZOD, /^(i18n-iso-countries|libphonenumber-js|light-bolt11-decoder)(\/|$)/],
     because: 'a flow kind is described by the contract, not by who runs it',
   },
   { of: KEYS, may: [KEYS, NODE], because: 'crypto is pure and alone' },
   {
     of: CONFIG,
-    may: [CONFIG, CONTRACT, KEYS, ZOD, /^dotenv$/, NODE],
+    may: [CONFIG, PROTOCOL, CONTRACT, KEYS, ZOD, /^dotenv$/, NODE],
     because: 'settings know nothing of what they set',
   },
   {
-    of: /^src\/client\//,
-    may: [/^src\/client\//, CONTRACT, MONEY, ZOD, /^axios$/, /^lossless-json$/, NODE],
+    of: /^src\/service-client\//,
+    may: [/^src\/service-client\//, CONTRACT, MONEY, ZOD, /^axios$/, /^lossless-json$/, NODE],
     because: 'the client speaks the contract and knows no Temporal',
     typesToo: true,
   },
@@ -80,18 +85,24 @@ export const RULES: readonly Rule[] = [
     typesToo: true,
   },
   {
-    of: /^src\/towline\//,
-    may: [/^src\/towline\//, CONTRACT, VOCABULARIES, /^src\/config\/loopback\.ts$/, ZOD, /^standardwebhooks$/, NODE],
+    of: /^src\/sdk\//,
+    may: [/^src\/sdk\//, CONTRACT, PROTOCOL, ZOD, /^standardwebhooks$/, NODE],
     because: 'it runs in the backends of others: the gateway is behind HTTP, and what it brings along stays small',
   },
   {
+    of: /^src\/dev-server\//,
+    may: [/^src\/dev-server\//, PACKAGE_ROOT, /^src\/temporal\/search-attributes\.ts$/, /^@temporalio\//, ZOD, NODE],
+    because: 'it finds, builds and runs a Temporal server for whoever wants one',
+    typesToo: true,
+  },
+  {
     of: TEMPORAL,
-    may: [TEMPORAL, FLOWS, KEYS, STORE, /^activities\/index\.ts$/, /^@temporalio\/(?!workflow)/, ZOD, NODE],
+    may: [TEMPORAL, PROTOCOL, FLOWS, KEYS, STORE, /^activities\/index\.ts$/, /^@temporalio\/(?!workflow)/, ZOD, NODE],
     because: 'it joins Temporal with the flows, and needs neither gateway nor client',
   },
   {
     of: /^src\/gateway\/proxy\//,
-    may: [...GATEWAY, /^src\/client\/index\.ts$/],
+    may: [...GATEWAY, /^src\/service-client\/index\.ts$/],
     because: 'reads, quotes and account operations pass through; what moves money is an activity',
   },
   {
@@ -108,14 +119,14 @@ export const RULES: readonly Rule[] = [
     of: /^activities\//,
     may: [
       /^activities\//,
-      /^src\/client\//,
+      /^src\/service-client\//,
       CALLBACKS,
       CLOCK,
       CONTRACT,
+      PROTOCOL,
       FLOWS,
       MONEY,
       STORE,
-      MARKER,
       NODE,
       /^@temporalio\/(activity|common)$/,
     ],
@@ -123,7 +134,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: /^workflows\//,
-    may: [/^workflows\//, /^@temporalio\/workflow$/, VOCABULARIES, MONEY, MARKER],
+    may: [/^workflows\//, /^@temporalio\/workflow$/, PROTOCOL, /^src\/contract\/vocabulary\.ts$/, MONEY],
     because: 'workflows are bundled, sandboxed and replayed: no zod, no axios, no Node',
   },
 ];

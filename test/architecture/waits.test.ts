@@ -4,29 +4,30 @@ import { allFiles, readSource } from './sources.js';
 /** Waits whose bound is not in the call itself, by their file and what they begin with, with the bound that they have. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/bridge/prepare.ts condition(() => approval.by': 'the deadline, by unlessStopped around it',
-  'workflows/invoice/pay-desk.ts condition(() => served !==': 'the preparation of the flow, which ends at the deadline',
-  'workflows/invoice/pay-desk.ts condition(() => payment.told': 'the flow, which parks or ends at its deadline',
-  'workflows/payment/look.ts condition(() => polling.settled()': 'the park around it, which takes orders and reminds',
-  'workflows/steps/go-on-as-new.ts condition(() => canGoOnAsNew': 'handlers and callbacks, each bounded by itself',
-  'workflows/steps/run-flow.ts condition(() => allHandlersFinished': 'handlers and callbacks, each bounded by itself',
-  'workflows/steps/run-flow.ts condition(() => flow.resolution':
+  'workflows/invoice/pay-updates.ts condition(() => served !==':
+    'the preparation of the flow, which ends at the deadline',
+  'workflows/invoice/pay-updates.ts condition(() => payment.answers': 'the flow, which parks or ends at its deadline',
+  'workflows/engine/look.ts condition(() => polling.settled()': 'the park around it, which takes orders and reminds',
+  'workflows/engine/run-flow.ts condition(() => canContinueAsNew': 'handlers and callbacks, each bounded by itself',
+  'workflows/engine/run-flow.ts condition(() => allHandlersFinished': 'handlers and callbacks, each bounded by itself',
+  'workflows/engine/run-flow.ts condition(() => flow.resolution':
     'park, which asks inbox and service once and then decides',
-  'workflows/steps/run-flow.ts condition(() => flow.answer': 'the flow, which answers, parks or ends at its deadline',
-  'workflows/steps/report-changes.ts condition(() => isNews': 'the flow: it watches beside it',
-  'workflows/steps/report-changes.ts condition(() => waiting.length': 'the flow: it hands on beside it',
-  'workflows/callbacks/deliver.ts condition(() => sending.settled()':
+  'workflows/engine/run-flow.ts condition(() => flow.answer': 'the flow, which answers, parks or ends at its deadline',
+  'workflows/engine/report-changes.ts condition(() => hasChanged': 'the flow: it watches beside it',
+  'workflows/engine/report-changes.ts condition(() => waiting.length': 'the flow: it hands on beside it',
+  'workflows/callback-delivery.ts condition(() => sending.settled()':
     'CALLBACK_TRIED_FOR_MS, by which the activity gives up',
   'workflows/bridge/deposit.ts act(policy': 'the deadline, by submitUntilDeadline around Post.send',
   'workflows/bridge/refund.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
-  'workflows/payment/submit.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
+  'workflows/engine/submit-payment.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
   'workflows/bridge/prepare.ts act(READ': 'the deadline, by unlessStopped around it',
-  'workflows/steps/check-input.ts act(READ': 'the deadline, by unlessStopped around it',
+  'workflows/engine/activities.ts act(READ': 'the deadline, by unlessStopped around it',
   'workflows/bridge/report.ts act(READ, `Report ${status} to': 'REPORT_PATIENCE_MS, by which the activity gives up',
-  'workflows/card/send-with-card.ts act({ ...policy': 'one attempt, with schedule-to-start and start-to-close',
-  'workflows/ramp/refund-invoice.ts act(READ': 'nothing that can be away: it decodes what it is given',
-  'workflows/steps/run-flow.ts act(STORE': 'the Temporal server, which runs this very workflow',
-  'workflows/callbacks/deliver.ts act(CALLBACK': 'CALLBACK_TRIED_FOR_MS, by which the activity gives up',
-  'workflows/callbacks/deliver.ts act(STORE': 'nothing that can be away: it writes a line of log',
+  'workflows/card-deposit.ts act({ ...policy': 'one attempt, with schedule-to-start and start-to-close',
+  'workflows/refund-invoice.ts act(READ': 'nothing that can be away: it decodes what it is given',
+  'workflows/engine/run-flow.ts act(STORE': 'the Temporal server, which runs this very workflow',
+  'workflows/callback-delivery.ts act(CALLBACK': 'CALLBACK_TRIED_FOR_MS, by which the activity gives up',
+  'workflows/callback-delivery.ts act(STORE': 'nothing that can be away: it writes a line of log',
 };
 
 /** Run inside these, an activity ends at the deadline, after a time, or with the wait that watches it. */

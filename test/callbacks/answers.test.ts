@@ -3,7 +3,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createCallbackSender } from '../../src/callbacks/index.js';
-import { SELF_SIGNED } from '../client/tls-fixture.js';
+import { SELF_SIGNED } from '../service-client/tls-fixture.js';
 
 const secrets = [`whsec_${Buffer.alloc(32, 5).toString('base64')}`];
 /** Ample where the time is not what a test is about: this machine may stand still for a second. */

@@ -4,7 +4,7 @@ import { Worker } from '@temporalio/worker';
 import { Webhook } from 'standardwebhooks';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import type { CallbackReport } from '../../src/flows/callback.js';
-import { callbackIdOf } from '../../src/flows/vocabulary.js';
+import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { until as soon } from '../harness/until.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 import { newReference } from '../harness/references.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import type { CallbackReport } from '../../src/flows/callback.js';
-import { callbackIdOf } from '../../src/flows/vocabulary.js';
+import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';

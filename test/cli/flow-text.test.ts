@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { flowText } from '../../src/cli/view/flow-text.js';
-import { CHECK_FIRST } from '../../src/flows/park-sentences.js';
-import { PARK_ACTIONS, type ParkReason } from '../../src/flows/vocabulary.js';
+import { flowText } from '../../src/cli/flow-text.js';
+import { CHECK_FIRST, PARK_ACTIONS, type ParkReason } from '../../src/protocol/vocabulary.js';
 
 const plain = { bold: (text: string) => text, dim: (text: string) => text };
 

@@ -3,8 +3,7 @@ import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { lockHome } from '../../src/cli/up/home-lock.js';
-import { ensureHome } from '../../src/cli/wiring/home.js';
-import { loadSettings } from '../../src/cli/wiring/load-settings.js';
+import { ensureHome, loadSettings } from '../../src/cli/wiring/load-settings.js';
 import { SettingsError } from '../../src/config/index.js';
 import { scratchFolder } from './run.js';
 

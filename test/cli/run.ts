@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
 import pc from 'picocolors';
-import { runCli } from '../../src/cli/run-cli.js';
-export { anyFreePort as closedPort } from '../../src/temporal/free-port.js';
-import { packageRoot } from '../../src/temporal/package-root.js';
+import { runCli } from '../../src/cli/program.js';
+export { anyFreePort as closedPort } from '../../src/dev-server/free-port.js';
+import { packageRoot } from '../../src/package-root.js';
 
 export interface Ran {
   readonly code: number;

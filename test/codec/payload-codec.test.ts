@@ -9,9 +9,8 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import * as fc from 'fast-check';
 import { createKeyring } from '../../src/keys/index.js';
-import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
-import { isPlaintext, isUndecodable, requireDecoded } from '../../src/temporal/plaintext-marker.js';
+import { createPayloadCodec, createDataConverter } from '../../src/temporal/payload-codec.js';
+import { isPlaintext, isUndecodable, requireDecoded } from '../../src/protocol/plaintext-marker.js';
 
 const oldKey = { id: 'old', bytes: new Uint8Array(32).fill(1) };
 const newKey = { id: 'new', bytes: new Uint8Array(32).fill(2) };

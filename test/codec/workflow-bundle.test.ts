@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { failureConverterPath } from '../../src/temporal/payload-data-converter.js';
+import { failureConverterPath } from '../../src/temporal/payload-codec.js';
 
 it('the workflow bundle takes the failure converter up by its path', async () => {
   // Inside the project, so that the SDK's packages are found from there.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/index.js';
-import { windowsOf } from '../../activities/windows.js';
-import { QUOTED_SUBMIT, SUBMIT, submitPolicy } from '../../workflows/steps/policies.js';
+import { windowsOf } from '../../activities/timing.js';
+import { QUOTED_SUBMIT, SUBMIT, submitPolicy } from '../../workflows/engine/policies.js';
 
 const LIMITS = { heartbeatMs: 1_000, startWithinMs: 500 };
 const deps = (more: Partial<ActivityDeps>) => ({ serviceIsOnLoopback: false, ...more }) as ActivityDeps;

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { callbackIdOf } from '../../src/flows/vocabulary.js';
+import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { run } from '../cli/run.js';
 import { openRig, type Json, type Rig } from './rig.js';
 import { until } from '../harness/until.js';

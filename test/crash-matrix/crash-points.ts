@@ -1,4 +1,4 @@
-import type { ServiceClient } from '../../src/client/index.js';
+import type { ServiceClient } from '../../src/service-client/index.js';
 import type { ClaimKey } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
 

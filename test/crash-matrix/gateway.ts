@@ -2,8 +2,7 @@ import { createGatewayLogger, startGateway } from '../../src/gateway/index.js';
 import { readSettings } from '../../src/config/index.js';
 import type { Store } from '../../src/store/store.js';
 import { connectTemporal } from '../../src/temporal/connection.js';
-import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { createPayloadCodec, createDataConverter } from '../../src/temporal/payload-codec.js';
 import { ACCOUNT, keyring, NAMESPACE, SETTLEMENT_SECRET } from './fixed.js';
 
 export interface GatewayConfig {

@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/flows/messages.js';
-import { PARK_ACTIONS, type ParkReason } from '../../src/flows/vocabulary.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import { PARK_ACTIONS, type ParkReason } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';
 import { ACCOUNT } from './fixed.js';

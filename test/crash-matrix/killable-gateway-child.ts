@@ -5,10 +5,9 @@ import { pino } from 'pino';
 import { readEnvironment, readSettings } from '../../src/config/index.js';
 import { startGateway } from '../../src/gateway/index.js';
 import { createKeyring } from '../../src/keys/index.js';
-import { openStore } from '../../src/store/open-store.js';
+import { openStore } from '../../src/store/libsql/open.js';
 import { connectTemporal } from '../../src/temporal/connection.js';
-import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { createPayloadCodec, createDataConverter } from '../../src/temporal/payload-codec.js';
 
 const env = readEnvironment();
 const settings = readSettings(env);

@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { callbackCapability } from '../../src/flows/capability.js';
 import type { InboxRow } from '../../src/store/inbox.js';
-import { anyFreePort } from '../../src/temporal/free-port.js';
+import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';
 import { reportOf, untilShown, type Rig } from './rig.js';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { connectTemporal } from '../../src/temporal/connection.js';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { KINDS_AT_PLAY } from '../end-to-end/kinds-at-play.js';
 import { byState, reconcile } from '../end-to-end/reconcile.js';
 import { clusterUrl, makeTemporaryDatabase, type TemporaryDatabase } from '../setup/postgres/temporary-database.js';

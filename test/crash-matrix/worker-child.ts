@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createCallbackSender } from '../../src/callbacks/index.js';
-import { createServiceClient } from '../../src/client/index.js';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { createServiceClient } from '../../src/service-client/index.js';
+import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { startWorker } from '../../src/temporal/worker.js';
 import { config as given, onOrders, say } from './child.js';
 import { createCrashPoints, type Hold } from './crash-points.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/index.js';
-import type { FlowEvent, FlowReport, FlowView } from '../../src/flows/messages.js';
+import type { FlowEvent, FlowReport, FlowView } from '../../src/protocol/messages.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { DuplicateReferenceError } from '../../src/client/index.js';
+import { DuplicateReferenceError } from '../../src/service-client/index.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RejectedError, type ServiceClient } from '../../src/client/index.js';
+import { RejectedError, type ServiceClient } from '../../src/service-client/index.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { ended, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { newReference } from '../harness/references.js';

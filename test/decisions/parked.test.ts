@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { UnknownOutcomeError } from '../../src/client/index.js';
+import { UnknownOutcomeError } from '../../src/service-client/index.js';
 import { inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';

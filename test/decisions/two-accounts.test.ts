@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { startWorker, type RunningWorker } from '../../src/temporal/worker.js';
 import { openNamespace } from '../harness/namespace.js';
 import { keyring } from '../store/temporary-store.js';

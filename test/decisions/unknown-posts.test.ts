@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { NotSentError, RejectedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/client/index.js';
-import type { FlowReport } from '../../src/flows/messages.js';
+import {
+  NotSentError,
+  RejectedError,
+  ServiceUnavailableError,
+  UnknownOutcomeError,
+} from '../../src/service-client/index.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';

@@ -6,8 +6,8 @@ import pc from 'picocolors';
 import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/program.js';
 import { readSettings } from '../../src/config/index.js';
-import { STATE_ATTRIBUTE } from '../../src/flows/vocabulary.js';
-import { packageRoot } from '../../src/temporal/package-root.js';
+import { STATE_ATTRIBUTE } from '../../src/protocol/vocabulary.js';
+import { packageRoot } from '../../src/package-root.js';
 
 interface Service {
   readonly image?: string;

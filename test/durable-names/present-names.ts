@@ -13,11 +13,11 @@ import {
   STATE_ATTRIBUTE,
   TASK_QUEUE,
   UPDATES,
-} from '../../src/flows/vocabulary.js';
+} from '../../src/protocol/vocabulary.js';
 import { ENCRYPTED } from '../../src/temporal/payload-codec.js';
-import { PLAINTEXT, UNDECODABLE } from '../../src/temporal/plaintext-marker.js';
+import { PLAINTEXT, UNDECODABLE } from '../../src/protocol/plaintext-marker.js';
 import * as workflows from '../../workflows/index.js';
-import * as messages from '../../workflows/steps/messages.js';
+import * as messages from '../../workflows/engine/messages.js';
 
 /** Names that outlive a deployment, by what they name. */
 export type Names = Readonly<Record<NameSort, readonly string[]>>;

@@ -4,7 +4,7 @@ import { Client } from '@temporalio/client';
 import { describe, expect, test } from '@jest/globals';
 import { run } from '../cli/run.js';
 import { CANARY_CARD } from '../flows/cards/card-gateway.js';
-import { createDataConverter } from '../../src/temporal/payload-data-converter.js';
+import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { until } from '../harness/until.js';
 import { scan } from './canary-scan.js';
 import { KINDS_AT_PLAY, SECRET, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
-import { checkClock } from '../../src/cli/doctor/check-clock.js';
+import { checkClock } from '../../src/cli/doctor/check-service.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
 import { clusterUrl, makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';

@@ -1,4 +1,4 @@
-import type { FlowKind } from '../../src/flows/vocabulary.js';
+import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { CANARY_CARD } from '../flows/cards/card-gateway.js';
 import type { Answer } from '../harness/stack.js';
 import type { Stack } from './stack.js';

@@ -1,8 +1,8 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
-import type { FlowKind } from '../../src/flows/vocabulary.js';
+import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
+import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { cardDepositInput } from '../flows/cards/card-bench.js';
 import { startCardGateway, type CardGateway } from '../flows/cards/card-gateway.js';
 import { inTurns } from './in-turns.js';

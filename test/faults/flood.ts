@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { FlowReport } from '../../src/flows/messages.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { inTurns } from './in-turns.js';
 
 /** Temporal's own limit is 10,000 for a run; ours is 180, and those that come meanwhile. */

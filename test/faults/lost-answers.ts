@@ -1,4 +1,4 @@
-import type { FlowReport } from '../../src/flows/messages.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { inTurns } from './in-turns.js';
 import type { Stack } from '../harness/stack.js';
 import { newReference } from '../harness/references.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { RepeatSetting } from '../../activities/outcomes.js';
-import type { FlowReport } from '../../src/flows/messages.js';
+import type { RepeatSetting } from '../../activities/types.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { depositsUnder, ERROR_AFTER, LOST, PAID_ONCE, REPEAT_MODES, TIME_SCALE, UNREADABLE } from './lost-answers.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';

@@ -1,5 +1,5 @@
-import { createServiceClient, type ServiceClient } from '../../src/client/index.js';
-import type { FlowReport } from '../../src/flows/messages.js';
+import { createServiceClient, type ServiceClient } from '../../src/service-client/index.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { cuttingProxy } from './cutting-proxy.js';
 import { inTurns } from './in-turns.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';

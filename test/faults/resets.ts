@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/flows/messages.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { inTurns } from './in-turns.js';
 import type { Stack } from '../harness/stack.js';
 import { newReference } from '../harness/references.js';

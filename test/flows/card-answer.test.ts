@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { answerWithoutCard, refusalWithoutCard } from '../../activities/card-answer.js';
-import { RejectedError } from '../../src/client/index.js';
+import { answerWithoutCard, refusalWithoutCard } from '../../activities/card-deposit.js';
+import { RejectedError } from '../../src/service-client/index.js';
 import { cardDepositFlow } from '../../src/flows/card-deposit.js';
 import { CANARY_CARD as card } from './cards/card-gateway.js';
 import { canariesIn } from './cards/find-canaries.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { RejectedError, type ServiceClient } from '../../src/client/index.js';
-import { createCardVault } from '../../src/gateway/cards/card-vault.js';
+import { RejectedError, type ServiceClient } from '../../src/service-client/index.js';
+import { createCardVault } from '../../src/gateway/cards/card-intake.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';

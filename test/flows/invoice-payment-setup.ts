@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowView } from '../../src/flows/messages.js';
+import type { FlowView } from '../../src/protocol/messages.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';

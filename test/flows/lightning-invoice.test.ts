@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readLightningInvoice } from '../../src/flows/lightning-invoice.js';
-import { refundDueMsat } from '../../workflows/ramp/refund-due.js';
+import { refundDueMsat } from '../../workflows/refund-invoice.js';
 import { bolt11 } from './bolt11.js';
 
 /** An example of BOLT 11: 2,500 µBTC, good for a minute. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { MoneyOperationName } from '../../src/contract/index.js';
-import type { FlowKind } from '../../src/flows/vocabulary.js';
+import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';

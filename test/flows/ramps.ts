@@ -1,6 +1,6 @@
 import { flowOf } from '../../src/flows/index.js';
-import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
-import type { FlowKind } from '../../src/flows/vocabulary.js';
+import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
+import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
 import type { Stack } from '../harness/stack.js';

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { RepeatSetting } from '../../activities/outcomes.js';
+import type { RepeatSetting } from '../../activities/types.js';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import { type Stack, openStack } from '../harness/stack.js';
 import { startCardGateway, type CardGateway } from './cards/card-gateway.js';

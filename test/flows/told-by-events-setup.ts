@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/flows/messages.js';
-import type { FlowKind } from '../../src/flows/vocabulary.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { newReference } from '../harness/references.js';
 import type { Stack } from '../harness/stack.js';
 

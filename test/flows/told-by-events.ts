@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/flows/messages.js';
-import { defaultDeadlineSeconds } from '../../src/flows/vocabulary.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import { defaultDeadlineSeconds } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';

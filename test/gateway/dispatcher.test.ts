@@ -2,10 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createDispatcher, type Dispatcher } from '../../src/gateway/dispatch/dispatcher.js';
 import { createIntake } from '../../src/gateway/dispatch/intake.js';
-import { createOpenSignals } from '../../src/gateway/dispatch/open-signals.js';
-import { createSignalPace } from '../../src/gateway/dispatch/signal-pace.js';
+import { createOpenSignals, createSignalPace } from '../../src/gateway/dispatch/signal-pace.js';
 import { createUnreadableFlows } from '../../src/gateway/dispatch/unreadable-flows.js';
-import type { FlowEvent } from '../../src/flows/messages.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { Store } from '../../src/store/store.js';
 import { anEvent, keyring, makeTemporaryStore, openAt, type TemporaryStore } from '../store/temporary-store.js';
 import { until } from '../harness/until.js';
@@ -198,12 +197,12 @@ describe('the places of the dispatcher', () => {
     });
 
     it('sends the events that came before it', async () => {
-      dispatcher.hasten(flowId);
+      dispatcher.releaseWaiting(flowId);
       await delivered([early]);
     });
 
     it('has made them due when it stops', async () => {
-      dispatcher.hasten(flowId);
+      dispatcher.releaseWaiting(flowId);
       await dispatcher.stop();
       const [batch] = await store.inbox.lease({ flows: 1, perFlow: 1, leaseMs: 1 });
       expect(batch?.rows.map(({ id }) => id)).toEqual([early]);

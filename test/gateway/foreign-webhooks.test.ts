@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { createCallbackSender } from '../../src/callbacks/index.js';
-import { readCallback } from '../../src/towline/read-callback.js';
+import { readCallback } from '../../src/sdk/read-callback.js';
 import { startReceiver } from '../callbacks/receiver.js';
 import { foreignPython, type PythonOrder } from './setup/foreign-python.js';
 import { createRandom } from '../harness/random.js';

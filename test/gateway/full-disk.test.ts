@@ -2,14 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createStore } from '../../src/store/create-store.js';
-import { openConnection } from '../../src/store/libsql-connection.js';
-import { LIBSQL_MIGRATIONS } from '../../src/store/libsql-migrations.js';
-import { migrate } from '../../src/store/migrate.js';
-import type { Store } from '../../src/store/store.js';
-import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { createStore, type Store } from '../../src/store/store.js';
+import { openConnection } from '../../src/store/libsql/connection.js';
+import { LIBSQL_MIGRATIONS } from '../../src/store/libsql/migrations.js';
+import { migrate } from '../../src/store/dialect.js';
 import { keyring } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 /** As full as a disk: the database may have no further page. */
 const MOST_PAGES = 200;

@@ -1,11 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { assert, jsonValue, property, string } from 'fast-check';
-import { createAnySignature } from '../../src/gateway/inbound/any-signature.js';
-import { cutMember } from '../../src/gateway/inbound/cut-member.js';
-import { createJsonHmac } from '../../src/gateway/inbound/json-hmac.js';
-import { createRawHmac } from '../../src/gateway/inbound/raw-hmac.js';
-import type { SignatureProfile } from '../../src/gateway/inbound/signature-profile.js';
+import {
+  createAnySignature,
+  cutMember,
+  createJsonHmac,
+  createRawHmac,
+  type SignatureProfile,
+} from '../../src/gateway/inbound/signatures.js';
 
 const [MINE, MINE_TOO, THEIRS] = ['the first secret', 'the second secret', 'another one entirely'] as const;
 const secrets = [MINE, MINE_TOO];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { lateVerdict } from '../../src/gateway/dispatch/late-verdict.js';
+import { lateVerdict } from '../../src/gateway/dispatch/deliver-batch.js';
 
 describe('an event that comes after its flow has ended', () => {
   it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'])(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { setForeignAside } from '../../src/gateway/dispatch/no-flow.js';
+import { markUnmatched } from '../../src/gateway/dispatch/deliver-batch.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { anEvent, makeTemporaryStore } from '../store/temporary-store.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
@@ -95,7 +95,7 @@ describe('giving up on a flow', () => {
     temporary.clock.advance(25 * HOUR_MS);
     const started = { flowId: event.flowId } as FlowFacts;
     const deps = { inbox, reader: { facts: () => Promise.resolve(started) }, nowMs: temporary.clock.now };
-    expect(await setForeignAside(deps, event.flowId ?? '', batch?.rows ?? [])).toEqual([]);
+    expect(await markUnmatched(deps, event.flowId ?? '', batch?.rows ?? [])).toEqual([]);
     expect(await inbox.lease({ flows: 1, perFlow: 50, leaseMs: 1 })).toMatchObject([{ rows: [{ id: event.id }] }]);
     await temporary.remove();
   });

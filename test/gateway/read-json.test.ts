@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { assert, jsonValue, property, uint8Array } from 'fast-check';
-import { readJson, UnreadableJsonError } from '../../src/gateway/http/read-json.js';
+import { readJson, UnreadableJsonError } from '../../src/gateway/http/json-body.js';
 
 const read = (text: string) => readJson(Buffer.from(text));
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { createServiceClient } from '../../src/client/index.js';
+import { createServiceClient } from '../../src/service-client/index.js';
 import { operationNames } from '../../src/contract/index.js';
 import { gatewayDocument } from '../../src/gateway/reference/document.js';
-import { FLOW_KINDS } from '../../src/flows/vocabulary.js';
+import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
 import type { Answer } from '../harness/service.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readJson, UnreadableJsonError } from '../../src/gateway/http/read-json.js';
+import { readJson, UnreadableJsonError } from '../../src/gateway/http/json-body.js';
 import { inTurns } from '../faults/in-turns.js';
 import { rawRequest } from './setup/raw-request.js';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { explainProxies } from '../../src/cli/doctor/explain-proxies.js';
+import { explainProxies } from '../../src/cli/doctor/check-gateway.js';
 import { readSettings } from '../../src/config/index.js';
 import { gatewayUnderTest } from './setup/gateway-under-test.js';
 import { newReference } from '../harness/references.js';

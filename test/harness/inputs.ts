@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { FlowEvent } from '../../src/flows/messages.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 
-export { exampleInput } from '../../src/cli/demo/example-input.js';
+export { exampleInput } from '../../src/cli/demo/play-scene.js';
 
 /** A bridge transfer of 1,000.50 KES to 100 ZAR, over an address on CELO: its refund can be sent as crypto. */
 export function transferInput(reference: string, more: Record<string, unknown> = {}): Record<string, unknown> {

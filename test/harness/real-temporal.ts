@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectTemporal } from '../../src/temporal/connection.js';
-import { startCardWorker } from '../../src/temporal/card-worker.js';
-import { startWorker } from '../../src/temporal/worker.js';
+import { startCardWorker, startWorker } from '../../src/temporal/worker.js';
 import { NAMESPACE } from './fixed.js';
 import type { TestTemporal, TestTemporalOptions } from './temporal.js';
 

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/flows/messages.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { PATIENCE_MS, until } from './until.js';
 
 /** A busy machine has hundreds of these at a time: a query is work for the worker that is to bring the flow on. */

@@ -1,4 +1,4 @@
-import { createServiceClient, type ServiceClient } from '../../src/client/index.js';
+import { createServiceClient, type ServiceClient } from '../../src/service-client/index.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { until } from './until.js';
 

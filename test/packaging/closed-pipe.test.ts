@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { packageRoot } from '../../src/temporal/package-root.js';
+import { packageRoot } from '../../src/package-root.js';
 import { ensureBuilt } from './ensure-built.js';
 
 describe('a command whose reader has had enough', () => {

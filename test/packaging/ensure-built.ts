@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packageRoot } from '../../src/temporal/package-root.js';
+import { packageRoot } from '../../src/package-root.js';
 import { mustRun } from './run-program.js';
 
 /** dist/ of the present sources: `npm test` has it, a run of jest alone may not. */

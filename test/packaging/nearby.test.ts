@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { anyFreePort } from '../../src/temporal/free-port.js';
-import { packageRoot } from '../../src/temporal/package-root.js';
+import { anyFreePort } from '../../src/dev-server/free-port.js';
+import { packageRoot } from '../../src/package-root.js';
 import { until } from '../harness/until.js';
 import { ensureBuilt } from './ensure-built.js';
 

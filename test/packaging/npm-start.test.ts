@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
-import { FLOW_KINDS } from '../../src/flows/vocabulary.js';
-import { isAlive } from '../../src/temporal/file-lock.js';
-import { anyFreePort } from '../../src/temporal/free-port.js';
-import { packageRoot } from '../../src/temporal/package-root.js';
+import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
+import { isAlive } from '../../src/dev-server/file-lock.js';
+import { anyFreePort } from '../../src/dev-server/free-port.js';
+import { packageRoot } from '../../src/package-root.js';
 
 jest.setTimeout(240_000);
 

@@ -3,7 +3,7 @@ import { cp, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { packageRoot } from '../../src/temporal/package-root.js';
+import { packageRoot } from '../../src/package-root.js';
 import { ensureBuilt } from './ensure-built.js';
 import { runProgram } from './run-program.js';
 

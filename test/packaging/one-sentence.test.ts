@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { ensureHome } from '../../src/cli/wiring/home.js';
+import { ensureHome } from '../../src/cli/wiring/load-settings.js';
 import { closedPort, run, runProcess, scratchFolder } from '../cli/run.js';
 
 const scratch = await scratchFolder();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { checkRequest } from '../../src/client/index.js';
-import { prepare } from '../../src/client/prepare.js';
+import { checkRequest } from '../../src/service-client/index.js';
+import { prepare } from '../../src/service-client/prepare.js';
 import { FIAT_CURRENCIES, TOKENS } from '../../src/contract/vocabulary.js';
 import { BankWithdrawalInput } from '../../src/flows/bank-withdrawal.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';

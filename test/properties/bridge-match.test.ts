@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
-import { amountDiffers, knownFacts } from '../../workflows/bridge/match.js';
-import { differences, type Facts } from '../../workflows/steps/facts.js';
+import { amountDiffers, knownFacts } from '../../workflows/bridge/transfer.js';
+import { differences, type Facts } from '../../workflows/engine/evidence.js';
 
 const AMOUNTS = ['settlementAmount', 'cryptoAmount', 'amountMsat'];
 

@@ -7,7 +7,7 @@ import {
   NOTHING_SEEN,
   rises,
   standingOf,
-  type BridgeStanding,
+  type BridgeState,
   type SeenStatuses,
 } from '../../workflows/bridge/statuses.js';
 
@@ -29,7 +29,7 @@ function* everyStep(order: readonly BridgeStatus[] = [], before: SeenStatuses = 
 
 const setOf = (order: readonly BridgeStatus[]) => order.toSorted().join(' ');
 const resultOf = (seen: SeenStatuses) => JSON.stringify({ seen, standing: standingOf(seen) });
-const heightOf = (standing: BridgeStanding) =>
+const heightOf = (standing: BridgeState) =>
   standing.kind === 'open' && standing.highest !== null ? BRIDGE_STATUSES.indexOf(standing.highest) : -1;
 
 describe('the statuses of a bridge transfer (fault 26)', () => {
@@ -106,7 +106,7 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
 });
 
 /** Open rises or ends; an ending stays, but for FAILED → REFUNDED, or becomes a conflict; a conflict stays. */
-function mayFollow(was: BridgeStanding, is: BridgeStanding): boolean {
+function mayFollow(was: BridgeState, is: BridgeState): boolean {
   switch (was.kind) {
     case 'conflict':
       return is.kind === 'conflict';

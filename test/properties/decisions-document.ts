@@ -14,7 +14,7 @@ import {
   type EndEvidence,
   type PostEvidence,
   type Repeat,
-} from '../../src/flows/decisions.js';
+} from '../../src/protocol/decisions.js';
 
 const HEAD = `# Decisions about money
 
@@ -23,7 +23,7 @@ record shows it. Only the service's own "not found" (404 with a reason in a read
 403, 422), a 404 that no service wrote, 5xx, silence and a body that cannot be read tell nothing: they are asked again, ever
 more slowly, also while the flow is parked. A record of another amount, currency or receiver is \`other\`, and asks a person.
 
-These tables are [src/flows/decisions.ts](../src/flows/decisions.ts), by which the workflows decide.
+These tables are [src/protocol/decisions.ts](../src/protocol/decisions.ts), by which the workflows decide.
 [test/properties/decisions.test.ts](../test/properties/decisions.test.ts) goes through every combination, computes this page
 and fails where it differs; \`WRITE_DOCS=1\` writes it. The claim, the inbox and the lookup are asked again right before a
 person's order is carried out; where there is proof by then, the order is refused, and the flow goes on by the proof.

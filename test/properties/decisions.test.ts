@@ -19,7 +19,7 @@ import {
   TRUSTED_SAY,
   type EndEvidence,
   type PostEvidence,
-} from '../../src/flows/decisions.js';
+} from '../../src/protocol/decisions.js';
 import { decisionsDocument } from './decisions-document.js';
 
 const BOTH = [false, true] as const;
@@ -157,9 +157,9 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
 
 describe('whether an invoice was paid by another way', () => {
   it('is "not paid" only if the lookup says so and no trusted event says otherwise', () => {
-    const all = PAID_SAYS.flatMap((lookup) => BOTH.map((toldPaid) => ({ lookup, toldPaid })));
+    const all = PAID_SAYS.flatMap((lookup) => BOTH.map((paidByEvent) => ({ lookup, paidByEvent })));
     const payable = all.filter((invoice) => paidElsewhere(invoice) === 'not-paid');
-    expect(payable).toEqual([{ lookup: 'not-paid', toldPaid: false }]);
+    expect(payable).toEqual([{ lookup: 'not-paid', paidByEvent: false }]);
   });
 });
 

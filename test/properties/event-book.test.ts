@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { EventFate, FlowEvent } from '../../src/flows/messages.js';
-import { eventsOf, openEventBook } from '../../workflows/steps/event-book.js';
+import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
+import { eventsOf, openEventBook } from '../../workflows/engine/event-book.js';
 
-const FATES: readonly EventFate[] = ['applied', 'duplicate', 'unverified', 'conflicting'];
+const FATES: readonly EventResult[] = ['applied', 'duplicate', 'unverified', 'conflicting'];
 
 /** Few ids, so that they repeat; some of them are names that plain objects have already. */
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'toString', 'constructor');
@@ -23,7 +23,7 @@ describe('the event book', () => {
       fc.property(fc.array(id, { maxLength: 30 }), fc.nat(30), (ids, listensAfter) => {
         const book = openEventBook();
         const absorbed: string[] = [];
-        const absorb = (taken: FlowEvent): EventFate => {
+        const absorb = (taken: FlowEvent): EventResult => {
           absorbed.push(taken.id);
           return 'applied';
         };
@@ -46,9 +46,9 @@ describe('the event book', () => {
     fc.assert(
       fc.property(fc.array(id, { maxLength: 30 }), fc.nat(30), cuts, (ids, listensAfter, continued) => {
         const absorbed: string[] = [];
-        const absorb = (taken: FlowEvent): EventFate => {
+        const absorb = (taken: FlowEvent): EventResult => {
           absorbed.push(taken.id);
-          return FATES[absorbed.length % FATES.length] as EventFate;
+          return FATES[absorbed.length % FATES.length] as EventResult;
         };
         const run = (cutAt: readonly number[]) => {
           absorbed.length = 0;

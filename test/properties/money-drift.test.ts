@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from '@jest/globals';
 import * as fc from 'fast-check';
-import { readJson as readAnswer } from '../../src/client/read-json.js';
+import { readJson as readAnswer } from '../../src/service-client/judge.js';
 import { operations } from '../../src/contract/index.js';
 import { flowOf } from '../../src/flows/index.js';
-import { readJson as readBody } from '../../src/gateway/http/read-json.js';
+import { readJson as readBody } from '../../src/gateway/http/json-body.js';
 import {
   addAmounts,
   compareAmounts,

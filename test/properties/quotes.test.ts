@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { whyWorse } from '../../workflows/bridge/quote.js';
+import { whyWorse } from '../../workflows/bridge/prepare.js';
 
 const quote = (cryptoAmount: string, cryptoUnit: string | null) => ({
   rateId: 'r',

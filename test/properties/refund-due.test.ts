@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
-import { fundsHeld } from '../../workflows/bridge/refund-due.js';
+import { fundsHeld } from '../../workflows/bridge/refund-terms.js';
 import { trusted } from '../harness/inputs.js';
 
 describe('a refund', () => {

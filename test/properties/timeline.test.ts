@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { TimelineEntry } from '../../src/flows/messages.js';
-import { MAX_TIMELINE } from '../../workflows/steps/policies.js';
-import { withEntry } from '../../workflows/steps/timeline.js';
+import type { TimelineEntry } from '../../src/protocol/messages.js';
+import { MAX_TIMELINE } from '../../workflows/engine/policies.js';
+import { withEntry } from '../../workflows/engine/flow.js';
 
 const entry = (index: number): TimelineEntry => ({ at: '', stage: '', by: 'flow', detail: String(index) });
 const written = (count: number) =>

@@ -1,6 +1,6 @@
 import type { WorkflowHandle, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import type { FlowReport } from '../../src/flows/messages.js';
-import type { FlowState, ParkReason } from '../../src/flows/vocabulary.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowState, ParkReason } from '../../src/protocol/vocabulary.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';

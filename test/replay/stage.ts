@@ -1,11 +1,11 @@
 import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
-import type { ServiceClient } from '../../src/client/index.js';
+import type { ServiceClient } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
-import { flowIdOf, TASK_QUEUE, workflowTypeOf, type FlowKind } from '../../src/flows/vocabulary.js';
-import { CardGiven } from '../../src/gateway/cards/card-schema.js';
-import { createCardVault, type CardVault } from '../../src/gateway/cards/card-vault.js';
-import { startCardWorker } from '../../src/temporal/card-worker.js';
+import { flowIdOf, TASK_QUEUE, workflowTypeOf, type FlowKind } from '../../src/protocol/vocabulary.js';
+import { CardGiven } from '../../src/gateway/cards/take-card.js';
+import { createCardVault, type CardVault } from '../../src/gateway/cards/card-intake.js';
+import { startCardWorker } from '../../src/temporal/worker.js';
 import { exampleInput, transferInput } from '../harness/inputs.js';
 import { openStack } from '../harness/stack.js';
 import { RECORDING_KEYS, RECORDING_NAMESPACE } from './recording-key.js';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { guessedUrl, lie, tamper } from '../../src/sandbox/deliveries/tamper.js';
+import { guessedUrl, lie, tamper } from '../../src/sandbox/deliveries/adversary.js';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { create } from './samples.js';
 import { type Rig, startRig, STEP_MS } from './start.js';

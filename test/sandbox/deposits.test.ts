@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MobileMoneyDeposit, OnChainDeposit } from '../../src/contract/deposit.js';
 import { OnChainDepositEvent } from '../../src/contract/events.js';
-import { maskedNumber } from '../../src/sandbox/deposit/card.js';
+import { maskedNumber } from '../../src/sandbox/deposit/methods.js';
 import { create, SAMPLES, transactionOf } from './samples.js';
 import { type Rig, startRig, STEP_MS } from './start.js';
 

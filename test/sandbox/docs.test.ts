@@ -2,11 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { KYC_IDS, UNKNOWN_KYC_WORD } from '../../src/sandbox/account/kyc.js';
-import { BRIDGE_MAGIC_AMOUNTS } from '../../src/sandbox/bridge/magic-amounts.js';
-import { ALL_ENDINGS, CATALOGUE } from '../../src/sandbox/catalogue.js';
-import { Mischief } from '../../src/sandbox/deliveries/mischief.js';
-import { STREAMS } from '../../src/sandbox/deliveries/message.js';
-import { FAULT_KINDS, GARBAGE_VARIANTS, HINTS } from '../../src/sandbox/faults/rule.js';
+import { BRIDGE_MAGIC_AMOUNTS } from '../../src/sandbox/bridge/endings.js';
+import { ALL_ENDINGS, CATALOGUE } from '../../src/sandbox/control/steer.js';
+import { Mischief } from '../../src/sandbox/deliveries/adversary.js';
+import { STREAMS } from '../../src/sandbox/deliveries/deliveries.js';
+import { FAULT_KINDS, GARBAGE_VARIANTS, HINTS } from '../../src/sandbox/faults/fault-rules.js';
 import * as settings from '../../src/sandbox/settings.js';
 import { startRig } from './start.js';
 

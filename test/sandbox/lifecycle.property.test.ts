@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
-import { bridgeEndings, scriptOf } from '../../src/sandbox/bridge/endings.js';
-import { advance, type BridgeInput } from '../../src/sandbox/bridge/lifecycle.js';
+import { bridgeEndings, scriptOf, advance, type BridgeInput } from '../../src/sandbox/bridge/endings.js';
 import { type BridgePosition, collect, moveOn } from '../../src/sandbox/bridge/money.js';
 import { type Rig, startRig, STEP_MS } from './start.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { KINDS } from '../../src/sandbox/kinds.js';
-import type { Posting } from '../../src/sandbox/ledger/ledger.js';
+import type { Posting } from '../../src/sandbox/ledger.js';
 import { advance, type Input, scriptOf } from '../../src/sandbox/transactions/lifecycle.js';
 import { VOCABULARIES } from '../../src/sandbox/settings.js';
 import { create, INVOICE, INVOICE_BODY, PAYMENT_BODY, SAMPLES, sampled } from './samples.js';

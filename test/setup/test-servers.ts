@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startDevServer, type DevServer } from '../../src/temporal/dev-server.js';
-import { findServerExecutable } from '../../src/temporal/find-server.js';
+import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
+import { findServerExecutable } from '../../src/dev-server/find-server.js';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.js';
 import { startTestCluster, type TestCluster } from './postgres/test-cluster.js';
 

@@ -1,5 +1,5 @@
 import type { ActivityDeps } from '../../activities/index.js';
-import { RejectedError, UnknownOutcomeError } from '../../src/client/index.js';
+import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { RepeatMode } from '../../src/sandbox/settings.js';
 import type { Weather } from './world/weather.js';

@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { copyFile, rm } from 'node:fs/promises';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
-import { createClaimActivities } from '../../activities/claims.js';
+import { createClaimActivities, pinOf } from '../../activities/claims.js';
 import type { ActivityDeps } from '../../activities/deps.js';
-import type { ClaimRef, SubmitOutcome } from '../../activities/outcomes.js';
-import { pinOf } from '../../activities/pin.js';
+import type { ClaimRef, SubmitOutcome } from '../../activities/types.js';
 import { createSettleActivities } from '../../activities/settle-unknown.js';
 import { submitUnderClaim } from '../../activities/submit-under-claim.js';
-import { RejectedError, UnknownOutcomeError } from '../../src/client/index.js';
+import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 import { submitDeps } from '../harness/submit-deps.js';
 import { describeStores, type StoreKind } from './store-kinds.js';

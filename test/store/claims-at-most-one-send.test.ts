@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { submitUnderClaim } from '../../activities/submit-under-claim.js';
-import { NotSentError, RejectedError, UnknownOutcomeError } from '../../src/client/index.js';
+import { NotSentError, RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { ClaimKey, ClaimStore } from '../../src/store/claim.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';

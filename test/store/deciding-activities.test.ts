@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { createActivities } from '../../activities/index.js';
-import { pinOf } from '../../activities/pin.js';
-import { RejectedError } from '../../src/client/index.js';
+import { pinOf } from '../../activities/claims.js';
+import { RejectedError } from '../../src/service-client/index.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import type { Store } from '../../src/store/store.js';
 import { transferInput } from '../harness/inputs.js';

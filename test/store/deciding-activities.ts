@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { ActivityDeps } from '../../activities/index.js';
-import type { ServiceClient } from '../../src/client/index.js';
+import type { ServiceClient } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 
 /** What a test of the deciding code replaces: the service, and the clocks. */

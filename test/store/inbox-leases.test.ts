@@ -87,7 +87,7 @@ describeStores('the leases of the inbox', (kind) => {
       await inbox.defer(flow(1), 60_000);
       const second = await receive();
       expect(await leasedIds()).toEqual([]);
-      await inbox.hasten(flow(1));
+      await inbox.releaseWaiting(flow(1));
       expect(await leasedIds()).toEqual([first, second]);
     });
 
@@ -100,7 +100,7 @@ describeStores('the leases of the inbox', (kind) => {
         { id: other, state: 'unmatched' },
       ]);
       expect(await leasedIds()).toEqual([]);
-      await inbox.hasten(flow(1));
+      await inbox.releaseWaiting(flow(1));
       expect(await inbox.get(given)).toMatchObject({ state: 'waiting', detail: null, settledAt: null });
       expect(await leasedIds()).toEqual([given]);
       expect((await inbox.counts()).byState).toMatchObject({ waiting: 1, late: 1, unmatched: 1 });
@@ -109,7 +109,7 @@ describeStores('the leases of the inbox', (kind) => {
     it('are not lost to a flow that starts while its first delivery fails', async () => {
       const id = await receive();
       await leasedIds();
-      await inbox.hasten(flow(1));
+      await inbox.releaseWaiting(flow(1));
       expect(await leasedIds()).toEqual([]);
       await inbox.defer(flow(1), 60_000);
       expect(await leasedIds()).toEqual([id]);

@@ -115,7 +115,7 @@ describeStores('the inbox', (kind) => {
     it('takes a waiting row out of the way of the dispatcher', async () => {
       const id = await receive();
       await inbox.settle([{ id, state: 'late' }]);
-      await inbox.hasten(flow(1));
+      await inbox.releaseWaiting(flow(1));
       expect(await leasedIds()).toEqual([]);
     });
 

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
-import { createClaimActivities } from '../../activities/claims.js';
-import type { ClaimRef } from '../../activities/outcomes.js';
-import { pinOf } from '../../activities/pin.js';
+import { createClaimActivities, pinOf } from '../../activities/claims.js';
+import type { ClaimRef } from '../../activities/types.js';
 import { submitUnderClaim } from '../../activities/submit-under-claim.js';
-import { NotSentError, UnknownOutcomeError } from '../../src/client/index.js';
+import { NotSentError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 import { submitDeps } from '../harness/submit-deps.js';
 import { describeStores } from './store-kinds.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { LIBSQL_MIGRATIONS } from '../../src/store/libsql-migrations.js';
-import { POSTGRES_MIGRATIONS } from '../../src/store/postgres-migrations.js';
+import { LIBSQL_MIGRATIONS } from '../../src/store/libsql/migrations.js';
+import { POSTGRES_MIGRATIONS } from '../../src/store/postgres/migrations.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 

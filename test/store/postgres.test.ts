@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { openPostgresStore } from '../../src/store/open-postgres-store.js';
-import { followDatabaseClock } from '../../src/store/postgres-clock.js';
-import { createPostgresConnection } from '../../src/store/postgres-connection.js';
+import { openPostgresStore, followDatabaseClock } from '../../src/store/postgres/open.js';
+import { createPostgresConnection } from '../../src/store/postgres/connection.js';
 import { turnOf } from '../../src/store/sql-connection.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/index.js';
-import { pinOf } from '../../activities/pin.js';
+import { pinOf } from '../../activities/claims.js';
 import { submitUnderClaim } from '../../activities/submit-under-claim.js';
 import {
   DuplicateReferenceError,
@@ -9,7 +9,7 @@ import {
   RateLimitedError,
   RejectedError,
   UnknownOutcomeError,
-} from '../../src/client/index.js';
+} from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
-import type { ClaimRef } from '../../activities/outcomes.js';
-import { pinOf } from '../../activities/pin.js';
+import type { ClaimRef } from '../../activities/types.js';
+import { pinOf } from '../../activities/claims.js';
 import { submitUnderClaim } from '../../activities/submit-under-claim.js';
 import { toWireNumber } from '../../src/money.js';
 import type { Store } from '../../src/store/store.js';

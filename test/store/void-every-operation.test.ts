@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { flowOf } from '../../src/flows/index.js';
-import { flowIdOf, type FlowKind } from '../../src/flows/vocabulary.js';
+import { flowIdOf, type FlowKind } from '../../src/protocol/vocabulary.js';
 import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
 import { resolveTerminated } from '../../src/gateway/flows/resolve-terminated.js';
 import type { ClaimKey } from '../../src/store/claim.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
-import { withFileLock } from '../../src/temporal/file-lock.js';
+import { withFileLock } from '../../src/dev-server/file-lock.js';
 import { scratchFolder } from './scratch.js';
 
 const scratch = await scratchFolder();

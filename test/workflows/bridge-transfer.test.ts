@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
+import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { reportOf, untilFlow } from '../harness/reports.js';

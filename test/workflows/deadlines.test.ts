@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { FlowEvent, FlowReport } from '../../src/flows/messages.js';
+import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { reportOf, untilFlow } from '../harness/reports.js';

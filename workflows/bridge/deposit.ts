@@ -1,17 +1,15 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
-import type { Quote, SubmitOutcome } from '../../activities/outcomes.js';
+import type { Quote, SubmitOutcome, BridgeDepositAnswer } from '../../activities/types.js';
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
-import { act } from '../steps/activities.js';
-import { decideMismatch, trustedSay } from '../steps/evidence.js';
-import { endFlow } from '../steps/flow-end.js';
-import type { Flow } from '../steps/flow.js';
-import { MAX_REQUOTES, QUOTE_MARGIN_MS, QUOTED_SUBMIT, READ, submitPolicy } from '../steps/policies.js';
-import { submitUntilDeadline, voidUnsent, type GuardedClaim } from '../steps/stop.js';
-import type { Post } from '../steps/post.js';
-import { submit } from '../steps/submit.js';
-import { depositAnswerOf } from './deposit-answer.js';
-import { quoteInWords, whyWorse } from './quote.js';
-import { hearTransferEvents, rulesOf, type Transfer } from './transfer.js';
+import { act } from '../engine/activities.js';
+import { decideMismatch, trustedSay } from '../engine/evidence.js';
+import { endFlow } from '../engine/flow-end.js';
+import type { Flow } from '../engine/flow.js';
+import { MAX_REQUOTES, QUOTE_MARGIN_MS, QUOTED_SUBMIT, READ, submitPolicy } from '../engine/policies.js';
+import { submitUntilDeadline, voidUnsent, type GuardedClaim } from '../engine/stop.js';
+import { type Post, submit } from '../engine/submit.js';
+import { quoteInWords, whyWorse } from './prepare.js';
+import { handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
 
 /**
  * Makes the deposit: one POST under one claim, inside the life of a quote. Returns when the service is known to have it
@@ -47,7 +45,7 @@ function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit): void {
   transfer.proven = true;
   flow.answer = { kind: 'accepted', answer };
   flow.enter('tracking', `deposit accepted (${answer.status})`, 'service');
-  hearTransferEvents(flow, transfer);
+  handleTransferEvents(flow, transfer);
 }
 
 function postOf(flow: Flow, transfer: Transfer): Post {
@@ -68,7 +66,7 @@ function postOf(flow: Flow, transfer: Transfer): Post {
     expect: {},
     trusted: () => trustedSay(transfer),
     claimed: () => transfer.unverified.length > 0,
-    hear: () => hearTransferEvents(flow, transfer),
+    readEvents: () => handleTransferEvents(flow, transfer),
     decideOther: () => decideMismatch(flow, transfer, rulesOf(flow, transfer)),
   };
 }
@@ -142,4 +140,32 @@ async function noQuote(flow: Flow, claim: GuardedClaim, why: string): Promise<Su
     return endFlow('failed', 'quote_rejected', `${why}. Nothing was sent.`);
   }
   return { kind: 'unknown', reason: why, repeat: 'unknown' };
+}
+
+/** What the flow needs of the service's answer to a deposit. Members that it did not give are null. */
+function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
+  const refund = data.refund_config;
+  return {
+    serviceReference: data.kotani_reference_id,
+    status: data.status,
+    paymentHash: data.payment_hash ?? null,
+    refund:
+      refund == null
+        ? null
+        : {
+            method: refund.primary_method ?? null,
+            fallbackMethod: refund.fallback_method ?? null,
+            fallbackAddress: refund.fallback_address ?? null,
+            chain: refund.chain ?? null,
+            token: refund.token ?? null,
+            cryptoAmount: refund.refund_crypto_amount ?? null,
+            lifeMs: lifeOf(data.created_at, refund.expires_at),
+          },
+  };
+}
+
+/** A duration between two stamps of the service's clock, at most a day: ours does not matter. */
+function lifeOf(created: string | null | undefined, expires: string | null | undefined): number | null {
+  const lifeMs = Date.parse(expires ?? '') - Date.parse(created ?? '');
+  return Number.isFinite(lifeMs) && lifeMs > 0 ? Math.min(lifeMs, 86_400_000) : null;
 }

@@ -1,23 +1,22 @@
 import { condition } from '@temporalio/workflow';
-import type { BridgePreparation } from '../../activities/bridge-terms.js';
-import { isPlaintext } from '../../src/temporal/plaintext-marker.js';
-import type { Flow } from '../steps/flow.js';
-import { act } from '../steps/activities.js';
-import { checkAtOnce } from '../steps/check-input.js';
-import { approveQuoteUpdate } from '../steps/messages.js';
-import { READ } from '../steps/policies.js';
-import { checkOrder, onUpdate } from '../steps/orders.js';
-import { unlessStopped } from '../steps/stop.js';
-import { NO_EVIDENCE } from '../steps/evidence.js';
+import type { BridgePreparation, Quote } from '../../activities/types.js';
+import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
+import { compareAmounts, multiplyByBps, withinBps } from '../../src/money.js';
+import type { Flow } from '../engine/flow.js';
+import { act, checkAtOnce } from '../engine/activities.js';
+import { approveQuoteUpdate } from '../engine/messages.js';
+import { READ } from '../engine/policies.js';
+import { checkOrder, onUpdate } from '../engine/park.js';
+import { unlessStopped } from '../engine/stop.js';
+import { NO_EVIDENCE } from '../engine/evidence.js';
 import { NOTHING_SEEN } from './statuses.js';
-import { quoteInWords } from './quote.js';
 import type { Transfer } from './transfer.js';
 
 /** Checks the input and gets the first quote: one step, since nothing has moved yet. */
 export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Transfer> {
   const askedAtMs = Date.now();
   const prepared = await unlessStopped(flow, () => prepare(flow, rawInput));
-  flow.hearPlaintext(prepared.allowPlaintext);
+  flow.handlePlaintext(prepared.allowPlaintext);
   flow.keepFingerprint(prepared.fingerprint);
   const quote = { ...prepared.quote, quotedAtMs: askedAtMs };
   flow.note(quoteInWords(quote));
@@ -67,3 +66,38 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
   await unlessStopped(flow, () => condition(() => approval.by !== null));
   flow.note('quote approved', approval.by ?? 'flow');
 }
+
+/** A quote with the workflow time from which its life counts. */
+export interface TimedQuote extends Quote {
+  readonly quotedAtMs: number;
+}
+
+/** The units of Bitcoin, in thousandths of a satoshi; in hundredths of a percent, as `money.ts` multiplies exactly. */
+const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, SATS: 1e7, BTC: 1e15 };
+
+/**
+ * Why a new quote is worse than the agreed one by more than the limit, as a sentence; null where it is not. Amounts are
+ * compared in one unit: quotes whose units cannot be brought together are no better than none.
+ */
+export function whyWorse(agreed: Quote, offered: Quote, limitBps: number): string | null {
+  if (agreed.cryptoAmount === null || offered.cryptoAmount === null) return 'The new quote names no amount';
+  const [ours, theirs] = inOneUnit(agreed, offered) ?? [];
+  const offer = `The new quote (${inWords(offered)})`;
+  if (ours === undefined || theirs === undefined) return `${offer} is in another unit than ${inWords(agreed)}`;
+  if (compareAmounts(theirs, ours) >= 0 || withinBps(theirs, limitBps, ours)) return null;
+  return `${offer} is worse than ${inWords(agreed)} by more than ${limitBps / 100} %`;
+}
+
+function inOneUnit(one: Quote, other: Quote): readonly [string, string] | undefined {
+  const [unit, another] = [one.cryptoUnit, other.cryptoUnit].map((text) => text?.trim().toUpperCase() ?? '');
+  if (unit === another) return [one.cryptoAmount ?? '0', other.cryptoAmount ?? '0'];
+  const [bps, otherBps] = [MSAT_IN_BPS[unit ?? ''], MSAT_IN_BPS[another ?? '']];
+  if (bps === undefined || otherBps === undefined) return undefined;
+  return [multiplyByBps(one.cryptoAmount ?? '0', bps), multiplyByBps(other.cryptoAmount ?? '0', otherBps)];
+}
+
+export function quoteInWords(quote: TimedQuote): string {
+  return `quote ${quote.rateId}${quote.cryptoAmount === null ? '' : `: ${inWords(quote)}`}`;
+}
+
+const inWords = ({ cryptoAmount, cryptoUnit }: Quote) => `${cryptoAmount} ${cryptoUnit ?? ''}`.trimEnd();

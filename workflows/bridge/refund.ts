@@ -1,19 +1,20 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
-import type { RefundOrder } from '../../activities/bridge-terms.js';
-import { contradictsFailure, endStep, refundRefusal } from '../../src/flows/decisions.js';
-import type { Outcome } from '../../src/flows/messages.js';
-import { act } from '../steps/activities.js';
-import { endAsOrdered } from '../steps/end-as-ordered.js';
-import { endFlow } from '../steps/flow-end.js';
-import type { Flow } from '../steps/flow.js';
-import { park } from '../steps/park.js';
-import { REFUND_WAIT_MS, SUBMIT, submitPolicy } from '../steps/policies.js';
-import type { Post } from '../steps/post.js';
-import { submit } from '../steps/submit.js';
-import { confirmRefund } from './confirm-refund.js';
+import type { RefundOrder } from '../../activities/types.js';
+import { contradictsFailure, endStep, refundRefusal } from '../../src/protocol/decisions.js';
+import { type Outcome, addressFact } from '../../src/protocol/messages.js';
+import { PAYMENT_WORDS } from '../../src/protocol/statuses.js';
+import { flowIdOf } from '../../src/protocol/vocabulary.js';
+import { act } from '../engine/activities.js';
+import { endFromDecision, endFlow } from '../engine/flow-end.js';
+import type { Flow } from '../engine/flow.js';
+import { park } from '../engine/park.js';
+import { REFUND_WAIT_MS, SUBMIT, submitPolicy, REFUND_CONFIRM_MS } from '../engine/policies.js';
+import { type Post, submit } from '../engine/submit.js';
+import { parkAndLook, pollStatus } from '../engine/look.js';
+import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
 import { refundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
-import { brief, decideConflict, endEvidence, isRefunded, standing, type Transfer } from './transfer.js';
+import { brief, decideConflict, endEvidence, isRefunded, bridgeState, type Transfer } from './transfer.js';
 
 /**
  * After a proven FAILED: waits for the refund that is due or may be, then sends it (where the input says so and it can
@@ -62,11 +63,11 @@ async function askForRefund(
     cryptoPaid: endEvidence(transfer).fundsHeld,
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
   };
-  const isDecided = () => standing(transfer).kind === 'conflict' || isRefunded(transfer);
+  const isDecided = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
   const decision = await park(flow, 'refund_needed', evidence, isDecided);
   if (decision === 'decided')
     return isRefunded(transfer) ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
-  if (decision.action !== 'refund-now') return endAsOrdered(decision);
+  if (decision.action !== 'refund-now') return endFromDecision(decision);
   if (typeof terms !== 'string') return sendRefund(flow, transfer, terms, 'person');
   flow.note(`refund-now is not possible: ${terms}`);
   return askForRefund(flow, transfer, terms, terms);
@@ -125,11 +126,11 @@ function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
     expect: { cryptoAmount: order.cryptoAmount, receiverAddress: order.receiverAddress },
     trusted() {
       if (isRefunded(transfer)) return 'shown';
-      return standing(transfer).kind === 'conflict' ? 'other' : 'nothing';
+      return bridgeState(transfer).kind === 'conflict' ? 'other' : 'nothing';
     },
     claimed: () => contradictsFailure(endEvidence(transfer).claimed),
     // They act already.
-    hear: () => undefined,
+    readEvents: () => undefined,
     decideOther: () => decideConflict(flow, transfer),
     parkReason: 'refund_unknown',
     // The deposit was executed: whatever becomes of the refund, the flow must not say that nothing was.
@@ -160,7 +161,7 @@ async function refundConfirmed(flow: Flow, transfer: Transfer, order: RefundOrde
 async function refundFailed(flow: Flow, transfer: Transfer, why: string): Promise<Outcome> {
   flow.note(`the refund failed: ${why}`, 'service');
   const decision = await park(flow, 'refund_failed', { why }, () => isRefunded(transfer));
-  return decision === 'decided' ? refundedElsewhere(flow, transfer) : endAsOrdered(decision);
+  return decision === 'decided' ? refundedElsewhere(flow, transfer) : endFromDecision(decision);
 }
 
 function refunded(detail: string): Outcome {
@@ -173,3 +174,60 @@ async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise<Outcom
 }
 
 const masked = (address: string) => (address.length <= 12 ? '…' : `${address.slice(0, 6)}…${address.slice(-4)}`);
+
+const REFUND: TrackPlan = { noun: 'the refund', words: PAYMENT_WORDS, hasLookup: true, firstLookMs: 0 };
+
+/**
+ * The send was accepted; its own status says whether it arrived, as of every crypto send. A completion of the transfer
+ * meanwhile is a contradiction.
+ */
+async function confirmRefund(
+  flow: Flow,
+  transfer: Transfer,
+  order: RefundOrder,
+): Promise<'arrived' | 'conflict' | { readonly word: string }> {
+  const send = sendOf(transfer, order);
+  const isConflict = () => bridgeState(transfer).kind === 'conflict';
+  for (;;) {
+    const polling = pollStatus(flow, send, REFUND, 0);
+    const summary = 'Wait until the refund is confirmed';
+    const isOver = () => polling.settled() || isConflict() || flow.deadlinePassed;
+    await condition(isOver, flow.scaled(REFUND_CONFIRM_MS), { summary });
+    if (polling.settled()) takeReading(flow, send, REFUND, await polling.promise);
+    else polling.cancel();
+    if (isConflict()) return 'conflict';
+    const ended = endOf(send);
+    if (ended !== null) return ended;
+    // A word that is not final: the next one is waited for as long.
+    if (polling.settled() && send.otherRecord === undefined) continue;
+    const evidence = { reference: order.reference, ...send.otherRecord };
+    const asked = { reason: 'refund_unconfirmed', evidence } as const;
+    // A record of another send stays one, however often it is looked at.
+    const decision = send.otherRecord
+      ? await park(flow, asked.reason, evidence, isConflict)
+      : await parkAndLook(flow, send, REFUND, asked, isConflict);
+    delete send.otherRecord;
+    if (decision !== 'decided' && decision.action !== 'keep-waiting') endFromDecision(decision);
+    if (decision !== 'decided' && flow.deadlinePassed) flow.extendDeadline();
+    const meanwhile = isConflict() ? 'conflict' : endOf(send);
+    if (meanwhile !== null) return meanwhile;
+  }
+}
+
+function endOf(send: Payment): 'arrived' | { readonly word: string } | null {
+  const now = paymentState(send);
+  if (now.kind === 'open' || send.otherRecord !== undefined) return null;
+  return now.kind === 'ended' && now.meaning === 'succeeded' ? 'arrived' : { word: send.words.at(-1) ?? now.kind };
+}
+
+/** It is looked up as the crypto send that it is. */
+function sendOf(transfer: Transfer, { reference, cryptoAmount, receiverAddress }: RefundOrder): Payment {
+  const send = newPayment({
+    input: { referenceId: reference },
+    windows: transfer.windows,
+    steps: {},
+    pin: transfer.pin,
+  });
+  const lookUpAs = flowIdOf('crypto-send', reference);
+  return { ...send, lookUpAs, facts: { cryptoAmount, receiverAddress: addressFact(receiverAddress) } };
+}

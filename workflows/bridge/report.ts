@@ -1,12 +1,12 @@
-import type { ReportOutcome, SettlementReportOrder } from '../../activities/bridge-terms.js';
+import type { ReportOutcome, SettlementReportOrder } from '../../activities/types.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
-import type { FlowEvent } from '../../src/flows/messages.js';
-import { act } from '../steps/activities.js';
-import { endAsOrdered } from '../steps/end-as-ordered.js';
-import type { Flow } from '../steps/flow.js';
-import { park, type Resolution } from '../steps/park.js';
-import { READ, REPORT_PATIENCE_MS } from '../steps/policies.js';
-import { observed } from '../steps/waits.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
+import { act } from '../engine/activities.js';
+import { endFromDecision } from '../engine/flow-end.js';
+import type { Flow } from '../engine/flow.js';
+import { park, type Resolution } from '../engine/park.js';
+import { READ, REPORT_PATIENCE_MS } from '../engine/policies.js';
+import { observed } from '../engine/waits.js';
 import { asBridgeStatus, foldStatus, rises } from './statuses.js';
 import type { Transfer } from './transfer.js';
 
@@ -56,7 +56,7 @@ async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, me
 }
 
 function carryOut(transfer: Transfer, event: FlowEvent, status: BridgeStatus, decision: Resolution | 'decided'): void {
-  if (decision === 'decided' || decision.action !== 'report-again') return endAsOrdered(decision);
+  if (decision === 'decided' || decision.action !== 'report-again') return endFromDecision(decision);
   transfer.serviceKnows = { seen: transfer.serviceKnows.seen.filter((word) => word !== status) };
   transfer.toReport ??= event;
 }

@@ -8,7 +8,7 @@ export interface SeenStatuses {
 export const NOTHING_SEEN: SeenStatuses = { seen: [] };
 
 /** Where a set of statuses leads. `conflict`: endings that exclude one another were both proven. */
-export type BridgeStanding =
+export type BridgeState =
   | { readonly kind: 'open'; readonly highest: BridgeStatus | null }
   | { readonly kind: 'ended'; readonly ending: Ending }
   | { readonly kind: 'conflict' };
@@ -27,7 +27,7 @@ export function foldStatus(before: SeenStatuses, status: BridgeStatus): SeenStat
 }
 
 /** FAILED → REFUNDED is the one legal move between endings; COMPLETED stands with neither. */
-export function standingOf({ seen }: SeenStatuses): BridgeStanding {
+export function standingOf({ seen }: SeenStatuses): BridgeState {
   const completed = seen.includes('COMPLETED');
   const failed = seen.includes('FAILED');
   const refunded = seen.includes('REFUNDED');

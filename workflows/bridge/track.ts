@@ -1,16 +1,15 @@
 import { condition } from '@temporalio/workflow';
-import { decideMismatch, vouchFor } from '../steps/evidence.js';
-import { endAsOrdered } from '../steps/end-as-ordered.js';
-import { meantEvent } from '../steps/event-meant.js';
-import type { Flow } from '../steps/flow.js';
-import { goOnAsNew, tooLong } from '../steps/go-on-as-new.js';
-import { lookAtInbox } from '../steps/look-at-inbox.js';
-import { park } from '../steps/park.js';
-import { FAILURE_GRACE_MS } from '../steps/policies.js';
-import { fundsHeld } from './refund-due.js';
+import { decideMismatch, vouchFor } from '../engine/evidence.js';
+import { endFromDecision } from '../engine/flow-end.js';
+import { selectedEvent, checkInbox } from '../engine/event-book.js';
+import type { Flow } from '../engine/flow.js';
+import { continueFlowAsNew, tooLong } from '../engine/run-flow.js';
+import { park } from '../engine/park.js';
+import { FAILURE_GRACE_MS } from '../engine/policies.js';
+import { fundsHeld } from './refund-terms.js';
 import { reportPending } from './report.js';
 import type { Ending } from './statuses.js';
-import { brief, decideConflict, rulesOf, standing, type Transfer, type TransferCarried } from './transfer.js';
+import { brief, decideConflict, rulesOf, bridgeState, type Transfer, type TransferCarried } from './transfer.js';
 
 /**
  * Follows an accepted deposit to a proven ending. Trusted events decide; the provider's settlements are reported on to
@@ -19,18 +18,18 @@ import { brief, decideConflict, rulesOf, standing, type Transfer, type TransferC
 export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<Ending> {
   let lookedOnceMore = false;
   for (;;) {
-    await condition(() => news(transfer) || flow.deadlinePassed || tooLong(flow));
-    const now = standing(transfer);
+    await condition(() => hasWork(transfer) || flow.deadlinePassed || tooLong(flow));
+    const now = bridgeState(transfer);
     if (transfer.mismatches.length > 0) await decideMismatch(flow, transfer, rulesOf(flow, transfer));
     else if (now.kind === 'conflict') await decideConflict(flow, transfer);
     else if (transfer.toReport !== null) await reportPending(flow, transfer);
     else if (now.kind === 'ended') {
       if (await isUncontradicted(flow, transfer, now.ending)) return now.ending;
     } else if (tooLong(flow))
-      await goOnAsNew(flow, transfer.input, (): TransferCarried => ({ flow: flow.carry(), transfer }));
+      await continueFlowAsNew(flow, transfer.input, (): TransferCarried => ({ flow: flow.carry(), transfer }));
     else if (!lookedOnceMore) {
       // The bridge has no status lookup: what can be looked up is the inbox.
-      await lookAtInbox(flow);
+      await checkInbox(flow);
       lookedOnceMore = true;
     } else {
       await decideOverdue(flow, transfer);
@@ -40,8 +39,8 @@ export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<E
 }
 
 /** True where the loop has something to do. */
-export function news(transfer: Transfer): boolean {
-  return transfer.mismatches.length > 0 || transfer.toReport !== null || standing(transfer).kind !== 'open';
+export function hasWork(transfer: Transfer): boolean {
+  return transfer.mismatches.length > 0 || transfer.toReport !== null || bridgeState(transfer).kind !== 'open';
 }
 
 /**
@@ -51,9 +50,9 @@ export function news(transfer: Transfer): boolean {
 async function isUncontradicted(flow: Flow, transfer: Transfer, ending: Ending): Promise<boolean> {
   if (ending !== 'FAILED' || fundsHeld(transfer) !== 'absent') return true;
   const contradicted = () => {
-    const now = standing(transfer);
-    const stands = now.kind === 'ended' && now.ending === ending && fundsHeld(transfer) === 'absent';
-    return !stands || transfer.mismatches.length > 0 || transfer.toReport !== null;
+    const now = bridgeState(transfer);
+    const failureConfirmed = now.kind === 'ended' && now.ending === ending && fundsHeld(transfer) === 'absent';
+    return !failureConfirmed || transfer.mismatches.length > 0 || transfer.toReport !== null;
   };
   return !(await condition(contradicted, flow.scaled(FAILURE_GRACE_MS), { summary: 'Is the failure contradicted?' }));
 }
@@ -65,14 +64,14 @@ async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
   const proven = transfer.statuses.seen;
   const decision =
     claimed.length > 0
-      ? await park(flow, 'unverified_settlement', { proven, claimed: claimed.map(brief) }, () => news(transfer))
-      : await park(flow, 'no_settlement', { proven }, () => news(transfer));
+      ? await park(flow, 'unverified_settlement', { proven, claimed: claimed.map(brief) }, () => hasWork(transfer))
+      : await park(flow, 'no_settlement', { proven }, () => hasWork(transfer));
   if (decision === 'decided') return;
   if (decision.action === 'keep-waiting') return flow.extendDeadline();
   if (decision.action === 'trust-settlement') {
-    const meant = meantEvent(claimed, decision);
+    const meant = selectedEvent(claimed, decision);
     if (meant !== undefined) vouchFor(flow, transfer, rulesOf(flow, transfer), meant);
     return;
   }
-  endAsOrdered(decision);
+  endFromDecision(decision);
 }

@@ -1,23 +1,28 @@
-import type { BridgeDepositAnswer } from '../../activities/bridge-terms.js';
-import type { Pin, Quote, Windows } from '../../activities/outcomes.js';
+import type { BridgeDepositAnswer, Pin, Quote, Windows } from '../../activities/types.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
-import { ENDINGS, type EndEvidence } from '../../src/flows/decisions.js';
-import type { FlowEvent } from '../../src/flows/messages.js';
-import { endAsOrdered } from '../steps/end-as-ordered.js';
-import { park } from '../steps/park.js';
-import type { Flow, FlowCarried } from '../steps/flow.js';
-import { hearEvents, whoSays, type EventRules, type Evidence } from '../steps/evidence.js';
-import { differences } from '../steps/facts.js';
-import { amountDiffers, knownFacts } from './match.js';
-import type { TimedQuote } from './quote.js';
-import { factsTogether, fundsHeld } from './refund-due.js';
+import { ENDINGS, type EndEvidence } from '../../src/protocol/decisions.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
+import { endFromDecision } from '../engine/flow-end.js';
+import { park } from '../engine/park.js';
+import type { Flow, FlowCarried } from '../engine/flow.js';
+import {
+  handleEvents,
+  whoSays,
+  type EventRules,
+  type Evidence,
+  differences,
+  equalAmounts,
+  type Facts,
+} from '../engine/evidence.js';
+import type { TimedQuote } from './prepare.js';
+import { factsTogether, fundsHeld } from './refund-terms.js';
 import {
   asBridgeStatus,
   foldStatus,
   NOTHING_SEEN,
   rises,
   standingOf,
-  type BridgeStanding,
+  type BridgeState,
   type SeenStatuses,
 } from './statuses.js';
 
@@ -60,7 +65,7 @@ export function endEvidence(transfer: Transfer): EndEvidence {
 }
 
 export function isRefunded(transfer: Transfer): boolean {
-  const now = standing(transfer);
+  const now = bridgeState(transfer);
   return now.kind === 'ended' && now.ending === 'REFUNDED';
 }
 
@@ -71,17 +76,17 @@ export async function decideConflict(flow: Flow, transfer: Transfer): Promise<ne
     proven: transfer.statuses.seen,
     ...(unverified.length === 0 ? {} : { claimed: unverified.map(brief) }),
     why:
-      standing(transfer).kind === 'conflict'
+      bridgeState(transfer).kind === 'conflict'
         ? 'trusted events prove endings that exclude one another'
         : 'an unverified event claims another ending than the one that is proven',
   };
-  return endAsOrdered(await park(flow, 'conflict', evidence));
+  return endFromDecision(await park(flow, 'conflict', evidence));
 }
 
 /** An event, for a person's eyes. */
 export const brief = ({ id, status, receivedAt }: FlowEvent) => ({ id, status, receivedAt });
 
-export function standing(transfer: Transfer): BridgeStanding {
+export function bridgeState(transfer: Transfer): BridgeState {
   return standingOf(transfer.statuses);
 }
 
@@ -108,8 +113,8 @@ export function rulesOf(flow: Flow, transfer: Transfer): EventRules {
   };
 }
 
-export function hearTransferEvents(flow: Flow, transfer: Transfer): void {
-  hearEvents(flow, transfer, rulesOf(flow, transfer));
+export function handleTransferEvents(flow: Flow, transfer: Transfer): void {
+  handleEvents(flow, transfer, rulesOf(flow, transfer));
 }
 
 function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
@@ -134,11 +139,44 @@ function learnFailure(transfer: Transfer, event: FlowEvent): boolean {
   const facts = factsTogether(before?.facts ?? {}, event.facts);
   transfer.failedAtMs ??= Date.now();
   transfer.failure = { ...(before ?? event), facts };
-  return before === null || Object.entries(facts).some(([name, told]) => before.facts[name] !== told);
+  return before === null || Object.entries(facts).some(([name, fact]) => before.facts[name] !== fact);
 }
 
 function higher(before: FlowEvent | null, event: FlowEvent): FlowEvent {
   if (before === null) return event;
   const both = foldStatus(foldStatus(NOTHING_SEEN, asBridgeStatus(before.status)!), asBridgeStatus(event.status)!);
   return both.seen.at(-1) === event.status ? event : before;
+}
+
+/** What we know of a transfer, in the words of an event's facts. */
+export function knownFacts(
+  input: BridgeTransferInput,
+  deposit: { serviceReference: string | null; paymentHash: string | null },
+): Facts {
+  const facts: Record<string, string> = {
+    chain: input.chain,
+    token: input.token,
+    settlementAmount: input.settlement.amount,
+    settlementCurrency: input.settlement.currency,
+  };
+  const paymentHash = input.crypto_payment.payment_hash ?? deposit.paymentHash;
+  if (deposit.serviceReference !== null) facts['serviceReference'] = deposit.serviceReference;
+  if (paymentHash !== null) facts['paymentHash'] = paymentHash;
+  if (input.crypto_payment.crypto_amount !== undefined) facts['cryptoAmount'] = input.crypto_payment.crypto_amount;
+  if (input.crypto_payment.amount_msat !== undefined) facts['amountMsat'] = input.crypto_payment.amount_msat;
+  return facts;
+}
+
+/**
+ * An event's bare `amount` and `currency` may mean the fiat that the customer pays or the fiat that the recipient gets:
+ * they are compared with the side whose currency they name, and with neither where both sides have that currency.
+ */
+export function amountDiffers(input: BridgeTransferInput, facts: Facts): boolean {
+  const { amount, currency } = facts;
+  if (amount === undefined || currency === undefined) return false;
+  const candidates = [
+    ...(currency === input.source_currency ? [input.amount] : []),
+    ...(currency === input.settlement.currency ? [input.settlement.amount] : []),
+  ];
+  return candidates.length > 0 && candidates.every((candidate) => !equalAmounts(candidate, amount));
 }

@@ -1,16 +1,33 @@
 import { condition } from '@temporalio/workflow';
 import type { PaidReading } from '../../activities/invoice-paid.js';
-import { paidElsewhere } from '../../src/flows/decisions.js';
-import type { Meaning } from '../../src/flows/meanings.js';
-import { takeReading, type Payment } from '../payment/payment.js';
-import { act } from '../steps/activities.js';
-import { endAsOrdered } from '../steps/end-as-ordered.js';
-import { endFlow, FlowEnd } from '../steps/flow-end.js';
-import type { Flow } from '../steps/flow.js';
-import { park } from '../steps/park.js';
-import { LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS } from '../steps/policies.js';
-import { AT_LEAST_MS, observed, within } from '../steps/waits.js';
-import { PAY } from './plans.js';
+import { paidElsewhere } from '../../src/protocol/decisions.js';
+import { CHECKOUT_WORDS, provesPayment, type Meaning } from '../../src/protocol/statuses.js';
+import { takeReading, type Payment, type PaymentPlan } from '../engine/payment.js';
+import { act } from '../engine/activities.js';
+import { endFromDecision, endFlow, FlowEnd } from '../engine/flow-end.js';
+import type { Flow } from '../engine/flow.js';
+import { park } from '../engine/park.js';
+import { INVOICE_PAYMENT_FIRST_LOOK_MS, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS } from '../engine/policies.js';
+import { AT_LEAST_MS, observed, within } from '../engine/waits.js';
+
+/** Both POSTs of an invoice have the same reference, and different operations: each has its own claim. */
+export const GENERATE: PaymentPlan = {
+  step: 'generate',
+  noun: 'the invoice',
+  words: CHECKOUT_WORDS,
+  hasLookup: true,
+  firstLookMs: 0,
+};
+
+export const PAY: PaymentPlan = {
+  step: 'pay',
+  noun: 'the payment',
+  words: CHECKOUT_WORDS,
+  hasLookup: true,
+  firstLookMs: INVOICE_PAYMENT_FIRST_LOOK_MS,
+  // PENDING of an invoice that existed before says nothing of a payment.
+  proves: provesPayment,
+};
 
 /**
  * Whether the invoice was paid by another way, as by its own page: then to pay it again would charge twice, and that
@@ -19,9 +36,9 @@ import { PAY } from './plans.js';
  */
 export async function lookForPayment(flow: Flow, payment: Payment): Promise<boolean> {
   for (;;) {
-    const found = await untilTold(flow, payment);
+    const found = await untilAnswered(flow, payment);
     // What came meanwhile may contradict it.
-    const says = paidElsewhere({ lookup: found.says, toldPaid: toldPaid(payment) });
+    const says = paidElsewhere({ lookup: found.says, paidByEvent: paidByEvent(payment) });
     if (says === 'not-paid') return false;
     if (says !== 'cannot-tell') return takePayment(flow, payment, found);
     if (flow.deadlinePassed) flow.extendDeadline();
@@ -31,11 +48,11 @@ export async function lookForPayment(flow: Flow, payment: Payment): Promise<bool
 const PAID: readonly Meaning[] = ['collected', 'succeeded', 'refunded'];
 
 /** A trusted event says that it was paid. */
-export function toldPaid(payment: Payment): boolean {
-  return payment.toldMeanings.some((meaning) => PAID.includes(meaning));
+export function paidByEvent(payment: Payment): boolean {
+  return payment.eventMeanings.some((meaning) => PAID.includes(meaning));
 }
 
-async function untilTold(flow: Flow, payment: Payment): Promise<PaidReading> {
+async function untilAnswered(flow: Flow, payment: Payment): Promise<PaidReading> {
   const asking = ask(flow, payment, flow.deadlinePassed ? 0 : LOOK_WHILE_PARKED_MS, false);
   const wasOver = flow.deadlinePassed;
   const isOver = () => flow.stop !== null || (flow.deadlinePassed && !wasOver);
@@ -65,7 +82,7 @@ async function askPerson(flow: Flow, payment: Payment, { why }: PaidReading): Pr
   if (decision === 'decided') return shown ?? asking.promise;
   asking.cancel();
   if (decision.action === 'keep-waiting') return { says: 'cannot-tell' };
-  if (decision.action !== 'close-not-executed') return endAsOrdered(decision);
+  if (decision.action !== 'close-not-executed') return endFromDecision(decision);
   return endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
 }
 
@@ -75,7 +92,7 @@ function ask(flow: Flow, payment: Payment, patienceMs: number, isParked: boolean
     act(POLL, summary, flow.timeScale).whetherPaid({
       reference: flow.reference,
       expect: payment.facts,
-      toldPaid: toldPaid(payment),
+      paidByEvent: paidByEvent(payment),
       patienceMs: flow.scaled(patienceMs),
       timeScale: flow.timeScale,
       isParked,
@@ -90,6 +107,6 @@ function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): tr
   if (reading !== undefined) takeReading(flow, payment, PAY, reading);
   const answer = { kind: 'none', reason: 'paid by another way' } as const;
   flow.answer ??= answer;
-  payment.told = { ...payment.told, [PAY.step]: answer };
+  payment.answers = { ...payment.answers, [PAY.step]: answer };
   return true;
 }

@@ -1,8 +1,18 @@
-import type { ServiceClient } from '../../client/index.js';
-import type { Settings } from '../../config/index.js';
+import { randomBytes } from 'node:crypto';
+import {
+  type ServiceClient,
+  DuplicateReferenceError,
+  InvalidRequestError,
+  NotSentError,
+  RateLimitedError,
+  RejectedError,
+  UnknownOutcomeError,
+} from '../../service-client/index.js';
+import type { Settings, Environment } from '../../config/index.js';
 import type { CliContext } from '../context.js';
-import { openService } from '../wiring/service.js';
-import { accountError } from './account-error.js';
+import { openService } from '../wiring/dependencies.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import { loadSettings, type LoadedSettings } from '../wiring/load-settings.js';
 import { answerPlace, type AnswerOptions } from './answer-place.js';
 
 export interface AccountCall<T> {
@@ -36,3 +46,77 @@ export async function callAccount<T>(context: CliContext, asked: AccountCall<T>)
 }
 
 export const asJson = (answer: unknown): string => JSON.stringify(answer, null, 2);
+
+/** Whether the service has certainly not done it. */
+export function wasNotDone(error: unknown): boolean {
+  return error instanceof NotSentError || error instanceof InvalidRequestError || error instanceof RejectedError;
+}
+
+/**
+ * What went wrong with an account operation, which was tried once, as a sentence that says what to do.
+ * @param check what to look at before it is tried again, where the outcome is unknown
+ */
+function accountError(error: unknown, check: string): unknown {
+  if (error instanceof RateLimitedError) {
+    const wait = error.retryAfterMs === undefined ? '' : `, in ${Math.ceil(error.retryAfterMs / 1_000)} s`;
+    return new CliError(`The service takes no more requests now. Nothing was done: try again later${wait}.`);
+  }
+  if (error instanceof NotSentError) return notSent(error);
+  if (error instanceof InvalidRequestError) {
+    const lines = error.problems.map(({ path, problem }) => `  ${path || 'the input'}: ${problem}`);
+    return new CliError(['The input is not what the service takes. Nothing was sent.', ...lines].join('\n'));
+  }
+  if (error instanceof RejectedError) {
+    const members = error.fields.length === 0 ? '' : ` Look at ${error.fields.join(', ')}.`;
+    return new CliError(`The service refused it (${error.httpStatus}): ${error.message.replace(/\.$/, '')}.${members}`);
+  }
+  if (error instanceof DuplicateReferenceError) {
+    return new CliError(`The service says that it has this already (HTTP ${error.httpStatus}). ${check}`);
+  }
+  if (error instanceof UnknownOutcomeError) {
+    const status = error.httpStatus === undefined ? '' : `, HTTP ${error.httpStatus}`;
+    return new CliError(
+      `It cannot be told whether the service did it (${error.reason}${status}). It is not tried again. ${check}`,
+      EXIT.parked,
+    );
+  }
+  return error;
+}
+
+function notSent({ reason }: NotSentError): CliError {
+  if (reason === 'unauthorized' || reason === 'token') {
+    const why = reason === 'token' ? 'There is no token that can be sent' : 'The service refused the token';
+    return new CliError(`${why}. Nothing was done: set SERVICE_TOKEN (or SERVICE_TOKEN_FILE) to a valid one.`);
+  }
+  return new CliError(`The service cannot be reached (${reason}). Nothing was sent.`, EXIT.unreachable);
+}
+
+/** What a gateway or a worker needs and an account operation does not: who has no account yet has none of it set. */
+const NOT_NEEDED = {
+  PUBLIC_URL: () => 'https://not-needed.invalid',
+  PAYLOAD_KEYS: () => `unused:${randomBytes(32).toString('base64')}`,
+  GATEWAY_TOKENS: () => `unused:admin:${randomBytes(24).toString('base64url')}`,
+} as const;
+
+/**
+ * The settings for an account operation.
+ * @param needs `token`: it sends the service token; `nothing`: it is called before there is one
+ */
+export function accountSettings(env: Environment, needs: 'token' | 'nothing'): Promise<LoadedSettings> {
+  const isGiven = (name: string) => (env[name]?.trim() ?? '') !== '';
+  const standIns = Object.entries(NOT_NEEDED).flatMap(([name, make]) => (isGiven(name) ? [] : [[name, make()]]));
+  const hasToken = needs === 'token' || isGiven('SERVICE_TOKEN') || isGiven('SERVICE_TOKEN_FILE');
+  return loadSettings({
+    ...env,
+    ...Object.fromEntries(standIns),
+    ...(hasToken ? {} : { SERVICE_TOKEN: 'none-yet-and-never-sent' }),
+  });
+}
+
+/** For every account command: where its secret answer goes. */
+export const OUT = [
+  '--out <file>',
+  'write the answer to this new file, with mode 0600 (default: a new file in TOWLINE_HOME/account)',
+] as const;
+
+export const STDOUT = ['--stdout', 'print the answer instead of writing it to a file; it is secret'] as const;

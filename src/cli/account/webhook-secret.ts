@@ -1,4 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import countries from 'i18n-iso-countries';
+import type { z } from 'zod';
+import { readKeptSecrets, writeKeptSecrets, type KeptSecret } from '../../config/index.js';
+import { withFileLock } from '../../dev-server/file-lock.js';
+import { IntegratorRequest, WebhookUpdateRequest } from '../../contract/account.js';
+import { country, isPhoneNumber, LOCAL_PHONE_PROBLEM } from '../../flows/input.js';
+import { CliError } from '../exit-codes.js';
+import { wasNotDone } from './account-call.js';
 
 const SHORTEST = 16;
 const STANDARD = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -7,9 +15,81 @@ const STANDARD = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** Why a gateway could not take this secret in WEBHOOK_SECRETS; undefined where it can. */
-export function secretProblem(secret: string): string | undefined {
+function secretProblem(secret: string): string | undefined {
   if (secret.length < SHORTEST) return `must have at least ${SHORTEST} characters`;
   if (/[,\s]/.test(secret)) return 'must have no comma and no space, since WEBHOOK_SECRETS is a list';
   if (secret.startsWith('whsec_') && !STANDARD.test(secret)) return 'must go on in base64 after "whsec_"';
   return undefined;
+}
+
+export interface SecretChange {
+  /** Of the file that the gateways of this home follow. */
+  readonly path: string;
+  readonly secret: string;
+  /** `WEBHOOK_SECRETS`. */
+  readonly fromSetting: readonly string[];
+  /** How long the old secrets count on after the service has taken the new one, ms; undefined: without an end. */
+  readonly overlapMs: number | undefined;
+  readonly nowMs: () => number;
+}
+
+/**
+ * Sends a new webhook secret so that no event is refused meanwhile: the gateways take it before the service has it, and
+ * the old ones count on for a while after. Where the service did not take it, all is as before; where that cannot be
+ * told, both count, without an end.
+ */
+export function changeSecret<T>(change: SecretChange, send: () => Promise<T>): Promise<T> {
+  const { path, secret, overlapMs, nowMs } = change;
+  return withFileLock(`${path}.lock`, async () => {
+    const before = readKeptSecrets(path);
+    const others = before.filter((kept) => kept.secret !== secret);
+    const fresh: KeptSecret = { secret, until: null };
+    writeKeptSecrets(path, [fresh, ...others]);
+    let answer: T;
+    try {
+      answer = await send();
+    } catch (error) {
+      if (wasNotDone(error)) writeKeptSecrets(path, before);
+      throw error;
+    }
+    if (overlapMs !== undefined) {
+      const until = new Date(nowMs() + overlapMs).toISOString();
+      const old = change.fromSetting
+        .filter((one) => one !== secret && !others.some((kept) => kept.secret === one))
+        .map((one): KeptSecret => ({ secret: one, until: null }));
+      const ending = [...others, ...old].map((kept) => ({ ...kept, until: earlier(kept.until, until) }));
+      writeKeptSecrets(path, [fresh, ...ending.filter((kept) => isNeeded(kept, change))]);
+    }
+    return answer;
+  });
+}
+
+const earlier = (left: string | null, right: string): string => (left !== null && left < right ? left : right);
+
+/** One that has ended is kept only where it still stands in the setting: without its entry it would count again. */
+function isNeeded({ secret, until }: KeptSecret, { fromSetting, nowMs }: SecretChange): boolean {
+  return until === null || Date.parse(until) > nowMs() || fromSetting.includes(secret);
+}
+
+const Account = IntegratorRequest.extend({ country_code: country() }).refine(
+  ({ phone, country_code: where }) => isPhoneNumber(phone, countries.toAlpha2(where.toUpperCase())),
+  { path: ['phone'], message: LOCAL_PHONE_PROBLEM },
+);
+
+/** The account as it can be sent. What is wrong is named by member, never by value. @throws CliError */
+export const checkIntegrator = (given: unknown): IntegratorRequest => checked(Account, given);
+
+/** @throws CliError */
+export const checkWebhookUpdate = (given: unknown): WebhookUpdateRequest => checked(WebhookUpdateRequest, given);
+
+function checked<T extends { webhook_secret?: string | undefined }>(schema: z.ZodType<T>, given: unknown): T {
+  const found = schema.safeParse(given);
+  const problems = found.success ? [] : found.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const secret = found.data?.webhook_secret;
+  const problem = secret === undefined ? undefined : secretProblem(secret);
+  if (problem !== undefined) problems.push(`webhook_secret: ${problem}`);
+  if (found.success && problem === undefined) return found.data;
+  throw new CliError(
+    ['The input cannot be sent. Nothing was sent.', ...problems.map((line) => `  ${line}`)].join('\n'),
+  );
 }

@@ -1,18 +1,11 @@
 import type { Command } from 'commander';
-import { asJson, callAccount } from '../account/account-call.js';
-import { accountSettings } from '../account/account-settings.js';
-import { OUT, STDOUT } from '../account/answer-options.js';
-import type { AnswerOptions } from '../account/answer-place.js';
-import { changeSecret } from '../account/change-secret.js';
-import { checkWebhookUpdate } from '../account/check-integrator.js';
-import { readInputJson } from '../account/read-input.js';
-import { newWebhookSecret } from '../account/webhook-secret.js';
-import { numberArgument } from '../arguments.js';
-import { CliError } from '../cli-error.js';
 import { keptSecretsPath } from '../../config/index.js';
-import type { CliContext } from '../context.js';
-import { EXIT } from '../exit-codes.js';
-import type { RunCommand } from '../run-command.js';
+import { asJson, callAccount, accountSettings, OUT, STDOUT } from '../account/account-call.js';
+import { type AnswerOptions, readInputJson } from '../account/answer-place.js';
+import { changeSecret, checkWebhookUpdate, newWebhookSecret } from '../account/webhook-secret.js';
+import { numberArgument } from '../arguments.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import type { CliContext, RunCommand } from '../context.js';
 
 interface Options extends AnswerOptions {
   readonly rotate?: boolean;

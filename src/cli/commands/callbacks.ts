@@ -1,14 +1,10 @@
 import type { Command } from 'commander';
+import type { CallbackQuery, CallbacksJson, ListedCallbacksJson } from '../../sdk/index.js';
 import { wholeNumberArgument } from '../arguments.js';
-import type { CallbackQuery } from '../../towline/index.js';
-import type { CliContext } from '../context.js';
+import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
-import { gatewayAccess } from '../gateway-client/access.js';
-import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
-import { createGatewayClient } from '../gateway-client/gateway-client.js';
-import type { RunCommand } from '../run-command.js';
-import { callbacksTable, callbacksText } from '../view/callbacks-text.js';
-import { print, type PrintOptions } from '../view/print.js';
+import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { print, type PrintOptions, plainTable } from '../print.js';
 
 interface Options extends CallbackQuery, PrintOptions {}
 
@@ -49,4 +45,33 @@ export function addCallbacksCommand(program: Command, run: RunCommand, context: 
         return EXIT.done;
       }),
     );
+}
+
+type Look = Pick<CliContext, 'colors'>;
+
+/** The callbacks of one flow, for a person: how far they got, and why no further. */
+function callbacksText({ colors }: Look, callbacks: CallbacksJson): string {
+  const { flowId, state, to, current, since, attempts, lastFailure, nextAttemptAt, delivered } = callbacks;
+  const facts: [string, string | null][] = [
+    ['state', state === 'none' ? 'none: it has no callbackUrl, or has not changed yet' : state],
+    ['to', to],
+    ['current', current === null ? null : `${current.flowState} (${current.stage}), ${current.id}`],
+    ['since', since],
+    ['attempts', current === null ? null : String(attempts)],
+    ['last', lastFailure === null ? null : `${lastFailure.problem} (${lastFailure.at})`],
+    ['next', nextAttemptAt],
+    ['delivered', delivered === null ? null : `${delivered.flowState} (${delivered.stage}), ${delivered.at}`],
+  ];
+  const shown = facts.filter((fact): fact is [string, string] => fact[1] !== null);
+  return [
+    colors.bold(flowId),
+    ...shown.map(([what, text]) => `  ${what.padEnd(10)}${text}`),
+    ...(state === 'undelivered' ? [`  towline callbacks resend ${flowId}`] : []),
+  ].join('\n');
+}
+
+function callbacksTable(look: Look, listed: readonly ListedCallbacksJson[]): string {
+  if (listed.length === 0) return 'None.';
+  const rows = listed.map(({ flowId, startedAt }) => [flowId, startedAt]);
+  return plainTable(look, ['flow', 'callbacks since'], rows);
 }

@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
-import type { CliContext } from '../context.js';
+import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
-import { gatewayAccess } from '../gateway-client/access.js';
-import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
-import { createGatewayClient } from '../gateway-client/gateway-client.js';
-import type { RunCommand } from '../run-command.js';
-import { flowText } from '../view/flow-text.js';
-import { print, type PrintOptions } from '../view/print.js';
+import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { flowText } from '../flow-text.js';
+import { print, type PrintOptions } from '../print.js';
 
 interface Options extends PrintOptions {
   readonly note?: string;

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { CliContext } from '../context.js';
+import type { CliContext, RunCommand } from '../context.js';
 import { examine } from '../doctor/examine.js';
 import type { Finding } from '../doctor/finding.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import type { RunCommand } from '../run-command.js';
-import { print, type PrintOptions } from '../view/print.js';
+import { print, type PrintOptions } from '../print.js';
 import { loadSettings } from '../wiring/load-settings.js';
 
 interface Options extends PrintOptions {

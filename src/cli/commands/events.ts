@@ -1,14 +1,10 @@
-import { type Command } from 'commander';
+import type { Command } from 'commander';
+import type { EventQuery, ShownEvent } from '../../sdk/index.js';
 import { wholeNumberArgument } from '../arguments.js';
-import type { EventQuery } from '../../towline/index.js';
-import type { CliContext } from '../context.js';
+import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
-import { gatewayAccess } from '../gateway-client/access.js';
-import { flowArgument } from '../gateway-client/flow-argument.js';
-import { createGatewayClient } from '../gateway-client/gateway-client.js';
-import type { RunCommand } from '../run-command.js';
-import { eventTable } from '../view/event-table.js';
-import { print, type PrintOptions } from '../view/print.js';
+import { gatewayAccess, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { print, type PrintOptions, plainTable } from '../print.js';
 
 interface ListOptions extends EventQuery, PrintOptions {
   readonly flow?: string;
@@ -81,4 +77,18 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
         return EXIT.done;
       }),
     );
+}
+
+function eventTable(look: Pick<CliContext, 'colors'>, events: readonly ShownEvent[]): string {
+  const rows = events.map(({ id, state, source, status, proof, flowId, receivedAt, repeats }) => [
+    id,
+    state,
+    source,
+    status ?? '',
+    proof ?? 'none',
+    flowId ?? '',
+    receivedAt,
+    repeats === 0 ? '' : String(repeats),
+  ]);
+  return plainTable(look, ['event', 'state', 'door', 'says', 'proof', 'flow', 'received', 'repeats'], rows);
 }

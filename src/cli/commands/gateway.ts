@@ -1,19 +1,23 @@
 import type { Command } from 'commander';
-import { startGateway } from '../../gateway/index.js';
-import type { CliContext } from '../context.js';
+import type { Logger } from 'pino';
+import { startGateway, type ServeCards } from '../../gateway/index.js';
+import type { Settings } from '../../config/index.js';
+import type { Store } from '../../store/store.js';
+import { startCardWorker } from '../../temporal/worker.js';
+import type { CliContext, RunCommand } from '../context.js';
 import type { ExitCode } from '../exit-codes.js';
-import { graceMsOf } from '../process/process-name.js';
-import { runProcess } from '../process/run-process.js';
+import { graceMsOf, runProcess } from '../run-process.js';
 import { watchBinding } from '../wiring/deployment.js';
-import { loadKeyring } from '../wiring/keyring.js';
+import {
+  loadKeyring,
+  openConfiguredStore,
+  openServiceAccess,
+  activityDeps,
+  openService,
+  createProcessLogger,
+} from '../wiring/dependencies.js';
 import { loadSettings } from '../wiring/load-settings.js';
-import { createProcessLogger } from '../wiring/logger.js';
-import { serveCardsBy } from '../wiring/serve-cards.js';
-import { openConfiguredStore } from '../wiring/store.js';
-import { uiUrlOf } from '../wiring/temporal-ui.js';
-import { openServiceAccess } from '../wiring/service.js';
-import { identityOf, openTemporal } from '../wiring/temporal.js';
-import type { RunCommand } from '../run-command.js';
+import { uiUrlOf, identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
 
 export function addGatewayCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
@@ -54,4 +58,33 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
       },
     };
   });
+}
+
+/** The worker that sends the cards of one gateway, with a service client of its own. */
+function serveCardsBy(parts: {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly temporal: Pick<Temporal, 'namespace' | 'dataConverter'>;
+  readonly identity: string;
+  readonly logger: Logger;
+}): ServeCards {
+  const { settings, store, temporal, identity, logger: log } = parts;
+  return async (cards) => {
+    const service = openService(settings);
+    const worker = await startCardWorker({
+      variables: settings.temporal,
+      namespace: temporal.namespace,
+      dataConverter: temporal.dataConverter,
+      activities: activityDeps({ settings, store, service, log }),
+      log,
+      identity: `${identity}-cards`,
+      cards,
+    }).catch((error: unknown) => {
+      service.close();
+      throw error;
+    });
+    const ended = worker.ended.finally(() => service.close());
+    ended.catch(() => undefined);
+    return { ended, shutdown: () => worker.shutdown() };
+  };
 }

@@ -1,14 +1,11 @@
 import type { Command } from 'commander';
-import { FLOW_KINDS, FLOW_STATES } from '../../flows/vocabulary.js';
-import type { ListQuery } from '../../towline/index.js';
-import type { CliContext } from '../context.js';
+import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
+import type { ListQuery, ListedFlow } from '../../sdk/index.js';
+import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
-import { gatewayAccess } from '../gateway-client/access.js';
-import { createGatewayClient } from '../gateway-client/gateway-client.js';
+import { gatewayAccess, createGatewayClient } from '../gateway-client.js';
 import { wholeNumberArgument, oneOfArgument } from '../arguments.js';
-import type { RunCommand } from '../run-command.js';
-import { flowTable } from '../view/flow-table.js';
-import { print, type PrintOptions } from '../view/print.js';
+import { print, type PrintOptions, plainTable, paintedState } from '../print.js';
 
 export function addListCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
@@ -28,4 +25,14 @@ export function addListCommand(program: Command, run: RunCommand, context: CliCo
         return EXIT.done;
       }),
     );
+}
+
+function flowTable(look: Pick<CliContext, 'colors'>, flows: readonly ListedFlow[]): string {
+  const rows = flows.map(({ flowId, state, startedAt, closedAt }) => [
+    flowId,
+    paintedState(look, state),
+    startedAt,
+    closedAt ?? '',
+  ]);
+  return plainTable(look, ['flow', 'state', 'started', 'ended'], rows);
 }

@@ -1,14 +1,11 @@
 import type { Command } from 'commander';
 import { reportSettlement } from '../../contract/bridge.js';
 import { startSandbox } from '../../sandbox/sandbox.js';
-import { CliError } from '../cli-error.js';
-import type { CliContext } from '../context.js';
-import type { ExitCode } from '../exit-codes.js';
-import { graceMsOf } from '../process/process-name.js';
-import { runProcess } from '../process/run-process.js';
-import type { RunCommand } from '../run-command.js';
+import { CliError, type ExitCode } from '../exit-codes.js';
+import type { CliContext, RunCommand } from '../context.js';
+import { graceMsOf, runProcess } from '../run-process.js';
 import { loadSettings } from '../wiring/load-settings.js';
-import { createProcessLogger } from '../wiring/logger.js';
+import { createProcessLogger } from '../wiring/dependencies.js';
 
 export function addSandboxCommand(program: Command, run: RunCommand, context: CliContext): void {
   program

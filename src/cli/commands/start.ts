@@ -1,15 +1,12 @@
 import type { Command } from 'commander';
-import { FLOW_KINDS, type FlowKind } from '../../flows/vocabulary.js';
-import { JsonText } from '../../towline/index.js';
+import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
+import { JsonText } from '../../sdk/index.js';
 import { oneOfArgument } from '../arguments.js';
-import type { CliContext } from '../context.js';
+import type { CliContext, RunCommand } from '../context.js';
 import { EXIT, exitCodeOf } from '../exit-codes.js';
-import { gatewayAccess } from '../gateway-client/access.js';
-import { createGatewayClient } from '../gateway-client/gateway-client.js';
-import { jsonText } from '../json-text.js';
-import type { RunCommand } from '../run-command.js';
-import { flowText } from '../view/flow-text.js';
-import { print, type PrintOptions } from '../view/print.js';
+import { gatewayAccess, createGatewayClient } from '../gateway-client.js';
+import { jsonText, print, type PrintOptions } from '../print.js';
+import { flowText } from '../flow-text.js';
 
 interface Options extends PrintOptions {
   readonly wait?: boolean;

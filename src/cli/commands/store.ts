@@ -1,13 +1,10 @@
 import type { Command } from 'commander';
 import { readDeploymentRecord, replaceDeploymentRecord } from '../../temporal/deployment-record.js';
-import { CliError } from '../cli-error.js';
-import type { CliContext } from '../context.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import type { RunCommand } from '../run-command.js';
+import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
+import type { CliContext, RunCommand } from '../context.js';
 import { requireOwnStore } from '../wiring/deployment.js';
-import { loadKeyring } from '../wiring/keyring.js';
+import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
 import { loadSettings } from '../wiring/load-settings.js';
-import { openConfiguredStore } from '../wiring/store.js';
 import { identityOf, openTemporal } from '../wiring/temporal.js';
 
 export function addStoreCommand(program: Command, run: RunCommand, context: CliContext): void {

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { CliContext } from '../context.js';
-import type { RunCommand } from '../run-command.js';
+import type { CliContext, RunCommand } from '../context.js';
 import { up } from '../up/up.js';
 
 interface Options {

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { CliContext } from '../context.js';
+import type { CliContext, RunCommand } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
-import { gatewayAccess } from '../gateway-client/access.js';
-import { FLOW_ARGUMENT, flowArgument } from '../gateway-client/flow-argument.js';
-import { createGatewayClient } from '../gateway-client/gateway-client.js';
-import type { RunCommand } from '../run-command.js';
-import { timelineLine } from '../view/flow-text.js';
-import { paintedState } from '../view/state-color.js';
+import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { timelineLine } from '../flow-text.js';
+import { paintedState } from '../print.js';
 
 const EVERY_MS = 1_000;
 

@@ -1,19 +1,18 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../config/index.js';
 import { startWorker } from '../../temporal/worker.js';
-import { CliError } from '../cli-error.js';
-import type { CliContext } from '../context.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
-import { graceMsOf } from '../process/process-name.js';
-import { runProcess } from '../process/run-process.js';
-import type { RunCommand } from '../run-command.js';
-import { activityDeps } from '../wiring/activity-deps.js';
+import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
+import type { CliContext, RunCommand } from '../context.js';
+import { graceMsOf, runProcess } from '../run-process.js';
+import {
+  activityDeps,
+  loadKeyring,
+  openService,
+  openConfiguredStore,
+  createProcessLogger,
+} from '../wiring/dependencies.js';
 import { isBound } from '../wiring/deployment.js';
-import { loadKeyring } from '../wiring/keyring.js';
 import { loadSettings } from '../wiring/load-settings.js';
-import { createProcessLogger } from '../wiring/logger.js';
-import { openService } from '../wiring/service.js';
-import { openConfiguredStore } from '../wiring/store.js';
 import { identityOf, openTemporal, temporalAddress } from '../wiring/temporal.js';
 
 export function addWorkerCommand(program: Command, run: RunCommand, context: CliContext): void {

@@ -1,12 +1,13 @@
 import type { Settings } from '../../config/index.js';
 import type { CliContext } from '../context.js';
-import type { GatewayClient } from '../gateway-client/gateway-client.js';
-import { type Processes } from '../up/start-processes.js';
-import { uiLink, uiUrlOf } from '../wiring/temporal-ui.js';
+import type { GatewayClient } from '../gateway-client.js';
+import type { Processes } from '../up/start-processes.js';
+import { uiLink, uiUrlOf } from '../wiring/temporal.js';
+import { plainTable, type Row } from '../print.js';
 import { type Played, playScene } from './play-scene.js';
 import { createSandboxControl } from './sandbox-control.js';
 import { SCENES } from './scenes.js';
-import { playedLine, playedTable } from './tell-played.js';
+import type { Executions } from './scene.js';
 
 export interface DemoDeps {
   readonly context: CliContext;
@@ -54,4 +55,48 @@ export async function playDemo(deps: DemoDeps): Promise<boolean> {
   const good = plays.filter(({ flaws }) => flaws.length === 0).length;
   context.out(`\n${playedTable(context, plays, linkTo)}\n${good} of ${plays.length} ended as expected`);
   return good === plays.length;
+}
+
+type Look = Pick<CliContext, 'colors'>;
+
+/** One line for a scene that has just ended. */
+function playedLine({ colors }: Look, played: Played): string {
+  const { scene, flaws, tookMs } = played;
+  const mark = flaws.length === 0 ? colors.green('✓') : colors.red('✗');
+  const seconds = colors.dim(`(${(tookMs / 1_000).toFixed(1)} s)`);
+  return [
+    `${mark} ${scene.kind}: ${scene.title}: ${endingOf(played)} ${seconds}`,
+    ...flaws.map((flaw) => `    ${flaw}`),
+  ].join('\n');
+}
+
+/** What happened, flow by flow; the link on a line of its own, so that no terminal breaks it. */
+function playedTable(
+  { colors }: Look,
+  plays: readonly Played[],
+  linkTo: (flowId: string) => string | undefined,
+): string {
+  const head = ['kind', 'reference', 'ending', 'executed by the service'];
+  const rows = plays.flatMap((played): Row[] => {
+    const { scene, reference, executed, flaws, flowId } = played;
+    const paint = flaws.length === 0 ? colors.green : colors.red;
+    const link = linkTo(flowId);
+    const below = [...flaws.map((flaw) => colors.red(flaw)), ...(link === undefined ? [] : [colors.dim(link)])];
+    return [
+      [scene.kind, reference, paint(endingOf(played)), inWords(executed)],
+      ...below.map((line) => ({ below: line })),
+    ];
+  });
+  return plainTable({ colors }, head, rows);
+}
+
+function endingOf({ state, flaws }: Played): string {
+  return `${state ?? 'unknown'}, ${flaws.length === 0 ? 'as expected' : 'NOT as expected'}`;
+}
+
+function inWords(executed: Executions): string {
+  const operations = Object.entries(executed).map(
+    ([name, count]) => `${name} ${count === 1 ? 'once' : `${count} times`}`,
+  );
+  return operations.length === 0 ? '–' : operations.join(', ');
 }

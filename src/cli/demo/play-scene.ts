@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { OperationName } from '../../contract/index.js';
-import type { FlowView } from '../../flows/messages.js';
-import { flowIdOf, type FlowState } from '../../flows/vocabulary.js';
+import type { FlowView } from '../../protocol/messages.js';
+import { flowIdOf, type FlowState, type FlowKind } from '../../protocol/vocabulary.js';
 import { refundReferenceOf } from '../../flows/input.js';
-import { JsonText } from '../../towline/index.js';
-import type { GatewayClient } from '../gateway-client/gateway-client.js';
-import { exampleInput } from './example-input.js';
+import { JsonText } from '../../sdk/index.js';
+import { packageRoot } from '../../package-root.js';
+import type { GatewayClient } from '../gateway-client.js';
 import type { SandboxControl } from './sandbox-control.js';
 import type { Executions, Scene, Stage } from './scene.js';
 
@@ -97,4 +99,19 @@ async function until<T>(what: string, ask: () => Promise<T | undefined>): Promis
     if (performance.now() > endsAtMs) throw new Error(`${what} did not come`);
     await sleep(PAUSE_MS);
   }
+}
+
+/** What a flow's input calls its reference, where that is not `referenceId`. */
+const REFERENCE_MEMBERS: Partial<Record<FlowKind, string>> = {
+  'bridge-transfer': 'provider_reference_id',
+  'kyc-check': 'kycId',
+};
+
+/** The example of a kind, as it stands in `examples/`, under a reference of its own. */
+export async function exampleInput(kind: FlowKind, reference: string): Promise<Record<string, unknown>> {
+  const example = await readFile(join(packageRoot(), 'examples', `${kind}.json`), 'utf8');
+  return {
+    ...(JSON.parse(example) as Record<string, unknown>),
+    [REFERENCE_MEMBERS[kind] ?? 'referenceId']: reference,
+  };
 }

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../contract/index.js';
-import type { FlowView } from '../../flows/messages.js';
-import type { FlowKind } from '../../flows/vocabulary.js';
-import type { GatewayClient } from '../gateway-client/gateway-client.js';
+import type { FlowView } from '../../protocol/messages.js';
+import type { FlowKind } from '../../protocol/vocabulary.js';
+import type { GatewayClient } from '../gateway-client.js';
 import type { SandboxControl } from './sandbox-control.js';
 
 /** What a scene can do. */

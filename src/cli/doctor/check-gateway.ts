@@ -1,5 +1,7 @@
 import type { Settings } from '../../config/index.js';
-import { gatewayUrl } from '../wiring/gateway-url.js';
+import type { Store } from '../../store/store.js';
+import { gatewayUrl } from '../wiring/temporal.js';
+import { callbackSecrets } from '../wiring/dependencies.js';
 import { type Finding, good, note } from './finding.js';
 
 const WITHIN_MS = 5_000;
@@ -11,4 +13,76 @@ export async function checkGateway(settings: Settings): Promise<readonly Finding
   if (answer === undefined) return [note('gateway', `none runs at ${url} (towline gateway).`)];
   if (answer.ok) return [good('gateway', `${url} is ready`)];
   return [note('gateway', `${url} answers ${answer.status} to /readyz: its store or Temporal is away.`)];
+}
+
+/** Whether callbacks to callers can be signed, and by what. */
+export function checkCallbacks(
+  settings: Pick<Settings, 'callbackSecrets' | 'development'>,
+  store: Pick<Store, 'mac'> | undefined,
+  options: { readonly showSecrets: boolean },
+): readonly Finding[] {
+  const secrets = store === undefined ? settings.callbackSecrets : callbackSecrets(settings, store);
+  if (secrets.length === 0 && !settings.development) {
+    return [note('CALLBACK_SECRETS', 'not set: flows with a callbackUrl run, and their callers are told nothing.')];
+  }
+  const whose = settings.callbackSecrets.length === 0 ? 'of development, derived from the store' : 'the first signs';
+  const finding = good('CALLBACK_SECRETS', whose);
+  return options.showSecrets && secrets[0] !== undefined
+    ? [finding, note('callback secret', `${secrets[0]} (a secret: for those who receive callbacks)`)]
+    : [finding];
+}
+
+type ProxySettings = Pick<Settings, 'trustedProxies' | 'settlementNetworks' | 'publicUrl' | 'development'>;
+
+/** TRUSTED_PROXIES: whoever ends TLS in front of the gateway hides where requests come from. */
+export function explainProxies(settings: ProxySettings): readonly Finding[] {
+  const { trustedProxies, settlementNetworks } = settings;
+  if (trustedProxies !== undefined) {
+    return [good('TRUSTED_PROXIES', `${trustedProxies.cidrs.join(', ')}: their X-Forwarded-For is believed`)];
+  }
+  // The gateway itself speaks no TLS.
+  if (settings.development || new URL(settings.publicUrl).protocol !== 'https:') return [];
+  const harm =
+    settlementNetworks === undefined
+      ? 'all senders of unproven events, and all who guess tokens, share one limit'
+      : "SETTLEMENT_NETWORKS either trusts nobody or, with the proxy's address in it, everybody";
+  return [
+    note(
+      'TRUSTED_PROXIES',
+      'none, though PUBLIC_URL is https, which something in front of the gateway must end. Where that hides the ' +
+        `addresses of senders, ${harm}: set TRUSTED_PROXIES to its address, as the gateway sees it.`,
+    ),
+  ];
+}
+
+type TrustSettings = Pick<
+  Settings,
+  'settlementTrust' | 'settlementSecrets' | 'settlementNetworks' | 'settlementCapability' | 'development'
+>;
+
+const HOW_TO_FIND_OUT =
+  'How to find out: ask the settlement provider whether it signs (Standard Webhooks: exchange a secret and set ' +
+  'SETTLEMENT_SECRETS); if not, give it the URL with the capability (towline doctor --show-secrets), or set its ' +
+  'SETTLEMENT_NETWORKS.';
+
+/** SETTLEMENT_TRUST: what counts as proof that a settlement comes from the provider. Anybody can post one. */
+export function explainSettlements(settings: TrustSettings): readonly Finding[] {
+  const { settlementTrust: trust } = settings;
+  const proofs = [
+    settings.settlementSecrets.length > 0 ? 'a signature with one of SETTLEMENT_SECRETS' : undefined,
+    settings.settlementNetworks !== undefined && trust !== 'signed' ? 'a source in SETTLEMENT_NETWORKS' : undefined,
+    hasCapability(settings) && trust === 'corroborated' ? 'the URL with the capability' : undefined,
+    trust === 'corroborated' ? "a matching event on a flow's own callback URL" : undefined,
+    'a person',
+  ].filter((proof) => proof !== undefined);
+  const says = `${trust}: a settlement is believed by ${proofs.join(', or ')}; any other is kept as unverified and moves nothing`;
+  const ofProvider = settings.settlementSecrets.length > 0 || settings.settlementNetworks !== undefined;
+  return ofProvider || hasCapability(settings)
+    ? [good('SETTLEMENT_TRUST', says)]
+    : [note('SETTLEMENT_TRUST', `${says}. Nothing of the provider is known yet. ${HOW_TO_FIND_OUT}`)];
+}
+
+/** In development one is derived from the store's key. */
+function hasCapability({ settlementCapability, development }: TrustSettings): boolean {
+  return settlementCapability !== undefined || development;
 }

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from '../../config/index.js';
-import { createTokenSource, TokenFileError } from '../../client/index.js';
+import { createTokenSource, TokenFileError } from '../../service-client/index.js';
 import { getCryptoSend } from '../../contract/onramp.js';
 import { EXIT } from '../exit-codes.js';
-import { checkClock } from './check-clock.js';
 import { bad, type Finding, good, note } from './finding.js';
 
 const WITHIN_MS = 10_000;
@@ -60,4 +59,53 @@ function reasonOf(error: unknown): string {
   const { name, cause } = error as { readonly name?: string; readonly cause?: { readonly code?: unknown } };
   if (typeof cause?.code === 'string') return cause.code;
   return name === 'TimeoutError' ? 'no answer in time' : 'no connection';
+}
+
+/** What signed webhooks may be off: signatures that are older or younger are refused. */
+const SIGNATURE_TOLERANCE_SECONDS = 300;
+const WORTH_A_NOTE_SECONDS = 5;
+
+/** Compares our clock with the `Date` of an answer, which is exact to a second and to the time that the answer took. */
+export function checkClock(date: string | null, askedAtMs: number, answeredAtMs: number): readonly Finding[] {
+  const theirsMs = Date.parse(date ?? '');
+  if (!Number.isFinite(theirsMs))
+    return [note('clock', 'the service tells no date, so the clocks cannot be compared.')];
+  const earliestMs = theirsMs - answeredAtMs;
+  const latestMs = theirsMs + 1_000 - askedAtMs;
+  const offMs = earliestMs > 0 ? earliestMs : latestMs < 0 ? latestMs : 0;
+  const seconds = Math.abs(Math.round(offMs / 1_000));
+  const says = `ours is ${seconds} s ${offMs > 0 ? 'behind' : 'ahead of'} the service's`;
+  if (seconds > SIGNATURE_TOLERANCE_SECONDS) {
+    return [bad('clock', `${says}: signed webhooks are refused. Set this machine's clock by NTP.`, EXIT.refused)];
+  }
+  if (seconds > WORTH_A_NOTE_SECONDS) return [note('clock', `${says}. Quotes are timed by durations and do not mind.`)];
+  return [good('clock', "agrees with the service's")];
+}
+
+const HOW_TO_FIND_OUT =
+  'How to find out: ask the service, or send one small request twice under one reference in its test environment. The ' +
+  'first answer again: same-result. 400, 409 or DUPLICATE: rejected. Executed twice, or not sure: unknown.';
+
+/** DUPLICATE_REFERENCE: what we may do with a request whose outcome is unknown. */
+export function explainDuplicates({ duplicateReference }: Pick<Settings, 'duplicateReference'>): readonly Finding[] {
+  const rules = Object.entries(duplicateReference);
+  const unknown = rules.filter(([, rule]) => rule === 'unknown').map(([operation]) => operation);
+  const known = rules.filter(([, rule]) => rule !== 'unknown').map(([operation, rule]) => `${operation}=${rule}`);
+  const findings: Finding[] = [];
+  if (known.length > 0) {
+    findings.push(
+      good('DUPLICATE_REFERENCE', `${known.join(', ')}: sent again by itself where a lookup finds nothing`),
+    );
+  }
+  if (unknown.length > 0) {
+    const what = unknown.length === rules.length ? 'every operation' : unknown.join(', ');
+    findings.push(
+      note(
+        'DUPLICATE_REFERENCE',
+        `"unknown" for ${what}: where an answer is lost and nothing proves what became of it, the flow parks, and a ` +
+          `person decides whether it is sent again. ${HOW_TO_FIND_OUT}`,
+      ),
+    );
+  }
+  return findings;
 }

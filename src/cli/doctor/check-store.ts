@@ -1,11 +1,13 @@
 import type { Settings } from '../../config/index.js';
 import type { Store } from '../../store/store.js';
-import { EXIT } from '../exit-codes.js';
+import { connectTemporal } from '../../temporal/connection.js';
+import { readDeploymentRecord } from '../../temporal/deployment-record.js';
+import { EXIT, CliError } from '../exit-codes.js';
 import { explainError } from '../explain-error.js';
-import type { Home } from '../wiring/home.js';
-import { loadKeyring } from '../wiring/keyring.js';
-import { openConfiguredStore, placeOfStore } from '../wiring/store.js';
-import { bad, type Finding, good } from './finding.js';
+import type { Home } from '../wiring/load-settings.js';
+import { loadKeyring, openConfiguredStore, placeOfStore } from '../wiring/dependencies.js';
+import { differenceOf, requireOwnStore } from '../wiring/deployment.js';
+import { bad, type Finding, good, note } from './finding.js';
 
 /** Keys and store: whether the one opens the other, and whether it can be written durably. */
 export async function checkStore(
@@ -28,5 +30,33 @@ export async function checkStore(
     const explained = explainError(error);
     if (explained === undefined) throw error;
     return { findings: [bad('store', explained.sentence, EXIT.refused)] };
+  }
+}
+
+const WITHIN_MS = 5_000;
+const ABOUT = 'deployment';
+
+/** Whether namespace, store and account are those that were bound to one another. Binds nothing. */
+export async function checkDeployment(settings: Settings, store: Store): Promise<readonly Finding[]> {
+  const temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-doctor' });
+  const { client, namespace } = temporal;
+  const account = settings.serviceAccount;
+  try {
+    await requireOwnStore({ store, namespace, account });
+    const { id, epoch } = await store.deployment.read();
+    const record = await client.connection.withDeadline(Date.now() + WITHIN_MS, () =>
+      readDeploymentRecord(client, namespace),
+    );
+    if (record === undefined) {
+      return [note(ABOUT, `namespace ${namespace} is bound to no store yet: the first gateway or worker binds it.`)];
+    }
+    const problem = differenceOf(record, { store: id, account, epoch });
+    if (problem !== undefined) return [bad(ABOUT, `namespace ${namespace} ${problem}`, EXIT.refused)];
+    return [good(ABOUT, `namespace ${namespace}, store ${id}, account ${account}, epoch ${epoch} belong together`)];
+  } catch (error) {
+    if (error instanceof CliError) return [bad(ABOUT, error.message, EXIT.refused)];
+    return [note(ABOUT, 'what the namespace is bound to cannot be read while Temporal does not answer.')];
+  } finally {
+    await temporal.close();
   }
 }

@@ -1,11 +1,10 @@
 import type { Connection } from '@temporalio/client';
 import type { Settings } from '../../config/index.js';
-import { STATE_ATTRIBUTE, TASK_QUEUE } from '../../flows/vocabulary.js';
+import { STATE_ATTRIBUTE, TASK_QUEUE } from '../../protocol/vocabulary.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
-import { isUsable, oldestUsableServer } from '../../temporal/cli-version.js';
+import { isUsable, oldestUsableServer } from '../../dev-server/find-server.js';
 import { EXIT } from '../exit-codes.js';
-import { GRPC, grpcStatusOf } from '../wiring/grpc-status.js';
-import { temporalAddress } from '../wiring/temporal.js';
+import { GRPC, grpcStatusOf, temporalAddress } from '../wiring/temporal.js';
 import { bad, type Finding, good, note } from './finding.js';
 
 const WITHIN_MS = 5_000;

@@ -1,14 +1,9 @@
 import { createCapabilities, inboundUrls } from '../../gateway/index.js';
 import type { LoadedSettings } from '../wiring/load-settings.js';
-import { checkCallbacks } from './check-callbacks.js';
-import { checkDeployment } from './check-deployment.js';
-import { checkGateway } from './check-gateway.js';
-import { checkService } from './check-service.js';
-import { checkStore } from './check-store.js';
+import { checkCallbacks, checkGateway, explainProxies, explainSettlements } from './check-gateway.js';
+import { checkDeployment, checkStore } from './check-store.js';
+import { checkService, explainDuplicates } from './check-service.js';
 import { checkTemporal } from './check-temporal.js';
-import { explainDuplicates } from './explain-duplicates.js';
-import { explainProxies } from './explain-proxies.js';
-import { explainSettlements } from './explain-settlements.js';
 import { type Finding, good, note } from './finding.js';
 
 /** Everything that the doctor looks at. Nothing of it moves money or changes a flow. */

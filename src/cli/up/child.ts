@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import type { Environment } from '../../config/index.js';
-import { CliError } from '../cli-error.js';
-import type { ChildMessage } from '../process/parent.js';
-import type { ProcessName } from '../process/process-name.js';
-import { endOfLog, openLog } from './log-file.js';
+import { lastLines } from '../../dev-server/run-command.js';
+import { CliError } from '../exit-codes.js';
+import type { ChildMessage, ProcessName } from '../run-process.js';
 
 export interface ChildOptions {
   readonly name: ProcessName;
@@ -76,4 +76,22 @@ function readiness(child: ChildProcess, name: string, ended: Child['ended'], log
     };
     void ended.then(refuse);
   });
+}
+
+const LARGE_BYTES = 10 * 1_024 * 1_024;
+
+/** Opens a log to append to. A large one is set aside first; the one before that goes. */
+function openLog(path: string): { readonly fd: number; close(): void } {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LARGE_BYTES) renameSync(path, `${path}.old`);
+  const fd = openSync(path, 'a', 0o600);
+  return { fd, close: () => closeSync(fd) };
+}
+
+function endOfLog(path: string): string {
+  try {
+    return lastLines(readFileSync(path, 'utf8'), 5);
+  } catch {
+    return '(no log)';
+  }
 }

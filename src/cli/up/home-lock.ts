@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { isAlive } from '../../temporal/file-lock.js';
-import { CliError } from '../cli-error.js';
-import type { Home } from '../wiring/home.js';
+import { isAlive } from '../../dev-server/file-lock.js';
+import { CliError } from '../exit-codes.js';
+import type { Home } from '../wiring/load-settings.js';
 
 interface Holder {
   readonly pid: number;

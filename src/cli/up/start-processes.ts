@@ -1,14 +1,16 @@
 import { join } from 'node:path';
+import { createServer } from 'node:net';
 import type { Environment, Settings } from '../../config/index.js';
 import type { TemporalClient } from '../../temporal/connection.js';
-import type { Home } from '../wiring/home.js';
-import { graceMsOf, type ProcessName } from '../process/process-name.js';
-import { gatewayUrl } from '../wiring/gateway-url.js';
-import { identityOf } from '../wiring/temporal.js';
+import { GatewayPortTakenError } from '../../gateway/start-gateway.js';
+import type { Home } from '../wiring/load-settings.js';
+import { graceMsOf, type ProcessName } from '../run-process.js';
+import { gatewayUrl, identityOf } from '../wiring/temporal.js';
+import { CliError } from '../exit-codes.js';
+import { sandboxPortTaken } from '../commands/sandbox.js';
 import type { Child } from './child.js';
-import type { Endings } from './endings.js';
-import { supervise, type Supervised } from './supervise.js';
-import { untilItAnswers, untilItPolls } from './until-it-works.js';
+import type { Endings } from './interrupts.js';
+import { supervise, type Supervised, untilItAnswers, untilItPolls } from './supervise.js';
 
 export interface Processes {
   /** Undefined where the service is not our sandbox. */
@@ -47,4 +49,27 @@ export async function startProcesses(deps: StartProcessesDeps): Promise<Processe
   const all = [sandbox, gateway, worker].filter((process) => process !== undefined);
   await Promise.all(all.map((process) => process.untilReady()));
   return { sandbox, gateway, worker };
+}
+
+type PortSettings = Pick<Settings, 'gatewayHost' | 'gatewayPort' | 'sandboxHost' | 'sandboxPort' | 'serviceIsSandbox'>;
+
+/**
+ * Asked before anything is started, so that a taken port is said at once.
+ * @throws GatewayPortTakenError, CliError
+ */
+export async function assertPortsFree(settings: PortSettings): Promise<void> {
+  const { gatewayHost, gatewayPort, sandboxHost, sandboxPort } = settings;
+  if (await isTaken(gatewayPort, gatewayHost)) throw new GatewayPortTakenError(gatewayPort, gatewayHost);
+  if (settings.serviceIsSandbox && (await isTaken(sandboxPort, sandboxHost))) {
+    throw new CliError(sandboxPortTaken(sandboxPort, sandboxHost));
+  }
+}
+
+/** Whatever else is wrong with an address is told by the process that is to listen there. */
+function isTaken(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EADDRINUSE'));
+    probe.listen({ port, host }, () => probe.close(() => resolve(false)));
+  });
 }

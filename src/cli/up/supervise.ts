@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import { TASK_QUEUE } from '../../protocol/vocabulary.js';
 import { type Child, type ChildOptions, startChild } from './child.js';
-import { createGate } from './gate.js';
 
 export interface Supervised {
   readonly name: string;
@@ -88,4 +89,79 @@ export function supervise(options: ChildOptions, { say, untilItWorks }: Supervis
       child.kill();
     },
   };
+}
+
+/** A wait that can be opened, refused, or closed again. */
+export interface Gate {
+  /** Resolves when it is open. */
+  pass(): Promise<void>;
+  open(): void;
+  refuse(error: unknown): void;
+  close(): void;
+}
+
+function createGate(): Gate {
+  let open: () => void;
+  let refuse: (error: unknown) => void;
+  let passing: Promise<void>;
+  let isPending: boolean;
+  const close = () => {
+    if (isPending) return;
+    isPending = true;
+    passing = new Promise<void>((resolve, reject) => {
+      open = resolve;
+      refuse = reject;
+    });
+    // Nobody may be waiting.
+    passing.catch(() => undefined);
+  };
+  isPending = false;
+  close();
+  return {
+    pass: () => passing,
+    open() {
+      isPending = false;
+      open();
+    },
+    refuse(error) {
+      isPending = false;
+      refuse(error);
+    },
+    close,
+  };
+}
+
+const PAUSE_MS = 50;
+const ANSWER_WITHIN_MS = 5_000;
+const WORKFLOW_TASKS = 1;
+
+/** Asks an address until it answers with a 2xx; returns early when the signal is aborted. */
+export async function untilItAnswers(url: string, signal: AbortSignal): Promise<void> {
+  await untilTrue(signal, async () => (await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })).ok);
+}
+
+/** Asks Temporal until the worker with this identity takes tasks. */
+export async function untilItPolls(
+  temporal: { readonly client: Client; readonly namespace: string },
+  identity: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, namespace } = temporal;
+  await untilTrue(signal, async () => {
+    const ask = () =>
+      client.workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: { name: TASK_QUEUE },
+        taskQueueType: WORKFLOW_TASKS,
+      });
+    const { pollers } = await client.connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, ask);
+    return pollers?.some((poller) => poller.identity === identity) ?? false;
+  });
+}
+
+async function untilTrue(signal: AbortSignal, ask: () => Promise<boolean>): Promise<void> {
+  while (!signal.aborted) {
+    if (await ask().catch(() => false)) return;
+    await sleep(PAUSE_MS);
+  }
 }

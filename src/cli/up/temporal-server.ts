@@ -1,18 +1,22 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment } from '../../config/index.js';
-import { STATE_ATTRIBUTE } from '../../flows/vocabulary.js';
-import { ensureCacheFolder } from '../../temporal/cache.js';
-import { startDevServer, type DevServer } from '../../temporal/dev-server.js';
-import { withFileLock } from '../../temporal/file-lock.js';
-import { findServer } from '../../temporal/find-server.js';
-import type { SearchAttributes } from '../../temporal/search-attributes.js';
-import type { Home } from '../wiring/home.js';
+import type { Client, Connection } from '@temporalio/client';
+import type { Environment, Settings } from '../../config/index.js';
+import { STATE_ATTRIBUTE } from '../../protocol/vocabulary.js';
+import { ensureCacheFolder } from '../../dev-server/download-server.js';
+import { startDevServer, type DevServer } from '../../dev-server/dev-server.js';
+import { withFileLock } from '../../dev-server/file-lock.js';
+import { findServer } from '../../dev-server/find-server.js';
+import { type SearchAttributes, ensureSearchAttributes } from '../../temporal/search-attributes.js';
+import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
+import type { Home } from '../wiring/load-settings.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import { GRPC, grpcStatusOf, temporalAddress } from '../wiring/temporal.js';
 
-export const SEARCH_ATTRIBUTES: SearchAttributes = { [STATE_ATTRIBUTE]: 'Keyword' };
+const SEARCH_ATTRIBUTES: SearchAttributes = { [STATE_ATTRIBUTE]: 'Keyword' };
 
 /** The Temporal server that our processes use. */
-export interface TemporalServer {
+interface TemporalServer {
   /** What their environment has in the place of every `TEMPORAL_*` variable of ours. */
   readonly environment: Environment;
   /** Undefined where the server is not ours. */
@@ -110,4 +114,50 @@ function ownServer(address: string, uiUrl: string | undefined): Environment {
 
 function portIn(address: string): number {
   return Number(address.slice(address.lastIndexOf(':') + 1));
+}
+
+const WITHIN_MS = 15_000;
+
+/**
+ * Connects to the server that our processes will use, and registers what flows need there.
+ * @throws CliError where it cannot be reached
+ */
+export async function prepareTemporal(
+  settings: Pick<Settings, 'temporal'>,
+  say: (line: string) => void,
+): Promise<TemporalClient> {
+  const temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-up' });
+  const { client, namespace } = temporal;
+  try {
+    await client.connection.withDeadline(Date.now() + WITHIN_MS, () =>
+      client.workflowService.describeNamespace({ namespace }),
+    );
+    await registerAttributes(client, namespace, say);
+    return temporal;
+  } catch (error) {
+    await temporal.close();
+    throw explained(error, temporalAddress(settings), namespace);
+  }
+}
+
+/** Some servers let nobody do that over this door: there an operator does it once. */
+async function registerAttributes(client: Client, namespace: string, say: (line: string) => void): Promise<void> {
+  try {
+    await ensureSearchAttributes(client.connection as Connection, namespace, SEARCH_ATTRIBUTES);
+  } catch (error) {
+    const status = grpcStatusOf(error);
+    if (status !== GRPC.permissionDenied && status !== GRPC.unimplemented) throw error;
+    const names = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => `${name} (${type})`);
+    say(`the search attribute ${names.join(', ')} may be missing in the namespace ${namespace}: have it registered`);
+  }
+}
+
+function explained(error: unknown, address: string, namespace: string): CliError {
+  if (grpcStatusOf(error) === GRPC.notFound) {
+    return new CliError(`Temporal at ${address} has no namespace ${namespace}: make it, or set TEMPORAL_NAMESPACE.`);
+  }
+  return new CliError(
+    `Temporal at ${address} cannot be reached: start it, or unset TEMPORAL_ADDRESS.`,
+    EXIT.unreachable,
+  );
 }

@@ -1,18 +1,14 @@
+import type { Settings } from '../../config/index.js';
 import type { CliContext } from '../context.js';
 import { playDemo } from '../demo/play-demo.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { createGatewayClient } from '../gateway-client/gateway-client.js';
-import { gatewayUrl } from '../wiring/gateway-url.js';
-import { loadSettings } from '../wiring/load-settings.js';
-import { createEndings, type Endings } from './endings.js';
+import { createGatewayClient, type GatewayClient } from '../gateway-client.js';
+import { gatewayUrl, uiUrlOf, temporalAddress } from '../wiring/temporal.js';
+import { loadSettings, type Home } from '../wiring/load-settings.js';
+import { createEndings, type Endings, listenForInterrupts } from './interrupts.js';
 import { lockHome } from './home-lock.js';
-import { listenForInterrupts } from './interrupts.js';
-import { assertPortsFree } from './ports.js';
-import { prepareTemporal } from './prepare-temporal.js';
-import { startProcesses } from './start-processes.js';
-import { tellOfEarlierFlows } from './tell-earlier-flows.js';
-import { tellWhere } from './tell-where.js';
-import { provideTemporalServer } from './temporal-server.js';
+import { assertPortsFree, startProcesses, type Processes } from './start-processes.js';
+import { prepareTemporal, provideTemporalServer } from './temporal-server.js';
 
 export interface UpOptions {
   /** End after the demo. */
@@ -65,14 +61,59 @@ async function serve(
   const temporal = await prepareTemporal(settings, say);
   endings.add({ stop: () => temporal.close(), stopNow: () => temporal.close() });
   const processes = await startProcesses({ settings, env, home, temporal, endings, say });
-  tellWhere(context, { settings, home, processes, temporalPid: server.pid() });
+  printAddresses(context, { settings, home, processes, temporalPid: server.pid() });
 
   const [token] = settings.gatewayTokens;
   const gateway = createGatewayClient({ url: gatewayUrl(settings), token: token?.secret ?? '', signal });
-  await tellOfEarlierFlows(context, gateway);
+  await printEarlierFlows(context, gateway);
   const { namespace } = temporal;
   const asExpected = options.demo ? await playDemo({ context, settings, namespace, processes, gateway }) : true;
   if (options.once) return asExpected ? EXIT.done : EXIT.refused;
   context.out(context.colors.dim('Ctrl-C ends it. The next start goes on from here.'));
   return FOR_EVER;
+}
+
+/** Says where everything is. */
+function printAddresses(
+  { out, colors }: CliContext,
+  about: {
+    readonly settings: Settings;
+    readonly home: Home;
+    readonly processes: Processes;
+    readonly temporalPid: number | undefined;
+  },
+): void {
+  const { settings, home, processes, temporalPid } = about;
+  const { sandbox, gateway, worker } = processes;
+  const service = sandbox === undefined ? ['service', settings.serviceBaseUrl] : ['sandbox', settings.serviceBaseUrl];
+  const ui = uiUrlOf(settings);
+  const lines = [
+    ['gateway', gatewayUrl(settings)],
+    service,
+    ['Temporal', temporalAddress(settings)],
+    ...(ui === undefined ? [] : [['Temporal UI', ui]]),
+    ['home', `${home.folder}  (logs in ${home.logs})`],
+    [
+      'processes',
+      processIds({ temporal: temporalPid, sandbox: sandbox?.pid(), gateway: gateway.pid(), worker: worker.pid() }),
+    ],
+  ];
+  out(colors.bold('Towline is up'));
+  for (const [what = '', where = ''] of lines) out(`  ${what.padEnd(12)} ${where}`);
+}
+
+function processIds(ids: Readonly<Record<string, number | undefined>>): string {
+  const running = Object.entries(ids).filter(([, pid]) => pid !== undefined);
+  return running.map(([name, pid]) => `${name} ${pid}`).join(' · ');
+}
+
+const MOST = 500;
+
+/** A home that was used before still has its flows: those that were running go on, those that were parked still wait. */
+async function printEarlierFlows({ out }: CliContext, gateway: Pick<GatewayClient, 'list'>): Promise<void> {
+  const { flows } = await gateway.list({ limit: MOST });
+  if (flows.length === 0) return;
+  const states = [...new Set(flows.map(({ state }) => state))].sort();
+  const counts = states.map((state) => `${flows.filter((flow) => flow.state === state).length} ${state}`);
+  out(`Flows of earlier starts${flows.length === MOST ? ' (the latest)' : ''}: ${counts.join(', ')}`);
 }

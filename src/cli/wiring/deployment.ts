@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { StoreUnavailableError } from '../../store/store-errors.js';
 import type { Store } from '../../store/store.js';
 import { bindNamespace, DEPLOYMENT_WORKFLOW_ID, type DeploymentRecord } from '../../temporal/deployment-record.js';
-import { CliError } from '../cli-error.js';
+import { CliError } from '../exit-codes.js';
 
 /** What a process was given, by its settings. */
 export interface Given {

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import { link, open, unlink, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { readSettings, type Environment, type Settings } from '../../config/index.js';
-import { type DevelopmentSecrets, loadOrMakeSecrets } from './development-secrets.js';
-import { ensureHome, type Home } from './home.js';
+import { CliError } from '../exit-codes.js';
 
 export interface LoadedSettings {
   readonly settings: Settings;
@@ -44,4 +46,100 @@ function completed(env: Environment, secrets: DevelopmentSecrets): Environment {
     ...(isGiven('SERVICE_TOKEN') || isGiven('SERVICE_TOKEN_FILE') ? {} : { SERVICE_TOKEN: secrets.SERVICE_TOKEN }),
     ...(isGiven('SETTLEMENT_SECRETS') ? {} : { SETTLEMENT_SECRETS: secrets.SETTLEMENT_SECRETS }),
   };
+}
+
+/** What sandbox, gateway and worker must agree on, by the names of its settings. */
+interface DevelopmentSecrets {
+  readonly SERVICE_TOKEN: string;
+  readonly SETTLEMENT_SECRETS: string;
+}
+
+const NAMES = ['SERVICE_TOKEN', 'SETTLEMENT_SECRETS'] as const satisfies readonly (keyof DevelopmentSecrets)[];
+
+/** Secrets for development, from a file that only its owner can read; made at the first start and then kept. */
+async function loadOrMakeSecrets(path: string): Promise<DevelopmentSecrets> {
+  return (await read(path)) ?? (await make(path));
+}
+
+async function read(path: string): Promise<DevelopmentSecrets | undefined> {
+  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw new CliError(`${path} cannot be opened (${error.code ?? 'unknown error'}): see to its permissions.`);
+  });
+  if (file === undefined) return undefined;
+  try {
+    const { mode } = await file.stat();
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      throw new CliError(`Others can read ${path}: run "chmod 600 ${path}", or remove it to have new secrets made.`);
+    }
+    const lines = (await file.readFile('utf8')).split('\n').map((line) => line.split('='));
+    const found = Object.fromEntries(lines.map(([name, ...rest]) => [name, rest.join('=')]));
+    if (NAMES.some((name) => !found[name])) {
+      throw new CliError(`${path} does not hold the secrets of development: remove it to have new ones made.`);
+    }
+    return found as Record<keyof DevelopmentSecrets, string>;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Written aside and linked into place: of two processes that start at once one wins, and both read its secrets. */
+async function make(path: string): Promise<DevelopmentSecrets> {
+  const secrets: DevelopmentSecrets = {
+    SERVICE_TOKEN: `sandbox-${randomBytes(24).toString('base64url')}`,
+    SETTLEMENT_SECRETS: `whsec_${randomBytes(32).toString('base64')}`,
+  };
+  const draft = `${path}.${randomBytes(8).toString('hex')}`;
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(NAMES.map((name) => `${name}=${secrets[name]}\n`).join(''));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await unlink(draft);
+  return (await read(path)) ?? secrets;
+}
+
+/** What lies where in TOWLINE_HOME. Payload keys of development lie in it, too: `keys`, see `src/keys`. */
+export interface Home {
+  readonly folder: string;
+  /** Claims and inbox. */
+  readonly store: string;
+  /** State of the sandbox. */
+  readonly sandbox: string;
+  /** State of our own Temporal server. */
+  readonly temporal: string;
+  /** Secrets that were made for development. */
+  readonly secrets: string;
+  /** Names the `towline up` that runs here. */
+  readonly lock: string;
+  readonly logs: string;
+}
+
+export function homeOf(folder: string): Home {
+  return {
+    folder,
+    store: join(folder, 'store.db'),
+    sandbox: join(folder, 'sandbox.db'),
+    temporal: join(folder, 'temporal.db'),
+    secrets: join(folder, 'secrets'),
+    lock: join(folder, 'up.lock'),
+    logs: join(folder, 'logs'),
+  };
+}
+
+/** Makes the folder, for its owner alone. */
+export async function ensureHome(folder: string): Promise<Home> {
+  const home = homeOf(folder);
+  try {
+    await mkdir(home.logs, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new CliError(`${folder} cannot be made (${code}): set TOWLINE_HOME to a folder that can be written.`);
+  }
+  return home;
 }

@@ -1,10 +1,9 @@
-import type { Client } from '@temporalio/client';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Settings } from '../../config/index.js';
 import type { Keyring } from '../../keys/index.js';
 import { connectTemporal, namespaceOf } from '../../temporal/connection.js';
-import { createPayloadCodec, type TowlinePayloadCodec } from '../../temporal/payload-codec.js';
-import { createDataConverter } from '../../temporal/payload-data-converter.js';
+import { createPayloadCodec, type TowlinePayloadCodec, createDataConverter } from '../../temporal/payload-codec.js';
 
 export interface Temporal {
   /** Connects at its first call. */
@@ -39,4 +38,31 @@ export function identityOf(name: string, pid: number): string {
 /** Where Temporal is, in words. */
 export function temporalAddress(settings: Pick<Settings, 'temporal'>): string {
   return settings.temporal['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
+}
+
+/** gRPC's status codes that we tell apart. */
+export const GRPC = { notFound: 5, permissionDenied: 7, unimplemented: 12 } as const;
+
+/** The status code of what a Temporal call threw; undefined for anything else. */
+export function grpcStatusOf(error: unknown): number | undefined {
+  return isGrpcServiceError(error) ? error.code : undefined;
+}
+
+/** Where people look at flows: `TEMPORAL_UI_URL`, which `towline up` sets to the UI of the server that it started. */
+export function uiUrlOf(settings: Pick<Settings, 'temporal'>): string | undefined {
+  const url = settings.temporal['TEMPORAL_UI_URL'];
+  return url !== undefined && URL.canParse(url) ? url.replace(/\/+$/, '') : undefined;
+}
+
+/** The page of one flow in the Temporal UI. */
+export function uiLink(uiUrl: string, namespace: string, flowId: string): string {
+  return `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(flowId)}`;
+}
+
+const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
+
+/** The gateway of these settings, as a process of the same machine reaches it. */
+export function gatewayUrl({ gatewayHost, gatewayPort }: Pick<Settings, 'gatewayHost' | 'gatewayPort'>): string {
+  const host = EVERYWHERE[gatewayHost] ?? (gatewayHost.includes(':') ? `[${gatewayHost}]` : gatewayHost);
+  return `http://${host}:${gatewayPort}`;
 }

@@ -1,15 +1,29 @@
 import type { Logger } from 'pino';
-import { eventOfRow } from '../../flows/event-of-row.js';
-import type { FlowEvent } from '../../flows/messages.js';
-import type { InboxBatch, InboxRow, InboxStore } from '../../store/inbox.js';
+import { eventOfRow, rowIdOf } from '../../flows/event-of-row.js';
+import type { FlowEvent, FlowReport } from '../../protocol/messages.js';
+import type { EventVerdict, InboxBatch, InboxRow, InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
-import type { SignalOutcome } from '../../temporal/signal-flow.js';
-import { UNTIL_KEY_COMES_MS, untilFlowExists, untilFlowHeals, untilSignalSeen } from './delays.js';
-import { fatesOf } from './fates-of-report.js';
-import { lateVerdict } from './late-verdict.js';
-import { setForeignAside } from './no-flow.js';
-import type { OpenSignals } from './open-signals.js';
-import { EVENTS_PER_SIGNAL, type SignalPace } from './signal-pace.js';
+import type { SignalOutcome } from '../../temporal/start-flow.js';
+import {
+  CHECKOUT_WORDS,
+  KYC_WORDS,
+  classifyStatus,
+  OFFRAMP_WORDS,
+  ONRAMP_WORDS,
+  PAYMENT_WORDS,
+  type Meaning,
+  type StatusMap,
+} from '../../protocol/statuses.js';
+import type { FlowState } from '../../protocol/vocabulary.js';
+import {
+  UNTIL_KEY_COMES_MS,
+  untilFlowExists,
+  untilFlowHeals,
+  untilSignalSeen,
+  type OpenSignals,
+  EVENTS_PER_SIGNAL,
+  type SignalPace,
+} from './signal-pace.js';
 import type { UnreadableFlows } from './unreadable-flows.js';
 
 export interface DeliverDeps {
@@ -32,7 +46,7 @@ const MOST_UNTRUSTED = 20;
 const AT_ONCE = 0;
 
 /** When the flow is looked at again, and the rows that were signalled, to be marked as delivered: else they are due then. */
-export interface Delivery {
+interface Delivery {
   readonly dueInMs: number;
   readonly signalled?: readonly string[];
 }
@@ -49,7 +63,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   const isFull = batch.rows.length === EVENTS_PER_SIGNAL;
   const restMs = isFull ? 0 : deps.pace.restMs(flowId);
   if (restMs > 0) return putOff(inbox, flowId, restMs);
-  const readable = await setFloodAside(deps, batch.flowId, await setConflictsAside(deps, batch));
+  const readable = await limitUntrusted(deps, batch.flowId, await setConflictsAside(deps, batch));
   if (readable.length === 0) return putOff(inbox, flowId, AT_ONCE);
   const { rows, events } = split(readable);
 
@@ -64,7 +78,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   }
   const facts = await deps.reader.facts(flowId);
   if (facts === undefined) {
-    const waiting = await setForeignAside(deps, flowId, rows);
+    const waiting = await markUnmatched(deps, flowId, rows);
     if (waiting.length === 0) return putOff(inbox, flowId, AT_ONCE);
     // An account webhook may be of something that the account's other users did: no flow of ours, ever.
     const isOurs = waiting.some(({ proof, source }) => proof !== null && source !== 'webhook');
@@ -76,7 +90,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   // No worker answers: whether the flow took them is not known yet.
   if (report === undefined && facts.status !== 'TERMINATED') return putOff(inbox, flowId, untilFlowHeals(deferrals));
   // It may have taken them from a signal whose answer was lost, and ended by them.
-  const fates = report === undefined ? [] : fatesOf(report, new Set(rows.map(({ id }) => id)));
+  const fates = report === undefined ? [] : eventResultsOf(report, new Set(rows.map(({ id }) => id)));
   await inbox.settle(fates);
   const taken = new Set(fates.map(({ id }) => id));
   const late = rows.filter(({ id }) => !taken.has(id));
@@ -107,7 +121,7 @@ async function setConflictsAside({ inbox, logger }: DeliverDeps, batch: InboxBat
 }
 
 /** Anyone can post untrusted events: past the first few they stay in the inbox, and cannot fill a flow's history. */
-async function setFloodAside(
+async function limitUntrusted(
   { inbox }: DeliverDeps,
   flowId: string,
   readable: readonly Readable[],
@@ -148,4 +162,110 @@ export async function markLate(
     return { id: row.id, state: 'late' as const, detail: verdict.detail };
   });
   await inbox.settle(fates);
+}
+
+/** What a late event says about the ending of its flow. */
+export interface LateVerdict {
+  readonly contradicts: boolean;
+  /** For a person who looks at the event. */
+  readonly detail: string;
+}
+
+/** Endings of a flow that a word of this meaning can stand next to. A word that is not final says nothing of them. */
+const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> = {
+  pending: undefined,
+  // A failure says that nothing was taken.
+  collected: ['completed', 'refunded'],
+  owed: ['refunded'],
+  succeeded: ['completed'],
+  // A failure comes before its refund.
+  failed: ['failed', 'refunded', 'expired', 'cancelled'],
+  'refund-pending': ['failed', 'refunded', 'expired', 'cancelled'],
+  'refund-failed': ['failed'],
+  // What came back had been taken.
+  refunded: ['refunded'],
+};
+
+/** Of a bridge transfer: the crypto was paid, so that a failure owes a refund. */
+const CRYPTO_PAID: StatusMap = { PAYMENT_SENT: 'collected', PAYMENT_CONFIRMED: 'collected', SETTLING: 'collected' };
+
+/** Of every kind: no word means success to one kind and failure to another. */
+const WORDS = { ...PAYMENT_WORDS, ...ONRAMP_WORDS, ...OFFRAMP_WORDS, ...CHECKOUT_WORDS, ...KYC_WORDS, ...CRYPTO_PAID };
+
+export function lateVerdict(status: string | null, ended: FlowState, trusted: boolean): LateVerdict {
+  const meaning = classifyStatus(WORDS, status);
+  const agreeing = AGREES_WITH[meaning];
+  const said = status ?? 'no status';
+  const proof = trusted ? '' : ' Nobody has proven where it comes from.';
+  // A flow that was terminated did not end by itself, and whoever did that may not know that money moved.
+  if (ended === 'parked') {
+    const moved = meaning === 'succeeded' || meaning === 'refunded';
+    return { contradicts: moved, detail: `The flow had been terminated; this says ${said}.${proof}` };
+  }
+  if (agreeing === undefined)
+    return { contradicts: false, detail: `Came after the flow had ended as ${ended}: ${said}.` };
+  if (agreeing.includes(ended))
+    return { contradicts: false, detail: `Agrees: the flow had ended as ${ended}, this says ${said}.` };
+  return { contradicts: true, detail: `CONTRADICTS: the flow had ended as ${ended}, this says ${said}.${proof}` };
+}
+
+export interface NoFlowDeps {
+  readonly inbox: Pick<InboxStore, 'settle' | 'releaseWaiting'>;
+  readonly reader: Pick<FlowReader, 'facts'>;
+  readonly nowMs: () => number;
+}
+
+const HOUR_MS = 3_600_000;
+/** An account webhook may be of what the account's other users did: no flow of ours, ever. */
+const PROVEN_WAITS_MS = 24 * HOUR_MS;
+/** Anybody can post settlements for flows that never will be, as many as the limit lets through. */
+const UNPROVEN_WAITS_MS = HOUR_MS;
+
+/**
+ * Events whose flow does not exist, and did not come in time: listed as unmatched. Kept waiting they would cost calls for
+ * ever, and in the end take the places of those that have a flow. A flow that starts later has them all the same
+ * (`releaseWaiting`).
+ *
+ * @returns those that may still wait
+ */
+export async function markUnmatched(
+  { inbox, reader, nowMs }: NoFlowDeps,
+  flowId: string,
+  rows: readonly InboxRow[],
+): Promise<readonly InboxRow[]> {
+  const isOver = ({ proof, receivedAt }: InboxRow): boolean =>
+    nowMs() - Date.parse(receivedAt) > (proof === null ? UNPROVEN_WAITS_MS : PROVEN_WAITS_MS);
+  const over = rows.filter(isOver);
+  if (over.length === 0) return rows;
+  const detail = 'No flow of this id was started in time. One that is started later still gets it.';
+  await inbox.settle(over.map(({ id }) => ({ id, state: 'unmatched' as const, detail })));
+  // Started in this very moment: its own order to releaseWaiting came too early to find these.
+  if ((await reader.facts(flowId)) !== undefined) await inbox.releaseWaiting(flowId);
+  return rows.filter((row) => !isOver(row));
+}
+
+const DETAILS: Readonly<Record<EventVerdict['state'], string>> = {
+  applied: 'The flow applied it.',
+  duplicate: 'The flow knew this already.',
+  unverified: 'The flow keeps it as unverified: nobody has proven where it comes from.',
+  conflicting: 'It contradicts what the flow knows.',
+  waiting: '',
+  delivered: '',
+  late: '',
+  unmatched: '',
+};
+
+/** What became of the wanted rows, as far as the flow's report names their events. */
+export function eventResultsOf(report: FlowReport, wanted: ReadonlySet<string>): EventVerdict[] {
+  const byRow = new Map<string, EventVerdict['state']>();
+  for (const [eventId, fate] of Object.entries(report.events)) {
+    const id = rowIdOf(eventId);
+    // A row that a person vouched for was delivered twice: the second fate counts, unless the first says more. Where the
+    // second one was applied, the flow has made the first one its duplicate.
+    const earlier = byRow.get(id);
+    const saysMore =
+      earlier === undefined || earlier === 'unverified' || (earlier === 'duplicate' && fate === 'applied');
+    if (wanted.has(id) && saysMore) byRow.set(id, fate);
+  }
+  return [...byRow].map(([id, state]) => ({ id, state, detail: DETAILS[state] }));
 }

@@ -7,13 +7,12 @@ import {
   parseFlowId,
   STATE_ATTRIBUTE,
   workflowTypeOf,
-} from '../../flows/vocabulary.js';
-import type { FlowState } from '../../flows/vocabulary.js';
+  type FlowState,
+} from '../../protocol/vocabulary.js';
 import { stateOf } from '../../temporal/flow-handle.js';
-import { isReference } from '../http/flow-path.js';
-import { parseBody } from '../http/members.js';
+import { isReference, parseBody } from '../http/flow-path.js';
 import type { FlowOperationDeps } from './deps.js';
-import { isTerminated, standingOfTerminated } from './terminated.js';
+import { isTerminated, standingOfTerminated } from './resolve-terminated.js';
 
 export const ListQuery = z.strictObject({
   kind: z.enum(FLOW_KINDS).optional(),

@@ -1,10 +1,10 @@
-import type { FlowView, Outcome, ResolveOrder } from '../../flows/messages.js';
+import type { FlowView, Outcome, ResolveOrder } from '../../protocol/messages.js';
 import { flowOf } from '../../flows/index.js';
 import { refundReferenceOf } from '../../flows/input.js';
-import { PARK_ACTIONS, type ParkAction } from '../../flows/vocabulary.js';
+import { PARK_ACTIONS, type ParkAction, type FlowState } from '../../protocol/vocabulary.js';
 import type { Claim, ClaimKey, ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
-import type { FlowFacts } from '../../temporal/flow-handle.js';
+import { type FlowFacts, type FlowReader, viewOf } from '../../temporal/flow-handle.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { shownFlow } from './address.js';
@@ -47,7 +47,7 @@ export async function resolveTerminated(
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
   }
-  if (action === 'close-not-executed') await requireNotTold(deps.store, address, found);
+  if (action === 'close-not-executed') await requireUnanswered(deps.store, address, found);
   for (const key of found) {
     if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
     else if (!(await claims.closeNotExecuted(key, { actor, note })) && !isOver((await claims.get(key))?.phase)) {
@@ -67,16 +67,16 @@ export async function resolveTerminated(
 }
 
 /** What may have been sent is not closed as not executed against a trusted event of it. */
-async function requireNotTold(
+async function requireUnanswered(
   { inbox, claims }: Store,
   { flowId, reference }: FlowAddress,
   found: readonly Claim[],
 ): Promise<void> {
   const phases = await Promise.all(found.map((claim) => phaseOf({ claims }, claim)));
   if (!phases.includes('sending')) return;
-  const [told] = await inbox.list({ flowId, trusted: true, limit: 1 });
-  if (told === undefined) return;
-  const says = `The event ${told.id}, which is proven, says ${told.status ?? 'nothing final'} of it`;
+  const [proven] = await inbox.list({ flowId, trusted: true, limit: 1 });
+  if (proven === undefined) return;
+  const says = `The event ${proven.id}, which is proven, says ${proven.status ?? 'nothing final'} of it`;
   throw new Refusal(409, `${says}: the service has it. Look at its events, and mark what became of it.`, { reference });
 }
 
@@ -139,4 +139,25 @@ function moneyOperationsOf({ kind, reference }: FlowAddress, account: string): r
   }
   const submissions = Object.values(flowOf(kind)?.submissions ?? {});
   return submissions.map(({ operation }) => ({ account, operation, reference }));
+}
+
+export interface TerminatedDeps {
+  readonly reader: Pick<FlowReader, 'facts'>;
+  readonly store: Store;
+}
+
+/** Where Temporal's visibility shows what may be no flow that waits for a person. */
+export const isTerminated = (status: string): boolean => status === 'TERMINATED' || status === 'TIMED_OUT';
+
+/**
+ * How a flow stands that visibility shows as terminated: a person may have decided it since, on its claims. Undefined
+ * where that run is not its last one: a reset in the UI terminates a run, and goes on as another.
+ */
+export async function standingOfTerminated(
+  { reader, store }: TerminatedDeps,
+  { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
+): Promise<FlowState | undefined> {
+  const facts = await reader.facts(workflowId);
+  if (facts === undefined || facts.runId !== runId) return undefined;
+  return (await resolvedView(viewOf(facts, undefined), store)).state;
 }

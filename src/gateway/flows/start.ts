@@ -1,19 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { flowOf } from '../../flows/index.js';
 import type { FlowDefinition } from '../../flows/flow.js';
-import { FLOW_KINDS, type FlowKind } from '../../flows/vocabulary.js';
-import { viewOfNewFlow } from '../../temporal/flow-handle-view.js';
-import { OtherRequestError } from '../../temporal/start-flow-errors.js';
-import { startFlow } from '../../temporal/start-flow.js';
-import { isLoopback } from '../../config/loopback.js';
+import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
+import { viewOfNewFlow } from '../../temporal/flow-handle.js';
+import { OtherRequestError, startFlow } from '../../temporal/start-flow.js';
+import { isLoopback } from '../../protocol/loopback.js';
 import { withCardTaken } from '../cards/take-card.js';
 import { bodyOf } from '../http/json-body.js';
-import { flowAddress } from '../http/flow-path.js';
-import { parseBody } from '../http/members.js';
+import { flowAddress, parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
-import { shownFlow } from './address.js';
-import { checkCallbackUrl } from './check-callback-url.js';
+import { shownFlow, checkCallbackUrl } from './address.js';
 
 /** `POST /flows/{kind}`: 201 and the new flow, 200 and the flow that the same request started before, 409 for another. */
 export async function startFlowByHttp(deps: FlowOperationDeps, request: FastifyRequest, reply: FastifyReply) {
@@ -47,7 +44,7 @@ async function startAndAnswer(
     void reply.header('location', location);
     if (!started) void reply.code(200).send(await shownFlow(deps.reader, address));
     else {
-      deps.dispatcher.hasten(flowId);
+      deps.dispatcher.releaseWaiting(flowId);
       void reply.code(201).send(viewOfNewFlow(flowId, new Date(deps.nowMs())));
     }
     return { started };

@@ -1,6 +1,6 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { type GatewayToken, TOKEN_ROLES, type TokenRole } from '../../config/gateway-tokens.js';
-import { equalSecrets } from './equal-secrets.js';
 import type { RateLimit } from './rate-limit.js';
 import { Refusal } from './refusal.js';
 
@@ -41,4 +41,10 @@ export function createTokenCheck(tokens: readonly GatewayToken[], limit: RateLim
       return { name: token.name, role: token.role };
     },
   };
+}
+
+/** Compares in constant time; `timingSafeEqual` itself throws where the lengths differ, which are no secret. */
+export function equalSecrets(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given, 'utf8'), Buffer.from(expected, 'utf8')];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

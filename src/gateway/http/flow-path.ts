@@ -1,5 +1,7 @@
+import type { z } from 'zod';
 import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../../contract/sending.js';
-import { flowIdOf, FLOW_KINDS, type FlowKind } from '../../flows/vocabulary.js';
+import { flowIdOf, FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
+import { type MemberError, Refusal } from './refusal.js';
 
 export interface FlowAddress {
   readonly kind: FlowKind;
@@ -16,4 +18,18 @@ export function flowAddress(kind: unknown, reference: unknown): FlowAddress | un
 
 export function isReference(text: unknown): text is string {
   return typeof text === 'string' && text.length <= MAX_CALLER_REFERENCE_LENGTH && REFERENCE_PATTERN.test(text);
+}
+
+const MAX_ERRORS = 20;
+
+/** Parses a body, or refuses it with each member at fault. Messages of our schemas never repeat the input. */
+export function parseBody<T>(schema: z.ZodType<T>, value: unknown, what = 'The body'): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const errors: MemberError[] = parsed.error.issues
+    .slice(0, MAX_ERRORS)
+    .map((issue) => ({ path: issue.path.map(String).join('.'), message: issue.message }));
+  const members = [...new Set(errors.map(({ path }) => path).filter((path) => path !== ''))];
+  const where = members.length === 0 ? '' : ` Look at ${members.join(', ')}.`;
+  throw new Refusal(400, `${what} is not what is expected here.${where}`, { errors });
 }

@@ -1,10 +1,16 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { StoreUnavailableError } from '../../store/store-errors.js';
+import { isOutage } from '../../temporal/connection.js';
+
 /** One member that is wrong: `settlement.amount` and what it must be. */
 export interface MemberError {
   readonly path: string;
   readonly message: string;
 }
 
-export interface RefusalDetails {
+interface RefusalDetails {
   readonly errors?: readonly MemberError[];
   readonly reference?: string;
   /** The service's own word for its refusal. */
@@ -27,4 +33,83 @@ export class Refusal extends Error {
     this.details = details;
     this.retryAfter = retryAfter;
   }
+}
+
+/** The one error body of the gateway. */
+export interface ErrorBody {
+  readonly success: false;
+  readonly message: string;
+  readonly data: RefusalDetails;
+}
+
+const SENTENCES: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read.',
+  404: 'There is nothing at this address.',
+  408: 'The request took too long to arrive.',
+  411: 'Say how long the body is.',
+  413: 'The body is too large.',
+  415: 'Send the body as application/json in UTF-8, not compressed.',
+  431: 'The headers are too large.',
+};
+
+export function errorBody(status: number, message?: string, data: RefusalDetails = {}): ErrorBody {
+  return { success: false, message: message ?? SENTENCES[status] ?? STATUS_CODES[status] ?? 'Refused.', data };
+}
+
+/** Unknown paths, wrong capabilities and malformed references are one answer: nobody learns which it was. */
+export function answerNotFound(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(404).send(errorBody(404));
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+export function createErrorHandler(logger: Logger) {
+  return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    if (error instanceof Refusal) {
+      if (error.retryAfter !== undefined) void reply.header('retry-after', error.retryAfter);
+      return reply.code(error.status).send(errorBody(error.status, error.message, error.details));
+    }
+    if (error instanceof StoreUnavailableError) {
+      logger.error({ requestId: request.id, error: errorForLog(error) }, 'the store is unavailable');
+      void reply.header('retry-after', RETRY_AFTER_SECONDS);
+      return reply.code(503).send(errorBody(503, 'The request could not be stored. Send it again.'));
+    }
+    if (isOutage(error)) {
+      logger.error({ requestId: request.id, error: errorForLog(error) }, 'Temporal cannot be reached');
+      void reply.header('retry-after', RETRY_AFTER_SECONDS);
+      return reply
+        .code(503)
+        .send(errorBody(503, 'Temporal cannot be reached. Send it again: one reference is one flow.'));
+    }
+    const status = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
+    // A body that was not read to its end would be taken for the next request.
+    if (status === 413 || status === 415) void reply.header('connection', 'close');
+    if (status >= 400 && status < 500) return reply.code(status).send(errorBody(status));
+    logger.error({ requestId: request.id, error: errorForLog(error) }, 'a request failed');
+    return reply
+      .code(500)
+      .send(errorBody(500, 'The gateway failed at this request. Its log has more under the request id.'));
+  };
+}
+
+/** What of an error may be logged: its name, its code, and the same of its cause. Messages and members may hold bodies. */
+export interface LoggedError {
+  readonly name: string;
+  readonly code?: string | number;
+  readonly cause?: LoggedError;
+  /** Where it was thrown: functions and files, without the message. */
+  readonly at?: string;
+}
+
+export function errorForLog(error: unknown, depth = 0): LoggedError {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const code =
+    'code' in error && (typeof error.code === 'string' || typeof error.code === 'number') ? error.code : null;
+  const at = error.stack?.split('\n').find((line) => /^\s+at /.test(line));
+  return {
+    name: error.name,
+    ...(code === null ? {} : { code }),
+    ...(at === undefined || depth > 0 ? {} : { at: at.trim() }),
+    ...(error.cause === undefined || depth > 2 ? {} : { cause: errorForLog(error.cause, depth + 1) }),
+  };
 }

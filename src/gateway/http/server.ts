@@ -3,10 +3,8 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { NetworkList } from '../../config/networks.js';
-import { answerNotFound, createErrorHandler, errorBody } from './error-answer.js';
-import { errorForLog } from './error-for-log.js';
+import { answerNotFound, createErrorHandler, errorBody, errorForLog } from './refusal.js';
 import { takeJsonBodies } from './json-body.js';
-import { logRequests } from './request-log.js';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
 const HEADER_LIMIT_BYTES = 8 * 1_024;
@@ -99,4 +97,49 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, l
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`);
+}
+
+/**
+ * Aborted when the server begins to close, for handlers that wait. Their answers then end the connection: one that stays
+ * alive would keep `close` waiting for its keep-alive timeout.
+ */
+export function closingSignal(server: FastifyInstance): AbortSignal {
+  const closing = new AbortController();
+  server.addHook('preClose', async () => closing.abort());
+  server.addHook('onSend', (_request, reply, _payload, next) => {
+    if (closing.signal.aborted) void reply.header('connection', 'close');
+    next();
+  });
+  return closing.signal;
+}
+
+/** One line for each request: the route's pattern and not its path, which may hold a capability or a reference. */
+function logRequests(server: FastifyInstance, logger: Logger): void {
+  server.addHook('onResponse', (request, reply, next) => {
+    const line = {
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? '(unknown)',
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime),
+    };
+    if (reply.statusCode >= 500) logger.warn(line, 'answered');
+    else logger.debug(line, 'answered');
+    next();
+  });
+}
+
+export interface Route {
+  readonly method: string;
+  readonly url: string;
+}
+
+/** Fills with every route that is added from now on; those that fastify adds by itself (HEAD) and OPTIONS aside. */
+export function listRoutes(server: FastifyInstance): readonly Route[] {
+  const routes: Route[] = [];
+  server.addHook('onRoute', ({ method, url }) => {
+    const methods = Array.isArray(method) ? method : [method];
+    for (const one of methods) if (one !== 'HEAD' && one !== 'OPTIONS') routes.push({ method: one, url });
+  });
+  return routes;
 }

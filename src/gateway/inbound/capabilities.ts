@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings-shape.js';
 import { callbackCapability } from '../../flows/capability.js';
 import type { Store } from '../../store/store.js';
-import { equalSecrets } from '../http/equal-secrets.js';
+import { equalSecrets } from '../http/bearer-token.js';
 
 const LENGTH = 43;
 

@@ -7,7 +7,7 @@ import {
   type KeptSecret,
 } from '../../config/kept-webhook-secrets.js';
 import type { Settings } from '../../config/settings-shape.js';
-import { errorForLog } from '../http/error-for-log.js';
+import { errorForLog } from '../http/refusal.js';
 
 /** Those in force; `now`: not even a moment ago will do. */
 export type WebhookSecrets = (when?: 'now') => readonly string[];
@@ -35,9 +35,9 @@ export function followWebhookSecrets(deps: {
   let lookedAtMs = monotonicMs();
 
   return (when) => {
-    const isTold = when !== 'now' && monotonicMs() - lookedAtMs < LOOK_EVERY_MS;
-    const version = isTold ? seen : versionOf(path);
-    if (!isTold) lookedAtMs = monotonicMs();
+    const isReported = when !== 'now' && monotonicMs() - lookedAtMs < LOOK_EVERY_MS;
+    const version = isReported ? seen : versionOf(path);
+    if (!isReported) lookedAtMs = monotonicMs();
     if (version !== seen) {
       seen = version;
       try {

@@ -1,10 +1,9 @@
 import { flowOf } from '../../flows/index.js';
 import { isRefundReference } from '../../flows/input.js';
-import type { FlowDefinition } from '../../flows/flow.js';
-import { FLOW_KINDS } from '../../flows/vocabulary.js';
+import type { FlowDefinition, EventReading } from '../../flows/flow.js';
+import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import type { ClaimPhase, ClaimStore } from '../../store/claim.js';
 import { flowAddress, type FlowAddress } from '../http/flow-path.js';
-import { labelSettlement, wordOf, type EventLabels } from './match-flow.js';
 
 /** A flow that an account webhook could be about. */
 interface Candidate {
@@ -95,4 +94,31 @@ function saysProviderReference(body: unknown): boolean {
 
 function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** What the inbox row is filed under. */
+export interface EventLabels {
+  readonly flowId: string | null;
+  readonly reference: string | null;
+  readonly status: string | null;
+}
+
+/** A status word may be shown and logged; a long text in its place may be anything. */
+const WORD = /^[\w .:-]{1,64}$/;
+
+/** A callback belongs to the flow of its path, whatever its body says. */
+export function labelCallback(kind: FlowKind, reference: string, flowId: string, body: unknown): EventLabels {
+  return { flowId, reference, status: wordOf(flowOf(kind)?.readEvent(body)) };
+}
+
+/** A settlement names its flow in its body, and is always one of a bridge transfer. */
+export function labelSettlement(body: unknown): EventLabels {
+  const reading = flowOf('bridge-transfer')?.readEvent(body);
+  const address = flowAddress('bridge-transfer', reading?.reference);
+  return { flowId: address?.flowId ?? null, reference: address?.reference ?? null, status: wordOf(reading) };
+}
+
+function wordOf(reading: EventReading | undefined): string | null {
+  const status = reading?.status;
+  return typeof status === 'string' && WORD.test(status) ? status : null;
 }

@@ -3,16 +3,12 @@ import type { Logger } from 'pino';
 import { canonicalJson } from '../../store/canonical-json.js';
 import type { InboxSource, Proof, Receipt, ReceivedEvent } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
-import { errorForLog } from '../http/error-for-log.js';
-import { headerValues } from '../http/header-values.js';
+import type { SettlementTrust, WebhookProfile } from '../../config/settings-shape.js';
+import { errorForLog, Refusal } from '../http/refusal.js';
 import { bodyOf } from '../http/json-body.js';
 import type { RateLimit } from '../http/rate-limit.js';
-import { Refusal } from '../http/refusal.js';
-import { contentOf } from './event-content.js';
-import type { EventLabels } from './match-flow.js';
-import type { SignatureProfile } from './signature-profile.js';
-import { proofOf } from './trust.js';
-import { unitsOf } from './unproven.js';
+import type { EventLabels } from './match-webhook.js';
+import type { SignatureProfile } from './signatures.js';
 
 export interface ReceiveDeps {
   readonly store: Pick<Store, 'mac'>;
@@ -88,4 +84,65 @@ async function storeEvent(
   }
   // Whoever can sign it anew is to do so: then it is proven. Nobody else is to learn that it was genuine once.
   throw new Refusal(401, NOT_VALID);
+}
+
+/**
+ * What an event says, by which it is known again. The `signature` that stands in an envelope next to `event` and `data`
+ * is no part of it: two secrets sign one event in two ways, and nothing protects that member from being changed.
+ */
+function contentOf(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('event' in body && 'data' in body)) return body;
+  const { signature: _signature, ...content } = body as Record<string, unknown>;
+  return content;
+}
+
+/** A settlement has one or two of them. */
+const UNIT_BYTES = 4 * 1_024;
+
+/** What an event without proof counts for in the limit of its address: nobody fills the disk with few large ones either. */
+const unitsOf = (raw: Uint8Array): number => Math.max(1, Math.ceil(raw.length / UNIT_BYTES));
+
+/** What each setting takes as proof that a settlement comes from the provider. Everything else is stored, untrusted. */
+export const SETTLEMENT_PROOFS: Readonly<Record<SettlementTrust, readonly Proof[]>> = {
+  corroborated: ['signature', 'capability', 'network', 'corroborated', 'person'],
+  signed: ['signature', 'person'],
+  network: ['signature', 'network', 'person'],
+};
+
+/** What each profile takes as proof that a callback or account webhook comes from the service. */
+export const SERVICE_PROOFS: Readonly<Record<WebhookProfile, readonly Proof[]>> = {
+  auto: ['signature', 'capability', 'person'],
+  unsigned: ['capability', 'person'],
+  'standard-webhooks': ['signature', 'person'],
+  'raw-hmac': ['signature', 'person'],
+  'json-hmac': ['signature', 'person'],
+};
+
+/** What an event brought along, found at the door. */
+interface Evidence {
+  readonly signature: boolean;
+  readonly capability: boolean;
+  readonly network: boolean;
+}
+
+/** The strongest proof that is accepted, or null: then the event is kept as unverified. */
+function proofOf(evidence: Evidence, accepted: readonly Proof[]): Proof | null {
+  const found = (['signature', 'capability', 'network'] as const).filter((proof) => evidence[proof]);
+  return found.find((proof) => accepted.includes(proof)) ?? null;
+}
+
+/**
+ * Every value of a header, in the order in which they came: two of them may be a trick. Looked up by name, since to sort out
+ * all headers of each request takes longer than to check its signature.
+ *
+ * @param rawHeaders names and values in turn, as Node gives them
+ * @param name in lower case
+ */
+export function headerValues(rawHeaders: readonly string[], name: string): readonly string[] {
+  const values: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const found = rawHeaders[index] ?? '';
+    if (found.length === name.length && found.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
+  }
+  return values;
 }

@@ -2,15 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../../config/settings-shape.js';
 import { reportSettlement } from '../../contract/bridge.js';
 import type { Store } from '../../store/store.js';
-import { answerNotFound } from '../http/error-answer.js';
+import { answerNotFound, Refusal } from '../http/refusal.js';
 import { flowAddress } from '../http/flow-path.js';
-import { Refusal } from '../http/refusal.js';
 import type { Capabilities } from './capabilities.js';
-import { labelCallback, labelSettlement } from './match-flow.js';
-import { createWebhookLabels } from './match-webhook.js';
-import type { Profiles } from './profiles.js';
-import { receiveEvent, type Arrival, type ReceiveDeps } from './receive-event.js';
-import { SERVICE_PROOFS, SETTLEMENT_PROOFS } from './trust.js';
+import { labelCallback, labelSettlement, createWebhookLabels } from './match-webhook.js';
+import type { Profiles } from './signatures.js';
+import { receiveEvent, type Arrival, type ReceiveDeps, SERVICE_PROOFS, SETTLEMENT_PROOFS } from './receive-event.js';
 
 export interface InboundDeps extends ReceiveDeps {
   readonly store: Pick<Store, 'mac' | 'claims'>;

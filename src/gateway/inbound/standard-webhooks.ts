@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { ProfileOptions, SignatureProfile, SignatureVerdict, SignedRequest } from './signature-profile.js';
+import type { ProfileOptions, SignatureProfile, SignatureVerdict, SignedRequest } from './signatures.js';
 
 /*
  * Standard Webhooks: `webhook-signature: v1,<base64>` = HMAC-SHA256 over `id.timestamp.body`. The public package is the

@@ -1,4 +1,4 @@
-import type { ServiceClient } from '../../client/index.js';
+import type { ServiceClient } from '../../service-client/index.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
 
 /** The way to the service, for what passes through. */

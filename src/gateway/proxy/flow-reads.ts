@@ -5,9 +5,9 @@ import {
   OFFRAMP_WORDS,
   ONRAMP_WORDS,
   PAYMENT_WORDS,
-  type Words,
-} from '../../flows/meanings.js';
-import type { FlowKind, FlowState } from '../../flows/vocabulary.js';
+  type StatusMap,
+} from '../../protocol/statuses.js';
+import type { FlowKind, FlowState } from '../../protocol/vocabulary.js';
 
 /** What is read by a path of its own, and changes nothing. */
 export type ReadName = {
@@ -20,7 +20,7 @@ export interface FlowRead {
   /** Asked where there is no flow of that kind under this reference. */
   readonly orKind?: FlowKind;
   /** Of the record's status, as the kind reads it. */
-  readonly words: Words;
+  readonly words: StatusMap;
   /** The POST whose answer is a record of the same shape. */
   readonly recordOf?: OperationName;
   /** Members that say so, of a flow in that state. Undefined: only the service can tell. */

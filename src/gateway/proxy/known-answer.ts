@@ -1,13 +1,16 @@
 import type { FastifyReply } from 'fastify';
-import type { FlowView } from '../../flows/messages.js';
+import type { SubmitAnswer } from '../../../workflows/engine/messages.js';
+import type { FlowView } from '../../protocol/messages.js';
 import type { Claim } from '../../store/claim.js';
-import { submitFingerprint } from '../../store/submit-fingerprint.js';
-import { flowFingerprint } from '../../temporal/start-flow-fingerprint.js';
-import type { SubmitAnswer } from '../../../workflows/steps/messages.js';
+import { submitFingerprint } from '../../store/store-key.js';
+import { flowFingerprint } from '../../temporal/start-flow.js';
+import type { Operation } from '../../contract/operation.js';
+import { membersOf, onTheWire } from '../../contract/wire.js';
 import { resolvedView } from '../flows/resolve-terminated.js';
 import { Refusal } from '../http/refusal.js';
+import type { FlowAddress } from '../http/flow-path.js';
+import { withoutOwnCallbacks } from '../flows/address.js';
 import type { ProxyDeps } from './deps.js';
-import { accepted, rejectedByService, underWay } from './envelope.js';
 import type { MoneyRequest } from './money-request.js';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -45,9 +48,9 @@ export function answerOfClaim(reply: FastifyReply, request: MoneyRequest, claim:
 }
 
 /** What the flow told of the service's answer. Undefined where it has none to tell. */
-export function answerOfFlow(reply: FastifyReply, request: MoneyRequest, told: SubmitAnswer) {
-  if (told.kind === 'accepted') return accepted(reply, request, told.answer);
-  if (told.kind === 'rejected') throw rejectedByService(request.address, told);
+export function answerOfFlow(reply: FastifyReply, request: MoneyRequest, answered: SubmitAnswer) {
+  if (answered.kind === 'accepted') return accepted(reply, request, answered.answer);
+  if (answered.kind === 'rejected') throw rejectedByService(request.address, answered);
   return undefined;
 }
 
@@ -83,4 +86,73 @@ function failure({ reference, state, outcome }: FlowView): Refusal {
     reference,
     ...(outcome?.reason ? { code: outcome.reason } : {}),
   });
+}
+
+/** As the service spells the caller's reference, in one answer or another. */
+const REFERENCE_MEMBERS = ['referenceId', 'reference_id', 'provider_reference_id'] as const;
+
+/** The member of the operation's answer that carries the reference. */
+export function referenceMemberOf({ data, reference }: Pick<Operation, 'data' | 'reference'>): string {
+  const members = membersOf(data);
+  return REFERENCE_MEMBERS.find((member) => members.includes(member)) ?? reference ?? 'referenceId';
+}
+
+/**
+ * The service accepted it: its own answer. Where that was lost and a lookup proved the rest, the claim has the record
+ * that was looked up, of another shape: then the reference is what there is to say.
+ */
+function accepted(reply: FastifyReply, { operation, address, input }: MoneyRequest, answer: unknown) {
+  const isItsOwn = operation.data.safeParse(answer).success;
+  const known = isItsOwn ? answer : { [referenceMemberOf(operation)]: address.reference };
+  // What it repeats of the request is what its caller sent.
+  const { callbackUrl } = input as { readonly callbackUrl?: string };
+  const data = onTheWire(operation.data, withoutOwnCallbacks(known, callbackUrl));
+  const message = isItsOwn ? (messageIn(data) ?? 'Accepted by the service') : ANSWER_LOST;
+  return located(reply, address)
+    .code(operation.success ?? 200)
+    .send({ success: true, message, data });
+}
+
+const ANSWER_LOST = 'Accepted by the service, whose answer was lost on the way. Read its record by the reference.';
+
+/** The service refused it: its own status and sentence. */
+function rejectedByService(
+  address: FlowAddress,
+  rejection: { readonly httpStatus: number; readonly message: string; readonly code?: string | null },
+): Refusal {
+  const { httpStatus, message, code } = rejection;
+  // 2xx with `success: false` is a refusal of the service, too.
+  const status = httpStatus >= 200 && httpStatus <= 599 ? httpStatus : 400;
+  return new Refusal(status, message === '' ? 'The service refused it.' : message, {
+    reference: address.reference,
+    ...(code === undefined || code === null ? {} : { code }),
+  });
+}
+
+/** It is under way, and the service's answer is not known yet: where to look, and what is known. */
+function underWay(reply: FastifyReply, operation: Operation, address: FlowAddress, view?: FlowView) {
+  const known =
+    view === undefined ? {} : { state: view.state, stage: view.stage, serviceReference: view.serviceReference };
+  return located(reply, address)
+    .code(202)
+    .send({
+      success: true,
+      message: `${standingOf(operation, view)} Its state is at /flows/${address.flowId}.`,
+      data: { [referenceMemberOf(operation)]: address.reference, ...known },
+    });
+}
+
+function standingOf({ reference }: Operation, view: FlowView | undefined): string {
+  return view?.state === 'parked'
+    ? 'What became of this request is being decided by a person. Do not make it anew under another reference.'
+    : `Taken, and under way. The same request again, with this ${reference}, gives the service's answer, once it is known.`;
+}
+
+function located(reply: FastifyReply, { flowId }: FlowAddress): FastifyReply {
+  return reply.header('location', `/flows/${flowId}`);
+}
+
+function messageIn(data: unknown): string | undefined {
+  const { message } = (typeof data === 'object' && data !== null ? data : {}) as { message?: unknown };
+  return typeof message === 'string' && message !== '' ? message : undefined;
 }

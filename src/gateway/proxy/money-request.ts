@@ -2,14 +2,13 @@ import { operations, type MoneyOperationName } from '../../contract/index.js';
 import type { Operation } from '../../contract/operation.js';
 import type { FlowDefinition } from '../../flows/flow.js';
 import { flowOf } from '../../flows/index.js';
-import { checkCallbackUrl } from '../flows/check-callback-url.js';
+import type { FlowKind } from '../../protocol/vocabulary.js';
+import { checkCallbackUrl } from '../flows/address.js';
 import { withTimeScale } from '../flows/start.js';
-import { flowAddress, type FlowAddress } from '../http/flow-path.js';
-import { parseBody } from '../http/members.js';
+import { flowAddress, type FlowAddress, parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
-import { MONEY_ROUTES, type MoneyRoute } from './money-routes.js';
-import type { SentReference } from './sent-reference.js';
+import type { SentReference } from './send-money.js';
 
 /** A money POST of the service's interface, as the flow that carries it out. */
 export interface MoneyRequest {
@@ -47,3 +46,36 @@ export function moneyRequest(
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
   return { name, operation: operations[name], definition, address, input };
 }
+
+/** How an operation's body becomes the input of its flow. */
+interface MoneyRoute {
+  readonly kind: FlowKind;
+  /** The body keeps the operation's own schema already. @default the body itself */
+  readonly inputOf?: (body: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+}
+
+/** Part of the fingerprint of every invoice: changed, a repeated request of yesterday would be another one. */
+const INVOICE_DEADLINE_SECONDS = 7 * 86_400;
+
+/**
+ * The flow of each money operation. The caller's callback URL becomes the flow's `callbackUrl`; the service is given ours.
+ */
+const MONEY_ROUTES = {
+  createBridgeDeposit: {
+    kind: 'bridge-transfer',
+    // Who speaks the service's interface has agreed to no slippage: an expired quote is only replaced by one as good.
+    inputOf: ({ callback_url: callbackUrl, ...body }) => ({ ...body, callbackUrl, maxSlippageBps: 0 }),
+  },
+  createOnramp: { kind: 'onramp' },
+  sendCrypto: { kind: 'crypto-send' },
+  createOfframp: { kind: 'offramp' },
+  createBankCheckout: { kind: 'bank-checkout' },
+  createCardDeposit: { kind: 'card-deposit' },
+  createBankWithdrawal: { kind: 'bank-withdrawal' },
+  // It waits until `payInvoice` comes with the same reference.
+  createInvoice: {
+    kind: 'invoice-payment',
+    inputOf: (body) => ({ ...body, pay: 'generated', deadlineSeconds: INVOICE_DEADLINE_SECONDS }),
+  },
+  payInvoice: { kind: 'invoice-payment', inputOf: (body) => ({ ...body, pay: 'existing' }) },
+} as const satisfies Record<MoneyOperationName, MoneyRoute>;

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { InvoicePaymentInput } from '../../flows/invoice-payment.js';
-import { UPDATES } from '../../flows/vocabulary.js';
-import { submitFingerprint } from '../../store/submit-fingerprint.js';
+import { UPDATES } from '../../protocol/vocabulary.js';
+import { submitFingerprint } from '../../store/store-key.js';
 import { awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
@@ -31,7 +31,7 @@ export async function payInvoice(
     // Somebody may have been quicker, with the invoice or with its payment: then this is an order to that flow.
     const isOurs = waited.kind !== 'exists' && (waited.kind !== 'not-yet' || (await isThere(deps, request)));
     if (isOurs) {
-      deps.dispatcher.hasten(address.flowId);
+      deps.dispatcher.releaseWaiting(address.flowId);
       if (waited.kind === 'told' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
       return void (await answerByState(deps, request, reply));
     }

@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import type { BridgeQuote, BridgeQuoteRequest } from '../../contract/bridge.js';
-import { quoteLifeMs } from '../../flows/quote-life.js';
+import { quoteLifeMs } from '../../flows/bridge-transfer.js';
 import { fromWireNumber, InvalidAmountError } from '../../money.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
-import { passOn, relay } from './pass-through.js';
+import { passOn, relay } from './read-through.js';
 
 /**
  * A quote passes through, and is remembered before its caller sees it: the deposit with its `rate_id` is then sent inside

@@ -1,18 +1,28 @@
 import type { FastifyReply } from 'fastify';
-import type { RelayedAnswer } from '../../client/index.js';
-import { operations } from '../../contract/index.js';
+import { parse, stringify } from 'lossless-json';
+import {
+  type RelayedAnswer,
+  ContractBrokenError,
+  DuplicateReferenceError,
+  InvalidRequestError,
+  NotSentError,
+  RateLimitedError,
+  RejectedError,
+  ServiceUnavailableError,
+  UnknownOutcomeError,
+} from '../../service-client/index.js';
+import { operations, type OperationName } from '../../contract/index.js';
 import { onTheWire } from '../../contract/wire.js';
 import { flowOf } from '../../flows/index.js';
-import { isFinal, meaningOf } from '../../flows/meanings.js';
-import { flowIdOf, type FlowState } from '../../flows/vocabulary.js';
+import { isFinal, classifyStatus } from '../../protocol/statuses.js';
+import { flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
 import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
-import { resolvedView } from '../flows/resolve-terminated.js';
-import { isTerminated } from '../flows/terminated.js';
+import { resolvedView, isTerminated } from '../flows/resolve-terminated.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
+import { mayHoldOwnCallback, withoutOwnCallbacks } from '../flows/address.js';
 import type { ProxyDeps } from './deps.js';
 import { FLOW_READS, type FlowRead, type ReadName } from './flow-reads.js';
-import { passOn, relay } from './pass-through.js';
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -61,7 +71,7 @@ async function withoutService(
 /** Nobody knows more than a service that says how it ended. */
 function isDone(read: FlowRead, { data }: RelayedAnswer): boolean {
   const status = flowOf(read.kind)?.status?.read(data).status ?? (data as { status?: unknown }).status;
-  return isFinal(meaningOf(read.words, typeof status === 'string' ? status : null));
+  return isFinal(classifyStatus(read.words, typeof status === 'string' ? status : null));
 }
 
 /** By the server alone. Where Temporal cannot be asked, the flow knows nothing. */
@@ -104,4 +114,61 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 function tell(reply: FastifyReply, name: ReadName, data: Record<string, unknown>, message: string): FastifyReply {
   return reply.code(200).send({ success: true, message, data: onTheWire(operations[name].data, data) });
+}
+
+/** One call to the service. @throws Refusal with the service's own status and message, or what went wrong on the way */
+export async function relay(
+  { service }: Pick<ProxyDeps, 'service'>,
+  operation: OperationName,
+  argument: unknown,
+): Promise<RelayedAnswer> {
+  try {
+    return await service.client.relay(operation, argument);
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+/** The service's answer, byte for byte; where it repeats a callback URL of ours, without that. */
+export function passOn(reply: FastifyReply, { httpStatus, bytes }: RelayedAnswer): FastifyReply {
+  const text = Buffer.from(bytes);
+  const body = mayHoldOwnCallback(text) ? stringify(withoutOwnCallbacks(parse(text.toString('utf8')))) : text;
+  return reply.code(httpStatus).type('application/json').send(body);
+}
+
+/** What an error of the service client is to a caller of the proxy. Anything else is thrown on. */
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof InvalidRequestError) {
+    const errors = error.problems.map(({ path, problem }) => ({ path, message: problem }));
+    return new Refusal(400, 'The request is not what the interface says; nothing was sent.', { errors });
+  }
+  if (error instanceof RejectedError) {
+    const errors = error.fields.map((path) => ({ path, message: 'is named by the service' }));
+    return new Refusal(error.httpStatus, error.message, {
+      ...(errors.length === 0 ? {} : { errors }),
+      ...(error.code === undefined ? {} : { code: error.code }),
+    });
+  }
+  if (error instanceof RateLimitedError) {
+    const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? RETRY_AFTER_SECONDS * 1_000) / 1_000));
+    return new Refusal(429, 'The service takes no more requests for now; nothing was sent.', {}, seconds);
+  }
+  if (error instanceof NotSentError) {
+    if (error.reason === 'unauthorized' || error.reason === 'token') {
+      return new Refusal(502, 'The service does not take the token of this gateway: mend SERVICE_TOKEN.');
+    }
+    return new Refusal(503, `The service cannot be reached (${error.reason}). Try again.`, {}, RETRY_AFTER_SECONDS);
+  }
+  if (error instanceof DuplicateReferenceError) return new Refusal(409, 'The service says that it exists already.');
+  if (error instanceof UnknownOutcomeError) {
+    const why = `the answer is missing or unreadable: ${error.reason}`;
+    return new Refusal(502, `Whether the service did it is unknown (${why}). Look before you repeat it.`);
+  }
+  if (error instanceof ServiceUnavailableError) {
+    return new Refusal(502, `The service gave no usable answer (${error.reason}). Try again.`, {}, RETRY_AFTER_SECONDS);
+  }
+  if (error instanceof ContractBrokenError) {
+    return new Refusal(502, 'The answer of the service is not what its interface says.');
+  }
+  throw error;
 }

@@ -1,24 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operations, operationNames, type MoneyOperationName, type OperationName } from '../../contract/index.js';
 import type { Effect, Operation } from '../../contract/operation.js';
-import type { TokenRole } from '../../config/gateway-tokens.js';
+import type { TokenRole, GatewayToken } from '../../config/gateway-tokens.js';
+import { isLoopback } from '../../protocol/loopback.js';
+import { DEVELOPMENT_SERVICE_TOKEN } from '../../config/settings.js';
+import type { Settings } from '../../config/settings-shape.js';
 import { withCardTaken } from '../cards/take-card.js';
 import type { Caller } from '../http/bearer-token.js';
 import { bodyOf } from '../http/json-body.js';
-import { errorForLog } from '../http/error-for-log.js';
-import { parseBody } from '../http/members.js';
-import { Refusal } from '../http/refusal.js';
-import { authenticate } from './authenticate.js';
+import { errorForLog, Refusal } from '../http/refusal.js';
+import { parseBody } from '../http/flow-path.js';
 import type { ProxyDeps } from './deps.js';
 import type { ReadName } from './flow-reads.js';
 import { checkedBody, moneyRequest } from './money-request.js';
-import { refuseNewSecret } from './new-secret.js';
-import { passOn, relay } from './pass-through.js';
+import { passOn, relay, readThrough } from './read-through.js';
 import { payInvoice } from './pay-invoice.js';
 import { quoteThrough } from './quotes.js';
-import { readThrough } from './read-through.js';
-import { sendMoney } from './send-money.js';
-import { sentReference, withReference } from './sent-reference.js';
+import { sendMoney, sentReference, withReference } from './send-money.js';
 
 /** Account operations make accounts, keys and secrets. */
 const ROLES: Readonly<Record<Effect, TokenRole>> = {
@@ -120,4 +118,41 @@ async function submit(
 
 function paramOf(request: FastifyRequest, param: string | undefined): string {
   return String((request.params as Record<string, unknown>)[param ?? '']);
+}
+
+/** How records name a caller who came with the service's own token. */
+const NAME = 'service-token';
+
+type Deps = Pick<ProxyDeps, 'tokens' | 'service' | 'settings'>;
+
+/**
+ * A gateway token, or the service token that an existing integration sends already: it may do what the role `flows` may.
+ * @throws Refusal 401, 403, 429
+ */
+async function authenticate(deps: Deps, request: FastifyRequest, role: TokenRole): Promise<Caller> {
+  return deps.tokens.require(request, role, await serviceTokens(deps));
+}
+
+async function serviceTokens({ service, settings }: Deps): Promise<readonly GatewayToken[]> {
+  const secret = await service.token().catch(() => undefined);
+  // The sandbox's token is known to everybody, and opens nothing beyond this machine.
+  const isPublic = secret === DEVELOPMENT_SERVICE_TOKEN && !isLoopback(settings.gatewayHost);
+  return secret === undefined || secret === '' || isPublic ? [] : [{ name: NAME, role: 'flows', secret }];
+}
+
+/**
+ * A new webhook secret that only the service knows would make every event a wrong signature. Who sends it by the command
+ * line gives it to the gateways first. With `WEBHOOK_PROFILE=unsigned` nobody looks at signatures.
+ *
+ * @throws Refusal 400
+ */
+function refuseNewSecret({ webhookProfile }: Pick<Settings, 'webhookProfile'>, update: unknown): void {
+  const isGiven = typeof update === 'object' && update !== null && 'webhook_secret' in update;
+  if (!isGiven || webhookProfile === 'unsigned') return;
+  const message = 'must not be changed here, since the gateways would not know it and refuse all events';
+  throw new Refusal(
+    400,
+    'Change the webhook secret with "towline account webhook", which the gateways follow. Nothing was sent.',
+    { errors: [{ path: 'webhook_secret', message }] },
+  );
 }

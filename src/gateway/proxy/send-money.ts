@@ -1,9 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import { UPDATES } from '../../flows/vocabulary.js';
+import { UPDATES } from '../../protocol/vocabulary.js';
 import { answerUpdateId, awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
-import { OtherRequestError } from '../../temporal/start-flow-errors.js';
-import { startFlow } from '../../temporal/start-flow.js';
-import { flowFingerprint } from '../../temporal/start-flow-fingerprint.js';
+import { OtherRequestError, startFlow, flowFingerprint } from '../../temporal/start-flow.js';
+import { operations, type MoneyOperationName } from '../../contract/index.js';
+import { isReference } from '../http/flow-path.js';
+import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
 import type { MoneyRequest } from './money-request.js';
@@ -26,7 +27,7 @@ export async function sendMoney(
     return { started: false };
   }
   if (first.kind === 'not-yet' && !(await isThere(deps, request))) throw otherRequest(request);
-  deps.dispatcher.hasten(address.flowId);
+  deps.dispatcher.releaseWaiting(address.flowId);
   const answered = first.kind === 'told' ? answerOfFlow(reply, request, first.answer) : undefined;
   if (answered === undefined) await answerByState(deps, request, reply);
   return { started: true };
@@ -68,3 +69,47 @@ export function left({ settings, monotonicMs }: ProxyDeps, startedMs: number): n
 }
 
 const LEAST_MS = 100;
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** The reference that a money POST goes under. */
+export interface SentReference {
+  /** The member of the request that carries it. */
+  readonly member: string;
+  /** Undefined where the caller gave what is none. */
+  readonly reference: string | undefined;
+  /** The caller gave none: it knows this one from us alone, and without it would make another payment. */
+  readonly isOurs: boolean;
+}
+
+export function sentReference(name: MoneyOperationName, body: unknown, newReference: () => string): SentReference {
+  const { reference: member } = operations[name];
+  const given = typeof body === 'object' && body !== null && Object.hasOwn(body, member);
+  if (!given) return { member, reference: newReference(), isOurs: true };
+  const reference = (body as Record<string, unknown>)[member];
+  return { member, reference: isReference(reference) ? reference : undefined, isOurs: false };
+}
+
+/**
+ * A money POST that went wrong on our side may have started its flow all the same, which then pays. So whoever is told to
+ * send it again is told under which reference.
+ */
+export function withReference(error: unknown, { member, reference, isOurs }: SentReference): Refusal {
+  const { status, message, details, retryAfter } = error instanceof Refusal ? error : UNTOLD;
+  // Of one that we made there is nothing to know where nothing came of it.
+  const isKnown = reference !== undefined && (!isOurs || status >= 500);
+  const along = `Send "${member}": "${reference}" along: without it, it is another payment.`;
+  return new Refusal(
+    status,
+    isKnown && isOurs ? `${message} ${along}` : message,
+    isKnown ? { reference, ...details } : details,
+    retryAfter,
+  );
+}
+
+const UNTOLD = new Refusal(
+  503,
+  'What became of this request cannot be told now. Send it again: one reference is one flow.',
+  {},
+  RETRY_AFTER_SECONDS,
+);

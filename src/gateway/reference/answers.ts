@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FLOW_KINDS, FLOW_STATES } from '../../flows/vocabulary.js';
-import { INBOX_STATES } from '../events/routes.js';
+import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
+import { INBOX_STATES } from '../ops/events.js';
 
 /*
  * What the gateway answers, for its API reference. Words that a later version may add to (reasons, actions, stages) are

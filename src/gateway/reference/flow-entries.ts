@@ -1,4 +1,4 @@
-import { FLOW_KINDS, type FlowKind } from '../../flows/vocabulary.js';
+import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import type { Entry } from './entry.js';
 
 const FLOW = '/flows/{kind}/{reference}';

@@ -1,7 +1,7 @@
 import type { IntegratorRequest, WebhookUpdateRequest } from '../../contract/account.js';
 import type { Clock } from '../clock.js';
 import type { PreviousSecret } from '../deliveries/signing.js';
-import type { Notes } from '../notes.js';
+import type { KeyValue } from '../database.js';
 import type { LiveSettings, Settings } from '../settings.js';
 
 /** Who the integrator is; where its webhooks go stands in the settings, which control may change as well. */
@@ -38,7 +38,7 @@ const NOBODY: Profile = {
 };
 
 export function createIntegratorAccount(deps: {
-  notes: Notes;
+  notes: KeyValue;
   settings: LiveSettings;
   clock: Clock;
   createId: () => string;

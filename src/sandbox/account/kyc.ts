@@ -1,6 +1,6 @@
 import type { Kind } from '../transactions/kind.js';
 import type { Lifecycle, Script } from '../transactions/lifecycle.js';
-import type { Transaction } from '../transactions/transaction.js';
+import type { Transaction } from '../transactions/transactions.js';
 
 export type KycRecordStatus = 'PENDING' | 'IN_REVIEW' | 'APPROVED' | 'REJECTED';
 

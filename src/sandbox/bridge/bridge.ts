@@ -2,13 +2,12 @@ import type { BridgeStatus } from '../../contract/vocabulary.js';
 import type { Clock } from '../clock.js';
 import type { Announce } from '../deliveries/announce.js';
 import type { History, Mover } from '../history.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Ledger } from '../ledger.js';
 import type { JobKind, Scheduler } from '../scheduler.js';
 import type { LiveSettings } from '../settings.js';
-import { BRIDGE_EVENT, bridgeData } from './callback.js';
+import { BRIDGE_EVENT, bridgeData } from './details.js';
 import { type Deposit, type Deposits, positionOf } from './deposits.js';
-import { scriptOf } from './endings.js';
-import { advance, type BridgeInput } from './lifecycle.js';
+import { scriptOf, advance, type BridgeInput } from './endings.js';
 import { type BridgeMove, moveOn } from './money.js';
 
 export const BRIDGE_JOB = 'bridge-step';

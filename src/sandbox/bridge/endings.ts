@@ -4,7 +4,7 @@ import type { BridgeStatus } from '../../contract/vocabulary.js';
 export type ProviderReport = Extract<BridgeStatus, 'SETTLING' | 'COMPLETED' | 'FAILED'>;
 
 /** How one bridge deposit goes. */
-export interface Script {
+interface Script {
   /** Said in the docs. */
   readonly story: string;
   /** Where the service goes by itself, one step of time after it arrived in the status on the left. */
@@ -100,3 +100,40 @@ export const BRIDGE_ENDINGS = {
 export type BridgeEnding = keyof typeof BRIDGE_ENDINGS;
 export const bridgeEndings = Object.keys(BRIDGE_ENDINGS) as [BridgeEnding, ...BridgeEnding[]];
 export const scriptOf = (ending: BridgeEnding): Script => BRIDGE_ENDINGS[ending];
+
+/** The two decimals of a deposit's source amount choose its ending, where no scenario was set for its reference. */
+export const BRIDGE_MAGIC_AMOUNTS: Readonly<Record<string, BridgeEnding>> = {
+  '.11': 'statuses-by-callback-only',
+  '.13': 'failed-then-refunded',
+  '.14': 'failed-no-refund',
+  '.15': 'failed-early',
+  '.16': 'no-callbacks-ever',
+  '.17': 'no-settlement-ever',
+  '.18': 'silent',
+  '.19': 'slow',
+  '.21': 'completed-then-refunded',
+  '.22': 'mismatching-amount',
+  '.41': 'rejected',
+  '.42': 'insufficient-funds',
+  '.43': 'rate-expired',
+};
+
+/** What can happen to a deposit: its time has come, or a settlement report arrived. */
+export type BridgeInput =
+  { readonly kind: 'time'; readonly from: BridgeStatus } | { readonly kind: 'report'; readonly status: BridgeStatus };
+
+/**
+ * The status after `input`; undefined where nothing changes. Pure. By the interface a settlement webhook moves "any"
+ * status to "the status value carried in the body"; time moves only as the script says, and only from the status that
+ * it was set for (a report may have come first).
+ */
+export function advance(script: Script, status: BridgeStatus, input: BridgeInput): BridgeStatus | undefined {
+  switch (input.kind) {
+    case 'time':
+      return input.from === status ? script.next[status] : undefined;
+    case 'report':
+      return input.status === status ? undefined : input.status;
+    default:
+      return input satisfies never;
+  }
+}

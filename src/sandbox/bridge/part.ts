@@ -2,13 +2,10 @@ import { Big } from 'big.js';
 import type { Core } from '../core.js';
 import type { Handlers } from '../operations/handler.js';
 import type { JobKind } from '../scheduler.js';
-import { createCreateBridgeDeposit } from '../operations/create-bridge-deposit.js';
-import { createQuoteBridge } from '../operations/quote-bridge.js';
-import { createReportSettlement } from '../operations/report-settlement.js';
-import { createProvider, PROVIDER_JOB } from '../provider/provider.js';
-import { createAdmission } from './admission.js';
+import { createCreateBridgeDeposit, createQuoteBridge, createReportSettlement } from '../operations/bridge.js';
+import { createProvider, PROVIDER_JOB } from '../provider.js';
+import { createAdmission, createDeposits, type Deposits, positionOf } from './deposits.js';
 import { BRIDGE_JOB, createBridge } from './bridge.js';
-import { createDeposits, type Deposits, positionOf } from './deposits.js';
 import { giveBack } from './money.js';
 import { createQuotes } from './quotes.js';
 

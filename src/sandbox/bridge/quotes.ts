@@ -1,3 +1,4 @@
+import { Big } from 'big.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import { Refusal } from '../refusal.js';
@@ -55,5 +56,115 @@ export function createQuotes(deps: { database: Database; clock: Clock }): Quotes
     use(rateId, reference) {
       database.run('UPDATE quotes SET used_by = ? WHERE rate_id = ?', reference, rateId);
     },
+  };
+}
+
+/** Units of fiat (or of what stands among the fiat currencies) for one US dollar. Made up, and the same every day. */
+const PER_DOLLAR: Readonly<Record<string, string>> = {
+  KES: '129.5',
+  GHS: '15.2',
+  NGN: '1540',
+  ZAR: '18.1',
+  USD: '1',
+  XOF: '605',
+  ZMW: '26.8',
+  XAF: '605',
+  SLE: '22.7',
+  CDF: '2850',
+  TZS: '2650',
+  UGX: '3680',
+  EGP: '49.3',
+  MWK: '1735',
+  RWF: '1370',
+  ETB: '122',
+  MZN: '63.9',
+  LSL: '18.1',
+  GNF: '8620',
+  USDT: '1',
+  USDC: '1',
+  BTC: '0.00001',
+  ETH: '0.0003',
+};
+
+const DOLLARS_PER_BTC = '100000';
+const MSAT_PER_BTC = '100000000000';
+
+/** Units of a token for one US dollar. */
+const TOKENS_PER_DOLLAR: Readonly<Record<string, string>> = {
+  CUSD: '1',
+  USDC: '1',
+  USDT: '1',
+  BUSD: '1',
+  USDGLO: '1',
+  HASH: '32',
+  HBAR: '9',
+  CKES: '129.5',
+  CGHS: '15.2',
+  USDT0: '1',
+  SAT: '1000',
+  BTC: '0.00001',
+  FUSE: '40',
+  XLM: '4',
+  ADA: '2',
+  MSAT: new Big(MSAT_PER_BTC).div(DOLLARS_PER_BTC).toFixed(),
+};
+
+const FEE_PERCENT = '1';
+const FIAT_DECIMALS = 2;
+const TOKEN_DECIMALS = 6;
+
+/** Whole sats and msats; of any other token no more than six. */
+const decimalsOfToken = (token: string) =>
+  token === 'MSAT' || token === 'SAT' ? 0 : token === 'BTC' ? 8 : TOKEN_DECIMALS;
+
+/** What an amount of a token is worth in fiat, rounded down to the decimals given. */
+export const fiatFor = (amount: string, token: string, currency: string, driftBps: number, decimals: number): string =>
+  new Big(amount)
+    .div(TOKENS_PER_DOLLAR[token] ?? '1')
+    .times(PER_DOLLAR[currency] ?? '1')
+    .times(10_000 - driftBps)
+    .div(10_000)
+    .round(decimals, Big.roundDown)
+    .toFixed();
+
+export interface Figures {
+  readonly cryptoAmount: string;
+  readonly cryptoUnit: string;
+  readonly fiatFee: string;
+  readonly cryptoFee: string;
+  readonly cryptoFeeUnit: string;
+  readonly feePercentage: string;
+  readonly netCryptoAmount: string;
+  readonly fiatToBtc: string;
+  readonly btcToMsat: string;
+}
+
+/** The fee that is kept of a source amount, in its currency. */
+export const fiatFee = (amount: string): string =>
+  new Big(amount).times(FEE_PERCENT).div(100).round(FIAT_DECIMALS, Big.roundDown).toFixed();
+
+/** What a source amount buys. `driftBps` moves the market: so many basis points less crypto. Exact, rounded down. */
+export function figures(amount: string, currency: string, token: string, driftBps: number): Figures {
+  const perDollar = new Big(PER_DOLLAR[currency] ?? '1');
+  const dollars = new Big(amount).div(perDollar);
+  const isMsat = token === 'MSAT';
+  const decimals = decimalsOfToken(token);
+  const gross = dollars
+    .times(TOKENS_PER_DOLLAR[token] ?? '1')
+    .times(10_000 - driftBps)
+    .div(10_000)
+    .round(decimals, Big.roundDown);
+  const fee = gross.times(FEE_PERCENT).div(100).round(decimals, Big.roundDown);
+  return {
+    cryptoAmount: gross.toFixed(),
+    cryptoUnit: token,
+    fiatFee: fiatFee(amount),
+    // The service tells a Lightning fee in sats and its amount in msats; so do we.
+    cryptoFee: isMsat ? fee.div(1000).round(0, Big.roundDown).toFixed() : fee.toFixed(),
+    cryptoFeeUnit: isMsat ? 'SAT' : token,
+    feePercentage: FEE_PERCENT,
+    netCryptoAmount: gross.minus(fee).toFixed(),
+    fiatToBtc: new Big(1).div(perDollar).div(DOLLARS_PER_BTC).round(16, Big.roundDown).toFixed(),
+    btcToMsat: MSAT_PER_BTC,
   };
 }

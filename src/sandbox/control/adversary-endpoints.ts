@@ -1,18 +1,17 @@
 import { z } from 'zod';
+import type { BridgeStatus } from '../../contract/vocabulary.js';
 import type { Deposits } from '../bridge/deposits.js';
 import type { Clock } from '../clock.js';
-import type { BridgeStatus } from '../../contract/vocabulary.js';
 import type { Database } from '../database.js';
-import type { Adversary } from '../deliveries/adversary.js';
-import { STREAMS } from '../deliveries/message.js';
-import { Mischief } from '../deliveries/mischief.js';
-import type { Transport } from '../deliveries/post.js';
-import { settlementBody } from '../provider/settlement-body.js';
+import { type Adversary, Mischief } from '../deliveries/adversary.js';
+import { STREAMS, type Deliveries, type Delivery, DELIVERY_JOB } from '../deliveries/deliveries.js';
+import type { Transport, DeliverOrder } from '../deliveries/deliver.js';
+import { settlementBody } from '../provider.js';
 import { badMembers, Refusal, unknownReference } from '../refusal.js';
 import type { LiveSettings } from '../settings.js';
 import type { Kind } from '../transactions/kind.js';
-import type { Transaction } from '../transactions/transaction.js';
-import type { Transactions } from '../transactions/transactions.js';
+import type { Transaction, Transactions } from '../transactions/transactions.js';
+import type { Scheduler } from '../scheduler.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 
 /** What is done to webhooks on their way, and a forger. */
@@ -83,6 +82,49 @@ export function createAdversaryEndpoints(deps: {
         } catch (error) {
           throw new Refusal(502, 'NO_ANSWER', `${target} did not answer: ${(error as Error).message}`);
         }
+      },
+    }),
+  ];
+}
+
+/** What was sent to whom, and sending it once more. */
+export function createDeliveryEndpoints(deps: {
+  database: Database;
+  deliveries: Deliveries;
+  scheduler: Scheduler;
+}): Endpoint[] {
+  const { database, deliveries, scheduler } = deps;
+
+  function known(id: string): Delivery {
+    const delivery = deliveries.get(Number(id));
+    if (delivery === undefined) throw unknownReference('Delivery', id);
+    return delivery;
+  }
+
+  return [
+    endpoint({
+      method: 'GET',
+      path: '/deliveries',
+      summary: 'Callbacks, webhooks and settlements, with every attempt and its answer: ?reference=&state=&stream=',
+      input: z.strictObject({
+        reference: z.string().optional(),
+        state: z.string().optional(),
+        stream: z.string().optional(),
+      }),
+      handle: ({ input: { stream, ...filter } }) => ({
+        deliveries: deliveries.list(filter).filter((one) => stream === undefined || one.stream === stream),
+      }),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/deliveries/{id}/resend',
+      summary: 'Sends it once more, now, under its own webhook id; shows it with the new attempt',
+      async handle({ params: { id = '' } }) {
+        const { id: known_id, reference } = known(id);
+        const order: DeliverOrder = { id: known_id, resent: true };
+        const job = await database.write(() => scheduler.schedule(DELIVERY_JOB, 0, order));
+        await scheduler.runNow(job);
+        return deliveries.list({ reference }).find((one) => one.id === known_id);
       },
     }),
   ];

@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import type { FastifyInstance } from 'fastify';
+import { validate } from '../validate.js';
 
 /** One control endpoint, as data: routes, validation and the list at `GET /_sandbox` derive from it. */
 export interface Endpoint {
@@ -20,4 +22,23 @@ export function endpoint<S extends z.ZodType>(definition: {
   handle: (call: { input: z.output<S>; params: Readonly<Record<string, string>> }) => unknown;
 }): Endpoint {
   return definition;
+}
+
+export const CONTROL_PREFIX = '/_sandbox';
+
+/** Serves the control endpoints, and a list of them at the root. They have no password: the sandbox is for loopback. */
+export function addControlRoutes(server: FastifyInstance, endpoints: readonly Endpoint[]): void {
+  const list = endpoints.map(({ method, path, summary }) => ({ method, path: CONTROL_PREFIX + path, summary }));
+  server.get(CONTROL_PREFIX, () => ({ endpoints: list }));
+  for (const { method, path, input, handle } of endpoints) {
+    server.route({
+      method,
+      url: CONTROL_PREFIX + path.replace(/\{(\w+)\}/g, ':$1'),
+      handler: async (request) => {
+        const given = method === 'POST' ? (request.body ?? {}) : request.query;
+        const call = { input: input && validate(input, given), params: request.params } as never;
+        return (await handle(call)) ?? {};
+      },
+    });
+  }
 }

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../database.js';
 import type { FaultLog } from '../faults/fault-log.js';
-import type { FaultRules } from '../faults/fault-rules.js';
-import { FaultRule } from '../faults/rule.js';
+import { type FaultRules, FaultRule } from '../faults/fault-rules.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 
 /** What goes wrong between caller and service, and what did. */

@@ -3,12 +3,13 @@ import type { Deposits } from '../bridge/deposits.js';
 import type { Clock } from '../clock.js';
 import type { Deliveries } from '../deliveries/deliveries.js';
 import type { History } from '../history.js';
-import type { Executions } from '../ledger/executions.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Executions, Ledger } from '../ledger.js';
 import { unknownReference } from '../refusal.js';
 import type { Scheduler } from '../scheduler.js';
 import { type LiveSettings, shownSettings } from '../settings.js';
 import type { Transactions } from '../transactions/transactions.js';
+import type { Database, KeyValue } from '../database.js';
+import { TABLES } from '../schema.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 
 const ByReference = z.strictObject({ reference: z.string().optional() });
@@ -77,4 +78,32 @@ export function createInspectEndpoints(deps: {
       handle: ({ input }) => ({ entries: ledger.entries(input.reference), balances: ledger.balances() }),
     }),
   ];
+}
+
+/** Everything back to the beginning: records, books, jobs, faults, settings and clock. */
+export function createResetEndpoint(deps: {
+  database: Database;
+  notes: KeyValue;
+  clock: Clock;
+  /** What keeps something in memory forgets it. */
+  forget: () => void;
+}): Endpoint {
+  const { database, notes, clock, forget } = deps;
+  return endpoint({
+    method: 'POST',
+    path: '/reset',
+    summary: 'Forgets everything, settings, faults and clock included',
+    async handle() {
+      await database.write(() => {
+        for (const table of TABLES) database.run(`DELETE FROM ${table}`);
+        // Ids of faults begin at 1 again: they decide what the seed draws. Those of jobs do not: what is still under
+        // way would be taken for what comes after.
+        database.run("DELETE FROM sqlite_sequence WHERE name = 'fault_rules'");
+        notes.forget();
+        clock.reset();
+        forget();
+      });
+      return { reset: true };
+    },
+  });
 }

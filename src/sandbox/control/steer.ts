@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { ALL_ENDINGS, CATALOGUE } from '../catalogue.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import type { Scenarios } from '../scenarios.js';
 import type { Scheduler } from '../scheduler.js';
 import { type LiveSettings, Settings, shownSettings } from '../settings.js';
+import { BRIDGE_ENDINGS, BRIDGE_MAGIC_AMOUNTS } from '../bridge/endings.js';
+import { KINDS } from '../kinds.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 
 /** How things are to go from here on: scenarios, settings, time. */
@@ -82,3 +83,18 @@ const stories = (endings: Readonly<Record<string, { readonly story: string }>>) 
 function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }
+
+/** How one operation can end, and what chooses its endings. */
+export interface CatalogueEntry {
+  readonly operation: string;
+  readonly endings: Readonly<Record<string, { readonly story: string }>>;
+  readonly magic: Readonly<Record<string, string>>;
+}
+
+/** Every operation that has endings. */
+export const CATALOGUE: readonly CatalogueEntry[] = [
+  { operation: 'createBridgeDeposit', endings: BRIDGE_ENDINGS, magic: BRIDGE_MAGIC_AMOUNTS },
+  ...KINDS.map(({ operation, lifecycle: { endings, magic } }) => ({ operation, endings, magic })),
+];
+
+export const ALL_ENDINGS: readonly string[] = [...new Set(CATALOGUE.flatMap(({ endings }) => Object.keys(endings)))];

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { MOBILE_MONEY, MobileMoneyRequest } from '../deposit/mobile-money.js';
+import { MOBILE_MONEY, MobileMoneyRequest } from '../deposit/methods.js';
 import type { Database } from '../database.js';
 import type { Announce } from '../deliveries/announce.js';
 import type { History } from '../history.js';
-import { OFFRAMP } from '../offramp/offramp.js';
+import { OFFRAMP } from '../offramp.js';
 import { badMembers, Refusal, unknownReference } from '../refusal.js';
 import type { Input } from '../transactions/lifecycle.js';
-import type { TransactionTools } from '../transactions/part.js';
-import type { Transaction } from '../transactions/transaction.js';
-import type { Words } from '../transactions/words.js';
+import type { TransactionTools, StatusWord } from '../transactions/kind.js';
+import type { Transaction } from '../transactions/transactions.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 
 /** Transactions by reference: look at them, move them by hand, and what the interface has no operation for. */
@@ -17,7 +16,7 @@ export function createTransactionEndpoints(
     database: Database;
     history: History;
     announce: Announce;
-    kindOf: (operation: string) => Parameters<Words>[0];
+    kindOf: (operation: string) => Parameters<StatusWord>[0];
   },
 ): Endpoint[] {
   const { database, transactions, carrier, admit, wordFor, history, announce, kindOf } = deps;

@@ -1,10 +1,10 @@
-import type { Notes } from '../notes.js';
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { KeyValue } from '../database.js';
 import type { Chance } from '../random.js';
 import type { LiveSettings } from '../settings.js';
-import type { Message, Stream } from './message.js';
-import type { Mischief } from './mischief.js';
+import type { Message, Stream } from './deliveries.js';
 import type { Manner } from './signing.js';
-import { guessedUrl, lie, tamper } from './tamper.js';
 
 /** One copy of a message that is to be delivered. */
 export interface Copy {
@@ -51,7 +51,7 @@ const ADDITIONS: Readonly<Record<'duplicate' | 'tampered' | 'forged', Addition>>
 const KINDS = ['duplicate', 'tampered', 'forged'] as const;
 const DEFAULT_DELAY_MS = 5_000;
 
-export function createAdversary(deps: { notes: Notes; chance: Chance; settings: LiveSettings }): Adversary {
+export function createAdversary(deps: { notes: KeyValue; chance: Chance; settings: LiveSettings }): Adversary {
   const { notes, chance, settings } = deps;
   const current: Adversary['current'] = () => notes.read('adversary', {});
 
@@ -102,4 +102,77 @@ export function createAdversary(deps: { notes: Notes; chance: Chance; settings: 
       return typeof early === 'boolean' ? early : chance('early', reference) < early;
     },
   };
+}
+
+/** Below 1 a probability, from 1 on a number of copies for each message. */
+const HowMany = z.number().min(0).max(1_000);
+const Rate = z.number().min(0).max(1);
+
+/** What is done to one stream. */
+export const Mischief = z.strictObject({
+  /** The same content once more, half of the time under the same webhook id, else under a new one. */
+  duplicate: HowMany.optional(),
+  /** Another amount or status under the genuine signature, besides the genuine message; tried once. */
+  tampered: HowMany.optional(),
+  /** A lie of somebody who knows every fact but no secret: unsigned, or signed with a wrong one; tried once. */
+  forged: HowMany.optional(),
+  /** Callbacks and webhooks: true where the forger even knows the URL; else it must guess the last part of the path. */
+  forgerKnowsUrl: z.boolean().optional(),
+  /** Callbacks only: the first one arrives before the POST is answered. True, or a probability. */
+  early: z.union([z.boolean(), Rate]).optional(),
+  /** So late, by the sandbox's clock, that those after it come first: one and a half to three and a half steps. */
+  reorder: Rate.optional(),
+  /** Late by `delayMs`. */
+  delay: Rate.optional(),
+  /** @default 5000 */
+  delayMs: z.number().int().min(0).optional(),
+  /** The first attempt gets lost; the next ones come through. */
+  dropFirst: Rate.optional(),
+  /** Every attempt gets lost. */
+  drop: Rate.optional(),
+  /** Every message of a reference gets lost, or none. */
+  mute: Rate.optional(),
+});
+export type Mischief = z.infer<typeof Mischief>;
+
+/** What an attacker would change who holds a genuine message: how it ended, or how much it was. Pure. */
+export function tamper(body: string, chance: number): string {
+  const message = JSON.parse(body) as Members;
+  const facts = factsOf(message);
+  const amounts = isMembers(facts.settlement_details) ? facts.settlement_details : facts;
+  const amount = ['amount', 'fiatAmount', 'cryptoAmount'].find((member) => isNumber(amounts[member]));
+  if (chance < 0.5 && amount !== undefined) amounts[amount] = tenfold(amounts[amount] as number | string);
+  else facts.status = otherEnding(facts);
+  return JSON.stringify(message);
+}
+
+/** What somebody would send who knows every fact: the same message, with the ending that it has not. Pure. */
+export function lie(body: string): string {
+  const message = JSON.parse(body) as Members;
+  const facts = factsOf(message);
+  facts.status = otherEnding(facts);
+  return JSON.stringify(message);
+}
+
+/** The URL with a last part as somebody would guess it who does not know it: as long, and wrong. Pure. */
+export function guessedUrl(url: string): string {
+  const guessed = new URL(url);
+  const parts = guessed.pathname.split('/');
+  const last = parts.at(-1) ?? '';
+  const guess = createHash('sha256').update(last).digest('hex').repeat(4);
+  guessed.pathname = [...parts.slice(0, -1), guess.slice(0, Math.max(1, last.length))].join('/');
+  return guessed.href;
+}
+
+type Members = Record<string, unknown>;
+
+const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null;
+const factsOf = (message: Members): Members => (isMembers(message.data) ? message.data : message);
+const isNumber = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && Number(value) > 0);
+const tenfold = (value: number | string) => (typeof value === 'number' ? value * 10 : `${Number(value) * 10}`);
+
+/** Only the bridge says COMPLETED. */
+function otherEnding(facts: Members): string {
+  const success = 'kotani_reference_id' in facts ? 'COMPLETED' : 'SUCCESSFUL';
+  return ['COMPLETED', 'SUCCESSFUL', 'SUCCESS'].includes(String(facts.status)) ? 'FAILED' : success;
 }

@@ -1,9 +1,7 @@
 import type { LiveSettings } from '../settings.js';
-import type { Deliveries } from './deliveries.js';
 import type { Chance } from '../random.js';
-import { asLiveSpells } from './live-spelling.js';
-import type { Stream } from './message.js';
-import { withNumbersAsText } from './numbers-as-text.js';
+import { liveNumber } from '../transactions/transactions.js';
+import { type Deliveries, type Stream, withNumbersAsText } from './deliveries.js';
 
 /** What is told of one transaction or account. */
 export interface News {
@@ -57,4 +55,20 @@ export function createAnnounce(deps: { deliveries: Deliveries; settings: LiveSet
       return send('webhook', webhookUrl, webhookSecret !== null && webhookProfile !== 'unsigned', news);
     },
   };
+}
+
+/**
+ * "The same event may say `reference_id` or `referenceId`, and `reference_number` as "MP250101001" or a number"
+ * (service-notes.md). `chance` decides. Pure.
+ */
+function asLiveSpells(data: object, chance: number): object {
+  const [referenceName, numberName] =
+    chance < 0.5 ? ['reference_id', 'reference_number'] : ['referenceId', 'referenceNumber'];
+  return Object.fromEntries(
+    Object.entries(data).map(([member, value]: [string, unknown]) => {
+      if (member === 'reference_id' || member === 'referenceId') return [referenceName, value];
+      if (member !== 'reference_number' && member !== 'referenceNumber') return [member, value];
+      return [numberName, chance < 0.75 && typeof value === 'number' ? liveNumber(value) : value];
+    }),
+  );
 }

@@ -1,10 +1,8 @@
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import type { Scheduler } from '../scheduler.js';
-import type { LiveSettings } from '../settings.js';
+import type { LiveSettings, Settings } from '../settings.js';
 import type { Adversary, Copy } from './adversary.js';
-import type { Message } from './message.js';
-import { waitBeforeRetry } from './retry-schedule.js';
 import type { Manner } from './signing.js';
 
 /** `dropped`: the adversary let none of it through. */
@@ -165,4 +163,37 @@ export function createDeliveries(deps: {
       return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
     },
   };
+}
+
+/** The streams that leave the sandbox: callbacks and account webhooks of the service, posts of the settlement provider. */
+export const STREAMS = ['callback', 'webhook', 'settlement'] as const;
+export type Stream = (typeof STREAMS)[number];
+
+export interface Message {
+  readonly stream: Stream;
+  readonly reference: string;
+  /** The status that the body tells, for people who look at deliveries. */
+  readonly status: string;
+  /** Name of the event; empty for a settlement. */
+  readonly event: string;
+  readonly url: string;
+  readonly body: string;
+}
+
+/** Wait after this many failed tries, or undefined where the delivery is given up. Pure. */
+export function waitBeforeRetry(
+  settings: Pick<Settings, 'retryScheduleMs' | 'retryForMs'>,
+  delivery: { readonly tries: number; readonly maxTries: number | null; readonly ageMs: number },
+): number | undefined {
+  const { retryScheduleMs, retryForMs } = settings;
+  if (delivery.maxTries !== null && delivery.tries >= delivery.maxTries) return undefined;
+  const wait = retryScheduleMs[Math.min(delivery.tries, retryScheduleMs.length) - 1] ?? 0;
+  return delivery.ageMs + wait > retryForMs ? undefined : wait;
+}
+
+/** Every number in it as text: "a number may come as a string" (service-notes.md). Pure. */
+export function withNumbersAsText(value: object): object {
+  return JSON.parse(JSON.stringify(value), (_key, member: unknown) =>
+    typeof member === 'number' ? String(member) : member,
+  ) as object;
 }

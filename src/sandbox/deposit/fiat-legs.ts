@@ -1,13 +1,10 @@
 import type { OnrampRequest } from '../../contract/onramp.js';
-import { fiatStatusOf } from '../onramp/lifecycle.js';
-import { fiatLegOf, ONRAMP } from '../onramp/onramp.js';
+import { fiatStatusOf, fiatLegOf, ONRAMP } from '../onramp.js';
 import type { LiveSettings } from '../settings.js';
 import { wordOf } from '../transactions/lifecycle.js';
-import type { ReferenceNumbers } from '../transactions/reference-numbers.js';
-import type { Transaction } from '../transactions/transaction.js';
-import type { Transactions } from '../transactions/transactions.js';
-import { type FiatLeg, MOBILE_MONEY, type MobileMoneyRequest, mobileMoneyRecord } from './mobile-money.js';
-import { PAYMENT_LIFECYCLE } from './payment-lifecycle.js';
+import type { ReferenceNumbers, Transaction, Transactions } from '../transactions/transactions.js';
+import { type FiatLeg, MOBILE_MONEY, type MobileMoneyRequest, mobileMoneyRecord } from './methods.js';
+import { PAYMENT_LIFECYCLE } from './payment.js';
 
 type MobileMoneyRecord = ReturnType<typeof mobileMoneyRecord>;
 

@@ -1,10 +1,108 @@
-import { feeOf, less } from '../currency.js';
-import { accounts, transfer } from '../ledger/ledger.js';
+import { feeOf, less } from '../exchange.js';
+import { accounts, transfer } from '../ledger.js';
 import type { Kind, Move } from '../transactions/kind.js';
-import { PAYMENT_LIFECYCLE, paymentError } from './payment-lifecycle.js';
+import type { Lifecycle, Script } from '../transactions/lifecycle.js';
+
+/** A customer's payment: by mobile money, by card, at a bank checkout, of an invoice. */
+export type PaymentStatus =
+  | 'INITIATED'
+  | 'PENDING'
+  | 'REQUIRE_REVIEW'
+  | 'SUCCESSFUL'
+  | 'FAILED'
+  | 'CANCELLED'
+  | 'DECLINED'
+  | 'EXPIRED'
+  | 'REVERSED';
+
+const completed = {
+  story: 'the customer pays',
+  path: ['PENDING', 'SUCCESSFUL'],
+} as const satisfies Script<PaymentStatus>;
+
+export const PAYMENT_ENDINGS = {
+  completed,
+  failed: { story: 'the payment fails', path: ['PENDING', 'FAILED'] },
+  cancelled: { story: 'the customer cancels', path: ['PENDING', 'CANCELLED'] },
+  'no-callbacks-ever': { ...completed, story: 'the customer pays, and nobody is told', callbacks: false },
+  never: { story: 'the customer never does anything: pending for ever', path: ['PENDING'] },
+  slow: { ...completed, story: 'as completed, every step `slowFactor` times as long', pace: 'slow' },
+  reversed: { story: 'paid, and one step later reversed', path: ['PENDING', 'SUCCESSFUL', 'REVERSED'] },
+  expired: { story: 'the customer does not pay in time', path: ['PENDING', 'EXPIRED'] },
+  'success-after-timeout': {
+    ...completed,
+    story: 'pending for `lateMs`, long after everybody gave up; then paid',
+    pace: 'late',
+  },
+  review: { story: 'held for a review that never ends', path: ['PENDING', 'REQUIRE_REVIEW'] },
+  declined: { story: 'the bank or network declines', path: ['PENDING', 'DECLINED'] },
+  'expired-then-paid': {
+    story: 'a contradiction: expired, and one step later paid after all',
+    path: ['PENDING', 'EXPIRED', 'SUCCESSFUL'],
+  },
+  rejected: { ...completed, story: 'refused with 400 TRANSACTION_FAILED', refuses: 'transaction-failed' },
+  'insufficient-funds': { ...completed, story: 'refused with 400 "Insufficient Funds"', refuses: 'insufficient-funds' },
+} as const satisfies Record<string, Script<PaymentStatus>>;
+
+/** "Transitions: not shown": the three words of DepositStatus, or those that the live service has. */
+export const PAYMENT_LIFECYCLE: Lifecycle<PaymentStatus> = {
+  initial: 'INITIATED',
+  moves: {
+    INITIATED: ['PENDING', 'FAILED', 'CANCELLED', 'DECLINED', 'EXPIRED'],
+    PENDING: ['REQUIRE_REVIEW', 'SUCCESSFUL', 'FAILED', 'CANCELLED', 'DECLINED', 'EXPIRED'],
+    REQUIRE_REVIEW: ['SUCCESSFUL', 'FAILED'],
+    SUCCESSFUL: ['REVERSED'],
+    EXPIRED: ['SUCCESSFUL'],
+    FAILED: [],
+    CANCELLED: [],
+    DECLINED: [],
+    REVERSED: [],
+  },
+  endings: PAYMENT_ENDINGS,
+  magic: {
+    '.13': 'failed',
+    '.15': 'cancelled',
+    '.16': 'no-callbacks-ever',
+    '.17': 'never',
+    '.19': 'slow',
+    '.21': 'reversed',
+    '.23': 'expired',
+    '.24': 'success-after-timeout',
+    '.25': 'review',
+    '.28': 'declined',
+    '.29': 'expired-then-paid',
+    '.41': 'rejected',
+    '.42': 'insufficient-funds',
+  },
+  words: {
+    interface: {
+      INITIATED: 'PENDING',
+      REQUIRE_REVIEW: 'PENDING',
+      CANCELLED: 'FAILED',
+      DECLINED: 'FAILED',
+      EXPIRED: 'FAILED',
+      REVERSED: 'FAILED',
+    },
+    live: {},
+  },
+};
+
+/** `error_code` and `error_description` of a payment that went wrong; undefined where nothing did. */
+export function paymentError(status: string): { readonly code: string; readonly description: string } | undefined {
+  const description = DESCRIPTIONS[status];
+  return description === undefined ? undefined : { code: status, description };
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  FAILED: 'The payment failed',
+  CANCELLED: 'The customer cancelled the payment',
+  DECLINED: 'The payment was declined',
+  EXPIRED: 'The customer did not pay in time',
+  REVERSED: 'The payment was reversed',
+};
 
 /** Who pays how much, and where the integrator wants to hear of it. */
-export interface Payment {
+interface Payment {
   readonly phoneNumber: string;
   readonly amount: number;
   readonly currency: string;

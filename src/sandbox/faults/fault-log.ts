@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import type { SandboxLogger } from '../options.js';
-import type { FaultKind } from './rule.js';
+import type { FaultKind } from './fault-rules.js';
 
 /** One injected fault, and the truth about it: whether the request was executed. */
 export interface Injection {

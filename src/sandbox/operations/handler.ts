@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { OperationName, operations } from '../../contract/index.js';
-import type { Answer } from '../ledger/executions.js';
+import type { Answer } from '../ledger.js';
 import type { Refusal } from '../refusal.js';
 
 type BodyOf<N extends OperationName> = (typeof operations)[N] extends { readonly body: infer B extends z.ZodType }

@@ -1,14 +1,13 @@
+import { Big } from 'big.js';
 import type { Adversary } from '../deliveries/adversary.js';
-import type { Answer, Executions } from '../ledger/executions.js';
+import type { Answer, Executions } from '../ledger.js';
 import { insufficientFunds, type Refusal, transactionFailed } from '../refusal.js';
 import type { Scenarios } from '../scenarios.js';
 import type { LiveSettings } from '../settings.js';
 import type { Carrier } from './carrier.js';
-import { chooseEnding } from './choose-ending.js';
 import type { Kind } from './kind.js';
-import { scriptOf } from './lifecycle.js';
-import type { Transaction } from './transaction.js';
-import type { Transactions } from './transactions.js';
+import { scriptOf, COMPLETED } from './lifecycle.js';
+import type { Transaction, Transactions } from './transactions.js';
 
 /** A request that was let in, as far as all kinds are alike. Inside `database.write`. */
 export type Admit = <B>(
@@ -62,7 +61,44 @@ export function createAdmit(deps: {
     carrier.begin(transaction);
     // The answer tells the first status, whatever an early callback may have told.
     const first = executions.answered(executionId, answer(transaction));
-    const early = adversary.isEarly(reference) ? carrier.untilTold(transaction.id) : [];
+    const early = adversary.isEarly(reference) ? carrier.untilAnswered(transaction.id) : [];
     return { ...first, early };
   };
+}
+
+/** What there is to choose from, and the digits that choose. */
+export interface Choices {
+  readonly endings: Readonly<Record<string, unknown>>;
+  readonly magic: Readonly<Record<string, string>>;
+}
+
+/** `+254700000013` and the account `900000013` choose what the decimals `.13` choose. */
+const MAGIC_DIGITS = /0000(\d\d)$/;
+
+/** How a transaction will go: by the scenario of its reference, else by its amount, else by a party's number. */
+export function chooseEnding(
+  deps: { readonly scenarios: Scenarios; readonly choices: Choices },
+  request: {
+    readonly operation: string;
+    readonly reference: string;
+    readonly amount: number;
+    readonly parties: readonly (string | undefined)[];
+  },
+): string {
+  const { endings, magic } = deps.choices;
+  const scenario = deps.scenarios.get(request.reference, request.operation)?.ending;
+  if (scenario !== undefined && Object.hasOwn(endings, scenario)) return scenario;
+  const byAmount = magic[magicDecimals(request.amount) ?? ''];
+  if (byAmount !== undefined) return byAmount;
+  for (const party of request.parties) {
+    const digits = MAGIC_DIGITS.exec((party ?? '').replaceAll(/\D/g, ''))?.[1];
+    const byNumber = digits === undefined ? undefined : magic[`.${digits}`];
+    if (byNumber !== undefined) return byNumber;
+  }
+  return COMPLETED;
+}
+
+/** `.13` of 1000.13; undefined for an amount that has more or fewer than two decimals. */
+function magicDecimals(amount: string | number): string | undefined {
+  return /(\.\d\d)$/.exec(new Big(amount).toFixed())?.[1];
 }

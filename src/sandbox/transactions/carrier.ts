@@ -1,13 +1,12 @@
 import type { Clock } from '../clock.js';
 import type { Announce } from '../deliveries/announce.js';
 import type { History, Mover } from '../history.js';
-import type { Ledger } from '../ledger/ledger.js';
+import type { Ledger } from '../ledger.js';
 import type { JobKind, Scheduler } from '../scheduler.js';
 import type { LiveSettings } from '../settings.js';
 import type { Kind } from './kind.js';
 import { advance, following, type Input, type Script, scriptOf, wordOf } from './lifecycle.js';
-import type { Transaction } from './transaction.js';
-import type { Transactions } from './transactions.js';
+import type { Transaction, Transactions } from './transactions.js';
 
 export const TRANSACTION_JOB = 'transaction-step';
 
@@ -17,7 +16,7 @@ export interface Carrier {
   /** What time, an invoice or a hand does to it; inside `database.write`. Undefined where nothing changed. */
   apply(id: string, input: Input): { readonly status: string; readonly jobs: readonly number[] } | undefined;
   /** Goes on by time until somebody is told; gives the jobs that tell. Inside `database.write`. */
-  untilTold(id: string): readonly number[];
+  untilAnswered(id: string): readonly number[];
   readonly job: JobKind;
 }
 
@@ -67,7 +66,7 @@ export function createCarrier(deps: {
     const { lifecycle } = kind;
     const { vocabulary } = settings.current();
     const word = wordOf(lifecycle, transaction.status, vocabulary);
-    const isNews = word !== wordOf(lifecycle, before, vocabulary);
+    const hasChanged = word !== wordOf(lifecycle, before, vocabulary);
     if (scriptOf(lifecycle, transaction.ending).callbacks === false) return [];
     const typed = transaction as Transaction<never>;
     const data = kind.data(typed, word, clock.iso());
@@ -75,8 +74,8 @@ export function createCarrier(deps: {
     const url = kind.callbackUrl(typed.body);
     const also = kind.alsoTells(typed, data, clock.iso());
     return [
-      ...(isNews && url !== undefined ? announce.callback({ ...told, url, event: kind.event, data }) : []),
-      ...(isNews ? announce.webhook({ ...told, event: kind.event, data }) : []),
+      ...(hasChanged && url !== undefined ? announce.callback({ ...told, url, event: kind.event, data }) : []),
+      ...(hasChanged ? announce.webhook({ ...told, event: kind.event, data }) : []),
       ...also.flatMap((notice) => announce.webhook({ ...told, ...notice })),
     ];
   }
@@ -109,7 +108,7 @@ export function createCarrier(deps: {
       planNext(transaction, kind);
     },
     apply,
-    untilTold(id) {
+    untilAnswered(id) {
       for (;;) {
         const from = transactions.get(id)?.status;
         const applied = from === undefined ? undefined : apply(id, { kind: 'time', from });

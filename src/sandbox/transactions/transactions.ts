@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
-import { NUMBERS_FROM } from './reference-numbers.js';
-import type { Transaction } from './transaction.js';
+import type { LiveSettings } from '../settings.js';
 
 export interface Transactions {
   /** Inside `database.write`. */
@@ -91,3 +90,36 @@ export function createTransactions(deps: { database: Database; clock: Clock }): 
     },
   };
 }
+
+/** One request that moves money, from its acceptance on. All kinds of them live in one table. */
+export interface Transaction<B = unknown> {
+  readonly id: string;
+  /** A count, for the members `reference_number` and `referenceNumber`. */
+  readonly number: number;
+  /** The operation that made it. */
+  readonly operation: string;
+  readonly reference: string;
+  /** By its lifecycle's table; the wire may have another word for it. */
+  readonly status: string;
+  readonly ending: string;
+  readonly body: B;
+  /** What was worked out when it was accepted, as decimal strings. */
+  readonly figures: Readonly<Record<string, string>>;
+  readonly executionId: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The first transaction has the number after it. */
+const NUMBERS_FROM = 250_101_000;
+
+/** As the live service also writes it: `"MP250101001"` (service-notes.md). */
+export const liveNumber = (number: number) => `MP${number}`;
+
+/** The reference number of an answer: a number by the interface. */
+export type ReferenceNumbers = (transaction: Transaction) => number | string;
+
+export const createReferenceNumbers =
+  (deps: { settings: LiveSettings }): ReferenceNumbers =>
+  ({ number }) =>
+    deps.settings.current().vocabulary === 'live' ? liveNumber(number) : number;

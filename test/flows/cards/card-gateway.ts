@@ -1,6 +1,6 @@
 import type { ActivityDeps } from '../../../activities/index.js';
 import type { Card } from '../../../src/contract/deposit.js';
-import { createCardVault, type CardVault } from '../../../src/gateway/cards/card-vault.js';
+import { createCardVault, type CardVault } from '../../../src/gateway/cards/card-intake.js';
 import type { LogSink } from '../../../src/temporal/sdk-logger.js';
 import type { Stack } from '../../harness/stack.js';
 

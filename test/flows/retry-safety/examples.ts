@@ -1,5 +1,5 @@
 import type { MoneyOperationName } from '../../../src/contract/index.js';
-import type { FlowKind } from '../../../src/flows/vocabulary.js';
+import type { FlowKind } from '../../../src/protocol/vocabulary.js';
 import { transferInput } from '../../harness/inputs.js';
 
 /** One money-moving operation, and a flow that makes it. */

@@ -1,8 +1,8 @@
 import { createActivities } from '../../../activities/index.js';
-import type { ClaimRef } from '../../../activities/outcomes.js';
+import type { ClaimRef } from '../../../activities/types.js';
 import type { MoneyOperationName } from '../../../src/contract/index.js';
 import { flowOf } from '../../../src/flows/index.js';
-import { flowIdOf } from '../../../src/flows/vocabulary.js';
+import { flowIdOf } from '../../../src/protocol/vocabulary.js';
 import { ACCOUNT } from '../../harness/fixed.js';
 import type { Stack } from '../../harness/stack.js';
 import { CANARY_CARD } from '../cards/card-gateway.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createServiceClient, type ServiceClient } from '../../../src/client/index.js';
+import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../../src/config/settings.js';
 import { startCuttingProxy, type CuttingProxy } from '../../store/cutting-proxy.js';
 import { closedPort } from '../../cli/run.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDataConverter } from '../../../src/temporal/payload-data-converter.js';
+import { createDataConverter } from '../../../src/temporal/payload-codec.js';
 import { startWorker } from '../../../src/temporal/worker.js';
 import type { GatewayUnderTest } from './gateway-under-test.js';
 import { keyring } from '../../harness/fixed.js';

@@ -6,7 +6,7 @@ import type { Client, Connection } from '@temporalio/client';
 import type { GatewayOptions } from '../../../src/gateway/index.js';
 import type { Store } from '../../../src/store/store.js';
 import { connectTemporal } from '../../../src/temporal/connection.js';
-import { createDataConverter } from '../../../src/temporal/payload-data-converter.js';
+import { createDataConverter } from '../../../src/temporal/payload-codec.js';
 import { keyring, NAMESPACE } from '../../harness/fixed.js';
 import { openGateway, type TestGateway } from '../../harness/gateway.js';
 import { openNamespace } from '../../harness/namespace.js';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { PROFILES } from '../../../src/sandbox/deliveries/profiles.js';
+import { PROFILES } from '../../../src/sandbox/deliveries/signing.js';
 import type { Random } from '../../harness/random.js';
 import type { Mutant } from './signature-mutants.js';
 

@@ -1,8 +1,7 @@
 import { Agent } from 'node:http';
 import type { WebhookProfile } from '../../../src/config/settings-shape.js';
-import { readJson, UnreadableJsonError } from '../../../src/gateway/http/read-json.js';
-import { createProfiles } from '../../../src/gateway/inbound/profiles.js';
-import type { SignatureVerdict } from '../../../src/gateway/inbound/signature-profile.js';
+import { readJson, UnreadableJsonError } from '../../../src/gateway/http/json-body.js';
+import { createProfiles, type SignatureVerdict } from '../../../src/gateway/inbound/signatures.js';
 import { inTurns } from '../../faults/in-turns.js';
 import { createRandom, type Random } from '../../harness/random.js';
 import { hmacMutants, sentBy } from './hmac-mutants.js';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import type { FlowEvent } from '../../../src/flows/messages.js';
+import type { FlowEvent } from '../../../src/protocol/messages.js';
 
 /** What Temporal took for a flow: the events of each signal in its history, in their order. */
 export async function signalsOf(client: Client, flowId: string): Promise<readonly (readonly FlowEvent[])[]> {

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
-import { createServiceClient, type ServiceClient } from '../../../src/client/index.js';
+import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
 import { flowOf } from '../../../src/flows/index.js';
 import { flowAddress } from '../../../src/gateway/http/flow-path.js';
-import { answerJson, serveHttp, type ScriptedServer } from '../../client/scripted-server.js';
+import { answerJson, serveHttp, type ScriptedServer } from '../../service-client/scripted-server.js';
 import { inTurns } from '../../faults/in-turns.js';
 import { createRandom } from '../../harness/random.js';
 import { rawRequest } from './raw-request.js';

@@ -1,5 +1,5 @@
 import { createActivities, createCardActivities, type ActivityDeps } from '../../../activities/index.js';
-import type { FlowReport } from '../../../src/flows/messages.js';
+import type { FlowReport } from '../../../src/protocol/messages.js';
 import type { Chance } from '../../sim/core/chance.js';
 import { createProcess } from '../../sim/core/process.js';
 import type { Trace } from '../../sim/core/trace.js';

@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../../src/temporal/package-root.js';
+import { packageRoot } from '../../../src/package-root.js';
 import { ensureBuilt } from '../ensure-built.js';
 import { mustRun, runProgram, type Ended, type RunOptions } from '../run-program.js';
 

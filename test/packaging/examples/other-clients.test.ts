@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, jest, test } from '@jest/globals';
-import { packageRoot } from '../../../src/temporal/package-root.js';
+import { packageRoot } from '../../../src/package-root.js';
 import { mustRun, runProgram } from '../run-program.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureCacheFolder } from '../../../src/temporal/cache.js';
-import { withFileLock } from '../../../src/temporal/file-lock.js';
+import { ensureCacheFolder } from '../../../src/dev-server/download-server.js';
+import { withFileLock } from '../../../src/dev-server/file-lock.js';
 import { mustRun } from '../run-program.js';
 
 /**

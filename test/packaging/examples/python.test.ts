@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
-import { packageRoot } from '../../../src/temporal/package-root.js';
+import { packageRoot } from '../../../src/package-root.js';
 import { pythonWith } from './python-environment.js';
 import { runProgram } from '../run-program.js';
 import { keyring } from '../../harness/fixed.js';

@@ -3,9 +3,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createCallbackSender } from '../../../src/callbacks/index.js';
-import { packageRoot } from '../../../src/temporal/package-root.js';
+import { packageRoot } from '../../../src/package-root.js';
 import { startSandbox } from '../../../src/sandbox/sandbox.js';
-import { Towline } from '../../../src/towline/index.js';
+import { Towline } from '../../../src/sdk/index.js';
 import { installedProject, type InstalledProject } from './installed-project.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
@@ -65,8 +65,8 @@ export const withNeither: Card = payer;
   });
 
   test('lets nobody in by another door than its front', async () => {
-    const { all } = await project.check('inside.ts', `import 'towline/dist/src/store/open-store.js';`);
-    expect(all).toMatch(/^inside\.ts.+ Cannot find module .+'towline\/dist\/src\/store\/open-store\.js'/m);
+    const { all } = await project.check('inside.ts', `import 'towline/dist/src/store/libsql/open.js';`);
+    expect(all).toMatch(/^inside\.ts.+ Cannot find module .+'towline\/dist\/src\/store\/libsql\/open\.js'/m);
   });
 });
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { packageRoot } from '../../../src/temporal/package-root.js';
+import { packageRoot } from '../../../src/package-root.js';
 import { mustRun } from '../run-program.js';
 import { publicTools } from './python.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';

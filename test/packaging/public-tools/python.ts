@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { packageRoot } from '../../../src/temporal/package-root.js';
+import { packageRoot } from '../../../src/package-root.js';
 import { pythonWith } from '../examples/python-environment.js';
 
 /** Where the Python program, schemathesis and openapi-python-client are; undefined, said loudly, where they cannot be had. */

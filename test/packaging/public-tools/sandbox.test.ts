@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '../../../src/contract/index.js';
 import { openApiDocument } from '../../../src/contract/openapi.js';
-import { SERVICE_EXAMPLES } from '../../../src/gateway/reference/service-examples.js';
+import { SERVICE_EXAMPLES } from '../../../src/gateway/reference/proxy-paths.js';
 import { startSandbox } from '../../../src/sandbox/sandbox.js';
 import { publicTools } from './python.js';
 import { fuzz, neverTaken, summaryOf } from './schemathesis.js';

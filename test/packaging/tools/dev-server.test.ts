@@ -10,10 +10,10 @@ import {
   DevServerError,
   type DevServerOptions,
   startDevServer,
-} from '../../../src/temporal/dev-server.js';
-import { devServerArguments } from '../../../src/temporal/dev-server-arguments.js';
-import { isAlive } from '../../../src/temporal/file-lock.js';
-import { packageRoot } from '../../../src/temporal/package-root.js';
+  devServerArguments,
+} from '../../../src/dev-server/dev-server.js';
+import { isAlive } from '../../../src/dev-server/file-lock.js';
+import { packageRoot } from '../../../src/package-root.js';
 import { scratchFolder, writeScript } from '../../tools/scratch.js';
 
 const scratch = await scratchFolder();
@@ -72,7 +72,7 @@ describe('the Temporal dev server', () => {
         '--input-type=module',
         '--eval',
         `
-      const { startDevServer } = await import('./src/temporal/dev-server.ts');
+      const { startDevServer } = await import('./src/dev-server/dev-server.ts');
       const server = await startDevServer({ executable: ${JSON.stringify(executable)}, home: ${JSON.stringify(scratch)},
         port: 0, uiPort: false, searchAttributes: {}, log() {} });
       console.log(server.pid);

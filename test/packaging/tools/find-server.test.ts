@@ -1,8 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { pinnedCliVersion } from '../../../src/temporal/cli-version.js';
-import { findServer, NoTemporalServerError } from '../../../src/temporal/find-server.js';
+import { pinnedCliVersion, findServer, NoTemporalServerError } from '../../../src/dev-server/find-server.js';
 import { scratchFolder, writeScript } from '../../tools/scratch.js';
 
 const scratch = await scratchFolder();

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { packageRoot } from '../../../src/temporal/package-root.js';
+import { packageRoot } from '../../../src/package-root.js';
 import { scratchFolder, writeScript } from '../../tools/scratch.js';
 
 // The scripts in front of npm start and npm test are plain JavaScript, as nothing is installed when they run.

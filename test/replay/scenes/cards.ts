@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cardQueueOf, cardTokenOf } from '../../../src/flows/card-token.js';
+import { cardQueueOf, cardTokenOf } from '../../../src/flows/capability.js';
 import type { Scenes } from '../scene.js';
 
 /** What only a card deposit meets. */

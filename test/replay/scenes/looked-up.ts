@@ -1,5 +1,5 @@
 import type { MoneyOperationName, OperationName } from '../../../src/contract/index.js';
-import type { FlowKind } from '../../../src/flows/vocabulary.js';
+import type { FlowKind } from '../../../src/protocol/vocabulary.js';
 import { trusted } from '../../harness/inputs.js';
 import { untilFlow } from '../../harness/reports.js';
 import { cancel, HUNDREDTH, move, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';

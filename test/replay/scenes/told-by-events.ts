@@ -1,5 +1,5 @@
 import type { MoneyOperationName } from '../../../src/contract/index.js';
-import type { FlowKind } from '../../../src/flows/vocabulary.js';
+import type { FlowKind } from '../../../src/protocol/vocabulary.js';
 import { trusted } from '../../harness/inputs.js';
 import { cancel, HUNDREDTH, parked, resolve, send, stage, UNPROVEN, untilContinued, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';

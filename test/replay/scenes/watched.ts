@@ -1,4 +1,4 @@
-import type { FlowKind, ParkReason } from '../../../src/flows/vocabulary.js';
+import type { FlowKind, ParkReason } from '../../../src/protocol/vocabulary.js';
 import { trusted } from '../../harness/inputs.js';
 import { untilFlow } from '../../harness/reports.js';
 import { cancel, move, noted, parked, resolve, send, type Scenes } from '../scene.js';

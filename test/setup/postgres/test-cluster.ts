@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { anyFreePort } from '../../../src/temporal/free-port.js';
-import { startGuarded } from '../../../src/temporal/guarded-process.js';
+import { anyFreePort } from '../../../src/dev-server/free-port.js';
+import { startGuarded } from '../../../src/dev-server/guarded-process.js';
 import { findPostgres } from './find-postgres.js';
 
 const run = promisify(execFile);

@@ -1,5 +1,4 @@
-import type { FlowKind } from '../../../src/flows/vocabulary.js';
-import { flowIdOf } from '../../../src/flows/vocabulary.js';
+import { type FlowKind, flowIdOf } from '../../../src/protocol/vocabulary.js';
 import type { World } from '../world/world.js';
 import { KINDS, type Ordered, type SimKind } from './kinds.js';
 

@@ -1,4 +1,4 @@
-import type { FlowKind } from '../../../src/flows/vocabulary.js';
+import type { FlowKind } from '../../../src/protocol/vocabulary.js';
 import type { Chance } from '../core/chance.js';
 
 /** One movement of money that the driver ordered, in its own words: what the service's books must show. */

@@ -1,7 +1,7 @@
 import { asyncLocalStorage, Context } from '@temporalio/activity';
 import { noopMetricMeter } from '@temporalio/common';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
-import { safeFailures } from '../../../src/temporal/safe-failure-interceptor.js';
+import { safeFailures } from '../../../src/temporal/safe-failure.js';
 import type { Chance } from '../core/chance.js';
 import type { Process } from '../core/process.js';
 import type { Planned, Timeline } from '../core/timeline.js';

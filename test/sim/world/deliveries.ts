@@ -1,4 +1,4 @@
-import type { PostAnswer } from '../../../src/sandbox/deliveries/post.js';
+import type { PostAnswer } from '../../../src/sandbox/deliveries/deliver.js';
 import type { Chance } from '../core/chance.js';
 import type { Timeline } from '../core/timeline.js';
 import type { Trace } from '../core/trace.js';

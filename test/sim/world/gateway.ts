@@ -4,23 +4,20 @@ import type { Client } from '@temporalio/client';
 import { createCardActivities, type ActivityDeps } from '../../../activities/index.js';
 import type { Settings } from '../../../src/config/settings-shape.js';
 import { flowOf } from '../../../src/flows/index.js';
-import type { FlowKind } from '../../../src/flows/vocabulary.js';
-import { createCardVault } from '../../../src/gateway/cards/card-vault.js';
+import type { FlowKind } from '../../../src/protocol/vocabulary.js';
+import { createCardVault } from '../../../src/gateway/cards/card-intake.js';
 import { createDispatcher, type Dispatcher } from '../../../src/gateway/dispatch/dispatcher.js';
-import { createDrain } from '../../../src/gateway/dispatch/drain.js';
-import { createIntake } from '../../../src/gateway/dispatch/intake.js';
-import { createOpenSignals } from '../../../src/gateway/dispatch/open-signals.js';
+import { createDrain, createIntake } from '../../../src/gateway/dispatch/intake.js';
+import { createOpenSignals, createSignalPace } from '../../../src/gateway/dispatch/signal-pace.js';
 import { createSettler, type Settler } from '../../../src/gateway/dispatch/settler.js';
-import { createSignalPace } from '../../../src/gateway/dispatch/signal-pace.js';
 import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-flows.js';
 import { createServer } from '../../../src/gateway/http/server.js';
 import { createCapabilities } from '../../../src/gateway/inbound/capabilities.js';
-import { createProfiles } from '../../../src/gateway/inbound/profiles.js';
+import { createProfiles } from '../../../src/gateway/inbound/signatures.js';
 import { addInboundRoutes } from '../../../src/gateway/inbound/routes.js';
 import type { Store } from '../../../src/store/store.js';
 import { createFlowReader, type FlowReader } from '../../../src/temporal/flow-handle.js';
-import { signalFlow } from '../../../src/temporal/signal-flow.js';
-import { startFlow, type StartedFlow } from '../../../src/temporal/start-flow.js';
+import { signalFlow, startFlow, type StartedFlow } from '../../../src/temporal/start-flow.js';
 import type { Process } from '../core/process.js';
 import type { TemporalServer } from '../temporal/server.js';
 import { GATEWAY_URL, PROVIDER_SECRET, SERVICE_SECRET } from './sandbox.js';
@@ -119,7 +116,7 @@ export function createSimGateway(deps: {
         kept === undefined ? rest : { ...rest, cardToken: kept.cardToken, masked: kept.masked },
       );
       const found = await startFlow({ client, store }, kind, input);
-      dispatcher.hasten(found.flowId);
+      dispatcher.releaseWaiting(found.flowId);
       return found;
     },
   };

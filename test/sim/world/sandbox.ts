@@ -1,7 +1,7 @@
 import { operations } from '../../../src/contract/index.js';
 import { openSandbox, type OpenSandbox } from '../../../src/sandbox/sandbox.js';
 import type { RepeatMode } from '../../../src/sandbox/settings.js';
-import type { PostAnswer } from '../../../src/sandbox/deliveries/post.js';
+import type { PostAnswer } from '../../../src/sandbox/deliveries/deliver.js';
 import type { Timeline } from '../core/timeline.js';
 import type { WireRequest } from './wire.js';
 

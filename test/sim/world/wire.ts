@@ -1,3 +1,3 @@
-export type { Send, WireRequest, WireResult } from '../../../src/client/send.js';
-export type { NotSentReason } from '../../../src/client/not-sent.js';
-export type { DoubtReason } from '../../../src/client/outcome.js';
+export type { Send, WireRequest, WireResult } from '../../../src/service-client/send.js';
+export type { NotSentReason } from '../../../src/service-client/not-sent.js';
+export type { DoubtReason } from '../../../src/service-client/errors.js';

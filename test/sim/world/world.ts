@@ -1,5 +1,5 @@
 import { createActivities, type ActivityDeps } from '../../../activities/index.js';
-import { createServiceClient } from '../../../src/client/index.js';
+import { createServiceClient } from '../../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../../src/store/store-errors.js';
 import type { RepeatMode } from '../../../src/sandbox/settings.js';
 import type { StartedByDriver } from '../driver/driver.js';

@@ -1,0 +1,64 @@
+import { Context } from '@temporalio/activity';
+import { pause, systemClock, every, type Clock } from '../src/clock.js';
+import type { ActivityDeps } from './deps.js';
+import type { Windows } from './types.js';
+
+/** Slower and slower: soon after the start things change, an hour later they hardly do. Milliseconds, unscaled. */
+const CADENCE_MS: readonly number[] = [2_000, 5_000, 15_000, 60_000, 300_000];
+/** While a person is asked: nothing is urgent any more, and whatever comes ends the waiting. */
+const PARKED_CADENCE_MS: readonly number[] = [15_000, 60_000, 300_000, 900_000, 3_600_000];
+const TURNS_PER_STEP = 4;
+
+/** Misses in a row until the service counts as not having it: one alone may come from a copy that lags. */
+export const MISSES = 3;
+const BETWEEN_MISSES_MS = 2_000;
+
+export function untilNextMiss({ clock }: Pick<ActivityDeps, 'clock'>, timeScale: number): Promise<void> {
+  return pause(clock ?? systemClock, Math.max(20, BETWEEN_MISSES_MS * timeScale));
+}
+
+/** How long to wait before the next try of this activity. */
+export function nextTurnMs(timeScale: number, isParked = false): number {
+  const cadence = isParked ? PARKED_CADENCE_MS : CADENCE_MS;
+  const step = Math.floor((Context.current().info.attempt - 1) / TURNS_PER_STEP);
+  const delayMs = cadence[step] ?? cadence.at(-1) ?? 0;
+  return Math.max(20, delayMs * timeScale);
+}
+
+/** Since this activity was first scheduled, by the Temporal server's clock alone; ms. */
+export function elapsedMs(): number {
+  const { currentAttemptScheduledTimestampMs, scheduledTimestampMs } = Context.current().info;
+  return currentAttemptScheduledTimestampMs - scheduledTimestampMs;
+}
+
+/** Beats in a heartbeat timeout, so that one late beat does not look like a dead worker. */
+const BEATS = 4;
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** Beats while the work runs, so that another worker asks soon after this one died. */
+export async function withHeartbeat<T>(clock: Clock | undefined, work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  context.heartbeat();
+  const everyMs = (context.info.heartbeatTimeoutMs ?? DEFAULT_TIMEOUT_MS) / BEATS;
+  const stop = every(clock ?? systemClock, everyMs, () => context.heartbeat());
+  try {
+    return await work();
+  } finally {
+    stop();
+  }
+}
+
+/** How much longer than our own timeout an unknown POST is looked up: a slow service may commit after we gave up. */
+const SETTLE_MARGIN_MS = 60_000;
+/** For the claim before a POST and for its answer's row after it, so that the client's own timeout speaks first. */
+const ATTEMPT_MARGIN_MS = 30_000;
+const SHORTEST_ATTEMPT_MS = 120_000;
+
+/** The durations of a flow that the settings decide. */
+export function windowsOf({ serviceTimeoutMs, serviceIsOnLoopback, limits }: ActivityDeps): Windows {
+  return {
+    settleMs: serviceTimeoutMs + SETTLE_MARGIN_MS,
+    attemptMs: Math.max(SHORTEST_ATTEMPT_MS, serviceTimeoutMs + ATTEMPT_MARGIN_MS),
+    ...(serviceIsOnLoopback ? limits : {}),
+  };
+}

@@ -1,0 +1,224 @@
+import type { ClaimSays, LookupSays, Repeat } from '../src/protocol/decisions.js';
+import type { Rejection } from '../src/store/claim.js';
+import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
+import type { Asked } from './status-lookups.js';
+
+/** What the flow's first activity pinned into the flow: the deployment that it belongs to. */
+export interface Pin {
+  /** Of the store. */
+  readonly store: string;
+  readonly account: string;
+  readonly epoch: number;
+}
+
+/** Which claim, and what the caller decided, as a fingerprint that only the store's key can make. */
+export interface ClaimRef {
+  readonly operation: string;
+  readonly reference: string;
+  readonly flowId: string;
+  readonly fingerprint: string;
+  readonly pin: Pin;
+}
+
+/** What came of one attempt to submit. Every way of it, so that nobody has to guess from an error. */
+export type SubmitOutcome =
+  /** The service executed it. `recorded: false`: the claim still has to be told. */
+  | { readonly kind: 'accepted'; readonly answer: unknown; readonly recorded: boolean }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly owner: string; readonly recorded: boolean }
+  /**
+   * A POST was sent, or may have been: its outcome cannot be told from here. `refused`: how another send of it was
+   * refused, which says nothing of the earlier one.
+   */
+  | {
+      readonly kind: 'unknown';
+      readonly reason: string;
+      readonly repeat: RepeatSetting;
+      readonly refused?: string;
+    }
+  /** The service says that it knows this reference already. */
+  | { readonly kind: 'duplicate'; readonly repeat: RepeatSetting }
+  /** The quote's life ran out; nothing was sent, or the service refused it as expired. */
+  | { readonly kind: 'quote-expired'; readonly by: 'us' | 'service' }
+  /** Another request was made under this reference. */
+  | { readonly kind: 'other-request' }
+  /** The claim was voided before anything was sent. */
+  | { readonly kind: 'void'; readonly reason: string }
+  /** A trusted event in the inbox shows it done, or excludes it: it was not sent. */
+  | { readonly kind: 'contradicted' };
+
+/** `DUPLICATE_REFERENCE` of the operation: what the service does with a repeated reference, as far as is known. */
+export type RepeatSetting = Repeat;
+
+/** What the claim and the status lookup say of a POST. */
+export interface PostReading {
+  readonly claim: ClaimSays;
+  readonly lookup: LookupSays;
+  /** The service's answer, by the claim or by the lookup. */
+  readonly answer?: unknown;
+  readonly rejection?: Rejection;
+  /** Both sides, where the service knows the reference with other facts. */
+  readonly ours?: Facts;
+  readonly theirs?: Facts;
+  /** Why the claim is void, or why the lookup tells nothing. */
+  readonly why?: string;
+}
+
+export type Facts = Readonly<Record<string, string>>;
+
+/** A quote as the flow keeps it. */
+export interface Quote {
+  readonly rateId: string;
+  /** What the customer's fiat gives, in `cryptoUnit`; decimal string. Null where the caller brought the rate id. */
+  readonly cryptoAmount: string | null;
+  readonly cryptoUnit: string | null;
+  /** Milliseconds from the quote's creation to its end, by the service's own clock. */
+  readonly lifeMs: number;
+}
+
+/** Durations that the settings decide; milliseconds. */
+export interface Windows {
+  /** How long an unknown POST is looked up before it counts as not found: the client's timeout and 60 s. */
+  readonly settleMs: number;
+  /** Start-to-close of a money POST's attempt, longer than the client's timeout. Undefined: by `policies.ts`. */
+  readonly attemptMs?: number;
+  /** An attempt without a heartbeat for so long counts as dead. Undefined: by `policies.ts`. */
+  readonly heartbeatMs?: number;
+  /** How long an attempt whose input ages (a quote, a card) may wait for a worker. Undefined: by `policies.ts`. */
+  readonly startWithinMs?: number;
+}
+
+/** What the first activity of a flow returns. */
+export interface FlowPreparation {
+  /** Checked and normalised by the kind's definition. */
+  readonly input: unknown;
+  readonly fingerprint: string;
+  readonly windows: Windows;
+  readonly pin: Pin;
+  readonly allowPlaintext: boolean;
+  /** The flow's POSTs by the name of their step; without those whose input is given later. */
+  readonly steps: Readonly<Record<string, StepTerms>>;
+}
+
+/** One POST of a flow: its claim, and what events and looked-up records must agree with. */
+export interface StepTerms {
+  readonly claim: ClaimRef;
+  readonly facts: Facts;
+}
+
+/** A step whose input came after the start: the flow's input with it, checked and normalised. */
+export interface DescribedStep extends StepTerms {
+  readonly input: unknown;
+}
+
+export interface StepOrder {
+  readonly flowId: string;
+  /** Name of the submission in the kind's definition. */
+  readonly step: string;
+  readonly input: unknown;
+}
+
+/** A step that is about a claim, which belongs to the flow's own deployment. */
+export interface ClaimStepOrder extends StepOrder {
+  readonly pin: Pin;
+}
+
+export interface StatusOrder {
+  readonly flowId: string;
+  readonly input: unknown;
+  /** Words that the flow has seen: they are no news. */
+  readonly known: readonly string[];
+  /** Delay before the first look, ms, already scaled; 0 looks at once. */
+  readonly firstLookMs: number;
+  readonly timeScale: number;
+  /** Never looks more often than this, ms, already scaled. @default by the cadence alone */
+  readonly atLeastMs?: number;
+  /** A person is asked meanwhile: ever more slowly. @default false */
+  readonly isParked?: boolean;
+}
+
+export interface StatusReading {
+  readonly status: string | null;
+  readonly facts: Facts;
+}
+
+/** One answer of the status lookup. */
+export type StatusEvidence = Asked<StatusReading>;
+
+/** What the service's record of one step shows. */
+export type StepEvidence =
+  { readonly says: 'shown'; readonly facts: Facts } | { readonly says: 'absent' | 'cannot-tell' };
+
+/** What the first activity of a bridge transfer returns: the checked input and all that the flow needs from outside. */
+export interface BridgePreparation {
+  readonly input: BridgeTransferInput;
+  readonly fingerprint: string;
+  /** Without figures where the caller brought a `rate_id` that never passed through a gateway of ours. */
+  readonly quote: Quote;
+  readonly windows: Windows;
+  readonly pin: Pin;
+  /** Whether signals and updates that came unencrypted may be heard. */
+  readonly allowPlaintext: boolean;
+}
+
+export interface BridgeDepositOrder {
+  readonly flowId: string;
+  readonly fingerprint: string;
+  readonly pin: Pin;
+  readonly input: BridgeTransferInput;
+  readonly rateId: string;
+  /** Workflow time, ms, at which the quote was asked for: its life counts from here. */
+  readonly quotedAtMs: number;
+  /** How much of the quote's life may be used, ms: its life less the margin. */
+  readonly usableMs: number;
+}
+
+/** The deposit's answer, as the flow needs it. */
+export interface BridgeDepositAnswer {
+  readonly serviceReference: string;
+  readonly status: string;
+  readonly paymentHash: string | null;
+  readonly refund: RefundTerms | null;
+}
+
+export interface RefundTerms {
+  readonly method: string | null;
+  readonly fallbackMethod: string | null;
+  readonly fallbackAddress: string | null;
+  readonly chain: string | null;
+  readonly token: string | null;
+  /** Decimal string, in `token`. */
+  readonly cryptoAmount: string | null;
+  /** Milliseconds from the deposit's creation to the end of its refund invoice; null where it gave none. */
+  readonly lifeMs: number | null;
+}
+
+export interface SettlementReportOrder {
+  readonly flowId: string;
+  /** Inbox row of the provider's trusted settlement. */
+  readonly eventId: string;
+  readonly reference: string;
+  readonly serviceReference: string | null;
+  /** How long to try until it counts as not heard, already scaled, ms. @default for ever */
+  readonly patienceMs?: number;
+}
+
+/**
+ * `refused`: by the service, or (without a status of HTTP) by us, because no report can be made of it. `not-heard`: tried
+ * for as long as was said, and the service may yet hear it.
+ */
+export type ReportOutcome =
+  | { readonly kind: 'reported' }
+  | { readonly kind: 'refused'; readonly httpStatus: number | null; readonly message: string }
+  | { readonly kind: 'not-heard'; readonly message: string };
+
+export interface RefundOrder {
+  readonly flowId: string;
+  readonly pin: Pin;
+  /** `{reference}.refund`. */
+  readonly reference: string;
+  readonly receiverAddress: string;
+  readonly chain: string;
+  readonly token: string;
+  /** Decimal string. */
+  readonly cryptoAmount: string;
+}

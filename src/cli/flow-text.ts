@@ -1,0 +1,41 @@
+import type { FlowView, Parked, TimelineEntry } from '../protocol/messages.js';
+import { CHECK_FIRST, PARK_SENTENCES } from '../protocol/vocabulary.js';
+import type { CliContext } from './context.js';
+import { paintedState } from './print.js';
+
+type Look = Pick<CliContext, 'colors'>;
+
+/** A flow for a person: where it stands, what it waits for, and how it got there. */
+export function flowText({ colors }: Look, flow: FlowView): string {
+  const { parked, outcome } = flow;
+  const facts: [string, string | null][] = [
+    ['state', `${paintedState({ colors }, flow.state)} (${flow.stage})`],
+    ['outcome', outcome === null ? null : [outcome.reason, outcome.detail].filter((part) => part !== null).join(': ')],
+    ['service', flow.serviceReference],
+    ['started', flow.startedAt],
+    ['updated', flow.updatedAt],
+    ['deadline', outcome === null ? flow.deadlineAt : null],
+    ['parked', parked === null ? null : `${parked.reason}, since ${parked.since}`],
+    ['why', parked === null ? null : PARK_SENTENCES[parked.reason]],
+    ['evidence', parked === null ? null : JSON.stringify(parked.evidence)],
+  ];
+  const shown = facts.filter((fact): fact is [string, string] => fact[1] !== null);
+  return [
+    colors.bold(flow.flowId),
+    ...shown.map(([what, text]) => `  ${what.padEnd(10)}${text}`),
+    ...(parked === null ? [] : waysOut(flow.flowId, parked)),
+    ...flow.timeline.map((entry) => `  ${timelineLine({ colors }, entry)}`),
+  ].join('\n');
+}
+
+/** No command that is ready to run: each action moves money, or says something about it. */
+function waysOut(flowId: string, { reason, actions }: Parked): readonly string[] {
+  return [
+    `  A person decides (docs/parked-flows.md#${reason}): towline resolve ${flowId} <action> --note "why"`,
+    ...actions.map((action) => `    ${action.padEnd(20)}  check first: ${CHECK_FIRST[action]}`),
+  ];
+}
+
+export function timelineLine({ colors }: Look, { at, stage, by, detail }: TimelineEntry): string {
+  return `${colors.dim(at)}  ${stage.padEnd(16)}  ${by.padEnd(10)}  ${detail}`;
+}

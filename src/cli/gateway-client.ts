@@ -1,0 +1,60 @@
+import { DEVELOPMENT_TOKEN, isLoopback, readSettings, type Environment } from '../config/index.js';
+import { flowAddress } from '../gateway/http/flow-path.js';
+import { Towline } from '../sdk/index.js';
+import { gatewayUrl } from './wiring/temporal.js';
+import { CliError } from './exit-codes.js';
+
+interface GatewayAccess {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: string;
+  /** Gives up everything that is asked. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Where the gateway is and how to get in: `GATEWAY_URL` and `TOWLINE_TOKEN`; without them, the gateway of this machine's
+ * settings, and the token of development. Tokens never come by the command line, which other users can see.
+ * @throws CliError, SettingsError
+ */
+export function gatewayAccess(env: Environment): GatewayAccess {
+  const given = env['GATEWAY_URL']?.trim() ?? '';
+  const url = given === '' ? gatewayUrl(readSettings(env)) : checked(given);
+  const isLocal = isLoopback(new URL(url).hostname);
+  const token = env['TOWLINE_TOKEN']?.trim() ?? '';
+  if (token !== '') return { url, token };
+  if (isLocal && !env['GATEWAY_TOKENS']) return { url, token: DEVELOPMENT_TOKEN.secret };
+  throw new CliError('TOWLINE_TOKEN is missing: set it to the secret of one of the tokens in GATEWAY_TOKENS.');
+}
+
+function checked(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search !== '') {
+    throw new CliError('GATEWAY_URL must be an http or https URL without user, password or query.');
+  }
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+    throw new CliError('GATEWAY_URL must begin with https, since the gateway is not on this machine.');
+  }
+  return given.replace(/\/+$/, '');
+}
+
+export const FLOW_ARGUMENT = 'kind/reference, such as bridge-transfer/order-1001';
+
+/**
+ * The flow id of an argument, by the one grammar, before a URL is built from it.
+ * @throws CliError
+ */
+export function flowArgument(text: string): string {
+  const slash = text.indexOf('/');
+  const address = flowAddress(text.slice(0, slash), text.slice(slash + 1));
+  if (slash > 0 && address !== undefined) return address.flowId;
+  throw new CliError(`"${text}" names no flow: write ${FLOW_ARGUMENT}.`);
+}
+
+/** For the command line, which asks once: a person sees at once that nobody answers, and decides. */
+export type GatewayClient = Towline;
+
+export function createGatewayClient({ url, token, signal }: GatewayAccess): GatewayClient {
+  // What leads to other machines was checked before.
+  return new Towline({ baseUrl: url, token, signal, retryForMs: 0, allowHttp: true });
+}

@@ -1,0 +1,107 @@
+import type { Logger } from 'pino';
+import { errorForLog } from '../gateway/http/refusal.js';
+import type { Settings } from '../config/index.js';
+import { EXIT, type ExitCode } from './exit-codes.js';
+import { explainError } from './explain-error.js';
+
+export interface RunningService {
+  /** Where it listens. */
+  readonly url?: string;
+  /** Settles when it ends by itself, which it never should. */
+  readonly ended?: Promise<void>;
+  /** Takes nothing new, finishes what is in flight. */
+  stop(): Promise<void>;
+  /** How long that may take: an orphan has nobody who would kill it. */
+  readonly graceMs: number;
+}
+
+/**
+ * The life of a worker, gateway or sandbox process: start, say that it is ready, serve until it is asked to end, finish
+ * what is in flight.
+ */
+export async function runProcess(logger: Logger, start: () => Promise<RunningService>): Promise<ExitCode> {
+  const asked = askedToEnd();
+  endOnBugs(logger);
+  let service: RunningService;
+  try {
+    service = await start();
+  } catch (error) {
+    const explained = explainError(error);
+    reportToParent({ kind: 'refused', sentence: explained?.sentence ?? 'It failed at its start.' });
+    if (explained === undefined) logger.fatal({ error: errorForLog(error) }, 'failed at its start');
+    throw error;
+  }
+  reportToParent({ kind: 'ready', ...(service.url === undefined ? {} : { url: service.url }) });
+  logger.info('ready');
+
+  const byItself = (service.ended ?? new Promise<void>(() => undefined)).then(
+    () => undefined,
+    (error: unknown) => logger.error({ error: errorForLog(error) }, 'ended badly'),
+  );
+  const why = await Promise.race([asked, byItself]);
+  if (why !== undefined) logger.info({ why }, 'ending');
+  setTimeout(() => process.exit(EXIT.refused), service.graceMs).unref();
+  await service.stop().catch((error: unknown) => logger.error({ error: errorForLog(error) }, 'did not end well'));
+  logger.info('ended');
+  return why === undefined ? EXIT.refused : EXIT.done;
+}
+
+/** Node would print the raw error, with whatever it carries, into our log. */
+function endOnBugs(logger: Logger): void {
+  process.on('uncaughtException', (error) => {
+    logger.fatal({ error: errorForLog(error) }, 'a bug: ending');
+    process.exit(EXIT.refused);
+  });
+}
+
+/**
+ * Resolves, with why, when this process is to end: by a signal, or because its parent is gone, in whichever way it went
+ * (the system closes the channel even after a SIGKILL). A second signal ends it at once.
+ */
+function askedToEnd(): Promise<string> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const ask = (why: string) => {
+      if (asked) process.exit(130);
+      asked = true;
+      resolve(why);
+    };
+    if (!isChild()) {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask);
+      return;
+    }
+    process.on('SIGTERM', () => resolve('SIGTERM'));
+    process.on('disconnect', () => resolve('its parent is gone'));
+    // It may have gone before anybody listened: our modules take a while to load.
+    if (!process.connected) resolve('its parent is gone');
+    // A terminal sends these to all of its processes, but our parent ends us in its own order.
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  });
+}
+
+/** What a child process tells `towline up` over its IPC channel. */
+export type ChildMessage =
+  | { readonly kind: 'ready'; readonly url?: string }
+  /** It cannot start, for a reason that a person can do something about. */
+  | { readonly kind: 'refused'; readonly sentence: string };
+
+/** Nothing happens where there is no parent that listens. */
+function reportToParent(message: ChildMessage): void {
+  if (process.connected) process.send?.(message);
+}
+
+/** Whether `towline up` started this process, which it may have survived since. */
+function isChild(): boolean {
+  return process.send !== undefined;
+}
+
+export type ProcessName = 'gateway' | 'sandbox' | 'worker';
+
+/** Beyond the longest POST, which a worker finishes before it ends; and so does a gateway, with that of a card. */
+const POST_GRACE_MS = 20_000;
+const GRACE_MS = 15_000;
+
+/** How long a process may take to finish what is in flight. */
+export function graceMsOf(name: ProcessName, { serviceTimeoutMs }: Pick<Settings, 'serviceTimeoutMs'>): number {
+  return name === 'sandbox' ? GRACE_MS : serviceTimeoutMs + POST_GRACE_MS;
+}

@@ -1,0 +1,116 @@
+import { randomUUID } from 'node:crypto';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import pinoPretty from 'pino-pretty';
+import type { ActivityDeps, ActivityLog } from '../../../activities/deps.js';
+import { createCallbackSender } from '../../callbacks/index.js';
+import { type ServiceClient, createServiceClient, createTokenSource } from '../../service-client/index.js';
+import { type DuplicateReferenceRule, isLoopback, type Settings } from '../../config/index.js';
+import type { Store } from '../../store/store.js';
+import { type Keyring, loadOrMakeKeyring, parseKeyring } from '../../keys/index.js';
+import { openPostgresStore } from '../../store/postgres/open.js';
+import { openStore } from '../../store/libsql/open.js';
+import { createGatewayLogger } from '../../gateway/index.js';
+import type { ProcessName } from '../run-process.js';
+import type { Home } from './load-settings.js';
+
+/** What the activities need, from the settings. */
+export function activityDeps(parts: {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly service: ServiceClient;
+  readonly log: ActivityLog;
+}): ActivityDeps {
+  const { settings, store, service, log } = parts;
+  const rules: Readonly<Record<string, DuplicateReferenceRule>> = settings.duplicateReference;
+  return {
+    service,
+    store,
+    account: settings.serviceAccount,
+    publicUrl: settings.publicUrl,
+    serviceTimeoutMs: settings.serviceTimeoutMs,
+    serviceIsOnLoopback: isLoopback(new URL(settings.serviceBaseUrl).hostname),
+    allowPlaintext: settings.allowPlaintext,
+    repeatSettingOf: (operation) => rules[operation] ?? 'unknown',
+    newOwner: () => randomUUID(),
+    monotonicMs: () => performance.now(),
+    log,
+    callbacks: createCallbackSender({
+      secrets: callbackSecrets(settings, store),
+      allowLoopback: settings.callbackAllowLoopback,
+    }),
+  };
+}
+
+type ServiceSettings = Pick<
+  Settings,
+  'serviceBaseUrl' | 'serviceToken' | 'serviceTokenFile' | 'serviceTimeoutMs' | 'duplicateWords'
+>;
+
+/** The service of the settings, with its token, which is read again when the service refuses it. */
+export function openService(settings: ServiceSettings): ServiceClient {
+  return openServiceAccess(settings).client;
+}
+
+/** The same with its token, which the proxy knows existing integrations by. */
+export function openServiceAccess(settings: ServiceSettings): { client: ServiceClient; token(): Promise<string> } {
+  const { serviceToken, serviceTokenFile } = settings;
+  const source = createTokenSource(
+    serviceTokenFile === undefined ? { token: serviceToken ?? '' } : { tokenFile: serviceTokenFile },
+  );
+  const client = createServiceClient({
+    baseUrl: settings.serviceBaseUrl,
+    token: () => source.token(),
+    onUnauthorized: (rejected) => source.refresh(rejected),
+    timeoutMs: settings.serviceTimeoutMs,
+    duplicateWords: settings.duplicateWords,
+  });
+  return { client, token: () => source.token() };
+}
+
+/** The store of the settings: shared where DATABASE_URL is set, else the file in TOWLINE_HOME. */
+export function openConfiguredStore(settings: Settings, home: Home, keyring: Keyring): Promise<Store> {
+  const { databaseUrl } = settings;
+  return databaseUrl === undefined
+    ? openStore({ path: home.store, keyring })
+    : openPostgresStore({ url: databaseUrl, keyring });
+}
+
+/** For people: nothing of the URL, which is a secret. */
+export function placeOfStore(settings: Settings, home: Home): string {
+  return settings.databaseUrl === undefined ? home.store : 'the database of DATABASE_URL';
+}
+
+/** The payload keys of the settings; in development, keys that are made at first use and kept in TOWLINE_HOME. */
+export async function loadKeyring(settings: Pick<Settings, 'payloadKeys' | 'towlineHome'>): Promise<Keyring> {
+  return settings.payloadKeys === undefined
+    ? loadOrMakeKeyring(settings.towlineHome)
+    : parseKeyring(settings.payloadKeys);
+}
+
+/**
+ * What signs callbacks: `CALLBACK_SECRETS`, or in development one that is derived from the store's key and so survives a
+ * restart. None elsewhere: nothing is sent then, and the worker says why.
+ */
+export function callbackSecrets(
+  settings: Pick<Settings, 'callbackSecrets' | 'development'>,
+  store: Pick<Store, 'mac'>,
+): readonly string[] {
+  if (settings.callbackSecrets.length > 0 || !settings.development) return settings.callbackSecrets;
+  return [`whsec_${Buffer.from(store.mac('callback-secret', ''), 'hex').toString('base64')}`];
+}
+
+/** One line of JSON for each entry; on a terminal, lines for people. */
+export function createProcessLogger(
+  name: ProcessName,
+  settings: Pick<Settings, 'logLevel'>,
+  isTerminal: boolean,
+): Logger {
+  const destination = isTerminal ? forPeople() : undefined;
+  if (name === 'gateway') return createGatewayLogger(settings, destination);
+  const options = { name, level: settings.logLevel };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+function forPeople(): DestinationStream {
+  return pinoPretty({ colorize: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss', sync: true });
+}

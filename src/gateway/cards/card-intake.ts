@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Card } from '../../contract/deposit.js';
+import { cardQueueOf, cardTokenOf } from '../../flows/capability.js';
+import { errorForLog, Refusal } from '../http/refusal.js';
+import { maskedNumber } from './take-card.js';
+
+/** Works on a card's task queue until it is shut down: a worker for the one activity that sends a card. */
+export interface CardWorker {
+  readonly ended: Promise<void>;
+  shutdown(): Promise<void>;
+}
+
+/** Starts that worker; passed in, since the gateway itself knows neither activities nor the service. */
+export type ServeCards = (cards: Pick<CardVault, 'queue' | 'take' | 'putBack' | 'forget'>) => Promise<CardWorker>;
+
+/** Where cards are taken in: they are kept for a minute, and a worker of this very process sends them. */
+export interface CardIntake {
+  /** @throws Refusal 503 where this gateway cannot take cards now */
+  keep(card: Card): KeptCard;
+  forget(token: string): void;
+  close(): Promise<void>;
+}
+
+export interface CardDeskOptions {
+  readonly serve: ServeCards | undefined;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  readonly lifeMs?: number;
+}
+
+const RETRY_AFTER_SECONDS = 5;
+const PAUSE_MS = 1_000;
+const CLOSE_WITHIN_MS = 1_500;
+
+/** The worker starts with the first card: a gateway that sees none has none. */
+export function createCardIntake({ serve, logger, nowMs, lifeMs }: CardDeskOptions): CardIntake {
+  const vault = createCardVault({ nowMs, ...(lifeMs === undefined ? {} : { lifeMs }) });
+  let serving: Promise<void> | undefined;
+  let worker: CardWorker | undefined;
+  const closing = new AbortController();
+
+  /** Until it ends or cannot be started any more; tried again for as long as a card waits. */
+  async function run(start: ServeCards): Promise<void> {
+    while (!closing.signal.aborted) {
+      try {
+        worker = await start(vault);
+        if (closing.signal.aborted) await worker.shutdown();
+        await worker.ended;
+      } catch (error) {
+        logger.warn({ error: errorForLog(error) }, 'no worker for cards');
+      }
+      worker = undefined;
+      if (vault.isEmpty()) return;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  }
+
+  return {
+    keep(card) {
+      if (serve === undefined) throw new Refusal(503, 'This gateway takes no cards.');
+      const kept = closing.signal.aborted ? undefined : vault.keep(card);
+      if (kept === undefined) {
+        throw new Refusal(503, 'The gateway cannot take a card now. Send it again.', {}, RETRY_AFTER_SECONDS);
+      }
+      serving ??= run(serve).finally(() => {
+        serving = undefined;
+      });
+      return kept;
+    },
+    forget: (token) => vault.forget(token),
+    async close() {
+      closing.abort();
+      // What is being sent is finished; what was not taken yet is dropped, and nothing was charged.
+      await worker?.shutdown().catch(() => undefined);
+      vault.clear();
+      // A start that hangs, because Temporal is away, has nothing to do any more.
+      await Promise.race([serving, new Promise((resolve) => setTimeout(resolve, CLOSE_WITHIN_MS).unref())]);
+    },
+  };
+}
+
+/** What a caller gets in the place of a card. */
+interface KeptCard {
+  readonly cardToken: string;
+  readonly masked: string;
+  readonly expiresAt: string;
+}
+
+/** Cards in this process's memory: each for a minute, behind a token that is used once. Never written anywhere. */
+export interface CardVault {
+  /** On which only this process works. */
+  readonly queue: string;
+  /** Undefined where it is full. */
+  keep(card: Card): KeptCard | undefined;
+  /** To one taker at a time. */
+  take(token: string): Card | undefined;
+  putBack(token: string): void;
+  forget(token: string): void;
+  isEmpty(): boolean;
+  clear(): void;
+}
+
+export interface CardVaultOptions {
+  readonly nowMs: () => number;
+  /** @default 60,000 */
+  readonly lifeMs?: number;
+  /** How many cards at a time; far more than a gateway sees in a minute. @default 10,000 */
+  readonly most?: number;
+  /** Runs what is to happen later, and gives what stops it. @default a timer that keeps no process alive */
+  readonly after?: (ms: number, work: () => void) => () => void;
+}
+
+export function createCardVault(options: CardVaultOptions): CardVault {
+  const { nowMs, lifeMs = 60_000, most = 10_000, after = unrefTimer } = options;
+  const queue = cardQueueOf(randomBytes(24));
+  const cards = new Map<string, { card: Card; taken: boolean; stopTimer: () => void }>();
+
+  function forget(token: string): void {
+    cards.get(token)?.stopTimer();
+    cards.delete(token);
+  }
+
+  return {
+    queue,
+    keep(card) {
+      if (cards.size >= most) return undefined;
+      const cardToken = cardTokenOf(queue, randomBytes(32));
+      // The timer is what ends its minute: a clock that is set back must not prolong it.
+      const stopTimer = after(lifeMs, () => forget(cardToken));
+      cards.set(cardToken, { card, taken: false, stopTimer });
+      return { cardToken, masked: maskedNumber(card.number), expiresAt: new Date(nowMs() + lifeMs).toISOString() };
+    },
+    take(token) {
+      const kept = cards.get(token);
+      if (kept === undefined || kept.taken) return undefined;
+      kept.taken = true;
+      return kept.card;
+    },
+    putBack(token) {
+      const kept = cards.get(token);
+      if (kept !== undefined) kept.taken = false;
+    },
+    forget,
+    isEmpty: () => cards.size === 0,
+    clear: () => [...cards.keys()].forEach(forget),
+  };
+}
+
+function unrefTimer(ms: number, work: () => void): () => void {
+  const timer = setTimeout(work, ms).unref();
+  return () => clearTimeout(timer);
+}

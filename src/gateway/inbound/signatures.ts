@@ -1,0 +1,211 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Settings, WebhookProfile } from '../../config/settings-shape.js';
+import type { WebhookSecrets } from './live-secrets.js';
+import { createStandardWebhooks } from './standard-webhooks.js';
+
+const RAW_HMAC_HEADER = 'x-webhook-signature';
+
+/** `X-Webhook-Signature: sha256=<hex>` = HMAC-SHA256 over the raw body. */
+export function createRawHmac({ secrets }: Pick<ProfileOptions, 'secrets'>): SignatureProfile {
+  const scheme = { header: RAW_HMAC_HEADER, secrets, signed: (raw: Uint8Array) => [raw] };
+  return { name: 'raw-hmac', verify: (request) => verifyHmacHeader(scheme, request) };
+}
+
+const MEMBER_HMAC_HEADER = 'x-kotani-signature';
+const MEMBER = 'signature';
+
+/**
+ * The service's own way: `X-Kotani-Signature: sha256=<hex>` = HMAC-SHA256 over `JSON.stringify({event, data})`, while the
+ * body is `{event, data, signature}`. What was signed is the raw text without that member: to parse it and print it
+ * again would change numbers and spellings. The member itself counts for nothing, and may be missing.
+ */
+export function createJsonHmac({ secrets }: Pick<ProfileOptions, 'secrets'>): SignatureProfile {
+  const scheme = { header: MEMBER_HMAC_HEADER, secrets, signed: (raw: Uint8Array) => cutMember(raw, MEMBER) };
+  return { name: 'json-hmac', verify: (request) => verifyHmacHeader(scheme, request) };
+}
+
+export interface Profiles {
+  /** Of the service, for callbacks and account webhooks. */
+  readonly service: SignatureProfile;
+  readonly settlement: SignatureProfile;
+}
+
+const SIGNED = {
+  'standard-webhooks': createStandardWebhooks,
+  'raw-hmac': createRawHmac,
+  'json-hmac': createJsonHmac,
+};
+
+/** The words of `WEBHOOK_PROFILE`. */
+const PROFILES: Readonly<Record<WebhookProfile, (options: ProfileOptions) => SignatureProfile>> = {
+  ...SIGNED,
+  unsigned: () => ({ name: 'unsigned', verify: () => 'absent' }),
+  auto: (options) => createAnySignature(Object.values(SIGNED).map((create) => create(options))),
+};
+
+export function createProfiles(
+  settings: Pick<Settings, 'webhookProfile' | 'settlementSecrets'>,
+  /** Of the service; asked with every event. */
+  webhookSecrets: WebhookSecrets,
+  nowMs: () => number,
+): Profiles {
+  const create = PROFILES[settings.webhookProfile];
+  return {
+    service: following(webhookSecrets, (secrets) => create({ secrets, nowMs })),
+    settlement: createStandardWebhooks({ secrets: settings.settlementSecrets, nowMs }),
+  };
+}
+
+/** Made anew whenever the secrets are others than before. */
+function following(
+  webhookSecrets: WebhookSecrets,
+  create: (secrets: readonly string[]) => SignatureProfile,
+): SignatureProfile {
+  let known = '';
+  let profile = create([]);
+  const verifyWith = (secrets: readonly string[], request: SignedRequest): SignatureVerdict => {
+    if (secrets.join() !== known) {
+      known = secrets.join();
+      profile = create(secrets);
+    }
+    return profile.verify(request);
+  };
+  return {
+    name: profile.name,
+    verify(request) {
+      const verdict = verifyWith(webhookSecrets(), request);
+      // It may be under a secret of this very moment.
+      return verdict === 'invalid' ? verifyWith(webhookSecrets('now'), request) : verdict;
+    },
+  };
+}
+
+const WORST_FIRST = ['invalid', 'stale', 'valid'] as const satisfies readonly SignatureVerdict[];
+
+/**
+ * Whichever signature comes. Each profile has a header of its own; where several come, one that is wrong spoils the rest.
+ * A request with none is `absent`: then the capability in its URL has to do.
+ */
+export function createAnySignature(profiles: readonly SignatureProfile[]): SignatureProfile {
+  return {
+    name: 'auto',
+    verify(request) {
+      const verdicts = profiles.map((profile) => profile.verify(request));
+      return WORST_FIRST.find((verdict) => verdicts.includes(verdict)) ?? 'absent';
+    },
+  };
+}
+
+/** One spelling: `sha256=` and lower-case hex. */
+const FORM = /^sha256=([0-9a-f]{64})$/;
+
+/** A signature that says nothing of when it was made, or of which delivery: a replay is told by its content alone. */
+export interface HmacHeader {
+  readonly header: string;
+  /** The text of each secret, as it stands, is a key. */
+  readonly secrets: readonly string[];
+  /** What was signed, in pieces; undefined where the body cannot have been signed in this way. */
+  readonly signed: (raw: Uint8Array) => readonly Uint8Array[] | undefined;
+}
+
+/** HMAC-SHA256 in a header of its own, compared in constant time, with every key. */
+function verifyHmacHeader({ header, secrets, signed }: HmacHeader, request: SignedRequest): SignatureVerdict {
+  const values = request.header(header);
+  if (values.length === 0 || secrets.length === 0) return 'absent';
+  const hex = values.length === 1 ? FORM.exec(values[0] ?? '')?.[1] : undefined;
+  const pieces = signed(request.raw);
+  if (hex === undefined || pieces === undefined) return 'invalid';
+
+  const given = Buffer.from(hex, 'hex');
+  let matches = false;
+  for (const secret of secrets) {
+    const mac = createHmac('sha256', secret);
+    for (const piece of pieces) mac.update(piece);
+    matches = timingSafeEqual(given, mac.digest()) || matches;
+  }
+  return matches ? 'valid' : 'invalid';
+}
+
+/** What a profile looks at: raw bytes, and every value of a header, since two of them are a trick. */
+export interface SignedRequest {
+  readonly raw: Uint8Array;
+  header(name: string): readonly string[];
+}
+
+/**
+ * `absent`: nothing that this profile could check. `stale`: genuine once, and of another time, so that it may be a replay:
+ * kept without proof. `invalid` is never stored.
+ */
+export type SignatureVerdict = 'valid' | 'stale' | 'invalid' | 'absent';
+
+/** One way of signing webhooks. A new one is a file next to `standard-webhooks.ts` and a line in `profiles.ts`. */
+export interface SignatureProfile {
+  readonly name: string;
+  verify(request: SignedRequest): SignatureVerdict;
+}
+
+export interface ProfileOptions {
+  /** Any of them may have signed: two are live while one takes the other's place. */
+  readonly secrets: readonly string[];
+  readonly nowMs: () => number;
+}
+
+const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The bytes of an object's text without one member of its top level and one comma next to it; all of them where it has
+ * no such member. Whoever calls has parsed the text already: this only finds places in it. The name is compared as it is
+ * written, so another spelling of it (`\u0073ignature`) is another member.
+ *
+ * Undefined where the member is there twice.
+ */
+export function cutMember(raw: Uint8Array, name: string): readonly Uint8Array[] | undefined {
+  const found = topLevelMembers(raw).filter(({ start }) => isNamed(raw, start, name));
+  const [member, another] = found;
+  if (member === undefined) return [raw];
+  if (another !== undefined) return undefined;
+  const isFirst = raw[member.start - 1] !== COMMA;
+  const start = isFirst ? member.start : member.start - 1;
+  const end = isFirst && raw[member.end] === COMMA ? member.end + 1 : member.end;
+  return [raw.subarray(0, start), raw.subarray(end)];
+}
+
+/** From the opening quote of each name to the comma or brace behind its value. All structure of JSON is ASCII. */
+function topLevelMembers(raw: Uint8Array): readonly Span[] {
+  const members: Span[] = [];
+  let depth = 0;
+  let start: number | undefined;
+  for (let at = 0; at < raw.length; at += 1) {
+    const byte = raw[at];
+    if (byte === QUOTE) {
+      if (depth === 1) start ??= at;
+      at = endOfString(raw, at);
+    } else if (byte === 0x7b || byte === 0x5b) depth += 1;
+    else if (byte === 0x7d || byte === 0x5d || (byte === COMMA && depth === 1)) {
+      if (depth === 1 && start !== undefined) {
+        members.push({ start, end: at });
+        start = undefined;
+      }
+      if (byte !== COMMA) depth -= 1;
+    }
+  }
+  return members;
+}
+
+function endOfString(raw: Uint8Array, opening: number): number {
+  let at = opening + 1;
+  while (at < raw.length && raw[at] !== QUOTE) at += raw[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function isNamed(raw: Uint8Array, start: number, name: string): boolean {
+  const written = Buffer.from(`"${name}"`);
+  return (
+    Buffer.from(raw.subarray(start, start + written.length)).equals(written) && raw[start + written.length] === COLON
+  );
+}

@@ -1,0 +1,97 @@
+import type { Payload } from '@temporalio/common';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Settings } from '../../config/settings-shape.js';
+import type { TokenCheck } from '../http/bearer-token.js';
+import { bodyOf } from '../http/json-body.js';
+import { parseBody } from '../http/flow-path.js';
+
+/** What the codec server needs of `createPayloadCodec`. */
+export interface PeopleCodec {
+  encode(payloads: Payload[]): Promise<Payload[]>;
+  decodeForPeople(payloads: Payload[]): Promise<Payload[]>;
+}
+
+export interface CodecRoutesDeps {
+  readonly codec: PeopleCodec;
+  readonly tokens: TokenCheck;
+  readonly settings: Pick<Settings, 'development'>;
+  /** The Temporal UI's origin, exactly: `http://127.0.0.1:8233`. Undefined: no browser may read the answers. */
+  readonly uiOrigin?: string | undefined;
+}
+
+/** A page of the UI sends a whole history at once. */
+const BODY_LIMIT_BYTES = 8 * 1_024 * 1_024;
+const PREFLIGHT_SECONDS = 600;
+
+/**
+ * Temporal's codec server: shows people what is encrypted. On loopback in development the UI's exact origin suffices,
+ * because the UI passes no token over plain http; everywhere else a token of an operator is needed.
+ */
+export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): void {
+  const fromUi = (request: FastifyRequest) => deps.uiOrigin !== undefined && request.headers.origin === deps.uiOrigin;
+
+  const allowUi = (request: FastifyRequest, reply: FastifyReply): void => {
+    void reply.header('vary', 'origin');
+    if (fromUi(request)) void reply.header('access-control-allow-origin', request.headers.origin);
+  };
+
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    allowUi(request, reply);
+    if (!(deps.settings.development && fromUi(request))) deps.tokens.require(request, 'operator');
+  };
+
+  const operations = {
+    encode: (payloads: Payload[]) => deps.codec.encode(payloads),
+    decode: (payloads: Payload[]) => deps.codec.decodeForPeople(payloads),
+  };
+  for (const [name, operation] of Object.entries(operations)) {
+    server.options(`/codec/${name}`, async (request, reply) => {
+      allowUi(request, reply);
+      if (fromUi(request)) {
+        void reply.headers({
+          'access-control-allow-methods': 'POST',
+          'access-control-allow-headers': 'authorization, content-type, x-namespace',
+          'access-control-max-age': PREFLIGHT_SECONDS,
+        });
+      }
+      return reply.code(204).send();
+    });
+    server.post(`/codec/${name}`, { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit }, async (request) => {
+      const payloads = payloadsOf(parseBody(PayloadsJson, bodyOf(request).value));
+      return payloadsJson(await operation(payloads));
+    });
+  }
+}
+
+/** Payloads as the codec server protocol writes them: proto JSON, bytes in base64. */
+const base64 = () => z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, 'is not base64');
+const PayloadJson = z.object({
+  metadata: z.record(z.string(), base64()).nullish(),
+  data: base64().nullish(),
+});
+const PayloadsJson = z.object({ payloads: z.array(PayloadJson).max(1_000).default([]) });
+type PayloadsJson = z.infer<typeof PayloadsJson>;
+
+function payloadsOf({ payloads }: PayloadsJson): Payload[] {
+  return payloads.map(({ metadata, data }) => ({
+    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, text]) => [name, bytes(text)])),
+    data: bytes(data ?? ''),
+  }));
+}
+
+function payloadsJson(payloads: readonly Payload[]): { payloads: object[] } {
+  const shown = payloads.map(({ metadata, data }) => ({
+    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, text(value)])),
+    data: text(data ?? new Uint8Array()),
+  }));
+  return { payloads: shown };
+}
+
+function bytes(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'base64'));
+}
+
+function text(value: Uint8Array): string {
+  return Buffer.from(value).toString('base64');
+}

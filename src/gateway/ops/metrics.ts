@@ -1,0 +1,206 @@
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { FastifyInstance } from 'fastify';
+import type { InboxSource } from '../../store/inbox.js';
+import type { Store } from '../../store/store.js';
+import type { TokenCheck } from '../http/bearer-token.js';
+import type { FlowStats } from './flow-stats.js';
+
+/** What the parts of the gateway report as they work. */
+interface Metrics {
+  /** A request was answered. `route` is the pattern, which holds no reference and no capability. */
+  readonly answered: (request: { method: string; route: string; status: number; seconds: number }) => void;
+  /** A webhook or callback was answered: `stored`, a `duplicate`, or `refused`. */
+  readonly acknowledged: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
+  /** Events went to their flow, so long after they were received. */
+  readonly dispatched: (lagSeconds: readonly number[]) => void;
+  /** In the text format of Prometheus. */
+  print(): Promise<{ readonly type: string; readonly text: string }>;
+}
+
+/** From a database commit to a slow service, seconds. */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+/** From at once to an outage of an hour, seconds. */
+const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
+
+export interface MetricsDeps {
+  /** Flows whose events wait for a payload key. */
+  readonly unreadableFlows: () => number;
+  readonly inbox: Pick<Store['inbox'], 'counts'>;
+  /** Undefined while no census could be taken. */
+  readonly census: () => Promise<{ readonly answer: FlowStats; readonly atMs: number } | undefined>;
+}
+
+/** A registry of its own: several gateways may live in one process. */
+export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): Metrics {
+  const register = new Registry();
+  const registers = [register];
+  collectDefaultMetrics({ register, prefix: 'towline_' });
+
+  const requests = new Histogram({
+    name: 'towline_http_request_duration_seconds',
+    help: 'Requests to the gateway, by route pattern and status.',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: SECONDS,
+    registers,
+  });
+  const acknowledgements = new Histogram({
+    name: 'towline_event_acknowledgement_seconds',
+    help: 'Webhooks and callbacks, from their last byte to the answer, the row on disk included.',
+    labelNames: ['source', 'result'] as const,
+    buckets: SECONDS,
+    registers,
+  });
+  const lag = new Histogram({
+    name: 'towline_event_dispatch_lag_seconds',
+    help: 'From an event on disk to its signal at Temporal.',
+    buckets: LAG_SECONDS,
+    registers,
+  });
+  const events = new Gauge({
+    name: 'towline_events',
+    help: 'Events in the inbox by what became of them; `waiting` and `delivered` are pending.',
+    labelNames: ['state'] as const,
+    registers,
+  });
+  const repeats = new Gauge({
+    name: 'towline_events_repeats',
+    help: 'Deliveries of events that were known already.',
+    registers,
+  });
+  const unreadable = new Gauge({
+    name: 'towline_events_unreadable_flows',
+    help: 'Flows whose events wait, since this gateway lacks the payload key of one of them. Alert above 0.',
+    registers,
+  });
+  const flows = new Gauge({
+    name: 'towline_flows',
+    help: 'Flows by kind and state; those that ended, as long as Temporal retains them.',
+    labelNames: ['kind', 'state'] as const,
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: 'towline_value_in_flight',
+    help: 'What is in flows that have not ended, by currency or token. For dashboards: a float, and no ledger.',
+    labelNames: ['currency'] as const,
+    registers,
+  });
+  const withoutAmount = new Gauge({
+    name: 'towline_flows_of_unknown_value',
+    help: 'Open flows whose amount the gateway does not know, since another client started them.',
+    registers,
+  });
+  const parked = new Gauge({
+    name: 'towline_flows_parked',
+    help: 'Flows that wait for a person, by reason; `unknown` where no worker could say, `not_asked` beyond 200.',
+    labelNames: ['reason'] as const,
+    registers,
+  });
+  const overdue = new Gauge({
+    name: 'towline_flows_overdue',
+    help: 'Parked flows past their deadline.',
+    registers,
+  });
+  const undelivered = new Gauge({
+    name: 'towline_callbacks_undelivered',
+    help: 'Flows whose caller could not be told of a change, after three days of trying: `towline callbacks` lists them.',
+    registers,
+  });
+  const censusTime = new Gauge({
+    name: 'towline_flows_counted_timestamp_seconds',
+    help: 'When the flows were last counted. Alert where it stands still: Temporal cannot be asked.',
+    registers,
+  });
+
+  const storeUp = new Gauge({
+    name: 'towline_store_up',
+    help: '1 where the store could be asked for this scrape. At 0 the figures of events are the last ones known.',
+    registers,
+  });
+
+  function show({ answer, atMs }: { answer: FlowStats; atMs: number }): void {
+    for (const { kind, state, count } of answer.flows) flows.set({ kind, state }, count);
+    inFlight.reset();
+    for (const [currency, amount] of answer.inFlight) inFlight.set({ currency }, Number(amount));
+    withoutAmount.set(answer.withoutAmount);
+    parked.reset();
+    for (const [reason, count] of answer.parked) parked.set({ reason }, count);
+    if (answer.notAsked > 0) parked.set({ reason: 'not_asked' }, answer.notAsked);
+    overdue.set(answer.overdue);
+    undelivered.set(answer.undelivered);
+    censusTime.set(atMs / 1_000);
+  }
+
+  return {
+    answered: ({ seconds, method, route, status }) => requests.observe({ method, route, status }, seconds),
+    acknowledged: (source, result, seconds) => acknowledgements.observe({ source, result }, seconds),
+    dispatched: (lagSeconds) => lagSeconds.forEach((seconds) => lag.observe(seconds)),
+    async print() {
+      // A scrape must tell of an outage, and not fall to it.
+      const [counts, counted] = await Promise.all([inbox.counts().catch(() => undefined), census()]);
+      storeUp.set(counts === undefined ? 0 : 1);
+      for (const [state, count] of Object.entries(counts?.byState ?? {})) events.set({ state }, count);
+      unreadable.set(unreadableFlows());
+      if (counts !== undefined) repeats.set(counts.repeats);
+      if (counted !== undefined) show(counted);
+      return { type: register.contentType, text: await register.metrics() };
+    },
+  };
+}
+
+/**
+ * The last answer of a question that costs something: asked again when it is older than `freshMs`, once for all who want
+ * it. Where asking fails, or takes longer than `patienceMs`, the last answer stands, with its age on show.
+ */
+export function keepFresh<T>(options: {
+  readonly ask: () => Promise<T>;
+  readonly freshMs: number;
+  readonly patienceMs: number;
+  readonly nowMs: () => number;
+  readonly failed: (error: unknown) => void;
+}) {
+  let last: { readonly answer: T; readonly atMs: number } | undefined;
+  let asking: Promise<void> | undefined;
+
+  const askNow = async (): Promise<void> => {
+    try {
+      const answer = await options.ask();
+      last = { answer, atMs: options.nowMs() };
+    } catch (error) {
+      options.failed(error);
+    } finally {
+      asking = undefined;
+    }
+  };
+
+  return async (): Promise<{ readonly answer: T; readonly atMs: number } | undefined> => {
+    if (last === undefined || options.nowMs() - last.atMs >= options.freshMs) {
+      await Promise.race([(asking ??= askNow()), passed(options.patienceMs)]);
+    }
+    return last;
+  };
+}
+
+function passed(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}
+
+/** `GET /metrics`, for Prometheus; with a token, since it tells how much money is on its way. */
+export function addMetricsRoute(
+  server: FastifyInstance,
+  deps: { readonly metrics: Metrics; readonly tokens: TokenCheck },
+) {
+  server.get('/metrics', async (request, reply) => {
+    deps.tokens.require(request, 'flows');
+    const { type, text } = await deps.metrics.print();
+    return reply.header('content-type', type).send(text);
+  });
+}
+
+/** Every answer of the server is counted, by the pattern of its route. */
+export function countRequests(server: FastifyInstance, metrics: Metrics): void {
+  server.addHook('onResponse', (request, reply, next) => {
+    const route = request.routeOptions.url ?? '(unknown)';
+    metrics.answered({ method: request.method, route, status: reply.statusCode, seconds: reply.elapsedTime / 1_000 });
+    next();
+  });
+}

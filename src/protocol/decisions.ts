@@ -1,0 +1,210 @@
+/*
+ * What is known about money, and what may be done with that knowledge. Every decision about money in the workflows comes
+ * from here. Pure, and imports nothing, so that workflows may import its values. docs/decisions.md prints these tables.
+ */
+
+/** The three answers to every question about the outside world. A refusal, an error and silence are `cannot-tell`. */
+export const EVIDENCE = ['shown', 'absent', 'cannot-tell'] as const;
+export type Evidence = (typeof EVIDENCE)[number];
+
+/** What the claim of a POST says. `ordered`: reserved for another send that was ordered; an earlier one was sent. */
+export const CLAIM_SAYS = ['free', 'reserved', 'ordered', 'sending', 'answered', 'rejected', 'void'] as const;
+export type ClaimSays = (typeof CLAIM_SAYS)[number];
+
+/**
+ * What the status lookup says of a POST. `other`: a record of another amount, currency or receiver. `no-lookup`: the
+ * interface has none for this operation, or its record may be older than the POST.
+ */
+export const LOOKUP_SAYS = ['shown', 'other', 'absent', 'cannot-tell', 'no-lookup'] as const;
+export type LookupSays = (typeof LOOKUP_SAYS)[number];
+
+/** What trusted events say of a POST. `other`: they differ from what we sent, or exclude it. */
+export const TRUSTED_SAY = ['nothing', 'shown', 'other'] as const;
+export type TrustedSay = (typeof TRUSTED_SAY)[number];
+
+/** Everything that is asked about one POST. */
+export interface PostEvidence {
+  readonly claim: ClaimSays;
+  readonly lookup: LookupSays;
+  readonly trusted: TrustedSay;
+  /** An untrusted event claims that the POST was executed. It proves nothing, and vetoes what we would do by ourselves. */
+  readonly untrusted: boolean;
+  /** The service itself answered that it knows the reference. */
+  readonly saidToExist: boolean;
+  /** The settle window is over, and the lookup said the same for all of it. */
+  readonly windowOver: boolean;
+}
+
+/** In which phases of its claim a POST cannot have been executed. */
+const NEVER_EXECUTED = {
+  free: true,
+  reserved: true,
+  ordered: false,
+  sending: false,
+  answered: false,
+  rejected: true,
+  void: true,
+} as const satisfies Record<ClaimSays, boolean>;
+
+/** Whether the service executed the POST. `other`: what it has under the reference is not ours. */
+export function executed(post: PostEvidence): Evidence | 'other' {
+  if (post.claim === 'answered' || post.lookup === 'shown' || post.trusted === 'shown') return 'shown';
+  if (post.lookup === 'other' || post.trusted === 'other') return 'other';
+  if (NEVER_EXECUTED[post.claim]) return 'absent';
+  return post.lookup === 'absent' && post.windowOver && !post.saidToExist ? 'absent' : 'cannot-tell';
+}
+
+/** How the service treats a repeated reference, by the setting `DUPLICATE_REFERENCE`. */
+export const REPEATS = ['unknown', 'same-result', 'rejected'] as const;
+export type Repeat = (typeof REPEATS)[number];
+
+/** What a flow does about a POST by itself. */
+export type PostStep =
+  /** The first send, right after its claim was marked. */
+  | { readonly do: 'send' }
+  /** Another send that the setting allows. */
+  | { readonly do: 'repeat' }
+  /** The service has it: follow it. */
+  | { readonly do: 'follow' }
+  /** The service refused it. */
+  | { readonly do: 'end-rejected' }
+  /** It was given up before it was sent. */
+  | { readonly do: 'end-not-sent' }
+  | { readonly do: 'ask-on' }
+  | { readonly do: 'park'; readonly reason: PostParkReason };
+
+export type PostParkReason = 'duplicate_mismatch' | 'not_found_at_service' | 'could_not_ask' | 'unknown_outcome';
+
+/** What a flow does about a POST by itself, by all that is known of it. */
+export function postStep(post: PostEvidence, repeat: Repeat): PostStep {
+  const known = executed(post);
+  if (known === 'shown') return { do: 'follow' };
+  if (known === 'other') return { do: 'park', reason: 'duplicate_mismatch' };
+  if (post.claim === 'rejected') return { do: 'end-rejected' };
+  if (post.claim === 'void') return { do: 'end-not-sent' };
+  if (post.claim === 'free' || post.claim === 'reserved') return { do: 'send' };
+  if (!post.windowOver) return { do: 'ask-on' };
+  if (repeat !== 'unknown' && mayRepeat(post)) return { do: 'repeat' };
+  return { do: 'park', reason: parkReasonOf(post.lookup) };
+}
+
+/** Where the lookup has the last word it must have said "not found"; where there is none, the setting alone vouches. */
+function mayRepeat({ lookup, untrusted, saidToExist, trusted }: PostEvidence): boolean {
+  if (untrusted || saidToExist || trusted !== 'nothing') return false;
+  return lookup === 'absent' || lookup === 'no-lookup';
+}
+
+/** Why a flow parks that has no proof, by what the lookup says. */
+export const parkReasonOf = (lookup: LookupSays): PostParkReason => WHY_PARKED[lookup];
+
+const WHY_PARKED = {
+  shown: 'unknown_outcome',
+  other: 'duplicate_mismatch',
+  absent: 'not_found_at_service',
+  'cannot-tell': 'could_not_ask',
+  'no-lookup': 'unknown_outcome',
+} as const satisfies Record<LookupSays, PostParkReason>;
+
+/** What a person may order about a POST whose outcome is unknown. */
+export const POST_ORDERS = ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'] as const;
+export type PostOrder = (typeof POST_ORDERS)[number];
+
+/**
+ * Why an order cannot be carried out, by all that is known at that moment; null where it can. A person's word stands in
+ * for proof that is missing, and never against proof.
+ */
+export function refusalOf(order: PostOrder, post: PostEvidence): string | null {
+  const known = executed(post);
+  switch (order) {
+    case 'send-again':
+      if (known === 'shown') return 'the service is known to have it';
+      if (known === 'other') return 'the service has something else under this reference';
+      return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
+    case 'close-not-executed':
+      return known === 'shown' ? 'the service is known to have it' : null;
+    case 'mark-completed':
+    case 'mark-refunded':
+      return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
+    default:
+      return order satisfies never;
+  }
+}
+
+/** Whether a flow may end because nothing was sent: cancelled, expired, or no quote. */
+export function mayEndUnsent(post: PostEvidence): boolean {
+  return executed(post) === 'absent' && NEVER_EXECUTED[post.claim];
+}
+
+/** How a payment ended, in one word each. */
+export const ENDINGS = ['completed', 'failed', 'refunded'] as const;
+export type Ending = (typeof ENDINGS)[number];
+
+/** Everything that is known about the end of a payment that the service has. */
+export interface EndEvidence {
+  /** By trusted events, or by the lookup where there is one. */
+  readonly proven: readonly Ending[];
+  /** By untrusted events: each may be true, and each may be forged. */
+  readonly claimed: readonly Ending[];
+  /** Whether we hold money that a failure would oblige us to send back. `absent` only on an explicit statement. */
+  readonly fundsHeld: Evidence;
+}
+
+export type EndStep =
+  | { readonly do: 'wait' }
+  | { readonly do: 'end'; readonly as: Ending }
+  /** A refund is due, or cannot be ruled out: wait for the one of the service, then park or send ours. */
+  | { readonly do: 'refund' }
+  /** What is proven or claimed excludes one another. */
+  | { readonly do: 'park'; readonly reason: 'conflict' };
+
+/** FAILED → REFUNDED is the one legal move between endings; a completion stands with neither. */
+export function endStep({ proven, claimed, fundsHeld }: EndEvidence): EndStep {
+  const completed = proven.includes('completed');
+  const failed = proven.includes('failed');
+  const refunded = proven.includes('refunded');
+  if (completed && (failed || refunded)) return { do: 'park', reason: 'conflict' };
+  if (completed) return { do: 'end', as: 'completed' };
+  if (refunded) return { do: 'end', as: 'refunded' };
+  if (!failed) return { do: 'wait' };
+  if (fundsHeld !== 'absent') return { do: 'refund' };
+  return contradictsFailure(claimed) ? { do: 'park', reason: 'conflict' } : { do: 'end', as: 'failed' };
+}
+
+/** An untrusted event is no proof; it is enough not to call a payment failed, nor to refund it, by ourselves. */
+export function contradictsFailure(claimed: readonly Ending[]): boolean {
+  return claimed.includes('completed') || claimed.includes('refunded');
+}
+
+/** What must hold for a refund by us, beside what was proven and claimed. */
+export interface RefundEvidence extends EndEvidence {
+  /** The input allows it (`refund.auto`), or a person ordered it. */
+  readonly by: 'input' | 'person';
+  /** Amount, token and address are known, sendable, and no more than what came in. */
+  readonly termsStand: boolean;
+}
+
+/** Why a refund by us may not be sent; null where it may. */
+export function refundRefusal(refund: RefundEvidence): string | null {
+  if (!refund.proven.includes('failed')) return 'the failure is not proven';
+  if (refund.proven.includes('completed')) return 'the payment is proven to have completed';
+  if (refund.proven.includes('refunded')) return 'it is proven to have been refunded';
+  if (!refund.termsStand) return 'its terms do not stand';
+  if (refund.by === 'person') return null;
+  if (refund.fundsHeld !== 'shown') return 'nothing shows that the crypto was paid';
+  return contradictsFailure(refund.claimed) ? 'an unverified event claims another ending' : null;
+}
+
+/** What is known of an invoice that we have not paid. `other`: a payment of another amount or currency. */
+export const PAID_SAYS = ['paid', 'not-paid', 'other', 'cannot-tell'] as const;
+export type PaidSays = (typeof PAID_SAYS)[number];
+
+export interface InvoiceEvidence {
+  readonly lookup: PaidSays;
+  /** A trusted event says that it was paid. */
+  readonly paidByEvent: boolean;
+}
+
+/** Whether an invoice was paid by another way. A trusted event against the lookup leaves it open. */
+export function paidElsewhere({ lookup, paidByEvent }: InvoiceEvidence): PaidSays {
+  return lookup === 'not-paid' && paidByEvent ? 'cannot-tell' : lookup;
+}

@@ -1,0 +1,101 @@
+import type { FlowKind, FlowState, ParkAction, ParkReason } from './vocabulary.js';
+
+/** What an inbox row becomes on its way into a flow: no personal data, only what the flow compares and decides by. */
+export interface FlowEvent {
+  /** Id of the inbox row; a flow takes each id once. */
+  readonly id: string;
+  readonly source: 'callback' | 'settlement' | 'webhook';
+  readonly trusted: boolean;
+  /** How it was proven: `signature`, `capability`, `network`, `corroborated`, `person`; null while unproven. */
+  readonly proof: string | null;
+  /** The status word, as it came; null where the event has none. */
+  readonly status: string | null;
+  readonly receivedAt: string;
+  /** Members that the flow can compare with what it knows; decimal strings for amounts. */
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+/** What became of an event, as the flow reports it to the inbox. */
+export type EventResult = 'applied' | 'duplicate' | 'unverified' | 'conflicting';
+
+export interface TimelineEntry {
+  readonly at: string;
+  readonly stage: string;
+  /** `flow`, `service`, `provider`, or a person's token name. */
+  readonly by: string;
+  readonly detail: string;
+}
+
+export interface Parked {
+  readonly reason: ParkReason;
+  readonly since: string;
+  readonly actions: readonly ParkAction[];
+  readonly evidence: Readonly<Record<string, unknown>>;
+}
+
+/** How a flow ended. */
+export interface Outcome {
+  readonly state: FlowState;
+  /** An `EndReason`, or null where it simply completed or was refunded. */
+  readonly reason: string | null;
+  /** A sentence for a person. */
+  readonly detail: string;
+}
+
+/** A flow, as JSON: what the query `flow`, the gateway and the CLI show. */
+export interface FlowView {
+  readonly kind: FlowKind;
+  readonly reference: string;
+  readonly flowId: string;
+  readonly state: FlowState;
+  readonly stage: string;
+  readonly serviceReference: string | null;
+  readonly startedAt: string;
+  readonly updatedAt: string;
+  readonly deadlineAt: string | null;
+  readonly parked: Parked | null;
+  readonly outcome: Outcome | null;
+  readonly timeline: readonly TimelineEntry[];
+}
+
+/** The answer to the query `flow` and the content of a flow's result: the view, and the fates of its events. */
+export interface FlowReport {
+  readonly view: FlowView;
+  readonly events: Readonly<Record<string, EventResult>>;
+}
+
+/** Argument of the update `resolve`. */
+export interface ResolveOrder {
+  readonly action: string;
+  readonly note: string;
+  /** Name of the token that ordered it. */
+  readonly actor: string;
+  /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`; default: the one parked for, if one. */
+  readonly eventId?: string;
+}
+
+/** Argument of the updates `cancel` and `approveQuote`. */
+export interface PersonOrder {
+  readonly actor: string;
+  readonly note?: string;
+}
+
+/** Argument of the update `provideRefundInvoice`. */
+export interface RefundInvoiceOrder {
+  readonly actor: string;
+  /** A Lightning invoice (BOLT 11) of whoever is to get the refund. */
+  readonly invoice: string;
+}
+
+/** Argument of the update `pay`: who pays an invoice, and how much where that is not the invoice's amount. */
+export interface PayOrder {
+  readonly actor: string;
+  readonly mobileMoney: unknown;
+  readonly amount?: unknown;
+  readonly currency?: unknown;
+}
+
+/** A wallet's address, to be compared: the case of hexadecimal digits is a checksum that not everybody writes. */
+export function addressFact(address: string): string {
+  return /^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address;
+}

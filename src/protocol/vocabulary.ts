@@ -1,0 +1,201 @@
+/** The words that flows, gateway, worker and CLI share. Imports nothing, so that workflows may import its values. */
+
+export const FLOW_KINDS = [
+  'bridge-transfer',
+  'invoice-payment',
+  'onramp',
+  'crypto-send',
+  'offramp',
+  'bank-checkout',
+  'card-deposit',
+  'bank-withdrawal',
+  'kyc-check',
+  'mobile-money-watch',
+] as const;
+export type FlowKind = (typeof FLOW_KINDS)[number];
+
+export const FLOW_STATES = ['running', 'parked', 'completed', 'refunded', 'failed', 'expired', 'cancelled'] as const;
+export type FlowState = (typeof FLOW_STATES)[number];
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
+/** The service lets an unpaid deposit expire after 24 h: that shall end the flow, and not a person. */
+const CUSTOMER_PAYS_SECONDS = DAY_SECONDS + HOUR_SECONDS;
+
+/** Seconds from a flow's start to its deadline, where its input names none; an hour where its kind is not here. */
+const DEADLINE_SECONDS: Readonly<Partial<Record<FlowKind, number>>> = {
+  'invoice-payment': CUSTOMER_PAYS_SECONDS,
+  onramp: CUSTOMER_PAYS_SECONDS,
+  'bank-checkout': CUSTOMER_PAYS_SECONDS,
+  /** Banks rest on weekends. */
+  'bank-withdrawal': 3 * DAY_SECONDS,
+  /** People look at a KYC record, and they rest on weekends, too. */
+  'kyc-check': 7 * DAY_SECONDS,
+};
+
+export function defaultDeadlineSeconds(kind: FlowKind): number {
+  return DEADLINE_SECONDS[kind] ?? HOUR_SECONDS;
+}
+
+/** Durable names: a running flow holds on to them. `test/durable-names` keeps a snapshot. */
+export const TASK_QUEUE = 'towline';
+export const EVENTS_SIGNAL = 'events';
+export const FLOW_QUERY = 'flow';
+/** The workflow that tells a flow's caller of its changes, what it hears, and what it answers. */
+export const CALLBACK_WORKFLOW = 'callbackDelivery';
+export const CHANGES_SIGNAL = 'changes';
+export const RESEND_SIGNAL = 'resend';
+export const CALLBACKS_QUERY = 'callbacks';
+/** What `STATE_ATTRIBUTE` says of it while it waits for a person, after days of trying. */
+export const UNDELIVERED = 'undelivered';
+export const UPDATES = {
+  answer: 'answer',
+  approveQuote: 'approveQuote',
+  cancel: 'cancel',
+  resolve: 'resolve',
+  provideRefundInvoice: 'provideRefundInvoice',
+  pay: 'pay',
+} as const;
+
+/** Keyword; set when a flow parks and when it ends (a running flow has none). */
+export const STATE_ATTRIBUTE = 'TowlineState';
+
+/**
+ * Why a flow is parked, and what a person may order then. The actions are the legal moves of the flow's state machine:
+ * what is not listed is refused.
+ */
+export const PARK_ACTIONS = {
+  /** A POST was sent, and nothing tells its outcome: there is no status lookup, or its record may be older. */
+  unknown_outcome: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
+  /** A POST was sent, and the status lookup found nothing for the whole settle window. */
+  not_found_at_service: ['send-again', 'close-not-executed'],
+  /** A POST was sent, and neither the claim nor the status lookup could be asked what became of it. */
+  could_not_ask: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
+  /** Nothing was sent, and nothing tells whether the invoice was paid by another way. */
+  payment_unclear: ['keep-waiting', 'mark-completed', 'close-not-executed'],
+  /** The service says that this reference exists, with another amount, currency or receiver. `mark-refunded`: refunds. */
+  duplicate_mismatch: ['close-not-executed', 'mark-refunded'],
+  /** At the deadline there was a terminal settlement that nobody has proven. */
+  unverified_settlement: ['trust-settlement', 'mark-completed', 'mark-failed', 'keep-waiting'],
+  /** At the deadline no terminal event had come. */
+  no_settlement: ['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded'],
+  /** At the deadline nobody had decided. */
+  no_decision: ['keep-waiting', 'mark-completed', 'mark-failed'],
+  /** A trusted event says something else about this transfer than we know. Both sides are in the evidence. */
+  event_mismatch: ['accept-event', 'dismiss-event'],
+  /** The service refused to hear the provider's trusted settlement, or cannot be told of it for a while. */
+  report_refused: ['report-again', 'mark-completed', 'mark-failed'],
+  /** Money may have moved, and a later step of the flow can never succeed. */
+  step_failed: ['mark-completed', 'mark-failed', 'mark-refunded'],
+  /** Trusted events contradict one another, for example completed and refunded. */
+  conflict: ['mark-completed', 'mark-failed', 'mark-refunded'],
+  /** The transfer failed after the crypto had been paid, and nobody is known to have refunded it. */
+  refund_needed: ['refund-now', 'mark-refunded', 'close-without-refund', 'mark-completed'],
+  /** The refund was sent, and its outcome cannot be told. */
+  refund_unknown: ['send-again', 'close-not-executed', 'mark-refunded'],
+  /** The refund was accepted, and never confirmed. */
+  refund_unconfirmed: ['keep-waiting', 'mark-refunded', 'mark-failed'],
+  /** The deadline came while the service owed a refund. */
+  refund_pending: ['keep-waiting', 'mark-refunded', 'close-without-refund', 'mark-completed'],
+  /** The service refused or failed the refund. */
+  refund_failed: ['mark-refunded', 'close-without-refund'],
+  /** The customer's fiat was collected, and the crypto that it was for failed on the chain. */
+  crypto_leg_failed: ['mark-completed', 'mark-refunded', 'close-without-refund'],
+  /** The service asks for a Lightning invoice to refund to: the update `provideRefundInvoice` takes it. */
+  refund_invoice_needed: ['keep-waiting', 'mark-refunded', 'close-without-refund', 'mark-completed'],
+  /** A checked refund invoice is on show: it must be handed to the service, by a person. */
+  refund_invoice_ready: ['confirm-handed-over', 'mark-refunded', 'close-without-refund', 'mark-completed'],
+  /** The flow was terminated in the Temporal UI; the gateway resolves it on its claim. */
+  terminated: ['close-not-executed', 'mark-completed', 'mark-failed', 'mark-refunded'],
+} as const;
+export type ParkReason = keyof typeof PARK_ACTIONS;
+export type ParkAction = (typeof PARK_ACTIONS)[ParkReason][number];
+
+/** Reasons of flows that end Failed, Expired or Cancelled: the `type` of the closing failure. */
+export const END_REASONS = [
+  'invalid_input',
+  'plaintext_input',
+  'quote_rejected',
+  'rejected_by_service',
+  'other_request_same_reference',
+  'not_executed',
+  'failed_at_service',
+  'kyc_rejected',
+  'closed_by_person',
+  'deadline_passed',
+  'approval_expired',
+  'cancelled_before_sending',
+  'card_details_expired',
+] as const;
+export type EndReason = (typeof END_REASONS)[number];
+
+/** camelCase of a kind: its Temporal workflow type. */
+export function workflowTypeOf(kind: FlowKind): string {
+  return kind.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+export function flowIdOf(kind: FlowKind, reference: string): string {
+  return `${kind}/${reference}`;
+}
+
+const CALLBACK_ID_PREFIX = 'callbacks/';
+
+/** Workflow id of the delivery of a flow's callbacks. No flow has such an id: `callbacks` is no kind. */
+export function callbackIdOf(flowId: string): string {
+  return CALLBACK_ID_PREFIX + flowId;
+}
+
+/** The flow whose callbacks a workflow id delivers. */
+export function flowIdOfCallbacks(workflowId: string): string | undefined {
+  return workflowId.startsWith(CALLBACK_ID_PREFIX) ? workflowId.slice(CALLBACK_ID_PREFIX.length) : undefined;
+}
+
+/** `{kind, reference}` of a flow id, or undefined where it is none of ours. */
+export function parseFlowId(flowId: string): { kind: FlowKind; reference: string } | undefined {
+  const slash = flowId.indexOf('/');
+  const kind = FLOW_KINDS.find((candidate) => candidate === flowId.slice(0, slash));
+  return slash > 0 && kind !== undefined ? { kind, reference: flowId.slice(slash + 1) } : undefined;
+}
+
+/** Why a flow is parked, as a sentence for the person who is called. Shown in the Temporal UI and by the CLI. */
+export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
+  unknown_outcome: 'A payment request was sent, its answer was lost, and nothing tells whether the service took it.',
+  not_found_at_service: 'A payment request was sent, its answer was lost, and the service does not show it.',
+  could_not_ask: 'A payment request was sent, its answer was lost, and the service cannot be asked about it.',
+  payment_unclear: 'Nothing was sent, and it cannot be told whether the invoice was paid by another way.',
+  duplicate_mismatch: 'The service has something else under this reference: another amount, currency or receiver.',
+  unverified_settlement: 'The deadline passed; a settlement came, and nobody has proven that it is genuine.',
+  no_settlement: 'The deadline passed, and nothing final was heard.',
+  no_decision: 'The deadline passed, and nobody has decided on the KYC record.',
+  event_mismatch: 'A trusted event says something else about this payment than we know.',
+  report_refused: "The service refused to hear the provider's settlement, or cannot be told of it.",
+  step_failed: 'Money may have moved, and a later step of the flow cannot be carried out.',
+  conflict: 'Trusted words contradict one another, for example completed and refunded.',
+  refund_needed: 'The payment failed after money had moved, and nobody is known to have refunded it.',
+  refund_unknown: 'The refund was sent, and nothing tells whether the service took it.',
+  refund_unconfirmed: 'The refund was accepted, and has not been confirmed.',
+  refund_pending: 'The deadline passed while the service still owed a refund.',
+  refund_failed: 'The refund was refused, or it failed.',
+  crypto_leg_failed: "The customer's fiat was collected, and the crypto that it was for failed.",
+  refund_invoice_needed: 'The service asks for a Lightning invoice to refund to.',
+  refund_invoice_ready: 'A checked refund invoice waits to be handed to the service, before it expires.',
+  terminated: 'The flow was terminated in the Temporal UI; what became of its money is not known to it.',
+};
+
+/** What a person must have made sure of before each action. Shown with the legal ones by the CLI. */
+export const CHECK_FIRST: Readonly<Record<ParkAction, string>> = {
+  'send-again': 'the service says that it does not have this reference; else it is paid twice',
+  'close-not-executed':
+    'the service does not have this reference, and never will; else money moved under a failed flow',
+  'mark-completed': 'the recipient has the money',
+  'mark-failed': 'no money was moved, or all of it is back',
+  'mark-refunded': 'the payer has the money back',
+  'keep-waiting': 'somebody expects it to move on; it parks again at the next deadline',
+  'trust-settlement': 'the settlement provider confirms this very settlement; it then counts as proven',
+  'accept-event': 'the event is right, and what we know is wrong; the flow goes on with the figures of the event',
+  'dismiss-event': 'the event is of something else',
+  'report-again': 'the service can take the settlement now',
+  'refund-now': 'nobody else has refunded, and the recipient was not paid; else it is paid out twice',
+  'close-without-refund': 'no refund is owed, or it is made outside of this flow',
+  'confirm-handed-over': 'the service has this very invoice from you',
+};

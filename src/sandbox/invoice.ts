@@ -1,0 +1,138 @@
+import type { InvoiceRequest, InvoicePaymentRequest } from '../contract/invoice.js';
+import type { Kind, Move } from './transactions/kind.js';
+import type { Lifecycle, Script } from './transactions/lifecycle.js';
+import type { Transaction, Transactions } from './transactions/transactions.js';
+import { feeOf, less } from './exchange.js';
+import { customerKey, PAYMENT_CONFIRMED_EVENT, PAYMENT_LIFECYCLE } from './deposit/payment.js';
+import { accounts, transfer } from './ledger.js';
+
+export type InvoiceStatus = 'OPEN' | 'PAID';
+
+const completed = {
+  story: 'generated; its payment has endings of its own',
+  path: [],
+  // Its payment tells.
+  callbacks: false,
+} as const satisfies Script<InvoiceStatus>;
+
+/** `payInvoice` of the same amount or reference is to meet its own endings, so these have others. */
+export const INVOICE_ENDINGS = {
+  completed,
+  'invoice-rejected': { ...completed, story: 'refused with 400 TRANSACTION_FAILED', refuses: 'transaction-failed' },
+} as const satisfies Record<string, Script<InvoiceStatus>>;
+
+export const INVOICE_LIFECYCLE: Lifecycle<InvoiceStatus> = {
+  initial: 'OPEN',
+  moves: { OPEN: ['PAID'], PAID: [] },
+  endings: INVOICE_ENDINGS,
+  magic: { '.31': 'invoice-rejected' },
+  words: { interface: {}, live: {} },
+};
+
+/** A demand for money; nothing moves until it is paid. */
+export const INVOICE: Kind<InvoiceRequest> = {
+  operation: 'createInvoice',
+  title: 'Invoice',
+  idPrefix: 'INV',
+  lifecycle: INVOICE_LIFECYCLE,
+  amount: ({ amount, currency }) => ({ amount, currency }),
+  parties: ({ bank }) => [bank.phoneNumber, bank.accountNumber],
+  callbackUrl: () => undefined,
+  figures: () => ({}),
+  move: () => undefined,
+  data: (invoice, word) => ({ referenceId: invoice.reference, id: invoice.id, status: word, ...amountOf(invoice) }),
+  event: 'transaction.status.updated',
+  alsoTells: () => [],
+};
+
+const amountOf = ({ body: { amount, currency } }: Transaction<InvoiceRequest>) => ({ amount, currency });
+
+/** "Shown as strings in the retrieval result (the shown values do not match their names)": the inner ones are right. */
+export function invoiceRecord(invoice: Transaction<InvoiceRequest>) {
+  const { id, reference, body } = invoice;
+  const { bank, amount, currency } = body;
+  return {
+    referenceId: reference,
+    amount: currency,
+    currency: String(bank.bankCode ?? amount),
+    accountName: bank.accountName,
+    address: bank.address,
+    phoneNumber: bank.phoneNumber,
+    bankCode: bank.bankCode === undefined ? undefined : String(bank.bankCode),
+    accountNumber: bank.accountNumber,
+    country: bank.country,
+    invoice: { referenceId: reference, invoiceId: id, amount, currency },
+  };
+}
+
+/** An invoice and its payment have the same reference. */
+export interface Invoices {
+  invoiceOf(reference: string): Transaction<InvoiceRequest> | undefined;
+  paymentOf(reference: string): Transaction<InvoicePaymentRequest> | undefined;
+}
+
+export const createInvoices = (transactions: Transactions): Invoices => ({
+  invoiceOf: (reference) =>
+    transactions.ofReference(reference, INVOICE.operation)[0] as Transaction<InvoiceRequest> | undefined,
+  paymentOf: (reference) =>
+    transactions.ofReference(reference, INVOICE_PAYMENT.operation)[0] as Transaction<InvoicePaymentRequest> | undefined,
+});
+
+/** An invoice paid by mobile money. It has no callback URL: only the account's webhook hears of it. */
+export const INVOICE_PAYMENT: Kind<InvoicePaymentRequest> = {
+  operation: 'payInvoice',
+  title: 'Invoice payment',
+  idPrefix: 'PAY',
+  lifecycle: PAYMENT_LIFECYCLE,
+  amount: ({ amount, currency }) => ({ amount, currency }),
+  parties: ({ mobileMoney }) => [mobileMoney.phoneNumber],
+  callbackUrl: () => undefined,
+  figures: ({ amount, currency }) => ({ fee: feeOf(String(amount), currency) }),
+  move: (payment, _from, to) => movePayment(payment, to),
+  data: ({ id, reference, body, createdAt }, word, at) => ({
+    referenceId: reference,
+    id,
+    status: word,
+    amount: body.amount,
+    currency: body.currency,
+    createdAt,
+    updatedAt: at,
+  }),
+  event: 'transaction.status.updated',
+  alsoTells: ({ status }, data) => (status === 'SUCCESSFUL' ? [{ event: PAYMENT_CONFIRMED_EVENT, data }] : []),
+};
+
+/** The money goes on to the bank account that the invoice names. */
+function movePayment({ reference, body, figures: { fee = '0' } }: Transaction<InvoicePaymentRequest>, to: string) {
+  const { currency, mobileMoney } = body;
+  const net = less(String(body.amount), fee);
+  const customer = accounts.customer(customerKey(mobileMoney.phoneNumber));
+  const recipient = accounts.recipient(reference);
+  const moves: Readonly<Partial<Record<string, Move>>> = {
+    SUCCESSFUL: {
+      kind: 'deposit',
+      postings: [...transfer(customer, recipient, currency, net), ...transfer(customer, accounts.fees, currency, fee)],
+    },
+    REVERSED: {
+      kind: 'reversal',
+      postings: [...transfer(recipient, customer, currency, net), ...transfer(accounts.fees, customer, currency, fee)],
+    },
+  };
+  return moves[to];
+}
+
+/** "PENDING is the status shown right after an invoice payment request"; an invoice that nobody pays shows it, too. */
+export function invoicePaymentRecord(
+  invoice: Transaction<InvoiceRequest>,
+  payment: Transaction<InvoicePaymentRequest> | undefined,
+  word: string,
+) {
+  const { amount, currency } = payment?.body ?? invoice.body;
+  return {
+    invoice: { amount: invoice.body.amount, currency: invoice.body.currency, status: word },
+    currency,
+    amount,
+    referenceId: invoice.reference,
+    status: word,
+  };
+}

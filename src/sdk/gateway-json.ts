@@ -1,0 +1,89 @@
+import type { CallbackFailure, CallbackState } from '../flows/callback.js';
+import type { FlowView } from '../protocol/messages.js';
+import type { FlowKind, FlowState } from '../protocol/vocabulary.js';
+import type { Rejection } from '../store/claim.js';
+import type { InboxRow, InboxState } from '../store/inbox.js';
+
+/** A flow, as the gateway shows it. */
+export type Flow = FlowView;
+
+/** A flow in a list: what the server knows without asking a worker. */
+export interface ListedFlow extends Pick<FlowView, 'kind' | 'reference' | 'flowId' | 'state' | 'startedAt'> {
+  readonly closedAt: string | null;
+}
+
+/** What the service answered to one request of a flow: its `data`, or its refusal. */
+export type ServiceAnswer =
+  { readonly operation: string; readonly data: unknown } | { readonly operation: string; readonly rejected: Rejection };
+
+export interface ServiceAnswers {
+  readonly flowId: string;
+  /** Oldest first. */
+  readonly answers: readonly ServiceAnswer[];
+}
+
+/** An event as the gateway shows it; the body only to whom it may be shown. */
+export type ShownEvent = Omit<InboxRow, 'contentHash' | 'body'> & { readonly body?: unknown };
+
+export type EventState = InboxState;
+
+export interface EventPage {
+  /** Newest first. */
+  readonly events: readonly ShownEvent[];
+  /** For `after`: where the next page begins; null at the end. */
+  readonly next: string | null;
+}
+
+export interface Replay {
+  readonly dryRun: boolean;
+  /** What it does, as a sentence. */
+  readonly would: string;
+  readonly flowState: FlowState | null;
+}
+
+/** A card in the memory of one gateway, for a minute. */
+export interface CardToken {
+  readonly cardToken: string;
+  readonly masked: string;
+  readonly expiresAt: string;
+}
+
+/** How far the callbacks of one flow got. Of the URL only its origin is shown: its path may hold a capability. */
+export interface CallbacksJson {
+  readonly kind: FlowKind;
+  readonly reference: string;
+  readonly flowId: string;
+  /** `none`: nothing was ever to be told. `unknown`: no worker answers. */
+  readonly state: CallbackState | 'none' | 'unknown';
+  readonly to: string | null;
+  /** What is being sent, or could not be delivered. */
+  readonly current: CallbackJson | null;
+  readonly since: string | null;
+  readonly attempts: number;
+  readonly lastFailure: Omit<CallbackFailure, 'attempt'> | null;
+  readonly nextAttemptAt: string | null;
+  readonly delivered: (CallbackJson & DeliveredJson) | null;
+}
+
+/** One callback: a change of the flow. */
+export interface CallbackJson {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly flowState: FlowState;
+  readonly stage: string;
+  readonly skipped: number;
+}
+
+export interface DeliveredJson {
+  readonly at: string;
+  readonly httpStatus: number;
+  readonly attempts: number;
+}
+
+/** A flow whose callbacks are listed. */
+export interface ListedCallbacksJson {
+  readonly kind: FlowKind | null;
+  readonly reference: string;
+  readonly flowId: string;
+  readonly startedAt: string;
+}

@@ -1,0 +1,95 @@
+import type { z } from 'zod';
+import { isLoopback } from '../protocol/loopback.js';
+import { InvalidError } from './errors.js';
+import type { Card } from '../contract/deposit.js';
+import type { BankCheckoutInput } from '../flows/bank-checkout.js';
+import type { BankWithdrawalInput } from '../flows/bank-withdrawal.js';
+import type { BridgeTransferInput } from '../flows/bridge-transfer.js';
+import type { CardDepositInput } from '../flows/card-deposit.js';
+import type { CryptoSendInput } from '../flows/crypto-send.js';
+import type { InvoicePaymentWritten, PaymentOrderWritten } from '../flows/invoice-payment.js';
+import type { KycCheckInput } from '../flows/kyc-check.js';
+import type { MobileMoneyWatchInput } from '../flows/mobile-money-watch.js';
+import type { OfframpInput } from '../flows/offramp.js';
+import type { OnrampInput } from '../flows/onramp.js';
+import type { FlowKind } from '../protocol/vocabulary.js';
+
+export interface TowlineOptions {
+  /** Of the gateway, such as `https://towline.example`. */
+  readonly baseUrl: string;
+  /** The secret of one of the gateway's `GATEWAY_TOKENS`. */
+  readonly token: string;
+  /** How long to ask again while the gateway is away, where that is safe; 0 asks once. @default 30,000 */
+  readonly retryForMs?: number | undefined;
+  /** Lets the token go over http to another machine. For private networks. @default false */
+  readonly allowHttp?: boolean | undefined;
+  /** Gives up everything that is asked. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CheckedOptions {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: string;
+  readonly retryForMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const RETRY_FOR_MS = 30_000;
+
+/** @throws InvalidError, whose sentence never repeats what was given */
+export function checkedOptions(options: TowlineOptions): CheckedOptions {
+  const { baseUrl, token, retryForMs = RETRY_FOR_MS, allowHttp = false, signal } = options;
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search !== '') {
+    throw new InvalidError('baseUrl must be an http or https URL without user, password or query.');
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    throw new InvalidError(
+      'baseUrl must begin with https, since the gateway is not on this machine; or set allowHttp.',
+    );
+  }
+  if (!/^[\x21-\x7e]{1,512}$/.test(token)) {
+    throw new InvalidError("token must be the secret of one of the gateway's GATEWAY_TOKENS, without spaces.");
+  }
+  return { url: baseUrl.replace(/\/+$/, ''), token, retryForMs, signal };
+}
+
+/** What each kind of flow is started from: as callers write it, amounts preferably as decimal strings. */
+export interface FlowInputs {
+  readonly 'bridge-transfer': z.input<typeof BridgeTransferInput>;
+  readonly 'invoice-payment': InvoicePaymentWritten;
+  readonly onramp: z.input<typeof OnrampInput>;
+  readonly 'crypto-send': z.input<typeof CryptoSendInput>;
+  readonly offramp: z.input<typeof OfframpInput>;
+  readonly 'bank-checkout': z.input<typeof BankCheckoutInput>;
+  readonly 'card-deposit': CardDepositWritten;
+  readonly 'bank-withdrawal': z.input<typeof BankWithdrawalInput>;
+  readonly 'kyc-check': z.input<typeof KycCheckInput>;
+  readonly 'mobile-money-watch': z.input<typeof MobileMoneyWatchInput>;
+}
+
+type CardDeposit = z.input<typeof CardDepositInput>;
+
+/** With a card, in whose place the gateway puts a one-time token, or with such a token. */
+type CardDepositWritten =
+  CardDeposit | (Omit<CardDeposit, 'card' | 'cardToken' | 'masked'> & { readonly card: CardWritten });
+
+export type CardWritten = z.input<typeof Card>;
+
+/** Of one kind. A kind that is not in `FlowInputs` does not compile here. */
+export type FlowInput<Kind extends FlowKind = FlowKind> = FlowInputs[Kind];
+
+/** Who pays an invoice; and how much, where that is not the invoice's amount. */
+export type PaymentOrder = PaymentOrderWritten;
+
+/** JSON that is sent as it was written, so that numbers keep all their digits. */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+export const textOf = (input: object): string => (input instanceof JsonText ? input.text : JSON.stringify(input));

@@ -1,0 +1,195 @@
+import http from 'node:http';
+import https from 'node:https';
+import { z } from 'zod';
+import {
+  type TowlineError,
+  UnreachableError,
+  InvalidError,
+  NotAuthorisedError,
+  NotFoundError,
+  OtherRequestError,
+  RefusedError,
+  UnavailableError,
+} from './errors.js';
+import type { CheckedOptions } from './options.js';
+import { repeat } from './wait.js';
+
+interface GatewayAccess {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly token: string;
+  /** Gives up everything that is asked. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface GatewayRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  /** JSON as text, so that the digits of an amount arrive as they were written. */
+  readonly body?: string | undefined;
+  /** A start: its 409 says that the reference belongs to another request. */
+  readonly isStart?: boolean;
+  /** How long the gateway itself may take, besides the way to it. @default 30,000 */
+  readonly withinMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const ON_THE_WAY_MS = 5_000;
+/** Errors of a connection that was never made: no byte of the request got out. */
+const NOT_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+/**
+ * One request to the gateway, once; its answer as JSON.
+ * @throws TowlineError, or the reason of a signal that was aborted
+ */
+async function requestGateway(access: GatewayAccess, request: GatewayRequest): Promise<unknown> {
+  const { method, path, query = {}, body, isStart = false, withinMs = 30_000 } = request;
+  const target = new URL(access.url + path);
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) target.searchParams.set(name, `${value}`);
+  const given = [access.signal, request.signal].filter((signal) => signal !== undefined);
+  const answer = await httpRequest({
+    url: target,
+    method,
+    headers: {
+      authorization: `Bearer ${access.token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body }),
+    signal: AbortSignal.any([...given, AbortSignal.timeout(withinMs + ON_THE_WAY_MS)]),
+  }).catch((error: unknown) => {
+    for (const signal of given) signal.throwIfAborted();
+    throw unreachable(access.url, error);
+  });
+  const json = parsed(answer.text);
+  const isGood = answer.status >= 200 && answer.status < 300;
+  if (isGood && json !== undefined) return json;
+  throw (
+    (isGood ? undefined : refusalOf(answer, json, isStart)) ??
+    new UnreachableError(access.url, 'what answers there is no gateway', { wasNotSent: false })
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function unreachable(url: string, error: unknown): TowlineError {
+  const { name, code = 'no answer' } = error as { name?: string; code?: string };
+  const problem = name === 'AbortError' || name === 'TimeoutError' ? 'no answer in time' : code;
+  return new UnreachableError(url, problem, { wasNotSent: NOT_SENT.includes(code), cause: error });
+}
+
+export interface CallOptions {
+  /** Gives up, also between two tries. What was asked may have been done. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface PostOptions extends CallOptions {
+  /** Asking twice does nothing twice. @default false */
+  readonly isSafe?: boolean;
+  readonly isStart?: boolean;
+}
+
+export type Calls = ReturnType<typeof createCalls>;
+
+/** Requests to one gateway, asked again where that is safe. Answers are taken as the gateway's own, and not checked. */
+export function createCalls({ url, token, signal: always, retryForMs }: CheckedOptions) {
+  const signals = ({ signal }: CallOptions) => [always, signal].filter((given) => given !== undefined);
+  const once = (request: GatewayRequest) => requestGateway({ url, token, signal: always }, request);
+  const call = (request: GatewayRequest, isSafe: boolean) =>
+    repeat(() => once(request), { forMs: retryForMs, isSafe, signals: signals(request) });
+
+  return {
+    signals,
+    get: <T>(path: string, query: object, { signal }: CallOptions = {}) =>
+      call({ method: 'GET', path, query: query as GatewayRequest['query'], signal }, true) as Promise<T>,
+    post: <T>(path: string, body: string, { signal, isSafe = false, isStart = false }: PostOptions = {}) =>
+      call({ method: 'POST', path, body, isStart, signal }, isSafe) as Promise<T>,
+    /** Once: who polls asks again anyway. */
+    poll: <T>(path: string, timeoutSeconds: number, { signal }: CallOptions) =>
+      once({
+        method: 'GET',
+        path,
+        query: { timeoutSeconds },
+        withinMs: timeoutSeconds * 1_000 + 5_000,
+        signal,
+      }) as Promise<T>,
+  };
+}
+
+export interface HttpRequest {
+  readonly url: URL;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** The header `Retry-After`, as it came. */
+  readonly retryAfter: string | undefined;
+}
+
+/**
+ * One request on a connection of its own, no redirects followed. Not `fetch`: it keeps connections open, those of given-up
+ * requests among them, for which a gateway that is to end would wait; and it refuses some ports.
+ */
+function httpRequest({ url, method, headers, body, signal }: HttpRequest): Promise<HttpAnswer> {
+  const send = url.protocol === 'https:' ? https.request : http.request;
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  return new Promise((resolve, reject) => {
+    const request = send(url, { method, headers: { ...headers, ...length }, agent: false, signal });
+    request.once('error', reject);
+    request.once('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => (text += chunk));
+      response.once('error', reject);
+      response.once('end', () =>
+        resolve({ status: response.statusCode ?? 0, text, retryAfter: response.headers['retry-after'] }),
+      );
+    });
+    request.end(body);
+  });
+}
+
+const ErrorBody = z.object({
+  success: z.literal(false),
+  message: z.string(),
+  data: z
+    .object({
+      errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+      actions: z.array(z.string()).optional(),
+    })
+    .optional(),
+});
+
+const SILENT = 'it does not say why.';
+
+/** The one table from the gateway's statuses to errors; undefined for what no gateway of ours would answer. */
+function refusalOf({ status, retryAfter }: HttpAnswer, json: unknown, isStart: boolean): TowlineError | undefined {
+  const body = ErrorBody.safeParse(json);
+  const message = body.data?.message ?? SILENT;
+  // What stands before a gateway that restarts answers so, too, in words of its own.
+  if (status >= 500 || status === 429 || status === 408) {
+    return new UnavailableError(status, message, secondsAsMs(retryAfter));
+  }
+  if (status === 401 || status === 403) return new NotAuthorisedError(status, message);
+  if (!body.success) return undefined;
+  const { errors, actions = [] } = body.data.data ?? {};
+  if (status === 404) return new NotFoundError(message);
+  if (status === 409) return isStart ? new OtherRequestError(message) : new RefusedError(message, actions);
+  return status >= 400 ? new InvalidError(message, errors) : undefined;
+}
+
+/** The gateway gives seconds; a date, which others may give, is no hint that is worth a clock. */
+function secondsAsMs(header: string | undefined): number | undefined {
+  return header !== undefined && /^\d{1,5}$/.test(header) ? Number(header) * 1_000 : undefined;
+}

@@ -1,0 +1,174 @@
+import { type FlowKind, parseFlowId } from '../protocol/vocabulary.js';
+import { REFERENCE_PATTERN } from '../contract/sending.js';
+import { createCalls, type CallOptions, type Calls } from './request.js';
+import {
+  type CardWritten,
+  type FlowInput,
+  type JsonText,
+  type PaymentOrder,
+  textOf,
+  checkedOptions,
+  type TowlineOptions,
+} from './options.js';
+import type {
+  CallbacksJson,
+  CardToken,
+  EventPage,
+  Flow,
+  ListedCallbacksJson,
+  ListedFlow,
+  Replay,
+  ServiceAnswers,
+  ShownEvent,
+} from './gateway-json.js';
+import {
+  type CallbackQuery,
+  type EventQuery,
+  type ListQuery,
+  type OrderOptions,
+  type ResolveOrder,
+  type WaitOptions,
+  waitUntil,
+} from './wait.js';
+import { InvalidError } from './errors.js';
+
+/**
+ * Towline over the gateway's HTTP, for backends. Flows are named by their id, `{kind}/{reference}`.
+ *
+ * Reads, starts, `cancel`, `pay` and `replay` are asked again by themselves while the gateway is away (`retryForMs`):
+ * one reference is one flow, so asking twice does nothing twice. Other orders are asked again only where the first
+ * request provably did not get out; after any other failure look at the flow before you repeat them.
+ *
+ * Every method throws a `TowlineError` (see errors.ts), or the reason of a signal that was aborted.
+ */
+export class Towline {
+  /** Of the gateway. */
+  readonly url: string;
+  readonly #calls: Calls;
+
+  /** @throws InvalidError where the options do not fit */
+  constructor(options: TowlineOptions) {
+    const checked = checkedOptions(options);
+    this.url = checked.url;
+    this.#calls = createCalls(checked);
+  }
+
+  /**
+   * Starts a flow, or finds the one that the same input started before.
+   * @throws InvalidError; OtherRequestError where the reference belongs to a flow with another content
+   */
+  start<Kind extends FlowKind>(kind: Kind, input: FlowInput<Kind> | JsonText, options?: CallOptions): Promise<Flow> {
+    const path = `/flows/${encodeURIComponent(kind)}`;
+    return this.#calls.post<Flow>(path, textOf(input), { ...options, isSafe: true, isStart: true });
+  }
+
+  /** The flow as it is now. */
+  show(flowId: string, options?: CallOptions): Promise<Flow> {
+    return this.#calls.get<Flow>(flowPath(flowId), {}, options);
+  }
+
+  /** Newest first. A flow that has just changed may be listed as before for a second. */
+  list(query: ListQuery = {}, options?: CallOptions): Promise<{ readonly flows: readonly ListedFlow[] }> {
+    return this.#calls.get('/flows', query, options);
+  }
+
+  /** The flow as soon as it ended or parked; still `running` where the time was up. Survives restarts of the gateway. */
+  wait(flowId: string, options: WaitOptions = {}): Promise<Flow> {
+    return this.#wait((state) => state !== 'running', flowId, options);
+  }
+
+  /** The flow as soon as it ended, however long it is parked before; as it is where the time was up. */
+  result(flowId: string, options: WaitOptions = {}): Promise<Flow> {
+    return this.#wait((state) => state !== 'running' && state !== 'parked', flowId, options);
+  }
+
+  /** What the service answered to the flow's requests: where to send a customer, or what they are to pay. */
+  answers(flowId: string, options?: CallOptions): Promise<ServiceAnswers> {
+    return this.#calls.get(`${flowPath(flowId)}/answers`, {}, options);
+  }
+
+  /** The flow goes on with the quote that it waits with: money moves then. @throws RefusedError */
+  approveQuote(flowId: string, { note, ...options }: OrderOptions = {}): Promise<Flow> {
+    return this.#order(flowId, 'approve-quote', { note }, options);
+  }
+
+  /** @throws RefusedError once money may have moved */
+  cancel(flowId: string, { note, ...options }: OrderOptions = {}): Promise<Flow> {
+    return this.#order(flowId, 'cancel', { note }, { ...options, isSafe: true });
+  }
+
+  /** Has the invoice of a flow paid, once: the same order again changes nothing. @throws RefusedError for another one */
+  pay(flowId: string, order: PaymentOrder | JsonText, options?: CallOptions): Promise<Flow> {
+    return this.#order(flowId, 'pay', order, { ...options, isSafe: true });
+  }
+
+  /** A Lightning invoice (BOLT 11) for whoever is to get the refund of an offramp. @throws InvalidError, RefusedError */
+  provideRefundInvoice(flowId: string, invoice: string, options?: CallOptions): Promise<Flow> {
+    return this.#order(flowId, 'refund-invoice', { invoice }, options);
+  }
+
+  /** One of the actions that a parked flow lists. Needs a token of an operator. @throws RefusedError */
+  resolve(flowId: string, order: ResolveOrder, options?: CallOptions): Promise<Flow> {
+    return this.#order(flowId, 'resolve', order, options);
+  }
+
+  /** Webhooks and callbacks that came, and what became of them: of one flow, or all. */
+  events({ flowId, ...query }: EventQuery = {}, options?: CallOptions): Promise<EventPage> {
+    return this.#calls.get(flowId === undefined ? '/events' : `${flowPath(flowId)}/events`, query, options);
+  }
+
+  /** With its body, which may hold personal data. Needs a token of an operator. */
+  event(id: string, options?: CallOptions): Promise<ShownEvent> {
+    return this.#calls.get(`/events/${encodeURIComponent(id)}`, {}, options);
+  }
+
+  /** Delivers an event anew; `trust` vouches for it, `dryRun` only says what would happen. Needs an operator. */
+  replay(
+    id: string,
+    order: { trust?: boolean; dryRun?: boolean; flowId?: string } = {},
+    options?: CallOptions,
+  ): Promise<Replay> {
+    const path = `/events/${encodeURIComponent(id)}/replay`;
+    return this.#calls.post(path, textOf(order), { ...options, isSafe: true });
+  }
+
+  /** Flows whose callbacks to their `callbackUrl` could not be delivered, or go on. */
+  callbacks(
+    query: CallbackQuery = {},
+    options?: CallOptions,
+  ): Promise<{ readonly callbacks: readonly ListedCallbacksJson[] }> {
+    return this.#calls.get('/callbacks', query, options);
+  }
+
+  /** How far the callbacks of one flow got. */
+  callbacksOf(flowId: string, options?: CallOptions): Promise<CallbacksJson> {
+    return this.#calls.get(`${flowPath(flowId)}/callbacks`, {}, options);
+  }
+
+  /** Sends the newest callback again, now and under its own id. Needs a token of an operator. */
+  resendCallback(flowId: string, options?: CallOptions): Promise<CallbacksJson> {
+    return this.#calls.post(`${flowPath(flowId)}/callbacks/resend`, '{}', { ...options, isSafe: true });
+  }
+
+  /** Keeps a card at the gateway for a minute: the token goes into the input of a `card-deposit`. */
+  keepCard(card: CardWritten, options?: CallOptions): Promise<CardToken> {
+    return this.#calls.post('/card-tokens', textOf({ card }), { ...options, isSafe: true });
+  }
+
+  #order(flowId: string, word: string, order: object, options: CallOptions & { isSafe?: boolean } = {}): Promise<Flow> {
+    return this.#calls.post(`${flowPath(flowId)}/${word}`, textOf(order), options);
+  }
+
+  #wait(isDone: (state: Flow['state']) => boolean, flowId: string, options: WaitOptions): Promise<Flow> {
+    const path = `${flowPath(flowId)}/wait`;
+    const poll = (timeoutSeconds: number) => this.#calls.poll<Flow>(path, timeoutSeconds, options);
+    return waitUntil(isDone, poll, this.#calls.signals(options), options);
+  }
+}
+
+/** The path of a flow, by the one grammar, before a URL is built from it. @throws InvalidError */
+function flowPath(flowId: string): string {
+  const id = parseFlowId(flowId);
+  if (id !== undefined && REFERENCE_PATTERN.test(id.reference)) return `/flows/${flowId}`;
+  throw new InvalidError('The flow id names no flow: it must be kind/reference, such as bridge-transfer/order-1001.');
+}

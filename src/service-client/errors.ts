@@ -1,0 +1,182 @@
+import type { OperationName } from '../contract/index.js';
+import type { Effect } from '../contract/operation.js';
+import type { NotSentReason } from './not-sent.js';
+import type { Problem } from './prepare.js';
+
+/*
+ * None of these carries a token, a header, a body, a value of a member, or another error as its cause: an axios error
+ * holds all of them, and the Temporal SDK logs what an activity throws.
+ */
+
+/** The request breaks the operation's own schema, or its reference our grammar. Nothing was sent; repeating is useless. */
+export class InvalidRequestError extends Error {
+  override readonly name = 'InvalidRequestError';
+  readonly operation: OperationName;
+  readonly problems: readonly Problem[];
+  constructor(operation: OperationName, problems: readonly Problem[]) {
+    super(`${operation}: ${problems.map(({ path, problem }) => `${path || 'the request'}: ${problem}`).join('; ')}`);
+    this.operation = operation;
+    this.problems = problems;
+  }
+}
+
+/** Proven: the service did not take the request. It may be sent again at will. */
+export class NotSentError extends Error {
+  override readonly name: 'NotSentError' | 'RateLimitedError' = 'NotSentError';
+  readonly operation: OperationName;
+  readonly reason: NotSentReason;
+  constructor(operation: OperationName, reason: NotSentReason) {
+    super(`${operation}: not sent (${reason})`);
+    this.operation = operation;
+    this.reason = reason;
+  }
+}
+
+/** 429: not taken, because of too many requests. `retryAfterMs` is the service's hint, where it gave one. */
+export class RateLimitedError extends NotSentError {
+  override readonly name = 'RateLimitedError';
+  readonly retryAfterMs: number | undefined;
+  constructor(operation: OperationName, retryAfterMs: number | undefined) {
+    super(operation, 'rate-limited');
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** What the service says of a refusal: bounded, and without what the request or the token holds. */
+interface Refusal {
+  readonly httpStatus: number;
+  /** The service's own text, at most 300 characters; absent where the answer could not be read. */
+  readonly message?: string;
+  readonly code?: string;
+  /** Members at fault, where the service names them. */
+  readonly fields: readonly string[];
+  readonly isRateExpired: boolean;
+  readonly isAboutReference: boolean;
+}
+
+/** The service refused: 400, 403, 404, 422, or a 2xx with `success: false` and a reason. It did not execute. */
+export class RejectedError extends Error {
+  override readonly name = 'RejectedError';
+  readonly httpStatus: number;
+  readonly code: string | undefined;
+  readonly fields: readonly string[];
+  /** Whether the service gave a reason in a body that could be read (a proxy's HTML 404 is none of its own words). */
+  readonly hasReason: boolean;
+  /** The quote ran out at the service ("Rate Expired"): quote again. */
+  readonly isRateExpired: boolean;
+  /** It is about the reference of a request that binds: the service may know that reference, so look it up first. */
+  readonly isAboutReference: boolean;
+  readonly operation: OperationName;
+  constructor(operation: OperationName, refusal: Refusal) {
+    super(refusal.message ?? `refused with HTTP ${refusal.httpStatus} and no readable reason`);
+    this.operation = operation;
+    this.httpStatus = refusal.httpStatus;
+    this.code = refusal.code;
+    this.fields = refusal.fields;
+    this.isRateExpired = refusal.isRateExpired;
+    this.isAboutReference = refusal.isAboutReference;
+    this.hasReason = refusal.message !== undefined || refusal.code !== undefined;
+  }
+
+  /** The service itself knows no such record; for a status lookup this is a miss. */
+  get isNotFound(): boolean {
+    return this.httpStatus === 404 && this.hasReason;
+  }
+}
+
+/** 409, or a word for "duplicate": the service knows this reference. It may have executed: look it up. */
+export class DuplicateReferenceError extends Error {
+  override readonly name = 'DuplicateReferenceError';
+  readonly operation: OperationName;
+  readonly httpStatus: number;
+  constructor(operation: OperationName, httpStatus: number) {
+    super(`${operation}: the service knows this reference already (HTTP ${httpStatus})`);
+    this.operation = operation;
+    this.httpStatus = httpStatus;
+  }
+}
+
+/** A money POST (or an account operation) was sent, or may have been; its outcome cannot be told. Never repeat it blindly. */
+export class UnknownOutcomeError extends Error {
+  override readonly name = 'UnknownOutcomeError';
+  readonly operation: OperationName;
+  readonly reason: DoubtReason;
+  readonly httpStatus: number | undefined;
+  constructor(operation: OperationName, reason: DoubtReason, httpStatus?: number) {
+    super(`${operation}: outcome unknown (${reason}${httpStatus === undefined ? '' : `, HTTP ${httpStatus}`})`);
+    this.operation = operation;
+    this.reason = reason;
+    this.httpStatus = httpStatus;
+  }
+}
+
+/** A read, quote or report got no usable answer. It may be repeated at will. */
+export class ServiceUnavailableError extends Error {
+  override readonly name = 'ServiceUnavailableError';
+  readonly operation: OperationName;
+  readonly reason: DoubtReason;
+  readonly httpStatus: number | undefined;
+  constructor(operation: OperationName, reason: DoubtReason, httpStatus?: number) {
+    super(`${operation}: no usable answer (${reason}${httpStatus === undefined ? '' : `, HTTP ${httpStatus}`})`);
+    this.operation = operation;
+    this.reason = reason;
+    this.httpStatus = httpStatus;
+  }
+}
+
+/** A read succeeded, but its data is not what the contract says. Names the members at fault, never their values. */
+export class ContractBrokenError extends Error {
+  override readonly name = 'ContractBrokenError';
+  readonly operation: OperationName;
+  readonly paths: readonly string[];
+  constructor(operation: OperationName, paths: readonly string[]) {
+    super(`${operation}: the answer breaks the contract at ${paths.map((path) => path || 'its root').join(', ')}`);
+    this.operation = operation;
+    this.paths = paths;
+  }
+}
+
+/** Why the outcome of a request that was sent, or may have been, cannot be told. */
+export type DoubtReason =
+  | 'timeout'
+  | 'cancelled'
+  | 'connection-lost'
+  | 'answer-too-large'
+  | 'redirect'
+  | 'http-status'
+  | 'unreadable-body'
+  | 'wrong-shape'
+  | 'no-reason'
+  | 'contradictory';
+
+/** What the HTTP status alone says. `body`: a 2xx, whose body decides. */
+export type StatusMeaning = 'body' | 'rejected' | 'duplicate' | 'unauthorized' | 'rate-limited' | 'doubt';
+
+/**
+ * "What an answer means", of DESIGN.md: the status is judged first, and what is not named here is doubt (3xx, 408, 5xx
+ * even with a body that says "failed", 410, 418, …). 401 and 429 are given before a request is taken.
+ */
+const BY_STATUS: Readonly<Record<number, StatusMeaning>> = {
+  400: 'rejected',
+  401: 'unauthorized',
+  403: 'rejected',
+  404: 'rejected',
+  409: 'duplicate',
+  422: 'rejected',
+  429: 'rate-limited',
+};
+
+export function meaningOfStatus(httpStatus: number): StatusMeaning {
+  if (httpStatus >= 200 && httpStatus <= 299) return 'body';
+  return BY_STATUS[httpStatus] ?? 'doubt';
+}
+
+/** What doubt means, by effect. `unknown`: must not be repeated. `unavailable`: may be. */
+export const DOUBT_MEANS = {
+  money: 'unknown',
+  // Making a key, an account or a secret twice is no loss of money, but a person should look first.
+  account: 'unknown',
+  read: 'unavailable',
+  quote: 'unavailable',
+  report: 'unavailable',
+} as const satisfies Record<Effect, 'unknown' | 'unavailable'>;

@@ -1,0 +1,222 @@
+import { parse } from 'lossless-json';
+import { operations, type OperationData, type OperationName } from '../contract/index.js';
+import { Envelope } from '../contract/wire.js';
+import type { Operation } from '../contract/operation.js';
+import { saysOfReference, type SaysOfReference } from '../contract/duplicate-words.js';
+import { fromWireNumber } from '../money.js';
+import {
+  ContractBrokenError,
+  DuplicateReferenceError,
+  NotSentError,
+  RateLimitedError,
+  RejectedError,
+  ServiceUnavailableError,
+  UnknownOutcomeError,
+  DOUBT_MEANS,
+  meaningOfStatus,
+  type DoubtReason,
+} from './errors.js';
+import { pathsOf } from './prepare.js';
+import { retryAfterMs } from './retry-after.js';
+import type { WireResult } from './send.js';
+
+const MAX_CODE_LENGTH = 60;
+
+export interface JudgeOptions {
+  readonly redact: (text: string) => string;
+  readonly nowMs: () => number;
+  /** The reference that the request carries, where it has one. */
+  readonly reference?: string | undefined;
+  /** Further words for "duplicate"; see `contract/duplicate-words.ts`. */
+  readonly duplicateWords: readonly string[];
+}
+
+/** From what came over the wire to the data, or to the one error that says what it means. */
+export function judge<N extends OperationName>(name: N, result: WireResult, options: JudgeOptions): OperationData<N> {
+  if (result.kind === 'not-sent') throw new NotSentError(name, result.reason);
+  if (result.kind === 'doubt') throw doubt(name, result.reason);
+
+  const { httpStatus } = result;
+  const body = readable(result.bytes);
+  const operation: Operation = operations[name];
+  const meaning = meaningOfStatus(httpStatus);
+  switch (meaning) {
+    case 'unauthorized':
+      throw new NotSentError(name, 'unauthorized');
+    case 'rate-limited':
+      throw new RateLimitedError(name, retryAfterMs(result.header, body?.value, options.nowMs()));
+    case 'rejected':
+    case 'duplicate':
+      throw refusal(name, httpStatus, body?.value, options, meaning === 'duplicate');
+    case 'doubt':
+      throw doubt(name, httpStatus >= 300 && httpStatus <= 399 ? 'redirect' : 'http-status', httpStatus);
+    case 'body':
+      break;
+  }
+
+  if (body === undefined) throw doubt(name, 'unreadable-body', httpStatus);
+  const envelope = Envelope.safeParse(body.value);
+  if (!envelope.success) throw doubt(name, 'wrong-shape', httpStatus);
+  // "Envelope with an empty data object": some answers have none at all.
+  const data = operation.data.safeParse(envelope.data.data ?? {});
+  if (!envelope.data.success) {
+    const { message, code } = readErrorBody(body.value);
+    if (message === undefined && code === undefined) throw doubt(name, 'no-reason', httpStatus);
+    // It says "no" and hands over a whole record with its reference: believe neither.
+    if (operation.effect === 'money' && data.success) throw doubt(name, 'contradictory', httpStatus);
+    throw refusal(name, httpStatus, body.value, options, false);
+  }
+  if (operation.effect === 'money' && saysDuplicate(envelope.data.data)) {
+    throw new DuplicateReferenceError(name, httpStatus);
+  }
+  if (!data.success) {
+    if (DOUBT_MEANS[operation.effect] === 'unknown') throw doubt(name, 'wrong-shape', httpStatus);
+    throw new ContractBrokenError(name, pathsOf(data.error));
+  }
+  return data.data as OperationData<N>;
+}
+
+function refusal(name: OperationName, httpStatus: number, body: unknown, options: JudgeOptions, duplicate: boolean) {
+  const { message, code, fields, ofReference, isRateExpired } = readErrorBody(body, options);
+  const binds = DOUBT_MEANS[operations[name].effect] === 'unknown';
+  if (binds && (duplicate || ofReference === 'duplicate')) return new DuplicateReferenceError(name, httpStatus);
+  return new RejectedError(name, {
+    httpStatus,
+    fields,
+    isRateExpired,
+    isAboutReference: binds && ofReference !== 'nothing',
+    ...(message === undefined ? {} : { message: options.redact(message) }),
+    ...(code === undefined ? {} : { code: options.redact(code).slice(0, MAX_CODE_LENGTH) }),
+  });
+}
+
+const doubt = (name: OperationName, reason: DoubtReason, httpStatus?: number): Error =>
+  DOUBT_MEANS[operations[name].effect] === 'unknown'
+    ? new UnknownOutcomeError(name, reason, httpStatus)
+    : new ServiceUnavailableError(name, reason, httpStatus);
+
+function readable(bytes: Uint8Array): { readonly value: unknown } | undefined {
+  try {
+    return { value: readJson(bytes) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a refusal's body says, as it came; see `createRedactor` before any of it is shown. */
+export interface ErrorBody {
+  readonly message: string | undefined;
+  readonly code: string | undefined;
+  readonly fields: readonly string[];
+  /** Whether it is about the request's reference, and whether it calls it a duplicate. */
+  readonly ofReference: SaysOfReference;
+  /** "Rate Expired": the quote ran out at the service. */
+  readonly isRateExpired: boolean;
+}
+
+const MAX_FIELDS = 20;
+
+/** Members in which a body says why it refuses. */
+const SAYING = ['message', 'error', 'error_code', 'code', 'status', 'reason', 'detail'] as const;
+const MAX_TEXTS = 100;
+const MAX_DEPTH = 4;
+
+/**
+ * Reads an error body. "Shape of an error response body: not shown"; four are seen on the wire: `{success, message,
+ * error_code, data: {errors}}`, the same without `error_code`, `{status: "error", message, error_code: "WORD"}` and
+ * `{statusCode, message, error}`. Never throws.
+ *
+ * @param request its reference, which a text may repeat and which may hold any word; and the words of `DUPLICATE_WORDS`
+ */
+function readErrorBody(
+  body: unknown,
+  request: { readonly reference?: string | undefined; readonly duplicateWords?: readonly string[] } = {},
+): ErrorBody {
+  const root = asObject(body);
+  const data = asObject(root['data']);
+  const message = asText(root['message']) ?? asText(root['error']);
+  const code = asText(root['error_code']) ?? asText(root['code']) ?? asText(data['error_code']) ?? asText(data['code']);
+  const errors = data['errors'] ?? root['errors'];
+  const told = [root, data].flatMap((part) => SAYING.map((member) => part[member]));
+  const texts = [...told.flatMap((value) => textsIn(value)), ...textsIn(errors)].map((text) =>
+    request.reference === undefined ? text : text.replaceAll(request.reference, ' '),
+  );
+  return {
+    message,
+    code,
+    fields: fieldsOf(errors),
+    ofReference: saysOfReference(texts, request.duplicateWords),
+    isRateExpired: /\b(rate|quote)\b.*\bexpired\b|\bexpired\b.*\b(rate|quote)\b/i.test(
+      `${message ?? ''} ${code ?? ''}`.replaceAll('_', ' '),
+    ),
+  };
+}
+
+/** `data` of an envelope that says DUPLICATE in the status of a record. */
+const saysDuplicate = (data: unknown): boolean => /^DUPLICATE/i.test(asText(asObject(data)['status']) ?? '');
+
+function fieldsOf(errors: unknown): string[] {
+  const entries = Array.isArray(errors) ? errors : Object.keys(asObject(errors)).map((field) => ({ field }));
+  return entries
+    .map((entry) => asObject(entry))
+    .map((entry) => entry['path'] ?? entry['field'] ?? entry['param'] ?? entry['property'])
+    .map((field) => (Array.isArray(field) ? field.join('.') : field))
+    .filter((field): field is string => typeof field === 'string' && /^[A-Za-z_][\w.[\]]{0,99}$/.test(field))
+    .slice(0, MAX_FIELDS);
+}
+
+const asObject = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+/** Every text in it, with the names of its members: `{referenceId: ['has been taken']}` names the reference as a member. */
+function textsIn(value: unknown, depth = 0): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+  const members = Array.isArray(value) ? value.map((entry) => ['', entry] as const) : Object.entries(value);
+  return members.flatMap(([name, inner]) => [name, ...textsIn(inner, depth + 1)]).slice(0, MAX_TEXTS);
+}
+
+/** Some pages give `message` as a list of sentences. */
+function asText(value: unknown): string | undefined {
+  if (Array.isArray(value)) return asText(value.filter((entry) => typeof entry === 'string').join('; '));
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+/** The bytes are no JSON text that has one meaning. */
+export class UnreadableJsonError extends Error {
+  override readonly name = 'UnreadableJsonError';
+}
+
+/**
+ * JSON without its traps: a number that JavaScript would change becomes its decimal text (2^53+1, 1e400), two equal
+ * keys with different values are refused (`JSON.parse` keeps the last), `__proto__` is dropped, bytes must be UTF-8, and
+ * nesting without end is an error like any other. Throws UnreadableJsonError, without the text.
+ */
+export function readJson(bytes: Uint8Array): unknown {
+  try {
+    return withoutProto(parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), undefined, readNumber));
+  } catch {
+    throw new UnreadableJsonError('not readable as JSON');
+  }
+}
+
+function readNumber(token: string): number | string {
+  const value = Number(token);
+  try {
+    const decimal = fromWireNumber(token);
+    return Number.isFinite(value) && fromWireNumber(value) === decimal ? value + 0 : decimal;
+  } catch {
+    return token; // Longer than any amount: kept as text, for the schema to judge.
+  }
+}
+
+/** Harmless in itself, but `Object.assign` to a copy would make it a prototype. */
+function withoutProto(value: unknown): unknown {
+  if (Array.isArray(value)) value.forEach(withoutProto);
+  else if (typeof value === 'object' && value !== null) {
+    delete (value as Record<string, unknown>)['__proto__'];
+    Object.values(value).forEach(withoutProto);
+  }
+  return value;
+}

@@ -1,0 +1,72 @@
+import { stringify } from 'lossless-json';
+import type { z } from 'zod';
+import { operations, type OperationName } from '../contract/index.js';
+import type { Operation } from '../contract/operation.js';
+import { REFERENCE_PATTERN } from '../contract/sending.js';
+import { fromWireNumber } from '../money.js';
+import { InvalidRequestError } from './errors.js';
+
+/** A request that keeps the contract. `path` is relative and needs no encoding; `body` is JSON text. */
+export interface PreparedRequest {
+  readonly path: string;
+  readonly body: string | undefined;
+}
+
+/**
+ * Checks what would be sent, as the call itself does: before its claim is in `sending`. Throws InvalidRequestError with
+ * the members at fault.
+ */
+export function checkRequest(name: OperationName, argument: unknown): void {
+  prepare(name, argument);
+}
+
+/** Checks a call before anything else happens. Throws InvalidRequestError with the members at fault. */
+export function prepare(name: OperationName, argument: unknown): PreparedRequest {
+  const operation: Operation = operations[name];
+  return { path: pathOf(name, operation, argument), body: bodyOf(name, operation, argument) };
+}
+
+function pathOf(name: OperationName, { path, param }: Operation, argument: unknown): string {
+  if (param === undefined) return path;
+  // Checked, not encoded: `encodeURIComponent('..')` is '..', and a URL parser then takes it for "one level up".
+  if (typeof argument !== 'string' || !REFERENCE_PATTERN.test(argument)) {
+    throw new InvalidRequestError(name, [{ path: param, problem: 'is not a reference of our grammar' }]);
+  }
+  return path.replace(`{${param}}`, argument);
+}
+
+function bodyOf(name: OperationName, { body: schema }: Operation, argument: unknown): string | undefined {
+  if (schema === undefined) return undefined;
+  const checked = schema.safeParse(argument);
+  if (!checked.success) throw new InvalidRequestError(name, problemsOf(checked.error));
+  return stringify(checked.data, undefined, undefined, [DECIMALS]);
+}
+
+/** `0.0000005` in place of `5e-7`: the same number, and a decimal to a reader that knows no exponents. */
+const DECIMALS = {
+  test: (value: unknown) => typeof value === 'number',
+  stringify: (value: unknown) => fromWireNumber(value as number),
+};
+
+/** A member at fault, and what is wrong with it: never the value, which may be a card or a phone number. */
+export interface Problem {
+  readonly path: string;
+  readonly problem: string;
+}
+
+// Keys of open objects come from the caller or the service, so that even a key may be personal data.
+const readablePath = (path: readonly PropertyKey[]): string =>
+  path.map((key) => (/^(?:[A-Za-z_]\w{0,60}|\d{1,4})$/.test(String(key)) ? String(key) : '…')).join('.');
+
+/** What a schema refuses. The messages of zod and of our schemas name types and allowed words, never the value. */
+function problemsOf(error: z.core.$ZodError): Problem[] {
+  return error.issues.flatMap((issue) => {
+    // Zod reports an unknown member on its parent; the member at fault is the unknown one.
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: readablePath([...issue.path, key]), problem: 'is not in the contract' }));
+    }
+    return [{ path: readablePath(issue.path), problem: issue.message }];
+  });
+}
+
+export const pathsOf = (error: z.core.$ZodError): string[] => [...new Set(problemsOf(error).map(({ path }) => path))];

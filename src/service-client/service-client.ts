@@ -1,0 +1,166 @@
+import {
+  operationNames,
+  operations,
+  type OperationArgument,
+  type OperationData,
+  type OperationName,
+} from '../contract/index.js';
+import type { Operation } from '../contract/operation.js';
+import { NotSentError } from './errors.js';
+import { createSend, type Send } from './send.js';
+import { checkBaseUrl, createConnections } from './connection.js';
+import { judge } from './judge.js';
+import { prepare } from './prepare.js';
+
+export interface CallOptions {
+  /** Ends the call. Where the request may have left already, that is an unknown outcome. */
+  readonly signal?: AbortSignal;
+  /** Of a money POST: asked right before its first byte. False sends nothing: NotSentError, `expired`. */
+  readonly stillValid?: () => boolean;
+}
+
+/** A success of the service, byte for byte: it may hold secrets (account operations). */
+export interface RelayedAnswer {
+  readonly httpStatus: number;
+  readonly bytes: Uint8Array;
+  /** `data`, as our tolerant schema reads it. */
+  readonly data: unknown;
+}
+
+type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
+  ? (argument?: undefined, options?: CallOptions) => Promise<OperationData<N>>
+  : (argument: OperationArgument<N>, options?: CallOptions) => Promise<OperationData<N>>;
+
+/**
+ * One method for each operation: takes the body (or the path parameter), gives the answer's `data`. Each throws
+ * InvalidRequestError, NotSentError, RateLimitedError, RejectedError; those that move money and the account's also
+ * DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and ContractBrokenError.
+ */
+export type ServiceClient = { readonly [N in OperationName]: Call<N> } & {
+  /** One call whose answer is passed on as it came, once it is known to be a success. Throws what the operation throws. */
+  relay(name: OperationName, argument: unknown, options?: CallOptions): Promise<RelayedAnswer>;
+  /** Closes idle connections. */
+  close(): void;
+};
+
+export interface ServiceClientOptions {
+  readonly baseUrl: string;
+  /** The bearer token, without the word "Bearer". */
+  readonly token: () => Promise<string>;
+  /** Called after a 401 with the token that was refused; see `TokenSource.refresh`. The request is not sent again. */
+  readonly onUnauthorized?: (rejected: string) => Promise<void>;
+  /** For one whole call, milliseconds. @default 30,000 */
+  readonly timeoutMs?: number;
+  /** Plain http beyond loopback. @default false */
+  readonly allowHttp?: boolean;
+  /** PEM certificates to trust in place of Node's own. */
+  readonly ca?: string;
+  /** @default 1 MiB */
+  readonly maxAnswerBytes?: number;
+  /** Further words by which the service says "duplicate", besides those of the contract. @default none */
+  readonly duplicateWords?: readonly string[];
+  /** Milliseconds since the epoch, for `Retry-After` dates. @default Date.now */
+  readonly nowMs?: () => number;
+  /** The way of a request to the service and of its answer back. @default HTTP */
+  readonly send?: Send;
+}
+
+/** The service as typed functions. Throws BaseUrlError. It never retries: who repeats what is decided above it. */
+export function createServiceClient(options: ServiceClientOptions): ServiceClient {
+  const base = checkBaseUrl(options.baseUrl, options.allowHttp ?? false);
+  const connections = createConnections(base.protocol === 'https:', options.ca);
+  const send =
+    options.send ??
+    createSend({
+      base,
+      connections,
+      timeoutMs: options.timeoutMs ?? 30_000,
+      maxAnswerBytes: options.maxAnswerBytes ?? 1_048_576,
+    });
+  const nowMs = options.nowMs ?? Date.now;
+  const duplicateWords = options.duplicateWords ?? [];
+
+  const exchange = async <N extends OperationName>(
+    name: N,
+    argument: unknown,
+    { signal, stillValid }: CallOptions = {},
+  ) => {
+    const operation: Operation = operations[name];
+    const request = prepare(name, argument);
+    const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
+    const result = await send({ ...request, name, operation, token, signal, stillValid });
+    if (result.kind === 'answer' && result.httpStatus === 401 && token !== undefined) {
+      // A failure to refresh must not hide the 401: it shows again at the next call.
+      await options.onUnauthorized?.(token).catch(() => undefined);
+    }
+    const redact = createRedactor(token === undefined ? [] : [token], argument);
+    return {
+      result,
+      data: judge(name, result, { redact, nowMs, duplicateWords, reference: referenceIn(operation, argument) }),
+    };
+  };
+
+  const calls = operationNames.map((name) => [
+    name,
+    async (argument: unknown, callOptions?: CallOptions) => (await exchange(name, argument, callOptions)).data,
+  ]);
+  const relay: ServiceClient['relay'] = async (name, argument, callOptions) => {
+    const { result, data } = await exchange(name, argument, callOptions);
+    // Of anything else `judge` makes an error.
+    if (result.kind !== 'answer') throw new TypeError('only an answer can be passed on');
+    return { httpStatus: result.httpStatus, bytes: result.bytes, data };
+  };
+  return { ...Object.fromEntries(calls), relay, close: () => connections.close() } as ServiceClient;
+}
+
+function referenceIn({ reference }: Operation, argument: unknown): string | undefined {
+  const value = reference === undefined ? argument : (argument as Readonly<Record<string, unknown>>)[reference];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+async function tokenFor(name: OperationName, source: () => Promise<string>): Promise<string> {
+  const token = await source().catch(() => undefined);
+  // A line break in it would be another header.
+  if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw new NotSentError(name, 'token');
+  return token;
+}
+
+const SENSITIVE_MEMBER =
+  /phone|name|holder|number|account|address|card|cvv|expiry|email|secret|verificationToken|key|bolt11|invoice|hash|url|notes/i;
+/** Card, phone and account numbers, also with spaces and dashes in between. */
+const LONG_DIGITS = /\+?\d(?:[ -]?\d){7,}/g;
+const BEARER = /\bBearer\s+\S+/gi;
+const MARK = '[redacted]';
+const MIN_LENGTH = 3;
+const MAX_LENGTH = 300;
+
+/**
+ * Makes the service's text safe to show: it likes to repeat what it refuses. Cut out are the token, the request's
+ * personal members wherever they recur, and every long run of digits.
+ */
+function createRedactor(secrets: readonly string[], request: unknown): (text: string) => string {
+  const unwanted = [...secrets, ...sensitiveTexts(request, false)]
+    .filter((text) => text.length >= MIN_LENGTH)
+    .sort((left, right) => right.length - left.length)
+    .map((text) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi'));
+  return (text) => {
+    const clean = unwanted.reduce((rest, secret) => rest.replace(secret, MARK), text.slice(0, 10 * MAX_LENGTH));
+    const plain = clean
+      .replace(BEARER, MARK)
+      .replace(LONG_DIGITS, MARK)
+      .replace(/\p{Cc}+/gu, ' ');
+    return plain.length <= MAX_LENGTH ? plain : `${plain.slice(0, MAX_LENGTH - 1)}…`;
+  };
+}
+
+function sensitiveTexts(value: unknown, sensitive: boolean): string[] {
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([member, inner]) =>
+      sensitiveTexts(inner, sensitive || SENSITIVE_MEMBER.test(member)),
+    );
+  }
+  // Also word by word: of "Jane Doe" the service may repeat only the first.
+  return sensitive && (typeof value === 'string' || typeof value === 'number')
+    ? [String(value), ...String(value).split(/\s+/)]
+    : [];
+}

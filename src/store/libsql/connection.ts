@@ -1,0 +1,199 @@
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import { LIBSQL } from '../dialect.js';
+import { libsqlThread } from './thread.js';
+import type { SqlConnection } from '../sql-connection.js';
+import type { Batch, FromThread, Outcome, Request, StepResult, ThreadData, ToThread } from '../sql-message.js';
+import { StoreRequestError, StoreUnavailableError } from '../store-errors.js';
+
+interface Waiting {
+  readonly request: Request;
+  readonly writes: boolean;
+  readonly resolve: (results: readonly StepResult[]) => void;
+  readonly reject: (error: Error) => void;
+}
+
+const MAX_BATCH = 256;
+/** Of more, half are taken: while the thread writes them, this one serves those who asked for the other half. */
+const SMALL_BATCH = 16;
+/** So many do not wait for the rest of what came at this moment: an idle thread begins while this one still reads. */
+const FIRST_FEW = 14;
+/** So many are sent while the thread still works, so that it need not wait for this one to send it more. Fewer wait for it. */
+const ENOUGH_AHEAD = 8;
+const BATCHES_IN_FLIGHT = 2;
+const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
+/** 16 MB. All writes wait for a checkpoint; and one that comes late copies a page once, however often it was written. */
+const CHECKPOINT = 'wal_autocheckpoint=4000';
+
+// Bundlers and loaders that keep function names call `__name`, which the thread's text would not have.
+const THREAD = `const __name = (target) => target; (${libsqlThread.toString()})(require);`;
+
+/**
+ * A database behind a thread. Requests that come while a transaction is under way share a later one: all writes of all
+ * processes happen one after the other, whatever their turn.
+ *
+ * @param options.lockTimeoutMs how long a batch tries for the lock while other processes write. @default 5000
+ * @param options.pragmas further ones, for tests
+ * @throws StoreUnavailableError where the file cannot be opened
+ */
+export async function openConnection(options: {
+  readonly path: string;
+  readonly pragmas?: readonly string[];
+  readonly lockTimeoutMs?: number;
+}): Promise<SqlConnection> {
+  const workerData: ThreadData = {
+    libsql: createRequire(import.meta.url).resolve('libsql'),
+    path: options.path,
+    pragmas: [...DURABLE, CHECKPOINT, ...(options.pragmas ?? [])],
+    lockTimeoutMs: options.lockTimeoutMs ?? 5000,
+  };
+  // No flags of this process: they may load code that only the main thread needs.
+  const thread = new Worker(THREAD, { eval: true, workerData, execArgv: [], name: 'store' });
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
+  const post = (message: ToThread): void => thread.postMessage(message);
+
+  const queue: Waiting[] = [];
+  /** Of the texts that the thread knows. */
+  const numbers = new Map<string, number>();
+  /** Oldest first. */
+  const inFlight: (readonly Waiting[])[] = [];
+  let state: 'open' | 'closing' | 'closed' = 'open';
+  let flushing = false;
+  const opened = createSignal();
+  const closed = createSignal();
+
+  const flush = (): void => {
+    flushing = false;
+    if (!mayFlush()) return;
+    const next = queue.splice(0, Math.min(MAX_BATCH, Math.max(SMALL_BATCH, queue.length >> 1)));
+    if (next.length === 0) {
+      if (state === 'closing') post({ kind: 'close' });
+      else thread.unref();
+      return;
+    }
+    inFlight.push(next);
+    // Only while it works does the thread keep the process alive.
+    thread.ref();
+    const batch: Batch = {
+      writes: next.some(({ writes }) => writes),
+      ...numbered(next.map(({ request }) => request)),
+    };
+    post({ kind: 'batch', batch });
+  };
+
+  const mayFlush = (): boolean =>
+    inFlight.length === 0 || (inFlight.length < BATCHES_IN_FLIGHT && queue.length >= ENOUGH_AHEAD);
+
+  /** Texts are constants of this program, or built of a few: never of what somebody sent. */
+  const numbered = (requests: readonly Request[]): Pick<Batch, 'requests' | 'texts'> => {
+    const texts: [number, string][] = [];
+    const numberOf = (sql: string): number => {
+      const known = numbers.get(sql);
+      if (known !== undefined) return known;
+      const number = numbers.size;
+      numbers.set(sql, number);
+      texts.push([number, sql]);
+      return number;
+    };
+    return {
+      requests: requests.map((steps) => steps.map(({ sql, params }) => [numberOf(sql), params] as const)),
+      texts,
+    };
+  };
+
+  const finish = (settle: (waiting: Waiting, index: number) => void): void => {
+    const finished = inFlight.shift() ?? [];
+    finished.forEach(settle);
+    flush();
+  };
+
+  const onMessage = (message: FromThread): void => {
+    switch (message.kind) {
+      case 'opened':
+        opened.resolve();
+        flush();
+        break;
+      case 'done':
+        finish((waiting, index) => settleOne(waiting, message.outcomes[index]));
+        break;
+      case 'failed':
+        opened.reject(new StoreUnavailableError(message.code));
+        finish(({ reject }) => reject(new StoreUnavailableError(message.code)));
+        break;
+      case 'closed':
+        closed.resolve();
+        break;
+      default:
+        message satisfies never;
+    }
+  };
+
+  // Nobody restarts it: a thread that ended by itself hit a bug, and what its last transaction did is not known here.
+  const onEnd = (): void => {
+    const code = state === 'open' ? 'THREAD' : 'CLOSED';
+    state = 'closed';
+    opened.reject(new StoreUnavailableError(code));
+    closed.resolve();
+    for (const { reject } of [...inFlight.splice(0).flat(), ...queue.splice(0)])
+      reject(new StoreUnavailableError(code));
+  };
+
+  thread.on('message', onMessage);
+  thread.on('error', onEnd);
+  thread.on('exit', onEnd);
+
+  const submit = (request: Request, writes: boolean): Promise<readonly StepResult[]> =>
+    new Promise((resolve, reject) => {
+      if (state !== 'open') {
+        reject(new StoreUnavailableError('CLOSED'));
+        return;
+      }
+      queue.push({ request, writes, resolve, reject });
+      if (inFlight.length === 0 ? queue.length >= FIRST_FEW : mayFlush()) return flush();
+      if (flushing) return;
+      flushing = true;
+      setImmediate(flush);
+    });
+
+  const connection: SqlConnection = {
+    dialect: LIBSQL,
+    write: (request) => submit(request, true),
+    read: (request) => submit(request, false),
+    async close() {
+      if (state === 'open') {
+        state = 'closing';
+        thread.ref();
+        flush();
+      }
+      await closed.promise;
+      await thread.terminate();
+    },
+  };
+
+  try {
+    await opened.promise;
+  } catch (error) {
+    await thread.terminate();
+    throw error;
+  }
+  return connection;
+}
+
+function settleOne({ resolve, reject }: Waiting, outcome: Outcome | undefined): void {
+  if (outcome === undefined) reject(new StoreUnavailableError('THREAD'));
+  else if ('failed' in outcome) reject(new StoreRequestError(outcome.failed));
+  else resolve(outcome.results);
+}
+
+/** `Promise.withResolvers` of Node 22, for one that carries no value. */
+function createSignal(): { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } {
+  let resolve = (): void => {};
+  let reject = (_error: Error): void => {};
+  const promise = new Promise<void>((res, rej) => {
+    resolve = res;
+    reject = rej;
+  });
+  // It is not always awaited, and a rejection that nobody awaits ends the process.
+  promise.catch(() => {});
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,204 @@
+import { POSTGRES } from '../dialect.js';
+import type { SqlConnection, Turn } from '../sql-connection.js';
+import type { Request, StepResult } from '../sql-message.js';
+import { StoreRequestError, StoreUnavailableError } from '../store-errors.js';
+import { createPool, queryOf } from './pool.js';
+import { CommitLostError, type LostCommit, transact, judgePostgresError } from './transaction.js';
+
+type Results = readonly StepResult[];
+
+interface Waiting {
+  readonly request: Request;
+  readonly resolve: (results: Results) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const MOST_AT_ONCE = 64;
+
+/**
+ * A database that several machines share. Requests of one turn that come while a transaction of that turn is under way
+ * share the next one, and so a commit; turns that have nothing to do with each other run side by side.
+ *
+ * @param options.giveUpAfterMs how long a request is tried while the database does nothing at all. @default 5000
+ * @param options.connections at most. @default 10
+ */
+export function createPostgresConnection(options: {
+  readonly url: string;
+  readonly giveUpAfterMs?: number;
+  readonly connections?: number;
+}): SqlConnection {
+  const connections = options.connections ?? 10;
+  const pool = createPool(options.url, connections);
+  const slots = createSlots(connections);
+  const patience = createPatience(options.giveUpAfterMs ?? 5_000);
+  const queues = new Map<string, Waiting[]>();
+  const underWay = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  const transactUntilDone = async (turn: Turn, requests: readonly Request[]): Promise<readonly Results[]> => {
+    let lost: LostCommit | undefined;
+    return patience.retry(
+      async () => {
+        try {
+          return await slots.within(() => transact(pool, turn, requests, lost));
+        } catch (error) {
+          if (!(error instanceof CommitLostError)) throw error;
+          if (!turn.repeatable) lost = error.commit;
+          throw error.cause;
+        }
+      },
+      () => lost !== undefined,
+    );
+  };
+
+  /** Where one request of several is refused, each is tried alone: the others are none the worse for it. */
+  const settle = async (turn: Turn, batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const results = await transactUntilDone(
+        turn,
+        batch.map(({ request }) => request),
+      );
+      batch.forEach(({ resolve }, index) => resolve(results[index] ?? []));
+    } catch (error) {
+      if (error instanceof StoreRequestError && batch.length > 1) for (const one of batch) await settle(turn, [one]);
+      else for (const { reject } of batch) reject(error);
+    }
+  };
+
+  const work = async (turn: Turn, queue: Waiting[]): Promise<void> => {
+    // What is asked in the same breath goes together.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (queue.length > 0) await settle(turn, queue.splice(0, MOST_AT_ONCE));
+    queues.delete(turn.name);
+  };
+
+  const read = async (request: Request): Promise<Results> => {
+    const [only, ...others] = request;
+    if (only !== undefined && others.length === 0) return [resultOf(await pool.query(queryOf(only)))];
+    const client = await pool.connect();
+    let isSound = false;
+    try {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      const results: StepResult[] = [];
+      for (const step of request) results.push(resultOf(await client.query(queryOf(step))));
+      await client.query('COMMIT');
+      isSound = true;
+      return results;
+    } finally {
+      client.release(!isSound);
+    }
+  };
+
+  /** Closing waits for it. */
+  const tracked = <Result>(start: () => Promise<Result>): Promise<Result> => {
+    if (closing !== undefined) return Promise.reject(new StoreUnavailableError('CLOSED', 'database'));
+    const running = start();
+    const settled = running.then(
+      () => undefined,
+      () => undefined,
+    );
+    underWay.add(settled);
+    void settled.then(() => underWay.delete(settled));
+    return running;
+  };
+
+  return {
+    dialect: POSTGRES,
+    write: (request, turn) =>
+      tracked(
+        () =>
+          new Promise<Results>((resolve, reject) => {
+            const queue = queues.get(turn.name);
+            const waiting = { request, resolve, reject };
+            if (queue !== undefined) {
+              queue.push(waiting);
+              return;
+            }
+            const own = [waiting];
+            queues.set(turn.name, own);
+            void work(turn, own);
+          }),
+      ),
+    read: (request) => tracked(() => patience.retry(() => slots.within(() => read(request)))),
+    close() {
+      closing ??= Promise.all(underWay).then(() => pool.end());
+      return closing;
+    },
+  };
+}
+
+function resultOf({ rows, rowCount }: { rows: unknown[]; rowCount: number | null }): StepResult {
+  return { rows: rows as StepResult['rows'], changes: rowCount ?? 0 };
+}
+
+/** However busy the database is: a caller must hear something. */
+const MOST_MS = 30_000;
+
+export interface Patience {
+  /**
+   * Does it again for as long as it may help.
+   *
+   * @param isCommitLost then it goes on for as long as the server may keep the lock of a lost connection
+   * @throws StoreUnavailableError @throws StoreRequestError
+   */
+  retry<Result>(attempt: () => Promise<Result>, isCommitLost?: () => boolean): Promise<Result>;
+}
+
+/**
+ * When to give up on a database: after a time in which nothing at all was done by it. While others are served, this one
+ * is merely behind them.
+ */
+function createPatience(giveUpAfterMs: number): Patience {
+  let lastDoneMs = -Infinity;
+  return {
+    async retry(attempt, isCommitLost = () => false) {
+      const askedMs = performance.now();
+      for (;;) {
+        try {
+          const result = await attempt();
+          lastDoneMs = performance.now();
+          return result;
+        } catch (error) {
+          // A bug of ours is not made better by trying again.
+          if (error instanceof TypeError) throw error;
+          const { kind, code } = judgePostgresError(error);
+          if (kind === 'refused') throw new StoreRequestError(code);
+          const nowMs = performance.now();
+          const isBehind = nowMs - Math.max(askedMs, lastDoneMs) < giveUpAfterMs;
+          if (!(isBehind || isCommitLost()) || nowMs - askedMs >= MOST_MS) {
+            throw new StoreUnavailableError(isCommitLost() ? 'COMMIT_UNKNOWN' : code, 'database');
+          }
+        }
+        // It was just restarted, or another process has the lock: back soon, at a moment that is not everybody's.
+        await new Promise((resolve) => {
+          setTimeout(resolve, 20 + Math.random() * 80);
+        });
+      }
+    },
+  };
+}
+
+export interface Slots {
+  /** Runs when one of the slots is free: first come, first served. */
+  within<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+/** At most so many at once. */
+function createSlots(most: number): Slots {
+  const waiting: (() => void)[] = [];
+  let taken = 0;
+  return {
+    async within(work) {
+      if (taken < most) taken += 1;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      try {
+        return await work();
+      } finally {
+        // The slot is handed on, so that nobody who asks meanwhile gets in between.
+        const next = waiting.shift();
+        if (next === undefined) taken -= 1;
+        else next();
+      }
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { Keyring } from '../../keys/index.js';
+import { createStore, type Store } from '../store.js';
+import { migrate } from '../dialect.js';
+import { createPostgresConnection } from './connection.js';
+import { POSTGRES_MIGRATIONS } from './migrations.js';
+import { integer, type SqlConnection } from '../sql-connection.js';
+
+/**
+ * The store that several machines share: a Postgres database (13 or newer), or a schema of it, of its own.
+ *
+ * @param options.url `postgres://…`; a secret
+ * @param options.keyring opens what was sealed before, and seals
+ * @param options.now milliseconds since 1970. @default the database's clock
+ * @param options.giveUpAfterMs how long a request is tried while the database is away or busy. @default 5000
+ * @throws StoreUnavailableError where the database cannot be reached, or does not let us in
+ * @throws StoreRequestError where it does not let us make tables
+ * @throws StoreTooNewError where a newer Towline wrote it
+ * @throws UnknownKeyError, SealBrokenError where the keyring is not the one that it was made with
+ */
+export async function openPostgresStore(options: {
+  readonly url: string;
+  readonly keyring: Keyring;
+  readonly now?: () => number;
+  readonly giveUpAfterMs?: number;
+}): Promise<Store> {
+  const { url, keyring, now, giveUpAfterMs } = options;
+  const db = createPostgresConnection({ url, ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }) });
+  try {
+    await migrate(db, POSTGRES_MIGRATIONS);
+    return await createStore(db, keyring, now ?? (await followDatabaseClock(db)));
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+const ASKED_EVERY_MS = 60_000;
+const NOW = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
+
+/**
+ * The database's clock, in milliseconds since 1970, so that leases and the ages of quotes are the same on machines whose
+ * own clocks differ. Asked for now and then; in between, this machine's clock says how much time has gone by.
+ *
+ * @param localNow milliseconds since 1970. @default Date.now
+ */
+export async function followDatabaseClock(db: SqlConnection, localNow = Date.now): Promise<() => number> {
+  let aheadMs = 0;
+  let askedMs = 0;
+  const ask = async (): Promise<void> => {
+    askedMs = localNow();
+    const [found] = await db.read([{ sql: NOW, params: [] }]);
+    // Its answer is of some moment in between.
+    aheadMs = Math.round(integer(found?.rows[0], 'now') - (askedMs + localNow()) / 2);
+  };
+  await ask();
+  return () => {
+    const nowMs = localNow();
+    // Where it cannot be asked, the difference of a minute ago is good enough.
+    if (Math.abs(nowMs - askedMs) >= ASKED_EVERY_MS) ask().catch(() => undefined);
+    return nowMs + aheadMs;
+  };
+}

@@ -1,0 +1,65 @@
+import {
+  isCancellation,
+  proxyLocalActivities,
+  TemporalFailure,
+  proxyActivities,
+  type ActivityOptions,
+} from '@temporalio/workflow';
+import type { FlowPreparation } from '../../activities/types.js';
+import type { Activities } from '../../activities/index.js';
+import { requireDecoded } from '../../src/protocol/plaintext-marker.js';
+import { CHECK, READ } from './policies.js';
+import type { Flow } from './flow.js';
+
+/** Checks the input and says what the flow needs from outside; nothing has moved yet. */
+export function checkInput(flow: Flow, rawInput: unknown): Promise<FlowPreparation> {
+  const order = { flowId: flow.flowId, input: rawInput };
+  return checkAtOnce('prepareFlow', order, () => act(READ, 'Check the input', flow.timeScale).prepareFlow(order));
+}
+
+type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer'>;
+
+/**
+ * Runs a check that needs nothing but the input and our own store on the worker that has the flow at hand: a step less
+ * on the way to the service's answer. One brief try; where that fails, `otherwise` has the last word, the ordinary
+ * activity, whose retries the server keeps. It may run twice, and so is never for what moves money.
+ */
+export async function checkAtOnce<Name extends keyof Checks>(
+  name: Name,
+  argument: Parameters<Checks[Name]>[0],
+  otherwise: () => ReturnType<Checks[Name]>,
+): Promise<Awaited<ReturnType<Checks[Name]>>> {
+  const local = proxyLocalActivities<Record<string, (argument: unknown) => Promise<unknown>>>(CHECK);
+  try {
+    return requireDecoded(await local[name]?.(argument)) as Awaited<ReturnType<Checks[Name]>>;
+  } catch (error) {
+    if (!(error instanceof TemporalFailure) || isCancellation(error)) throw error;
+    return await otherwise();
+  }
+}
+
+/** Activities under a policy, with the one line that the Temporal UI shows for the step. */
+export function act(policy: ActivityOptions, summary: string, timeScale = 1): Activities {
+  const activities = proxyActivities<Record<string, (argument: unknown) => Promise<unknown>>>({
+    ...scaledRetries(policy, timeScale),
+    summary,
+  });
+  return new Proxy({} as Activities, {
+    // A result that does not open must never be taken for an answer.
+    get: (_, name) => async (argument: unknown) => requireDecoded(await activities[String(name)]?.(argument)),
+  });
+}
+
+/** Retry delays are waits of our own: they scale. Timeouts of a single call belong to the network: they do not. */
+function scaledRetries(policy: ActivityOptions, timeScale: number): ActivityOptions {
+  if (timeScale === 1 || policy.retry === undefined) return policy;
+  const scaled = (value: unknown) => Math.max(20, Math.ceil(Number(value) * timeScale));
+  return {
+    ...policy,
+    retry: {
+      ...policy.retry,
+      initialInterval: scaled(policy.retry.initialInterval),
+      maximumInterval: scaled(policy.retry.maximumInterval),
+    },
+  };
+}

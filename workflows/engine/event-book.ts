@@ -1,0 +1,121 @@
+import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/protocol/messages.js';
+import { STORE, STORE_PATIENCE_MS } from './policies.js';
+import { within } from './waits.js';
+import { act } from './activities.js';
+import type { Flow } from './flow.js';
+
+/** Decides what an event does to its flow; pure of commands, since it runs inside signal handlers. */
+export type Absorb = (event: FlowEvent) => EventResult;
+
+/** What travels through continue-as-new. */
+export interface EventBookState {
+  readonly fates: Readonly<Record<string, EventResult>>;
+  readonly waiting: readonly FlowEvent[];
+}
+
+export interface EventBook {
+  /** Takes each id once, and none after `close`. Events that come before `absorbWith` wait in order. */
+  take(event: FlowEvent): void;
+  /** The flow has ended: what comes from now on changes nothing, and must be listed as late. */
+  close(): void;
+  absorbWith(absorb: Absorb): void;
+  settle(id: string, fate: EventResult): void;
+  knows(id: string): boolean;
+  fates(): Readonly<Record<string, EventResult>>;
+  state(): EventBookState;
+}
+
+/** Every event that a flow received, once each, with what became of it. */
+export function openEventBook(carried?: EventBookState): EventBook {
+  const fates: Record<string, EventResult> = { ...carried?.fates };
+  const ids = new Set([...Object.keys(fates), ...(carried?.waiting ?? []).map((event) => event.id)]);
+  let waiting: FlowEvent[] = [...(carried?.waiting ?? [])];
+  let absorb: Absorb | undefined;
+  let closed = false;
+
+  return {
+    take(event) {
+      if (closed || ids.has(event.id)) return;
+      ids.add(event.id);
+      if (absorb === undefined) waiting.push(event);
+      else fates[event.id] = absorb(event);
+    },
+    close() {
+      closed = true;
+    },
+    absorbWith(next) {
+      absorb = next;
+      const early = waiting;
+      waiting = [];
+      for (const event of early) fates[event.id] = next(event);
+    },
+    settle(id, fate) {
+      fates[id] = fate;
+    },
+    knows: (id) => ids.has(id),
+    fates: () => fates,
+    state: () => ({ fates, waiting }),
+  };
+}
+
+/** Reads a signal's argument: a list of events, of which those that are none are left out. */
+export function eventsOf(argument: unknown): readonly FlowEvent[] {
+  if (!Array.isArray(argument)) return [];
+  return argument.filter(isFlowEvent);
+}
+
+function isFlowEvent(value: unknown): value is FlowEvent {
+  if (typeof value !== 'object' || value === null) return false;
+  const event = value as Partial<Record<keyof FlowEvent, unknown>>;
+  return (
+    typeof event.id === 'string' &&
+    typeof event.trusted === 'boolean' &&
+    (event.status === null || typeof event.status === 'string') &&
+    typeof event.facts === 'object' &&
+    event.facts !== null
+  );
+}
+
+/**
+ * Why an order about an event cannot be taken, or null. A person vouches for one event and no other: where several came,
+ * the order must name one, and one that the flow does not hold is never replaced by another.
+ */
+export function validateEventChoice(parked: Parked, { action, eventId }: ResolveOrder): string | null {
+  const asked = eventsAskedAbout(parked, action);
+  if (asked === null) return null;
+  if (eventId == null) {
+    return asked.length > 1 ? `Several events came. Name the one that is meant: ${asked.join(', ')}.` : null;
+  }
+  if (asked.includes(eventId)) return null;
+  return `The flow does not ask about this event, but about ${asked.join(', ')}. What it does not hold can be replayed with trust.`;
+}
+
+function eventsAskedAbout({ evidence }: Parked, action: string): readonly string[] | null {
+  if (action === 'trust-settlement') return idsOf(evidence['claimed']);
+  if (action === 'accept-event' || action === 'dismiss-event') return idsOf([evidence['event']]);
+  return null;
+}
+
+function idsOf(shown: unknown): readonly string[] {
+  return (shown as readonly { readonly id: string }[]).map(({ id }) => id);
+}
+
+/** The event of a `trust-settlement` that `validateEventChoice` let pass. */
+export function selectedEvent(claimed: readonly FlowEvent[], { eventId }: ResolveOrder): FlowEvent | undefined {
+  return eventId == null ? claimed.at(-1) : claimed.find(({ id }) => id === eventId);
+}
+
+/** Events may lie in the inbox that never got here. The flow takes those that it does not know. */
+export async function readInbox(flow: Flow): Promise<void> {
+  const events = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Read the inbox', flow.timeScale).readInbox({ flowId: flow.flowId }),
+  );
+  if (events === undefined) flow.note('the inbox could not be read');
+  for (const event of events ?? []) flow.book.take(event);
+}
+
+/** At a deadline. */
+export async function checkInbox(flow: Flow): Promise<void> {
+  flow.note('the deadline passed; looking at the inbox once more');
+  await readInbox(flow);
+}

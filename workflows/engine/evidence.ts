@@ -1,0 +1,150 @@
+import type { TrustedSay } from '../../src/protocol/decisions.js';
+import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
+import { sameAmount } from '../../src/money.js';
+import { park } from './park.js';
+import type { Flow } from './flow.js';
+
+/** What events said beside what they proved. Travels through continue-as-new. */
+export interface Evidence {
+  /** Any trusted event proves that the service has what we sent. */
+  proven: boolean;
+  /** Untrusted events: shown, and never acted on alone. */
+  unverified: readonly FlowEvent[];
+  /** Trusted events that differ from what we know, until a person decided. */
+  mismatches: readonly Mismatch[];
+}
+
+export interface Mismatch {
+  readonly event: FlowEvent;
+  readonly differs: readonly string[];
+}
+
+/** What a kind of flow knows about its events. Pure of commands: all of it runs inside signal handlers. */
+export interface EventRules {
+  known(): Facts;
+  /** The same for a person's eyes, where that says more. */
+  shown?(): Facts;
+  /** Names of the facts in which the event differs from what we know. */
+  differs(event: FlowEvent): readonly string[];
+  /** True where the event's status was proven before. */
+  seen(event: FlowEvent): boolean;
+  /** False for an event that may be older than what was sent: it tells nothing of it. @default always true */
+  proves?(event: FlowEvent): boolean;
+  /** Takes a trusted event that matches; true where it said something new. */
+  apply(event: FlowEvent): boolean;
+}
+
+export const NO_EVIDENCE: Evidence = { proven: false, unverified: [], mismatches: [] };
+
+/** What trusted events say of a POST by now. */
+export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {
+  if (proven) return 'shown';
+  return mismatches.length > 0 ? 'other' : 'nothing';
+}
+
+/** Anyone may post untrusted events: only so many are kept and told, so that forgeries cannot fill the history. */
+const MAX_UNVERIFIED = 20;
+
+/** Lets the flow's events act from now on; those that came early are taken first, in order. */
+export function handleEvents(flow: Flow, evidence: Evidence, rules: EventRules): void {
+  flow.book.absorbWith((event) => absorb(flow, evidence, rules, event));
+}
+
+/** Takes an event that a person vouched for, whatever it differs in. */
+export function vouchFor(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): void {
+  evidence.unverified = evidence.unverified.filter((earlier) => earlier.id !== event.id);
+  flow.book.settle(event.id, take(flow, evidence, rules, { ...event, trusted: true, proof: 'person' }));
+}
+
+/** Asks a person about the first trusted event that differs from what we know, with both sides shown. */
+export async function decideMismatch(flow: Flow, evidence: Evidence, rules: EventRules): Promise<void> {
+  const [first] = evidence.mismatches;
+  if (first === undefined) return;
+  const { event, differs } = first;
+  const decision = await park(flow, 'event_mismatch', {
+    event: { id: event.id, source: event.source, status: event.status, proof: event.proof },
+    differs,
+    theirs: pick(event.facts, differs),
+    ours: pick(rules.shown?.() ?? rules.known(), differs),
+  });
+  evidence.mismatches = evidence.mismatches.filter((mismatch) => mismatch !== first);
+  if (decision !== 'decided' && decision.action === 'accept-event') vouchFor(flow, evidence, rules, event);
+  else flow.book.settle(event.id, 'conflicting');
+}
+
+export function whoSays(event: FlowEvent): string {
+  return event.source === 'settlement' ? 'provider' : 'service';
+}
+
+function absorb(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
+  if (!event.trusted) return keepUnverified(flow, evidence, rules, event);
+  const differs = rules.differs(event);
+  if (differs.length === 0) return take(flow, evidence, rules, event);
+  evidence.mismatches = [...evidence.mismatches, { event, differs }];
+  flow.note(`${event.status ?? '(no status)'} differs from what we know in: ${differs.join(', ')}`, whoSays(event));
+  return 'conflicting';
+}
+
+function take(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
+  evidence.proven ||= rules.proves?.(event) ?? true;
+  flow.serviceReference ??= event.facts['serviceReference'] ?? null;
+  const isNew = rules.apply(event);
+  corroborate(flow, evidence, rules, event);
+  return isNew ? 'applied' : 'duplicate';
+}
+
+function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
+  if (rules.seen(event) && rules.differs(event).length === 0) return 'duplicate';
+  if (evidence.unverified.length < MAX_UNVERIFIED) {
+    evidence.unverified = [...evidence.unverified, event];
+    flow.note(`unverified ${event.status ?? '(no status)'}: kept, moves nothing`, whoSays(event));
+  }
+  return 'unverified';
+}
+
+/** A trusted event with the same status makes the unverified ones that match it more than a claim. */
+function corroborate(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): void {
+  const agreeing = evidence.unverified.filter(
+    (earlier) => earlier.status === event.status && rules.differs(earlier).length === 0,
+  );
+  for (const { id } of agreeing) flow.book.settle(id, 'duplicate');
+  evidence.unverified = evidence.unverified.filter((earlier) => !agreeing.includes(earlier));
+}
+
+/** What can be compared between an event, a record of the service, and what we know; amounts as decimal strings. */
+export type Facts = Readonly<Record<string, string>>;
+
+/** Facts that are amounts: "100" and "100.00" are the same. Every other fact is compared as text. */
+const AMOUNTS: readonly string[] = [
+  'amount',
+  'settlementAmount',
+  'cryptoAmount',
+  'amountMsat',
+  'fiatAmount',
+  'paidAmount',
+];
+
+/** The facts in which an event differs from what we know; what either side does not say cannot differ. */
+export function differences(known: Facts, other: Facts): readonly string[] {
+  return Object.entries(known)
+    .filter(([name, ours]) => {
+      const theirs = other[name];
+      if (theirs === undefined) return false;
+      return AMOUNTS.includes(name) ? !equalAmounts(ours, theirs) : ours !== theirs;
+    })
+    .map(([name]) => name);
+}
+
+/** Runs inside signal handlers, which must not throw: what cannot be read as an amount is not equal to one. */
+export function equalAmounts(ours: string, theirs: string): boolean {
+  try {
+    return sameAmount(ours, theirs);
+  } catch {
+    return false;
+  }
+}
+
+/** Those of the facts that are named. */
+export function pick(facts: Facts, names: readonly string[]): Facts {
+  return Object.fromEntries(names.flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]]])));
+}

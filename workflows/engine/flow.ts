@@ -1,0 +1,286 @@
+import {
+  CancellationScope,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertMemo,
+  workflowInfo,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { FlowReport, FlowView, Outcome, Parked, TimelineEntry } from '../../src/protocol/messages.js';
+import {
+  defaultDeadlineSeconds,
+  type FlowKind,
+  type FlowState,
+  PARK_SENTENCES,
+  STATE_ATTRIBUTE,
+  type UNDELIVERED,
+} from '../../src/protocol/vocabulary.js';
+import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
+import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
+import { eventsSignal, flowQuery, type SubmitAnswer } from './messages.js';
+import type { Resolution } from './park.js';
+import { reportChanges, type ChangeReports, type ReportsCarried } from './report-changes.js';
+import type { MoneyPhase } from './stop.js';
+import { MAX_TIMELINE } from './policies.js';
+
+/** What every kind carries through continue-as-new. */
+export interface FlowCarried {
+  readonly startedAt: string;
+  readonly deadlineAtMs: number;
+  readonly stage: string;
+  readonly serviceReference: string | null;
+  readonly timeline: readonly TimelineEntry[];
+  readonly book: EventBookState;
+  readonly droppedPlaintext: number;
+  readonly allowPlaintext: boolean;
+  readonly money: MoneyPhase;
+  readonly reports?: ReportsCarried;
+  readonly answer?: SubmitAnswer | null;
+  readonly stop?: Outcome | null;
+}
+
+/** The state that every flow kind shares: what the query shows, the events, the deadline. */
+export interface Flow {
+  readonly kind: FlowKind;
+  readonly reference: string;
+  readonly flowId: string;
+  readonly timeScale: number;
+  readonly book: EventBook;
+  /** True from the moment the deadline timer fired. */
+  readonly deadlinePassed: boolean;
+  readonly allowPlaintext: boolean;
+  serviceReference: string | null;
+  parked: Parked | null;
+  /** Set as soon as the service's answer to the main POST is known. */
+  answer: SubmitAnswer | null;
+  /** Set when the flow only waits for its handlers, to continue in a new run. */
+  continuesAsNew: boolean;
+  /** A person's order about the parked flow, until the story carries it out. */
+  resolution: Resolution | null;
+  /** The last order that was not carried out, because of what was proven by then. */
+  refused: Resolution | null;
+  /** Set when the flow was stopped before its money moved. */
+  stop: Outcome | null;
+  money: MoneyPhase;
+  /** Undefined where no caller wants to hear of changes. */
+  readonly reports: ChangeReports | undefined;
+  /** Milliseconds of a wait of our own, scaled. */
+  scaled(ms: number): number;
+  /** Enters a stage; the timeline and the UI's current details say so. */
+  enter(stage: string, detail: string, by?: string): void;
+  note(detail: string, by?: string): void;
+  /** The flow waits longer: a person's `keep-waiting`. */
+  extendDeadline(): void;
+  handlePlaintext(allowed: boolean): void;
+  /** Keeps what tells this request from another one under its reference, where its starter did not. */
+  keepFingerprint(fingerprint: string): void;
+  view(outcome?: Outcome): FlowView;
+  report(outcome?: Outcome): FlowReport;
+  end(outcome: Outcome): void;
+  /** Signals received in this run. */
+  signals(): number;
+  carry(): FlowCarried;
+}
+
+/** Opens the flow of this execution: state, `events` signal, `flow` query, and the one deadline timer. */
+export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarried): Flow {
+  requireKnownKey(rawInput);
+  const flowId = workflowInfo().workflowId;
+  const reference = flowId.startsWith(`${kind}/`) ? flowId.slice(kind.length + 1) : flowId;
+  const startedAt = carried?.startedAt ?? new Date().toISOString();
+  const timeScale = numberIn(rawInput, 'timeScale', 0, 1) ?? 1;
+  const deadlineMs = (numberIn(rawInput, 'deadlineSeconds', 0, 2_592_000) ?? defaultDeadlineSeconds(kind)) * 1_000;
+
+  let allowPlaintext: boolean | undefined = carried?.allowPlaintext;
+  let heldPlaintext: unknown[] = [];
+  let droppedPlaintext = carried?.droppedPlaintext ?? 0;
+  let deadlineAtMs = carried?.deadlineAtMs ?? Date.now() + Math.ceil(deadlineMs * timeScale);
+  let stage = carried?.stage ?? 'preparing';
+  let updatedAt = startedAt;
+  let timeline: readonly TimelineEntry[] = carried?.timeline ?? [];
+  let outcome: Outcome | null = null;
+  let signals = 0;
+  const deadline = { passed: false };
+  let reports: ChangeReports | undefined;
+
+  const flow: Flow = {
+    kind,
+    reference,
+    flowId,
+    timeScale,
+    book: openEventBook(carried?.book),
+    get deadlinePassed() {
+      return deadline.passed;
+    },
+    get allowPlaintext() {
+      return allowPlaintext ?? false;
+    },
+    serviceReference: carried?.serviceReference ?? null,
+    parked: null,
+    answer: carried?.answer ?? null,
+    continuesAsNew: false,
+    resolution: null,
+    refused: null,
+    stop: carried?.stop ?? null,
+    money: carried?.money ?? { at: 'unsent' },
+    get reports() {
+      return reports;
+    },
+    scaled: (ms) => Math.max(1, Math.ceil(ms * timeScale)),
+    enter(next, detail, by = 'flow') {
+      stage = next;
+      flow.note(detail, by);
+    },
+    note(detail, by = 'flow') {
+      updatedAt = new Date().toISOString();
+      timeline = withEntry(timeline, { at: updatedAt, stage, by, detail });
+      setCurrentDetails(currentDetails(flow.view()));
+    },
+    extendDeadline() {
+      deadlineAtMs = Date.now() + Math.ceil(deadlineMs * timeScale);
+      deadline.passed = false;
+      watchDeadline();
+    },
+    handlePlaintext(allowed) {
+      allowPlaintext = allowed;
+      const held = heldPlaintext;
+      heldPlaintext = [];
+      held.forEach(takeSignal);
+    },
+    keepFingerprint(fingerprint) {
+      if (workflowInfo().memo?.['fingerprint'] === undefined) upsertMemo({ fingerprint });
+    },
+    view: (ending) => {
+      const end = ending ?? outcome;
+      const state: FlowState = end?.state ?? (flow.parked === null ? 'running' : 'parked');
+      return {
+        kind,
+        reference,
+        flowId,
+        state,
+        stage,
+        serviceReference: flow.serviceReference,
+        startedAt,
+        updatedAt,
+        deadlineAt: new Date(deadlineAtMs).toISOString(),
+        parked: flow.parked,
+        outcome: end,
+        timeline,
+      };
+    },
+    report: (ending) => ({ view: flow.view(ending), events: flow.book.fates() }),
+    end(ending) {
+      outcome = ending;
+      flow.book.close();
+      flow.parked = null;
+      stage = 'done';
+      flow.note(ending.detail);
+    },
+    signals: () => signals,
+    carry: () => ({
+      startedAt,
+      deadlineAtMs,
+      stage,
+      serviceReference: flow.serviceReference,
+      timeline,
+      book: flow.book.state(),
+      droppedPlaintext,
+      allowPlaintext: allowPlaintext ?? false,
+      money: flow.money,
+      answer: flow.answer,
+      stop: flow.stop,
+      ...(reports === undefined ? {} : { reports: reports.carry() }),
+    }),
+  };
+
+  function takeSignal(argument: unknown): void {
+    // A key that this worker lacks: the task fails, and waits for a worker that has it. Dropping it would lose events.
+    requireKnownKey(argument);
+    if (!isPlaintext(argument)) return eventsOf(argument).forEach((event) => flow.book.take(event));
+    if (allowPlaintext === undefined) heldPlaintext.push(argument);
+    else if (allowPlaintext) eventsOf(argument.__plaintext).forEach((event) => flow.book.take(event));
+    else {
+      droppedPlaintext += 1;
+      flow.note(`dropped an unencrypted message (${droppedPlaintext} so far)`);
+    }
+  }
+
+  function watchDeadline(): void {
+    void deadlineReached(deadlineAtMs);
+  }
+
+  /** Ends with the workflow; an extension starts another one, and this one then finds that it is no longer meant. */
+  async function deadlineReached(atMs: number): Promise<void> {
+    // A cancel in the UI must neither end the timer nor break the flow by it.
+    await CancellationScope.nonCancellable(() =>
+      sleep(Math.max(1, atMs - Date.now()), { summary: 'Deadline of the flow' }),
+    );
+    if (atMs === deadlineAtMs) deadline.passed = true;
+  }
+
+  setHandler(eventsSignal, (argument) => {
+    signals += 1;
+    takeSignal(argument);
+  });
+  setHandler(flowQuery, () => flow.report());
+  watchDeadline();
+  reports = reportChanges(flow, rawInput, carried?.reports);
+  return flow;
+}
+
+/** A number in the unchecked input, if it is sensible: timers start before the input was checked. */
+function numberIn(rawInput: unknown, member: string, above: number, most: number): number | undefined {
+  const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
+  const value = (input as Record<string, unknown> | null | undefined)?.[member];
+  return typeof value === 'number' && value > above && value <= most ? value : undefined;
+}
+
+/** Latest entries of the timeline that are shown. */
+const SHOWN = 12;
+
+/** What the Temporal UI shows as the workflow's current details: Markdown that a person on call understands. */
+function currentDetails(view: FlowView): string {
+  const paragraphs = [`**${view.kind} ${view.reference}** is **${view.state}** (${view.stage})`];
+  if (view.outcome !== null) {
+    paragraphs.push(
+      view.outcome.reason === null ? view.outcome.detail : `\`${view.outcome.reason}\`: ${view.outcome.detail}`,
+    );
+  }
+  if (view.parked !== null) paragraphs.push(...parkedInWords(view.parked));
+  if (view.serviceReference !== null) paragraphs.push(`Reference at the service: \`${view.serviceReference}\``);
+  if (view.outcome === null && view.parked === null) paragraphs.push(`Deadline: ${view.deadlineAt ?? 'none'}`);
+  paragraphs.push(view.timeline.slice(-SHOWN).map(line).join('\n'));
+  return paragraphs.join('\n\n');
+}
+
+function parkedInWords({ reason, since, actions, evidence }: Parked): string[] {
+  return [
+    `**${PARK_SENTENCES[reason]}** (\`${reason}\`, since ${since})`,
+    `A person decides: ${actions.map((action) => `\`${action}\``).join(', ')}`,
+    ['```json', JSON.stringify(evidence, null, 1), '```'].join('\n'),
+  ];
+}
+
+/** `2026-01-31T12:30:15.123Z` as `01-31 12:30:15`: the year and the milliseconds tell nobody anything. */
+function line({ at, stage, by, detail }: TimelineEntry): string {
+  return `- ${at.slice(5, 10)} ${at.slice(11, 19)} · ${stage} · ${by}: ${detail}`;
+}
+
+/** Adds an entry; past the limit the middle goes, since the beginning and the latest tell most. */
+export function withEntry(timeline: readonly TimelineEntry[], entry: TimelineEntry): readonly TimelineEntry[] {
+  const next = [...timeline, entry];
+  if (next.length <= MAX_TIMELINE) return next;
+  const head = next.slice(0, MAX_TIMELINE / 2);
+  return [...head, ...next.slice(head.length + 1)];
+}
+
+/** Shows the state in listings; null: running, which needs no attribute. No personal data ever goes here. */
+export function showState(state: FlowState | null): void {
+  markAs(state);
+}
+
+/** The same of a delivery of callbacks, which has no state but that a person is needed. */
+export function markAs(word: FlowState | typeof UNDELIVERED | null): void {
+  upsertSearchAttributes({ [STATE_ATTRIBUTE]: word === null ? [] : [word] });
+}

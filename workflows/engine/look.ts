@@ -1,0 +1,83 @@
+import { condition } from '@temporalio/workflow';
+import { isFinal, classifyStatus } from '../../src/protocol/statuses.js';
+import type { ParkReason } from '../../src/protocol/vocabulary.js';
+import { LAST_LOOK, POLL, SETTLE_PATIENCE_MS } from './policies.js';
+import { observed, within } from './waits.js';
+import { act } from './activities.js';
+import type { Flow } from './flow.js';
+import { park, type Resolution } from './park.js';
+import { paymentState, takeReading, type Payment, type TrackPlan } from './payment.js';
+
+/** Looks the payment up until it says another word than those that are known: one activity, however long it takes. */
+export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstLookMs: number, isParked = false) {
+  const ignoredStatuses = payment.words.filter((word) => !saidByEvent(payment, plan, word));
+  const isHinted = payment.words.some((word) => isFinal(classifyStatus(plan.words, word)));
+  const seldom = plan.lookEveryMs === undefined || isHinted ? {} : { atLeastMs: flow.scaled(plan.lookEveryMs) };
+  return observed(() =>
+    act(POLL, `Look up ${plan.noun}`, flow.timeScale).awaitStatus({
+      flowId: payment.lookUpAs ?? flow.flowId,
+      input: payment.input,
+      known: ignoredStatuses,
+      firstLookMs,
+      timeScale: flow.timeScale,
+      isParked,
+      ...seldom,
+    }),
+  );
+}
+
+/**
+ * Parks, and goes on looking meanwhile: for decisions that the service may make needless, whether or not its webhooks
+ * arrive. `decided`: the payment stands elsewhere now, or `also` holds.
+ */
+export async function parkAndLook(
+  flow: Flow,
+  payment: Payment,
+  plan: TrackPlan,
+  { reason, evidence }: { readonly reason: ParkReason; readonly evidence: Readonly<Record<string, unknown>> },
+  also: () => boolean = () => false,
+): Promise<Resolution | 'decided'> {
+  const before = inWords(payment);
+  const moved = () => inWords(payment) !== before || payment.otherRecord !== undefined;
+  const looking = observed(async () => {
+    while (!moved()) await lookForNews(flow, payment, plan);
+  });
+  const decided = () => moved() || also() || flow.stop !== null;
+  const lookAgain = () => lookOnce(flow, payment, plan, 'Ask once more').then(() => undefined);
+  const decision = await park(flow, reason, evidence, decided, { lookAgain });
+  looking.cancel();
+  return decision;
+}
+
+/** Takes what the service says now; false where it could not be asked. */
+export async function lookOnce(flow: Flow, payment: Payment, plan: TrackPlan, summary: string): Promise<boolean> {
+  const order = { flowId: payment.lookUpAs ?? flow.flowId, input: payment.input };
+  const found = await within(flow, SETTLE_PATIENCE_MS, () =>
+    act(LAST_LOOK, summary, flow.timeScale)
+      .lookAtStatus(order)
+      .catch(() => undefined),
+  );
+  if (found?.says === 'shown') takeReading(flow, payment, plan, found.record);
+  return found?.says === 'shown' || found?.says === 'absent';
+}
+
+/** An event cuts the waiting short; its word is confirmed by the look that follows. */
+async function lookForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
+  payment.lookNow = false;
+  const polling = pollStatus(flow, payment, plan, 0, true);
+  // Bounded by who parks: the person's order, or a late event.
+  await condition(() => polling.settled() || payment.lookNow);
+  if (polling.settled()) takeReading(flow, payment, plan, await polling.promise);
+  else polling.cancel();
+}
+
+function inWords(payment: Payment): string {
+  const now = paymentState(payment);
+  return now.kind === 'ended' ? now.meaning : now.kind;
+}
+
+/** A word beyond `pending` that only an event said so far: the lookup saying it, too, is news. */
+function saidByEvent(payment: Payment, plan: TrackPlan, word: string): boolean {
+  const meaning = classifyStatus(plan.words, word);
+  return meaning !== 'pending' && !payment.provenMeanings.includes(meaning);
+}

@@ -1,0 +1,40 @@
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { CallbackReport } from '../../src/flows/callback.js';
+import type {
+  FlowReport,
+  PayOrder,
+  PersonOrder,
+  RefundInvoiceOrder,
+  ResolveOrder,
+} from '../../src/protocol/messages.js';
+import {
+  CALLBACKS_QUERY,
+  CHANGES_SIGNAL,
+  EVENTS_SIGNAL,
+  FLOW_QUERY,
+  RESEND_SIGNAL,
+  UPDATES,
+} from '../../src/protocol/vocabulary.js';
+
+/** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
+export const eventsSignal = defineSignal<[unknown]>(EVENTS_SIGNAL);
+export const flowQuery = defineQuery<FlowReport>(FLOW_QUERY);
+/** Of the delivery of a flow's callbacks: the flow tells what changed, a person wants the newest sent again. */
+export const changesSignal = defineSignal<[unknown]>(CHANGES_SIGNAL);
+export const resendSignal = defineSignal<[unknown]>(RESEND_SIGNAL);
+export const callbacksQuery = defineQuery<CallbackReport>(CALLBACKS_QUERY);
+export const answerUpdate = defineUpdate<SubmitAnswer>(UPDATES.answer);
+export const cancelUpdate = defineUpdate<{ cancelled: true }, [PersonOrder]>(UPDATES.cancel);
+export const resolveUpdate = defineUpdate<{ accepted: true }, [ResolveOrder]>(UPDATES.resolve);
+export const approveQuoteUpdate = defineUpdate<{ approved: true }, [PersonOrder]>(UPDATES.approveQuote);
+export const provideRefundInvoiceUpdate = defineUpdate<{ accepted: true; expiresAt: string }, [RefundInvoiceOrder]>(
+  UPDATES.provideRefundInvoice,
+);
+export const payUpdate = defineUpdate<SubmitAnswer, [PayOrder]>(UPDATES.pay);
+
+/** What the service answered to the flow's main POST, for the caller who waits for it. */
+export type SubmitAnswer =
+  | { readonly kind: 'accepted'; readonly answer: unknown }
+  | { readonly kind: 'rejected'; readonly httpStatus: number; readonly message: string; readonly code: string | null }
+  /** The flow ended or parked before the service's answer was known. */
+  | { readonly kind: 'none'; readonly reason: string };

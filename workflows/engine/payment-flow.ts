@@ -1,0 +1,47 @@
+import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowKind } from '../../src/protocol/vocabulary.js';
+import type { Flow } from './flow.js';
+import {
+  handlePaymentEvents,
+  preparePayment,
+  type Payment,
+  type PaymentCarried,
+  type PaymentPlan,
+  type TrackPlan,
+} from './payment.js';
+import { runFlow } from './run-flow.js';
+import { submitPayment } from './submit-payment.js';
+import { trackPayment } from './track.js';
+
+/** A payment that was made elsewhere: it is only tracked. */
+export interface WatchPlan extends TrackPlan {
+  /** What the timeline says at the start. */
+  readonly watching: string;
+}
+
+interface OwnSteps {
+  /** After the input was checked, also in a run that continues another one. */
+  readonly prepared?: (flow: Flow, payment: Payment) => void;
+  /** After the service took the POST. */
+  readonly submitted?: (flow: Flow, payment: Payment) => void;
+}
+
+/**
+ * The workflow of a kind that is one payment: check the input, submit its POST under a claim, track it to its end. A
+ * watched payment has no POST.
+ */
+export function paymentFlow(kind: FlowKind, plan: PaymentPlan | WatchPlan, own: OwnSteps = {}) {
+  return (input: unknown, carried?: PaymentCarried): Promise<FlowReport> =>
+    runFlow(kind, input, carried?.flow, async (flow) => {
+      const payment = carried?.payment ?? (await preparePayment(flow, input));
+      own.prepared?.(flow, payment);
+      if (carried === undefined && 'step' in plan) {
+        await submitPayment(flow, payment, plan);
+        own.submitted?.(flow, payment);
+      } else {
+        if (carried === undefined && 'watching' in plan) flow.enter('tracking', plan.watching);
+        handlePaymentEvents(flow, payment, plan);
+      }
+      return trackPayment(flow, payment, plan);
+    });
+}

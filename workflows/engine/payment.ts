@@ -1,0 +1,239 @@
+import type { StatusReading, StepTerms, Pin, SubmitOutcome, Windows } from '../../activities/types.js';
+import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
+import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
+import type { SubmitAnswer } from './messages.js';
+import { unlessStopped } from './stop.js';
+import type { RefundInvoice } from '../refund-invoice.js';
+import { checkInput } from './activities.js';
+import {
+  handleEvents,
+  NO_EVIDENCE,
+  whoSays,
+  type EventRules,
+  type Evidence,
+  differences,
+  pick,
+  type Facts,
+} from './evidence.js';
+import type { Flow, FlowCarried } from './flow.js';
+
+/** How one kind's payment is followed. */
+export interface TrackPlan {
+  /** For people: "the crypto send". */
+  readonly noun: string;
+  readonly words: StatusMap;
+  /** Whether the contract has a status lookup: then events are hints, and it has the last word. */
+  readonly hasLookup: boolean;
+  /** How long events are awaited before the first look, ms. */
+  readonly firstLookMs: number;
+  /** Stages of the way with the words that prove them, first to last. @default the stage stays as it is */
+  readonly stages?: readonly (readonly [stage: string, words: readonly string[]])[];
+  /** What the kind keeps of its trusted events beside their words. Pure of commands. */
+  readonly onEvent?: (payment: Payment, event: FlowEvent) => void;
+  /** A decision of its own that the kind may wait for on the way. */
+  readonly waitStep?: WaitStep;
+  /** Where no lookup confirms a failure: how long an event that contradicts it is awaited, ms. @default not at all */
+  readonly failureGraceMs?: number;
+  /** Where the service has a record before the POST: whether a word can only be said after it. */
+  readonly proves?: (word: string | null) => boolean;
+  /** How seldom it is looked up while no event says a final word, ms. @default as the looks get slower by themselves */
+  readonly lookEveryMs?: number;
+  /** True: what events say makes it look, and can contradict nothing, for the service may decide otherwise. */
+  readonly isOnlyHinted?: boolean;
+  /** Why it parks at the deadline. @default by what was claimed of the settlement */
+  readonly overdue?: ParkReason;
+  /** How its ends are told, where it is no payment. */
+  readonly ends?: { readonly succeeded: string; readonly failed: readonly [reason: EndReason, detail: string] };
+}
+
+/** How one kind's payment is submitted, and then followed. */
+export interface PaymentPlan extends TrackPlan {
+  /** Name of its submission in the kind's definition. */
+  readonly step: string;
+  /** Its POST, where another worker than the flow's own must send it. */
+  readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
+  /** After a refusal: whether it was paid all the same, by another way, and is to be followed. @default no */
+  readonly paidAllTheSame?: (flow: Flow, payment: Payment) => Promise<boolean>;
+  /** False: what a send needs is gone after the first one, so that not even a person can order another. @default true */
+  readonly sendAgain?: boolean;
+}
+
+export interface WaitStep {
+  isDue(payment: Payment): boolean;
+  decide(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void>;
+}
+
+/** One payment in the making, of any kind that is told by its definition. Travels through continue-as-new. */
+export interface Payment extends Evidence {
+  /** Grows by what is told after the start. */
+  input: unknown;
+  readonly windows: Windows;
+  steps: Readonly<Record<string, StepTerms>>;
+  readonly pin: Pin;
+  facts: Facts;
+  /** The service's answer; null until it is known, and where only an event proved it. */
+  answer: unknown;
+  /** The answer for the callers who wait for a step, by step. */
+  answers: Readonly<Record<string, SubmitAnswer>>;
+  /** Every word that was proven or told, in the order of arrival. */
+  words: readonly string[];
+  /** By the lookup, or by trusted events where there is none. */
+  provenMeanings: readonly Meaning[];
+  /** By trusted events, where there is a lookup to confirm them. */
+  eventMeanings: readonly Meaning[];
+  /** A trusted event said something final: look now. */
+  lookNow: boolean;
+  /** Set where the service's record under our reference turned out to be of another payment. */
+  otherRecord?: OtherRecord;
+  /** Flow id by which it is looked up, where that is not the flow's own. */
+  lookUpAs?: string;
+  /** Of an offramp whose refund goes to a Lightning invoice. */
+  refund?: RefundInvoice;
+}
+
+/** The facts in which the service's record differs from what we asked for. */
+export interface OtherRecord {
+  readonly differs: readonly string[];
+  readonly ours: Facts;
+  readonly theirs: Facts;
+}
+
+export interface PaymentCarried {
+  readonly flow: FlowCarried;
+  readonly payment: Payment;
+}
+
+/** Checks the input. */
+export async function preparePayment(flow: Flow, rawInput: unknown): Promise<Payment> {
+  const prepared = await unlessStopped(flow, () => checkInput(flow, rawInput));
+  flow.handlePlaintext(prepared.allowPlaintext);
+  flow.keepFingerprint(prepared.fingerprint);
+  return newPayment(prepared);
+}
+
+type NewPayment = Pick<Payment, 'input' | 'windows' | 'steps' | 'pin'>;
+
+/** A payment of which nothing is known yet. */
+export function newPayment({ input, windows, steps, pin }: NewPayment): Payment {
+  return {
+    ...NO_EVIDENCE,
+    input,
+    windows,
+    steps,
+    pin,
+    facts: {},
+    answer: null,
+    answers: {},
+    words: [],
+    provenMeanings: [],
+    eventMeanings: [],
+    lookNow: false,
+  };
+}
+
+export function paymentState(payment: Payment): PaymentState {
+  return paymentStateOf(payment.provenMeanings, payment.eventMeanings);
+}
+
+export function handlePaymentEvents(flow: Flow, payment: Payment, plan: TrackPlan): void {
+  handleEvents(flow, payment, rulesOf(flow, payment, plan));
+}
+
+/** How events act on a payment. Pure of commands: it runs inside signal handlers. */
+export function rulesOf(flow: Flow, payment: Payment, plan: TrackPlan): EventRules {
+  return {
+    known: () => payment.facts,
+    differs: (event) => differences(payment.facts, event.facts),
+    seen: (event) => event.status !== null && payment.words.includes(event.status),
+    proves: (event) => plan.proves?.(event.status) ?? true,
+    apply: (event) => apply(flow, payment, plan, event),
+  };
+}
+
+function apply(flow: Flow, payment: Payment, plan: TrackPlan, event: FlowEvent): boolean {
+  plan.onEvent?.(payment, event);
+  const word = event.status;
+  if (word === null || payment.words.includes(word)) return false;
+  const meaning = classifyStatus(plan.words, word);
+  payment.words = [...payment.words, word];
+  if (plan.hasLookup) {
+    if (!plan.isOnlyHinted) payment.eventMeanings = [...payment.eventMeanings, meaning];
+    payment.lookNow ||= isFinal(meaning) || meaning === 'refund-pending';
+  } else payment.provenMeanings = [...payment.provenMeanings, meaning];
+  const unknown = word.toUpperCase() in plan.words ? '' : ': an unknown word, kept; it is not final';
+  tell(flow, payment, plan, `${word} (${event.proof ?? 'trusted'})${unknown}`, whoSays(event));
+  return true;
+}
+
+/**
+ * Takes what the lookup said: the truth, if it is about this payment. A service that answers a repeated reference with its
+ * first result accepts what it never executes, and its record is then of what somebody else asked for.
+ */
+export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, reading: StatusReading): void {
+  const { status, facts } = reading;
+  const differs = differences(payment.facts, facts);
+  if (differs.length > 0) {
+    payment.otherRecord = { differs, ours: pick(payment.facts, differs), theirs: pick(facts, differs) };
+    return;
+  }
+  if (status === null) return;
+  const meaning = classifyStatus(plan.words, status);
+  if (!payment.provenMeanings.includes(meaning)) payment.provenMeanings = [...payment.provenMeanings, meaning];
+  if (!payment.words.includes(status)) payment.words = [...payment.words, status];
+  payment.proven = true;
+  tell(flow, payment, plan, `${status} (looked up)`, 'service');
+}
+
+/** The furthest stage that any word so far has reached; undefined where the plan has none for it. */
+export function stageReached(payment: Payment, plan: TrackPlan): string | undefined {
+  return plan.stages?.findLast(([, words]) => words.some((word) => payment.words.includes(word)))?.[0];
+}
+
+function tell(flow: Flow, payment: Payment, plan: TrackPlan, detail: string, by: string): void {
+  const stage = stageReached(payment, plan);
+  if (stage === undefined) flow.note(detail, by);
+  else flow.enter(stage, detail, by);
+}
+
+/** Where a payment stands by all that was proven, and by what trusted events told beside it. */
+export type PaymentState =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'ended'; readonly meaning: FinalMeaning }
+  | { readonly kind: 'owed' }
+  | { readonly kind: 'conflict' };
+
+export type FinalMeaning = Exclude<Meaning, 'pending' | 'collected' | 'owed' | 'refund-pending'>;
+
+/** How far along the way a meaning lies: the furthest one that was proven decides, so that order cannot matter. */
+const ORDER: readonly Meaning[] = [
+  'pending',
+  'collected',
+  'succeeded',
+  'failed',
+  'owed',
+  'refund-pending',
+  'refund-failed',
+  'refunded',
+];
+
+/** What a success may have on its way: every other word excludes it. */
+const BEFORE_SUCCESS: readonly Meaning[] = ['pending', 'collected', 'succeeded'];
+
+/**
+ * @param proven by the status lookup, or by trusted events where there is none
+ * @param byEvents of trusted events; where a lookup exists it has the last word, unless the two exclude one another
+ */
+export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Meaning[]): PaymentState {
+  const all = [...proven, ...byEvents];
+  // A success excludes every word of failure and refund.
+  if (all.includes('succeeded') && proven.length > 0 && all.some((meaning) => !BEFORE_SUCCESS.includes(meaning))) {
+    return proven.some(isFinal) ? { kind: 'conflict' } : { kind: 'open' };
+  }
+  const furthest = ORDER.findLast((meaning) => proven.includes(meaning)) ?? 'pending';
+  if (furthest === 'pending' || furthest === 'collected' || furthest === 'refund-pending') return { kind: 'open' };
+  if (furthest === 'owed') return { kind: 'owed' };
+  // A failure says that nothing was taken.
+  if (furthest === 'failed' && all.includes('collected')) return { kind: 'conflict' };
+  return { kind: 'ended', meaning: furthest };
+}

@@ -1,0 +1,162 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  rootCause,
+  continueAsNew,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { FlowReport, Outcome, ResolveOrder } from '../../src/protocol/messages.js';
+import { END_REASONS, type FlowKind } from '../../src/protocol/vocabulary.js';
+import { act } from './activities.js';
+import { showState, openFlow, type Flow, type FlowCarried } from './flow.js';
+import { answerUpdate, cancelUpdate, resolveUpdate, type SubmitAnswer } from './messages.js';
+import { checkOrder, notAllowed, onUpdate, legalAction, park, REFUSED, type Resolution } from './park.js';
+import { STORE, MAX_SIGNALS_PER_RUN } from './policies.js';
+import { tryStop } from './stop.js';
+import { orderedEnd, FlowEnd } from './flow-end.js';
+import { validateEventChoice } from './event-book.js';
+
+/**
+ * Runs a flow's story from opening to closing. The closed status tells the truth: completed and refunded close
+ * Completed; failed and expired close Failed, with the reason as type; cancelled closes Cancelled.
+ */
+export async function runFlow(
+  kind: FlowKind,
+  rawInput: unknown,
+  carried: FlowCarried | undefined,
+  story: (flow: Flow) => Promise<Outcome>,
+): Promise<FlowReport> {
+  const flow = openFlow(kind, rawInput, carried);
+  answerUpdates(flow);
+  handleUiCancel(flow);
+  // A cancel in the UI is an order that may be refused: it must not tear through the story.
+  const outcome = await CancellationScope.nonCancellable(() => story(flow).catch((error) => outcomeOf(flow, error)));
+  flow.end(outcome);
+  showState(outcome.state);
+  flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
+  const allReported = () => flow.reports?.idle() ?? true;
+  await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && allReported()));
+  return close(flow, outcome);
+}
+
+function answerUpdates(flow: Flow): void {
+  onUpdate(
+    cancelUpdate,
+    async (order) => {
+      const refusal = await tryStop(flow, 'cancelled', order);
+      if (refusal === null) return { cancelled: true };
+      flow.note(`cancel refused: ${refusal}`, order.actor);
+      throw notAllowed('cancel_refused', `The flow cannot be cancelled: ${refusal}.`);
+    },
+    (order) => checkOrder(flow, order),
+  );
+
+  onUpdate(
+    resolveUpdate,
+    async (order): Promise<{ accepted: true }> => {
+      flow.resolution = order as Resolution;
+      // Until it is carried out, or refused by what is proven at that moment.
+      await condition(() => flow.resolution !== order || flow.view().outcome !== null);
+      if (flow.refused === order) throw notAllowed('not_allowed', `${order.action} was not carried out: ${REFUSED}.`);
+      return { accepted: true };
+    },
+    (order) => checkResolve(flow, order),
+  );
+
+  onUpdate(answerUpdate, async (): Promise<SubmitAnswer> => {
+    // A flow that goes on as new waits for this handler. It does so only where the answer is known, or there is none to come.
+    await condition(
+      () => flow.answer !== null || flow.parked !== null || flow.continuesAsNew || flow.view().outcome !== null,
+    );
+    return flow.answer ?? { kind: 'none', reason: flow.parked?.reason ?? flow.view().stage };
+  });
+}
+
+function handleUiCancel(flow: Flow): void {
+  CancellationScope.current().cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(async () => {
+      const order = { actor: 'Temporal UI' };
+      const refusal = await tryStop(flow, 'cancelled', order);
+      if (refusal !== null) flow.note(`cancel refused: ${refusal}`, order.actor);
+    }),
+  );
+}
+
+function checkResolve(flow: Flow, order: ResolveOrder): void {
+  checkOrder(flow, order);
+  if (flow.parked === null) throw notAllowed('not_allowed', 'The flow is not parked: there is nothing to resolve.');
+  if (flow.resolution !== null) throw notAllowed('not_allowed', 'Another order is being carried out.');
+  if (legalAction(flow, order.action) === undefined) {
+    const legal = flow.parked.actions.join(', ');
+    throw notAllowed('unknown_action', `"${order.action}" is not possible now. Possible: ${legal}.`);
+  }
+  if (typeof order.note !== 'string' || order.note.trim() === '') {
+    throw notAllowed('not_allowed', 'A note that says why is needed.');
+  }
+  const doubt = validateEventChoice(flow.parked, order);
+  if (doubt !== null) throw notAllowed('not_allowed', doubt);
+}
+
+/** What a story threw, as its outcome; what is not one of our endings is a bug and stays an error. */
+function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
+  if (error instanceof FlowEnd) return error.outcome;
+  if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) {
+    const reason = END_REASONS.find((candidate) => candidate === (error.cause as ApplicationFailure).type);
+    const detail = rootCause(error) ?? reason ?? '';
+    if (reason !== undefined && flow.money.at === 'sent') return askForEnd(flow, error.activityType, detail);
+    if (reason !== undefined) return { state: 'failed', reason, detail };
+  }
+  // Anything else is a bug, not an ending: a plain Error fails the workflow task, so that the flow waits for the mended
+  // version instead of being called failed.
+  if (error instanceof ActivityFailure)
+    throw new Error(`unexpected failure of ${error.activityType}`, { cause: error });
+  throw error;
+}
+
+/** A step that can never succeed says nothing of the money that was sent before it: that is never called failed by us. */
+async function askForEnd(flow: Flow, step: string, why: string): Promise<Outcome> {
+  return orderedEnd(await park(flow, 'step_failed', { step, why }));
+}
+
+async function close(flow: Flow, outcome: Outcome): Promise<FlowReport> {
+  const report = flow.report();
+  if (outcome.state === 'completed' || outcome.state === 'refunded') return report;
+  if (outcome.state === 'cancelled') await becomeCancelled(flow);
+  throw ApplicationFailure.create({
+    type: outcome.reason ?? outcome.state,
+    message: outcome.detail,
+    nonRetryable: true,
+    details: [report],
+  });
+}
+
+/** Temporal closes an execution as Cancelled only where its cancellation was requested: so we request it. */
+async function becomeCancelled(flow: Flow): Promise<never> {
+  const scope = CancellationScope.current();
+  if (!scope.consideredCancelled) {
+    await CancellationScope.nonCancellable(() =>
+      act(STORE, 'Close as Cancelled', flow.timeScale).requestOwnCancel({ flowId: flow.flowId }),
+    );
+  }
+  return scope.cancelRequested;
+}
+
+/** True where the run has grown so long that the flow should continue in a new one. */
+export function tooLong(flow: Flow): boolean {
+  return flow.signals() >= MAX_SIGNALS_PER_RUN || workflowInfo().continueAsNewSuggested;
+}
+
+/** Nothing is under way that a new run would cut off. */
+export function canContinueAsNew(flow: Flow): boolean {
+  return allHandlersFinished() && (flow.reports?.idle() ?? true);
+}
+
+/** Between steps only: no POST is in flight, and what is carried holds event ids and the absolute deadline. */
+export async function continueFlowAsNew(flow: Flow, input: unknown, carried: () => unknown): Promise<never> {
+  flow.continuesAsNew = true;
+  await condition(() => canContinueAsNew(flow));
+  return continueAsNew<(input: unknown, carried: unknown) => Promise<unknown>>(input, carried());
+}

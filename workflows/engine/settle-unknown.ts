@@ -1,0 +1,262 @@
+import { condition } from '@temporalio/workflow';
+import type { PostReading, RepeatSetting, SubmitOutcome } from '../../activities/types.js';
+import {
+  parkReasonOf,
+  postStep,
+  refusalOf,
+  type PostOrder,
+  type PostParkReason,
+  type PostEvidence,
+} from '../../src/protocol/decisions.js';
+import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
+import { act } from './activities.js';
+import { readInbox } from './event-book.js';
+import { park, type Resolution } from './park.js';
+import { LAST_LOOK, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
+import type { Post, Submitted } from './submit.js';
+import { AT_LEAST_MS, observed, within } from './waits.js';
+import { endFlow, FlowEnd } from './flow-end.js';
+import type { Flow } from './flow.js';
+
+/**
+ * Settles a POST whose outcome is unknown: by the claim, the lookup and trusted events for the whole settle window, else
+ * by a person. Returns how it ended, or that it is to be sent again.
+ */
+export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled): Promise<Submitted | 'send-again'> {
+  flow.money = { at: 'sent' };
+  const open = openOf(outcome, post);
+  const what = open.heldBack ? post.noun : `${post.noun} was sent, and its outcome is unknown`;
+  flow.enter('outcome-unknown', `${what} (${open.why})`);
+  post.readEvents();
+  if (open.heldBack) {
+    // The event may lie there, and not have come to the flow.
+    await readInbox(flow);
+    return settleOn(flow, post, open);
+  }
+  const asking = ask(flow, post, open);
+  const isSettled = () => asking.settled() || post.trusted() !== 'nothing';
+  // One that is past its deadline already was ordered by a person, who waits for it.
+  const wasOver = flow.deadlinePassed;
+  const patienceMs = flow.scaled(post.settleMs) + Math.max(AT_LEAST_MS, flow.scaled(SETTLE_PATIENCE_MS));
+  const summary = 'Settle what is unknown';
+  await condition(() => isSettled() || (flow.deadlinePassed && !wasOver), patienceMs, { summary });
+  if (asking.settled()) return decide(flow, post, { ...open, windowOver: true }, await asking.promise);
+  asking.cancel();
+  return settleOn(flow, post, open);
+}
+
+const CANNOT_ASK: PostReading = { claim: 'sending', lookup: 'cannot-tell', why: 'neither store nor service answered' };
+
+function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['lookup']) {
+  const windowMs = parkedWith === undefined ? post.settleMs : LOOK_WHILE_PARKED_MS;
+  const summary = parkedWith === undefined ? 'Ask what became of it' : 'Ask on, while a person decides';
+  return observed(() =>
+    act(POLL, summary, flow.timeScale).settleUnknown({
+      claim: post.claim,
+      expect: post.expect,
+      saidToExist: open.saidToExist,
+      windowMs: flow.scaled(windowMs),
+      timeScale: flow.timeScale,
+      ...(parkedWith === undefined ? {} : { parkedWith }),
+    }),
+  );
+}
+
+/** Takes the step that is legal by all that is known now. */
+async function decide(flow: Flow, post: Post, open: Open, found: PostReading): Promise<Submitted | 'send-again'> {
+  const step = postStep(evidenceOf(post, open, found), open.repeat);
+  switch (step.do) {
+    case 'follow':
+      return found.answer === undefined ? provenAfterAll(flow, post) : { kind: 'accepted', answer: found.answer };
+    case 'end-rejected':
+      return { kind: 'rejected', rejection: found.rejection ?? { httpStatus: 0, message: '' } };
+    case 'end-not-sent':
+      return { kind: 'void', why: found.why ?? 'void' };
+    case 'repeat':
+      return sendAgain(flow, post, open, 'DUPLICATE_REFERENCE', `the service is set to "${open.repeat}"`);
+    case 'ask-on':
+      return askPerson(flow, post, open, found, parkReasonOf(found.lookup));
+    case 'park':
+      if (post.trusted() === 'other') {
+        await post.decideOther();
+        return decide(flow, post, open, found);
+      }
+      return askPerson(flow, post, open, found, step.reason);
+    case 'send':
+      // `readPost` says so of no POST that may have been sent.
+      throw new TypeError('a send that may be a second one');
+    default:
+      return step satisfies never;
+  }
+}
+
+/** The claim may have the answer that its owner could not bring back. */
+export async function provenAfterAll(flow: Flow, post: Post): Promise<Submitted> {
+  flow.money = { at: 'sent' };
+  post.readEvents();
+  const found = await lookAgain(flow, post);
+  return found?.answer === undefined ? { kind: 'proven' } : { kind: 'accepted', answer: found.answer };
+}
+
+function lookAgain(flow: Flow, post: Post, saidToExist = false): Promise<PostReading | undefined> {
+  const question = { claim: post.claim, expect: post.expect, saidToExist };
+  return within(flow, SETTLE_PATIENCE_MS, () =>
+    act(LAST_LOOK, 'Ask once more', flow.timeScale)
+      .lookAtPost(question)
+      .catch(() => undefined),
+  );
+}
+
+/** Parks, and goes on asking: what comes by an event, the claim or the lookup decides before a person does. */
+async function askPerson(
+  flow: Flow,
+  post: Post,
+  open: Open,
+  found: PostReading,
+  byTable: PostParkReason,
+): Promise<Submitted | 'send-again'> {
+  const reason: ParkReason = byTable === 'duplicate_mismatch' ? byTable : (post.parkReason ?? byTable);
+  // From here on a person is asked, and no setting sends again.
+  const still: Open = { ...open, repeat: 'unknown' };
+  const asking = ask(flow, post, open, found.lookup);
+  const decided = () => asking.settled() || post.trusted() !== 'nothing';
+  const decision = await park(flow, reason, shownOf(post, open, found), decided, {
+    without: impossible(post, open, reason),
+  });
+  if (decision === 'decided' && asking.settled()) return decide(flow, post, still, await asking.promise);
+  asking.cancel();
+  if (decision === 'decided') return decide(flow, post, still, found);
+  return carryOut(flow, post, still, found, decision);
+}
+
+/** A person's order is checked at the moment when it is carried out: against proof it is refused, and proof goes on. */
+async function carryOut(
+  flow: Flow,
+  post: Post,
+  open: Open,
+  before: PostReading,
+  { action, actor, note }: Resolution,
+): Promise<Submitted | 'send-again'> {
+  const now = (await lookAgain(flow, post, open.saidToExist)) ?? before;
+  const refusal = refusalOf(action as PostOrder, evidenceOf(post, open, now));
+  if (refusal !== null) {
+    flow.note(`${action} refused: ${refusal}`);
+    return decide(flow, post, open, now);
+  }
+  switch (action as PostOrder) {
+    case 'send-again':
+      return sendAgain(flow, post, open, actor, note);
+    case 'mark-completed':
+      throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed by ${actor}: ${note}` });
+    case 'mark-refunded':
+      throw new FlowEnd({ state: 'refunded', reason: null, detail: `Marked as refunded by ${actor}: ${note}` });
+    case 'close-not-executed':
+      return close(flow, post, open, { actor, note });
+    default:
+      throw new TypeError(`no order about a POST: ${action}`);
+  }
+}
+
+async function close(flow: Flow, post: Post, open: Open, order: { actor: string; note: string }) {
+  const phase = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Close the claim as not executed', flow.timeScale).closeNotExecuted({ ...post.claim, order }),
+  );
+  const by = `${order.actor}: ${order.note}`;
+  if (phase === 'void') return (post.onNotExecuted ?? endNotExecuted)(by);
+  flow.note(`not closed: ${phase === undefined ? 'the store does not answer' : `the claim is ${phase}`}`);
+  return settleOn(flow, post, open);
+}
+
+function endNotExecuted(by: string): never {
+  return endFlow('failed', 'not_executed', `Closed as not executed by ${by}`);
+}
+
+async function sendAgain(
+  flow: Flow,
+  post: Post,
+  open: Open,
+  actor: string,
+  note: string,
+): Promise<Submitted | 'send-again'> {
+  const ordered = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Order another send', flow.timeScale).orderSendAgain({ ...post.claim, order: { actor, note } }),
+  );
+  // The claim moved meanwhile, or the store is away.
+  if (ordered !== true) return settleOn(flow, post, open);
+  flow.note(`to be sent again: ${note}`, actor);
+  // It has a time of its own, where the flow's own is over.
+  if (flow.deadlinePassed) flow.extendDeadline();
+  return 'send-again';
+}
+
+/** Asks once more, and decides again by what is known then. */
+async function settleOn(flow: Flow, post: Post, open: Open): Promise<Submitted | 'send-again'> {
+  return decide(flow, post, open, (await lookAgain(flow, post, open.saidToExist)) ?? CANNOT_ASK);
+}
+
+const HELD_BACK = 'a trusted event names this reference, so it was not sent';
+
+type Unsettled = Extract<SubmitOutcome, { kind: 'unknown' | 'duplicate' | 'contradicted' }>;
+
+/** What a flow knows of a POST that it cannot settle yet. */
+interface Open {
+  readonly why: string;
+  readonly repeat: RepeatSetting;
+  readonly saidToExist: boolean;
+  readonly refused?: string | undefined;
+  /** It was never sent, because of an event: nobody may send it. */
+  readonly heldBack: boolean;
+  /** The lookup was asked for the whole settle window. */
+  readonly windowOver: boolean;
+}
+
+function openOf(outcome: Unsettled, post: Post): Open {
+  const rest = { repeat: 'unknown', saidToExist: false, heldBack: false, windowOver: false } as const;
+  switch (outcome.kind) {
+    case 'duplicate':
+      // A repeat that the service answers with DUPLICATE proves that it has the first one.
+      return { ...rest, why: 'the service knows this reference already', saidToExist: true };
+    case 'contradicted':
+      return { ...rest, why: HELD_BACK, heldBack: true };
+    case 'unknown': {
+      const repeat = post.sendAgain === false ? 'unknown' : outcome.repeat;
+      return { ...rest, why: outcome.reason, repeat, refused: outcome.refused };
+    }
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const evidenceOf = (post: Post, open: Open, { claim, lookup }: PostReading): PostEvidence => ({
+  claim,
+  lookup,
+  trusted: post.trusted(),
+  untrusted: post.claimed(),
+  saidToExist: open.saidToExist,
+  windowOver: open.windowOver,
+});
+
+/** For a person's eyes. */
+function shownOf(post: Post, { why, refused, heldBack }: Open, found: PostReading): Readonly<Record<string, unknown>> {
+  if (found.lookup === 'other') return { ours: found.ours, theirs: found.theirs };
+  const { operation, reference } = post.claim;
+  const asked = found.why === undefined ? {} : { asked: found.why };
+  if (heldBack) return { operation, reference, why: `${why}; and no event proves it` };
+  return {
+    operation,
+    reference,
+    claim: found.claim,
+    why: refused === undefined ? why : 'another send was refused; of the earlier one that says nothing',
+    ...asked,
+    ...(refused === undefined ? {} : { refused }),
+  };
+}
+
+/** Actions of the reason that cannot be carried out for this POST. */
+function impossible(post: Post, open: Open, reason: ParkReason): readonly ParkAction[] {
+  return [
+    ...(post.sendAgain === false || open.heldBack ? (['send-again'] as const) : []),
+    // What the service has under the reference of a payment is not its money; of a refund it may be.
+    ...(reason === 'duplicate_mismatch' && post.parkReason === undefined ? (['mark-refunded'] as const) : []),
+  ];
+}

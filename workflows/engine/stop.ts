@@ -1,0 +1,122 @@
+import { condition } from '@temporalio/workflow';
+import type { Pin } from '../../activities/types.js';
+import { mayEndUnsent } from '../../src/protocol/decisions.js';
+import type { PersonOrder } from '../../src/protocol/messages.js';
+import { observed, within } from './waits.js';
+import { act } from './activities.js';
+import { endFlow, FlowEnd } from './flow-end.js';
+import type { Flow } from './flow.js';
+import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
+
+/** Which claim stands between the flow and its money, once a submit was scheduled. */
+export interface GuardedClaim {
+  readonly operation: string;
+  readonly reference: string;
+  readonly flowId: string;
+  readonly fingerprint: string;
+  readonly pin: Pin;
+}
+
+/**
+ * Where the flow stands with its money: nothing was scheduled that could send (`unsent`); a submit is under way, and the
+ * claim tells (`claimed`); money may have moved (`sent`).
+ */
+export type MoneyPhase =
+  { readonly at: 'unsent' } | { readonly at: 'claimed'; readonly claim: GuardedClaim } | { readonly at: 'sent' };
+
+/**
+ * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,
+ * however late, can send. Returns why it was refused, or null when the flow is going to stop.
+ */
+export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
+  // No await before this decision: the story must not schedule a submit between it and the mark.
+  if (flow.money.at === 'unsent') {
+    markStopped(flow, state, order);
+    return null;
+  }
+  if (flow.money.at === 'claimed') {
+    const voided = await voidUnsent(flow, flow.money.claim, state);
+    if (voided === undefined) return 'the store cannot say now whether money moved';
+    if (voided) {
+      markStopped(flow, state, order);
+      return null;
+    }
+  }
+  return 'money may have moved already';
+}
+
+/** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not to be told now. */
+export async function voidUnsent(flow: Flow, claim: GuardedClaim, reason: string): Promise<boolean | undefined> {
+  const order = { ...claim, reason };
+  const phase = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim(order),
+  );
+  if (phase === undefined) return undefined;
+  const rest = { lookup: 'cannot-tell', trusted: 'nothing', untrusted: false, saidToExist: false } as const;
+  return phase === 'void' && mayEndUnsent({ ...rest, claim: phase, windowOver: true });
+}
+
+function markStopped(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): void {
+  const note = order.note === undefined ? '' : ` (${order.note})`;
+  flow.stop ??=
+    state === 'cancelled'
+      ? {
+          state,
+          reason: 'cancelled_before_sending',
+          detail: `Cancelled by ${order.actor}${note} before any money moved.`,
+        }
+      : { state, reason: 'deadline_passed', detail: 'The deadline passed before any money moved.' };
+}
+
+/** Runs a step that moves nothing; a stop order or the deadline ends the flow instead. */
+export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Promise<T> {
+  const { promise, settled, cancel } = observed(step);
+  await condition(() => settled() || flow.stop !== null || flow.deadlinePassed);
+  if (!settled()) {
+    cancel();
+    if (flow.stop === null) await tryStop(flow, 'expired', { actor: 'deadline' });
+  }
+  if (flow.stop !== null) throw new FlowEnd(flow.stop);
+  if (!settled()) return endFlow('expired', 'deadline_passed', 'The deadline passed before any money moved.');
+  return promise;
+}
+
+/**
+ * Runs a submit, or a step on the way to it, until the deadline. Before the first send a stop order or the deadline ends
+ * the flow, once its claim is void. Undefined: past the deadline nothing says whether it was sent, and nobody tries on.
+ */
+export async function submitUntilDeadline<T>(
+  flow: Flow,
+  claim: GuardedClaim,
+  submit: () => Promise<T>,
+): Promise<T | undefined> {
+  const isRepeat = flow.money.at === 'sent';
+  if (!isRepeat) {
+    if (flow.stop !== null) throw new FlowEnd(flow.stop);
+    flow.money = { at: 'claimed', claim };
+  }
+  const { promise, settled, cancel } = observed(submit);
+  const isOver = () => settled() || flow.stop !== null;
+  await condition(() => isOver() || flow.deadlinePassed);
+  if (isRepeat && !isOver()) await holdBack(flow, claim);
+  const mostTries = isRepeat ? 0 : STOP_TRIES;
+  for (let tries = 0; tries < mostTries && !isOver(); tries += 1) {
+    // An attempt may be on its way: where it turns out not to have been sent, the next one must not be.
+    await tryStop(flow, 'expired', { actor: 'deadline' });
+    if (isOver()) break;
+    await condition(isOver, flow.scaled(STOP_AGAIN_MS * 2 ** tries), { summary: 'Try again to stop the submit' });
+  }
+  if (!settled()) cancel();
+  if (flow.stop !== null) throw new FlowEnd(flow.stop);
+  if (settled()) return promise;
+  flow.money = { at: 'sent' };
+  return undefined;
+}
+
+/** Another send that was ordered is off: its claim goes back to `sending`, from which nobody sends. */
+async function holdBack(flow: Flow, claim: GuardedClaim): Promise<void> {
+  const order = { actor: 'deadline', note: 'not sent again by the deadline' };
+  await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Take back the order to send again', flow.timeScale).holdBack({ ...claim, order }),
+  );
+}

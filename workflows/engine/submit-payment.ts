@@ -1,0 +1,87 @@
+import type { StepTerms } from '../../activities/types.js';
+import type { SubmitAnswer } from './messages.js';
+import { SUBMIT, submitPolicy } from './policies.js';
+import { act } from './activities.js';
+import { decideMismatch, trustedSay } from './evidence.js';
+import { endFlow } from './flow-end.js';
+import type { Flow } from './flow.js';
+import { type Post, submit } from './submit.js';
+import { handlePaymentEvents, rulesOf, stageReached, type Payment, type PaymentPlan } from './payment.js';
+
+/**
+ * Sends a payment's POST under its claim. Returns when the service is known to have it (by its answer, by the claim, by
+ * the lookup, or by a trusted event); every other way ends the flow.
+ */
+export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
+  const terms = payment.steps[plan.step];
+  if (terms === undefined) throw new TypeError(`the step ${plan.step} was not prepared`);
+  payment.facts = terms.facts;
+  flow.enter('submitting', `sending ${plan.noun}`);
+  const submitted = await submit(flow, postOf(flow, payment, plan, terms));
+  switch (submitted.kind) {
+    case 'accepted':
+      return accepted(flow, payment, plan, submitted.answer);
+    case 'proven':
+      answerCallers(flow, payment, plan, { kind: 'none', reason: 'proven by an event, the answer itself was lost' });
+      return flow.enter(
+        stageReached(payment, plan) ?? 'tracking',
+        `a trusted event proves that the service has ${plan.noun}`,
+        'service',
+      );
+    case 'rejected': {
+      if (await plan.paidAllTheSame?.(flow, payment)) return;
+      const { httpStatus, message, code } = submitted.rejection;
+      answerCallers(flow, payment, plan, { kind: 'rejected', httpStatus, message, code: code ?? null });
+      return endFlow('failed', 'rejected_by_service', `The service refused ${plan.noun} (${httpStatus}): ${message}`);
+    }
+    case 'other-request':
+      return endFlow('failed', 'other_request_same_reference', submitted.why);
+    case 'void':
+      return endFlow('failed', 'not_executed', `It was given up before (${submitted.why}); nothing was sent.`);
+    case 'quote-expired':
+      return endFlow('failed', 'quote_rejected', 'The service says that the rate expired; nothing was moved.');
+    default:
+      return submitted satisfies never;
+  }
+}
+
+function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerms): Post {
+  const order = () => ({ flowId: flow.flowId, step: plan.step, input: payment.input, pin: terms.claim.pin });
+  return {
+    claim: terms.claim,
+    noun: plan.noun,
+    send: () =>
+      plan.send?.(flow, payment, terms) ??
+      act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep(
+        order(),
+      ),
+    settleMs: payment.windows.settleMs,
+    expect: terms.facts,
+    trusted: () => trustedSay(payment),
+    claimed: () => payment.unverified.length > 0,
+    readEvents: () => handlePaymentEvents(flow, payment, plan),
+    decideOther: () => decideMismatch(flow, payment, rulesOf(flow, payment, plan)),
+    ...(plan.sendAgain === undefined ? {} : { sendAgain: plan.sendAgain }),
+  };
+}
+
+/** The first POST of a flow is the one whose answer its starter waits for. */
+function answerCallers(flow: Flow, payment: Payment, plan: PaymentPlan, answer: SubmitAnswer): void {
+  flow.answer ??= answer;
+  payment.answers = { ...payment.answers, [plan.step]: answer };
+}
+
+function accepted(flow: Flow, payment: Payment, plan: PaymentPlan, answer: unknown): void {
+  payment.answer = answer;
+  flow.serviceReference ??= idOf(answer);
+  payment.proven = true;
+  answerCallers(flow, payment, plan, { kind: 'accepted', answer });
+  flow.enter(stageReached(payment, plan) ?? 'tracking', `${plan.noun} accepted`, 'service');
+  handlePaymentEvents(flow, payment, plan);
+}
+
+/** The service's own id of what it made, where its answer has one. */
+function idOf(answer: unknown): string | null {
+  const { id } = (typeof answer === 'object' && answer !== null ? answer : {}) as { id?: unknown };
+  return typeof id === 'string' && id !== '' ? id : null;
+}

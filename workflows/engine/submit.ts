@@ -1,0 +1,135 @@
+import type { SubmitOutcome, Facts } from '../../activities/types.js';
+import type { TrustedSay } from '../../src/protocol/decisions.js';
+import type { Rejection } from '../../src/store/claim.js';
+import { act } from './activities.js';
+import { readInbox } from './event-book.js';
+import { RECORD_PATIENCE_MS, STORE } from './policies.js';
+import { submitUntilDeadline, type GuardedClaim } from './stop.js';
+import { within } from './waits.js';
+import type { Flow } from './flow.js';
+import { provenAfterAll, settleUnknown } from './settle-unknown.js';
+
+/**
+ * The one way in which a flow sends money. Three outcomes, never two; what is unknown is settled by the claim, the
+ * lookup and trusted events, else by a person, whose order is checked when it is carried out. Never by itself: failed.
+ */
+export async function submit(flow: Flow, post: Post): Promise<Submitted> {
+  for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
+    if (post.trusted() === 'shown') return provenAfterAll(flow, post);
+    const outcome =
+      (again === null ? null : await post.prepareAgain?.(again)) ??
+      (await submitUntilDeadline(flow, post.claim, () => post.send())) ??
+      OVERDUE;
+    switch (outcome.kind) {
+      case 'accepted':
+        flow.money = { at: 'sent' };
+        if (!outcome.recorded) await recordAnswer(flow, post, outcome.answer);
+        return outcome;
+      case 'rejected':
+        if (!outcome.recorded) await recordRejection(flow, post, outcome);
+        if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.rejection.message);
+        return outcome;
+      case 'quote-expired':
+        if (post.prepareAgain === undefined)
+          return { kind: 'quote-expired', why: 'the service says that the rate expired' };
+        again = 'quote-expired';
+        break;
+      case 'unknown':
+      case 'duplicate':
+      case 'contradicted': {
+        const settled = await settleUnknown(flow, post, outcome);
+        if (settled !== 'send-again') return settled;
+        again = 'ordered';
+        break;
+      }
+      case 'other-request':
+        return { kind: 'other-request', why: OTHER_REQUEST };
+      case 'void':
+        if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.reason);
+        return { kind: 'void', why: outcome.reason };
+      default:
+        return outcome satisfies never;
+    }
+  }
+}
+
+/** Whether a trusted event tells of a POST of which the answer, or the claim, says that it was not executed. */
+async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
+  post.readEvents();
+  await readInbox(flow);
+  return post.trusted() !== 'nothing';
+}
+
+/** Something on the way may have sent it twice, and the refusal is of the second one. */
+async function settleContradicted(flow: Flow, post: Post, refused: string): Promise<Submitted> {
+  const reason = `refused (${refused}), and a trusted event tells of it`;
+  const settled = await settleUnknown(flow, post, { kind: 'unknown', reason, repeat: 'unknown' });
+  // Its claim is closed: nobody sends under it.
+  if (settled === 'send-again') throw new TypeError('another send of what was refused');
+  return settled;
+}
+
+const OTHER_REQUEST =
+  'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';
+
+const OVERDUE: SubmitOutcome = {
+  kind: 'unknown',
+  reason: 'nothing was known of it at the deadline',
+  repeat: 'unknown',
+};
+
+/** The answer is in the flow; a store that is away keeps it from nothing. */
+async function recordAnswer(flow: Flow, { claim }: Post, answer: unknown): Promise<void> {
+  await within(flow, RECORD_PATIENCE_MS, () =>
+    act(STORE, 'Write the answer to its claim', flow.timeScale).recordAnswer({ ...claim, answer }),
+  );
+}
+
+async function recordRejection(
+  flow: Flow,
+  { claim }: Post,
+  { owner, rejection }: Extract<SubmitOutcome, { kind: 'rejected' }>,
+): Promise<void> {
+  await within(flow, RECORD_PATIENCE_MS, () =>
+    act(STORE, 'Write the refusal to its claim', flow.timeScale).recordRejection({ ...claim, owner, rejection }),
+  );
+}
+
+/** One money POST of a flow, with what its kind knows of it. */
+export interface Post {
+  readonly claim: GuardedClaim;
+  /** For people: "the deposit". */
+  readonly noun: string;
+  /** Sends it under its claim, once. */
+  send(): Promise<SubmitOutcome>;
+  /** Gets ready for another send; an outcome that it returns is in its way. */
+  prepareAgain?(because: 'quote-expired' | 'ordered'): Promise<SubmitOutcome | null>;
+  /** How long to look it up before it counts as not found, ms. */
+  readonly settleMs: number;
+  /** What the service's record must agree with to be taken for ours. */
+  readonly expect: Facts;
+  /** What trusted events say of it by now. */
+  trusted(): TrustedSay;
+  /** Untrusted events claim that it was executed. */
+  claimed(): boolean;
+  /** Lets the flow's events act. */
+  readEvents(): void;
+  /** Asks a person about trusted events that differ; returns when one was decided. */
+  decideOther(): Promise<void>;
+  /** False: what a send needs is gone, so that not even a person can order another. @default true */
+  readonly sendAgain?: boolean;
+  /** The reason to park with, where another one than the usual says more. */
+  readonly parkReason?: 'refund_unknown';
+  /** What becomes of the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
+  readonly onNotExecuted?: (by: string) => never;
+}
+
+/** How a submit ended, where it did not end the flow. */
+export type Submitted =
+  /** The service has it. */
+  | { readonly kind: 'accepted'; readonly answer: unknown }
+  /** A trusted event proves that the service has it; the answer itself was lost. */
+  | { readonly kind: 'proven' }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection }
+  /** Nothing was sent, and under this claim nothing will be. */
+  | { readonly kind: 'other-request' | 'void' | 'quote-expired'; readonly why: string };

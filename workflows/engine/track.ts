@@ -1,0 +1,181 @@
+import { condition } from '@temporalio/workflow';
+import { endStep, ENDINGS, type Ending } from '../../src/protocol/decisions.js';
+import { isFinal, classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
+import type { Outcome } from '../../src/protocol/messages.js';
+import type { ParkReason } from '../../src/protocol/vocabulary.js';
+import { checkInbox, selectedEvent } from './event-book.js';
+import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
+import { decideMismatch, vouchFor } from './evidence.js';
+import type { Flow } from './flow.js';
+import { continueFlowAsNew, tooLong } from './run-flow.js';
+import { park } from './park.js';
+import { lookOnce, parkAndLook, pollStatus } from './look.js';
+import {
+  rulesOf,
+  paymentState,
+  takeReading,
+  type OtherRecord,
+  type Payment,
+  type PaymentCarried,
+  type TrackPlan,
+  type FinalMeaning,
+} from './payment.js';
+
+/**
+ * Follows an accepted payment to its end. Events and polling race: an event is a hint that cuts the polling short, and
+ * the lookup has the last word where there is one; else trusted events that match decide. At the deadline it looks once
+ * more, and then a person decides, or a late event after all.
+ */
+export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan): Promise<Outcome> {
+  let lookedOnceMore = false;
+  for (;;) {
+    // Only where the flow itself has moved no money: it watches what was started elsewhere.
+    if (flow.stop !== null) throw new FlowEnd(flow.stop);
+    const now = paymentState(payment);
+    if (payment.mismatches.length > 0) await decideMismatch(flow, payment, rulesOf(flow, payment, plan));
+    else if (payment.otherRecord !== undefined) return decideOtherRecord(flow, payment.otherRecord);
+    else if (now.kind === 'conflict') return decideConflict(flow, payment);
+    else if (now.kind === 'owed') await decideOwed(flow, payment, plan);
+    else if (now.kind === 'ended' && !(await failureConfirmed(flow, payment, plan, now.meaning))) continue;
+    else if (now.kind === 'ended') return endOf(flow, payment, plan, now.meaning);
+    else if (plan.waitStep?.isDue(payment)) await plan.waitStep.decide(flow, payment, plan);
+    else if (tooLong(flow))
+      await continueFlowAsNew(flow, payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
+    else if (!flow.deadlinePassed) await waitForNews(flow, payment, plan);
+    else if (!lookedOnceMore) {
+      lookedOnceMore = true;
+      await checkStatusAtDeadline(flow, payment, plan);
+    } else {
+      lookedOnceMore = false;
+      await decideOverdue(flow, payment, plan);
+    }
+  }
+}
+
+/**
+ * Events come in any order, and what had expired may be paid after all. So a failure that nothing but events tells is
+ * believed only after a while in which none says otherwise.
+ */
+async function failureConfirmed(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Meaning): Promise<boolean> {
+  if (meaning !== 'failed' || plan.failureGraceMs === undefined) return true;
+  const contradicted = () => {
+    const now = paymentState(payment);
+    return now.kind !== 'ended' || now.meaning !== meaning || payment.mismatches.length > 0;
+  };
+  return !(await condition(contradicted, flow.scaled(plan.failureGraceMs), {
+    summary: 'Is the failure contradicted?',
+  }));
+}
+
+async function waitForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
+  const hasWork = () =>
+    payment.lookNow ||
+    payment.mismatches.length > 0 ||
+    paymentState(payment).kind !== 'open' ||
+    (plan.waitStep?.isDue(payment) ?? false) ||
+    flow.stop !== null ||
+    tooLong(flow);
+  if (!plan.hasLookup) return condition(() => hasWork() || flow.deadlinePassed);
+  const untilLookMs = payment.words.length > 0 ? (plan.lookEveryMs ?? 0) : plan.firstLookMs;
+  const firstLookMs = payment.lookNow || untilLookMs === 0 ? 0 : flow.scaled(untilLookMs);
+  payment.lookNow = false;
+  const polling = pollStatus(flow, payment, plan, firstLookMs);
+  await condition(() => polling.settled() || hasWork() || flow.deadlinePassed);
+  if (polling.settled()) takeReading(flow, payment, plan, await polling.promise);
+  else polling.cancel();
+}
+
+async function checkStatusAtDeadline(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
+  await checkInbox(flow);
+  // What made us look is answered by this look: left set, it would end every wait for a person at once.
+  payment.lookNow = false;
+  if (!plan.hasLookup) return;
+  const isAsked = await lookOnce(flow, payment, plan, 'Deadline: look once more');
+  if (!isAsked) flow.note('the service could not be asked at the deadline');
+}
+
+async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
+  const claimed = payment.unverified.filter((event) => isFinal(classifyStatus(plan.words, event.status)));
+  const evidence = {
+    words: payment.words,
+    claimed: claimed.map(({ id, status, receivedAt }) => ({ id, status, receivedAt })),
+  };
+  const reason = plan.overdue ?? whyOverdue(payment, plan, claimed.length > 0);
+  const isDue = () => payment.mismatches.length > 0 || (plan.waitStep?.isDue(payment) ?? false);
+  const isDecided = () => paymentState(payment).kind !== 'open' || isDue() || flow.stop !== null;
+  const decision = plan.hasLookup
+    ? await parkAndLook(flow, payment, plan, { reason, evidence }, isDue)
+    : await park(flow, reason, evidence, isDecided);
+  if (decision === 'decided') return;
+  if (decision.action === 'keep-waiting') return flow.extendDeadline();
+  if (decision.action !== 'trust-settlement') return endFromDecision(decision);
+  const meant = selectedEvent(claimed, decision);
+  if (meant !== undefined) vouchFor(flow, payment, rulesOf(flow, payment, plan), meant);
+}
+
+function whyOverdue(payment: Payment, plan: TrackPlan, isClaimed: boolean): ParkReason {
+  if (payment.provenMeanings.includes('refund-pending')) return 'refund_pending';
+  return isClaimed && !plan.hasLookup ? 'unverified_settlement' : 'no_settlement';
+}
+
+/** Money was taken, and what it was for failed: no failure, but a debt. The service may still pay it back. */
+async function decideOwed(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
+  const evidence = { words: payment.words, why: 'the money was collected, and nothing shows that it was given back' };
+  const decision = await parkAndLook(flow, payment, plan, { reason: 'crypto_leg_failed', evidence });
+  if (decision !== 'decided') endFromDecision(decision);
+}
+
+async function decideConflict(
+  flow: Flow,
+  payment: Payment,
+  why = 'what is proven excludes one another',
+): Promise<never> {
+  const claimed = payment.unverified.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }));
+  const evidence = { words: payment.words, why, ...(claimed.length === 0 ? {} : { claimed }) };
+  return endFromDecision(await park(flow, 'conflict', evidence));
+}
+
+async function decideOtherRecord(flow: Flow, found: OtherRecord): Promise<never> {
+  const evidence = { ...found, why: 'the record that the service has under this reference is of another payment' };
+  return endFromDecision(await park(flow, 'conflict', evidence));
+}
+
+async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: FinalMeaning): Promise<Outcome> {
+  const word = payment.words.at(-1) ?? meaning;
+  switch (meaning) {
+    case 'succeeded':
+      return {
+        state: 'completed',
+        reason: null,
+        detail: plan.ends?.succeeded ?? `${capitalised(plan.noun)} succeeded (${word}).`,
+      };
+    case 'refunded':
+      return { state: 'refunded', reason: null, detail: `${capitalised(plan.noun)} was refunded (${word}).` };
+    case 'failed':
+      if (isVetoed(payment, plan)) return decideConflict(flow, payment, 'an unverified event claims another ending');
+      if (plan.ends !== undefined) return endFlow('failed', ...plan.ends.failed);
+      return endFlow('failed', 'failed_at_service', `${capitalised(plan.noun)} failed at the service (${word}).`);
+    case 'refund-failed': {
+      const evidence = { words: payment.words };
+      const decision = await parkAndLook(flow, payment, plan, { reason: 'refund_failed', evidence });
+      return decision === 'decided' ? trackPayment(flow, payment, plan) : endFromDecision(decision);
+    }
+    default:
+      return meaning satisfies never;
+  }
+}
+
+/** Where no lookup has the last word, an unverified event is enough not to call it failed by ourselves. */
+function isVetoed({ unverified }: Payment, plan: TrackPlan): boolean {
+  const meanings = unverified.map(({ status }) => classifyStatus(plan.words, status));
+  const claimed = ENDINGS.filter((ending) => meanings.some((meaning) => ENDING_OF[meaning] === ending));
+  return !plan.hasLookup && endStep({ proven: ['failed'], claimed, fundsHeld: 'absent' }).do === 'park';
+}
+
+const ENDING_OF: Readonly<Partial<Record<Meaning, Ending>>> = {
+  succeeded: 'completed',
+  failed: 'failed',
+  refunded: 'refunded',
+};
+
+const capitalised = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);

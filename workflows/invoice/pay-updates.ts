@@ -1,0 +1,87 @@
+import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
+import type { DescribedStep } from '../../activities/types.js';
+import type { PayOrder } from '../../src/protocol/messages.js';
+import type { Payment } from '../engine/payment.js';
+import { act } from '../engine/activities.js';
+import type { Flow } from '../engine/flow.js';
+import { payUpdate, type SubmitAnswer } from '../engine/messages.js';
+import { READ, STORE_PATIENCE_MS } from '../engine/policies.js';
+import { within } from '../engine/waits.js';
+import { checkOrder, notAllowed, onUpdate } from '../engine/park.js';
+import { PAY } from './look-for-payment.js';
+
+/** Where orders to pay come in, by the update `pay`. */
+export interface PayUpdates {
+  /** Orders that came before this wait for it. */
+  serve(payment: Payment): void;
+  /** Orders that wait for an answer: the flow must not continue as new under them. */
+  busy(): boolean;
+}
+
+/**
+ * One order is taken; a second one with the same content finds the first, and any other is refused. Who ordered hears
+ * what the service answered.
+ */
+export function openPayUpdates(flow: Flow): PayUpdates {
+  let served: Payment | undefined;
+  let open = 0;
+  const ended = () => flow.view().outcome !== null;
+
+  async function take(order: PayOrder): Promise<SubmitAnswer> {
+    await condition(() => served !== undefined || ended());
+    if (served === undefined || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
+    const payment = served;
+    const { input, ...terms } = await describe(flow, payment, order);
+    const first = payment.steps[PAY.step];
+    if (first !== undefined && first.claim.fingerprint !== terms.claim.fingerprint) {
+      throw notAllowed('other_request', 'Another payment of this invoice was ordered before. It stands.');
+    }
+    if (first === undefined) {
+      if (flow.stop !== null || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
+      payment.input = input;
+      payment.steps = { ...payment.steps, [PAY.step]: terms };
+      flow.note('ordered to pay', order.actor);
+      // The wait for this order has had its time, and the payment has one of its own.
+      flow.extendDeadline();
+    }
+    await condition(() => payment.answers[PAY.step] !== undefined || flow.parked !== null || ended());
+    return payment.answers[PAY.step] ?? { kind: 'none', reason: flow.parked?.reason ?? 'ended' };
+  }
+
+  onUpdate(
+    payUpdate,
+    async (order) => {
+      open += 1;
+      return take(order).finally(() => (open -= 1));
+    },
+    (order) => checkOrder(flow, order),
+  );
+  return {
+    serve: (payment) => {
+      served = payment;
+    },
+    busy: () => open > 0,
+  };
+}
+
+/** The flow's input as it would be, had the order come with it. */
+function withOrder(input: unknown, { actor: _actor, ...payment }: PayOrder): unknown {
+  const before = input as { readonly pay: 'generated' | 'existing' };
+  return before.pay === 'existing' ? { ...before, ...payment } : { ...before, payment };
+}
+
+/** What is wrong with an order ends the order, and not the flow. */
+async function describe(flow: Flow, payment: Payment, payOrder: PayOrder): Promise<DescribedStep> {
+  try {
+    const input = withOrder(payment.input, payOrder);
+    const order = { flowId: flow.flowId, step: PAY.step, input, pin: payment.pin };
+    const described = await within(flow, STORE_PATIENCE_MS, () =>
+      act(READ, 'Check the order to pay', flow.timeScale).describeStep(order),
+    );
+    if (described === undefined) throw notAllowed('not_allowed', 'The order cannot be checked now. Repeat it later.');
+    return described;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) throw error;
+    throw notAllowed(error.cause.type ?? 'invalid_input', error.cause.message);
+  }
+}

@@ -1,0 +1,156 @@
+import { sleep } from '@temporalio/workflow';
+import type { OfframpInput } from '../src/flows/offramp.js';
+import { REFUND_INVOICE_NEEDED } from '../src/protocol/statuses.js';
+import type { FlowEvent } from '../src/protocol/messages.js';
+import { compareAmounts, multiplyByBps } from '../src/money.js';
+import { parkAndLook } from './engine/look.js';
+import { paymentState, type Payment, type WaitStep, type TrackPlan } from './engine/payment.js';
+import { act } from './engine/activities.js';
+import { endFromDecision } from './engine/flow-end.js';
+import type { Facts } from './engine/evidence.js';
+import type { Flow } from './engine/flow.js';
+import { provideRefundInvoiceUpdate } from './engine/messages.js';
+import { READ } from './engine/policies.js';
+import { checkOrder, notAllowed, onUpdate } from './engine/park.js';
+import { observed } from './engine/waits.js';
+
+/*
+ * A refund over Lightning needs an invoice of whoever gets it back. The service asks for one by an event, and its
+ * interface has no operation that takes one. So the flow asks, checks what it is given, and shows it to a person who
+ * hands it to the service and says so; then it waits for the refund as for any other.
+ */
+
+/** Travels through continue-as-new. */
+export interface RefundInvoice {
+  readonly asked: boolean;
+  /** What the service told of the refund's amount. */
+  readonly facts: Facts;
+  readonly given: GivenInvoice | null;
+  readonly handedOver: boolean;
+}
+
+interface GivenInvoice {
+  readonly invoice: string;
+  readonly amountMsat: string;
+  readonly paymentHash: string;
+  readonly expiresAt: string;
+  readonly expiresAtMs: number;
+}
+
+const NONE: RefundInvoice = { asked: false, facts: {}, given: null, handedOver: false };
+const MOST_CHARACTERS = 4_000;
+
+/** Keeps that the service asked, and what it told of the amount. */
+export function handleInvoiceNeeded(payment: Payment, event: FlowEvent): void {
+  if (event.status !== REFUND_INVOICE_NEEDED || payment.words.includes(REFUND_INVOICE_NEEDED)) return;
+  payment.refund = { ...(payment.refund ?? NONE), asked: true, facts: event.facts };
+}
+
+/** Takes an invoice at any time while a refund over Lightning is owed: the event that asks for it may be lost. */
+export function takeRefundInvoices(flow: Flow, payment: Payment): void {
+  onUpdate(
+    provideRefundInvoiceUpdate,
+    async ({ actor, invoice }): Promise<{ accepted: true; expiresAt: string }> => {
+      const dueMsat = refundDueMsat(payment.input as OfframpInput, payment.refund?.facts ?? {});
+      const verdict = await act(READ, 'Check the refund invoice', flow.timeScale).checkRefundInvoice({
+        invoice,
+        dueMsat,
+      });
+      if (verdict.kind === 'bad') throw notAllowed('invoice_refused', verdict.problem);
+      if (!takesInvoice(flow, payment)) throw notAllowed('not_allowed', NOT_NOW);
+      const { amountMsat, paymentHash, expiresAt, lifeMs } = verdict;
+      const given = { invoice, amountMsat, paymentHash, expiresAt, expiresAtMs: Date.now() + lifeMs };
+      payment.refund = { ...(payment.refund ?? NONE), given, handedOver: false };
+      flow.note(`a refund invoice over ${amountMsat} msat was given and checked; good until ${expiresAt}`, actor);
+      return { accepted: true, expiresAt };
+    },
+    (order) => {
+      checkOrder(flow, order);
+      if (typeof order.invoice !== 'string' || order.invoice.length > MOST_CHARACTERS) {
+        throw notAllowed('not_allowed', 'The order has no invoice.');
+      }
+      if (!takesInvoice(flow, payment)) throw notAllowed('not_allowed', NOT_NOW);
+    },
+  );
+}
+
+const NOT_NOW = 'No refund over Lightning is owed now.';
+
+function takesInvoice(flow: Flow, payment: Payment): boolean {
+  const overLightning = payment.refund?.asked === true || (payment.input as OfframpInput).chain === 'LIGHTNING';
+  return overLightning && flow.view().outcome === null && isOwed(payment);
+}
+
+/** The lookup has the last word on it, as on everything; an event that asks for an invoice makes it look at once. */
+function isOwed(payment: Payment): boolean {
+  return payment.provenMeanings.includes('refund-pending') && paymentState(payment).kind === 'open';
+}
+
+/** Waits for an invoice that was asked for, and then for a person who hands it over. */
+export const refundInvoice: WaitStep = {
+  isDue(payment) {
+    const { asked, given, handedOver } = payment.refund ?? NONE;
+    return isOwed(payment) && (given === null ? asked : !handedOver);
+  },
+  decide: (flow, payment, plan) =>
+    payment.refund?.given
+      ? untilHandedOver(flow, payment, plan, payment.refund.given)
+      : untilGiven(flow, payment, plan),
+};
+
+async function untilGiven(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
+  const { chain, token } = payment.input as OfframpInput;
+  const evidence = {
+    dueMsat: refundDueMsat(payment.input as OfframpInput, payment.refund?.facts ?? {}),
+    told: payment.refund?.facts ?? {},
+    chain,
+    token,
+    next: 'provide a Lightning invoice over this amount by the update provideRefundInvoice',
+  };
+  const reason = 'refund_invoice_needed';
+  const isGiven = () => payment.refund?.given != null;
+  const decision = await parkAndLook(flow, payment, plan, { reason, evidence }, isGiven);
+  if (decision === 'decided') return;
+  if (decision.action !== 'keep-waiting') endFromDecision(decision);
+  payment.refund = { ...(payment.refund ?? NONE), asked: false };
+  flow.extendDeadline();
+}
+
+async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, given: GivenInvoice): Promise<void> {
+  const { expiresAtMs, ...shown } = given;
+  const evidence = { ...shown, next: 'hand this invoice to the service, and then confirm that it was handed over' };
+  const reason = 'refund_invoice_ready';
+  // The life of an invoice is real time, whatever the flow's own waits are scaled by.
+  const expiry = observed(() => sleep(Math.max(1, expiresAtMs - Date.now())));
+  const isOver = () => expiry.settled() || payment.refund?.given !== given;
+  const decision = await parkAndLook(flow, payment, plan, { reason, evidence }, isOver);
+  const expired = expiry.settled();
+  expiry.cancel();
+  const refund = payment.refund ?? NONE;
+  if (decision !== 'decided') {
+    if (decision.action !== 'confirm-handed-over') endFromDecision(decision);
+    payment.refund = { ...refund, handedOver: true };
+    flow.extendDeadline();
+  } else if (expired && refund.given === given) {
+    payment.refund = { ...refund, asked: true, given: null };
+    flow.note('the refund invoice expired before it was handed over');
+  }
+}
+
+/** Thousandths of a satoshi in one of each, in hundredths of a percent: how `money.ts` multiplies exactly. */
+const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, BTC: 1e15 };
+
+/**
+ * What a refund over Lightning comes to, in thousandths of a satoshi: what the service told, and never more than came in.
+ * Null where neither can be expressed so (the token is none of Bitcoin's).
+ */
+export function refundDueMsat({ cryptoAmount, token }: Pick<OfframpInput, 'cryptoAmount' | 'token'>, facts: Facts) {
+  const inMsat = (amount: string) => {
+    const unit = MSAT_IN_BPS[token];
+    return unit === undefined ? null : multiplyByBps(amount, unit);
+  };
+  const cameIn = inMsat(cryptoAmount);
+  const { refundAmountMsat, refundCryptoAmount } = facts;
+  const due = refundAmountMsat ?? (refundCryptoAmount === undefined ? cameIn : inMsat(refundCryptoAmount));
+  return due !== null && cameIn !== null && compareAmounts(due, cameIn) > 0 ? cameIn : due;
+}
