@@ -154,10 +154,8 @@ function call(service: ServiceClient, operation: OperationName, argument: unknow
 
 function definitionOf(flowId: string): FlowDefinition {
   const kind = parseFlowId(flowId)?.kind;
-  const definition = kind === undefined ? undefined : flowOf(kind);
-  if (definition === undefined)
-    throw endsFlow('invalid_input', `"${flowId}" is the id of no flow kind of this version`);
-  return definition;
+  if (kind === undefined) throw endsFlow('invalid_input', `"${flowId}" is the id of no flow kind of this version`);
+  return flowOf(kind);
 }
 
 /**

@@ -58,7 +58,7 @@ async function readPaid(deps: ActivityDeps, { reference, expect }: PaidQuestion)
   const asked = await asking(() => deps.service.getInvoicePayment(reference));
   if (asked.says === 'absent') return MISSING;
   if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };
-  const reading = flowOf('invoice-payment')?.status?.read(asked.record) ?? { status: null, facts: {} };
+  const reading = flowOf('invoice-payment').status?.read(asked.record) ?? { status: null, facts: {} };
   if (saysUnpaid(reading.status)) return { says: 'not-paid', reading };
   if (!provesPayment(reading.status))
     return { says: 'cannot-tell', why: `it is ${reading.status ?? 'without a status'}` };

@@ -34,7 +34,7 @@ export const BankCheckoutInput = BankCheckoutRequest.extend({
   });
 export type BankCheckoutInput = z.infer<typeof BankCheckoutInput>;
 
-export const bankCheckoutFlow = defineFlow<BankCheckoutInput>({
+export const bankCheckoutFlow = defineFlow({
   kind: 'bank-checkout',
   input: BankCheckoutInput,
   referenceOf: (input) => input.referenceId,

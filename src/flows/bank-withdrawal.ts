@@ -47,7 +47,7 @@ export const BankWithdrawalInput = BankWithdrawalRequest.extend({
 }).superRefine(fitsCurrency('amount', 'currency'));
 export type BankWithdrawalInput = z.infer<typeof BankWithdrawalInput>;
 
-export const bankWithdrawalFlow = defineFlow<BankWithdrawalInput>({
+export const bankWithdrawalFlow = defineFlow({
   kind: 'bank-withdrawal',
   input: BankWithdrawalInput,
   referenceOf: (input) => input.referenceId,

@@ -91,7 +91,7 @@ export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: tru
   });
 export type BridgeTransferInput = z.infer<typeof BridgeTransferInput>;
 
-export const bridgeTransferFlow = defineFlow<BridgeTransferInput>({
+export const bridgeTransferFlow = defineFlow({
   kind: 'bridge-transfer',
   input: BridgeTransferInput,
   referenceOf: (input) => input.provider_reference_id,

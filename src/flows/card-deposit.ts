@@ -26,7 +26,7 @@ export const CardDepositInput = CardDepositRequest.omit({ card: true })
   .superRefine(fitsCurrency('amount', 'currency'));
 export type CardDepositInput = z.infer<typeof CardDepositInput>;
 
-export const cardDepositFlow = defineFlow<CardDepositInput>({
+export const cardDepositFlow = defineFlow({
   kind: 'card-deposit',
   input: CardDepositInput,
   referenceOf: (input) => input.referenceId,

@@ -15,7 +15,7 @@ export const CryptoSendInput = CryptoSendRequest.extend({
 }).superRefine(fitsCurrency('cryptoAmount', 'token'));
 export type CryptoSendInput = z.infer<typeof CryptoSendInput>;
 
-export const cryptoSendFlow = defineFlow<CryptoSendInput>({
+export const cryptoSendFlow = defineFlow({
   kind: 'crypto-send',
   input: CryptoSendInput,
   referenceOf: (input) => input.referenceId,

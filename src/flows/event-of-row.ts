@@ -13,8 +13,8 @@ export const rowIdOf = (eventId: string): string => eventId.replace(/\.vouched$/
 /** How the flow will see a row; `conflicting` where its body names another flow than the path it came by. */
 export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflicting' | undefined {
   const flow = parseFlowId(flowId);
-  const definition = flow === undefined ? undefined : flowOf(flow.kind);
-  if (flow === undefined || definition === undefined) return undefined;
+  if (flow === undefined) return undefined;
+  const definition = flowOf(flow.kind);
   const named = definition.readEvent(row.body)?.reference ?? null;
   if (row.source === 'callback' && named !== null && named !== flow.reference) return 'conflicting';
   const event = toFlowEvent(row, definition);

@@ -65,7 +65,12 @@ export interface StatusSource<Input> {
   ): { readonly status: string | null; readonly facts: Readonly<Record<string, string>> };
 }
 
-/** Keeps the input's type within a definition and hides it in the table. */
-export function defineFlow<Input>(definition: FlowDefinition<Input>): FlowDefinition<Input> {
+/** A definition that keeps the type of its input, as callers write it and as it is read. */
+export function defineFlow<Schema extends z.ZodType>(
+  definition: FlowDefinition<z.output<Schema>> & { readonly input: Schema },
+): FlowDefinition<z.output<Schema>> & { readonly input: Schema } {
   return definition;
 }
+
+/** A definition of whatever kind: parse with `input` first. */
+export type AnyFlow = Omit<FlowDefinition<never>, 'input'> & { readonly input: z.ZodType };

@@ -61,7 +61,7 @@ export type InvoicePaymentWritten =
 type Written<Form extends { pay: string }> = Omit<Form, 'pay'> & Partial<Pick<Form, 'pay'>>;
 export type PaymentOrderWritten = z.input<typeof PaymentOrder>;
 
-export const invoicePaymentFlow = defineFlow<InvoicePaymentInput>({
+export const invoicePaymentFlow = defineFlow({
   kind: 'invoice-payment',
   input: InvoicePaymentInput,
   referenceOf: (input) => input.referenceId,

@@ -10,7 +10,7 @@ export const KycCheckInput = z.strictObject({
 });
 export type KycCheckInput = z.infer<typeof KycCheckInput>;
 
-export const kycCheckFlow = defineFlow<KycCheckInput>({
+export const kycCheckFlow = defineFlow({
   kind: 'kyc-check',
   input: KycCheckInput,
   referenceOf: (input) => input.kycId,

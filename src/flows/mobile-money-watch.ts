@@ -8,7 +8,7 @@ import { callerReference, commonInput } from './input.js';
 export const MobileMoneyWatchInput = z.strictObject({ referenceId: callerReference(), ...commonInput });
 export type MobileMoneyWatchInput = z.infer<typeof MobileMoneyWatchInput>;
 
-export const mobileMoneyWatchFlow = defineFlow<MobileMoneyWatchInput>({
+export const mobileMoneyWatchFlow = defineFlow({
   kind: 'mobile-money-watch',
   input: MobileMoneyWatchInput,
   referenceOf: (input) => input.referenceId,

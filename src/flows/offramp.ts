@@ -90,7 +90,7 @@ export const OfframpInput = OfframpRequest.extend({
 }).superRefine(fitsCurrency('cryptoAmount', 'token'));
 export type OfframpInput = z.infer<typeof OfframpInput>;
 
-export const offrampFlow = defineFlow<OfframpInput>({
+export const offrampFlow = defineFlow({
   kind: 'offramp',
   input: OfframpInput,
   referenceOf: (input) => input.referenceId,

@@ -117,7 +117,7 @@ export const OnrampInput = OnrampRequest.omit({ callbackUrl: true })
   .superRefine(fitsCurrency('fiatAmount', 'currency'));
 export type OnrampInput = z.infer<typeof OnrampInput>;
 
-export const onrampFlow = defineFlow<OnrampInput>({
+export const onrampFlow = defineFlow({
   kind: 'onramp',
   input: OnrampInput,
   referenceOf: (input) => input.referenceId,

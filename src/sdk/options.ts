@@ -2,16 +2,9 @@ import type { z } from 'zod';
 import { isLoopback } from '../protocol/loopback.js';
 import { InvalidError } from './errors.js';
 import type { Card } from '../contract/deposit.js';
-import type { BankCheckoutInput } from '../flows/bank-checkout.js';
-import type { BankWithdrawalInput } from '../flows/bank-withdrawal.js';
-import type { BridgeTransferInput } from '../flows/bridge-transfer.js';
 import type { CardDepositInput } from '../flows/card-deposit.js';
-import type { CryptoSendInput } from '../flows/crypto-send.js';
+import type { flows } from '../flows/index.js';
 import type { InvoicePaymentWritten, PaymentOrderWritten } from '../flows/invoice-payment.js';
-import type { KycCheckInput } from '../flows/kyc-check.js';
-import type { MobileMoneyWatchInput } from '../flows/mobile-money-watch.js';
-import type { OfframpInput } from '../flows/offramp.js';
-import type { OnrampInput } from '../flows/onramp.js';
 import type { FlowKind } from '../protocol/vocabulary.js';
 
 export interface TowlineOptions {
@@ -56,17 +49,13 @@ export function checkedOptions(options: TowlineOptions): CheckedOptions {
 }
 
 /** What each kind of flow is started from: as callers write it, amounts preferably as decimal strings. */
-export interface FlowInputs {
-  readonly 'bridge-transfer': z.input<typeof BridgeTransferInput>;
+export type FlowInputs = {
+  readonly [Kind in Exclude<FlowKind, keyof WrittenOtherwise>]: z.input<(typeof flows)[Kind]['input']>;
+} & WrittenOtherwise;
+
+interface WrittenOtherwise {
   readonly 'invoice-payment': InvoicePaymentWritten;
-  readonly onramp: z.input<typeof OnrampInput>;
-  readonly 'crypto-send': z.input<typeof CryptoSendInput>;
-  readonly offramp: z.input<typeof OfframpInput>;
-  readonly 'bank-checkout': z.input<typeof BankCheckoutInput>;
   readonly 'card-deposit': CardDepositWritten;
-  readonly 'bank-withdrawal': z.input<typeof BankWithdrawalInput>;
-  readonly 'kyc-check': z.input<typeof KycCheckInput>;
-  readonly 'mobile-money-watch': z.input<typeof MobileMoneyWatchInput>;
 }
 
 type CardDeposit = z.input<typeof CardDepositInput>;

@@ -41,7 +41,6 @@ const LEARN_PAUSE_MS = 100;
 /** What every start of a flow has in common, for `start` and for update-with-start alike. */
 export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown) {
   const flow = flowOf(kind);
-  if (flow === undefined) throw new UnknownFlowKindError(kind);
   const reference = flow.referenceOf(input);
   const fingerprint = flowFingerprint(deps.store, flow, input);
   return {
@@ -67,7 +66,7 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
  * repeated by the client with the same request id, which the server takes as the same start.
  *
  * @param input parsed by the flow's own schema
- * @throws OtherRequestError, UnknownFlowKindError
+ * @throws OtherRequestError
  */
 export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unknown): Promise<StartedFlow> {
   const { workflowType, fingerprint, options } = startOptions(deps, kind, input);
@@ -110,17 +109,6 @@ async function whatIsThere(client: Client, flowId: string): Promise<WorkflowExec
 /** The kind that a workflow type is of; undefined where it is none of ours. */
 function parseFlowType(type: string): FlowKind | undefined {
   return FLOW_KINDS.find((kind) => workflowTypeOf(kind) === type);
-}
-
-/** This kind is a word of ours, but this version cannot run it. */
-class UnknownFlowKindError extends Error {
-  override readonly name = 'UnknownFlowKindError';
-  readonly kind: string;
-
-  constructor(kind: string) {
-    super(`This version has no flow of the kind ${kind}.`);
-    this.kind = kind;
-  }
 }
 
 /** A flow of this reference exists, and it is not, or cannot be told to be, what this caller asked for. */

@@ -9,7 +9,7 @@ type Handle = Awaited<ReturnType<Stack['startFlow']>>;
 
 /** A trusted event with this body, read as the gateway would. */
 export function eventOf(kind: FlowKind, body: unknown, more: Partial<FlowEvent> = {}): FlowEvent {
-  const reading = flowOf(kind)?.readEvent(body);
+  const reading = flowOf(kind).readEvent(body);
   if (reading === undefined) throw new Error('that is no event');
   return trusted(reading.status ?? '', { status: reading.status, facts: reading.facts, source: 'webhook', ...more });
 }

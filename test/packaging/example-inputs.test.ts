@@ -78,9 +78,9 @@ describe('the examples, as they stand, with every webhook of the service', () =>
     '%s.json is the whole input of a flow, under any reference',
     async (kind) => {
       const reference = newReference('example');
-      const parsed = flowOf(kind)?.input.safeParse(await exampleInput(kind, reference));
+      const parsed = flowOf(kind).input.safeParse(await exampleInput(kind, reference));
       expect(parsed?.error).toBeUndefined();
-      expect(flowOf(kind)?.referenceOf(parsed?.data)).toBe(reference);
+      expect(flowOf(kind).referenceOf(parsed?.data)).toBe(reference);
     },
   );
 });

@@ -129,7 +129,7 @@ describe('money', () => {
 
   const bytes = (json: string) => new TextEncoder().encode(json);
   const withdrawalOf = (amount: unknown, currency = 'KES') =>
-    flowOf('bank-withdrawal')?.input.safeParse({
+    flowOf('bank-withdrawal').input.safeParse({
       referenceId: 'r-1',
       bankDetails: { bankCode: '0250', accountNumber: '62000000001' },
       currency,
@@ -174,7 +174,7 @@ describe('money', () => {
 
   it('fault 46: an event with another amount by one unit in the seventeenth digit is no match', () => {
     const eventOf = (token: string) =>
-      flowOf('bank-withdrawal')?.readEvent(
+      flowOf('bank-withdrawal').readEvent(
         readBody(bytes(`{"referenceId":"r-1","status":"SUCCESSFUL","amount":${token}}`)),
       );
     const facts = ['9007199254740993', '0.30000000000000004', '250.50'].map(

@@ -26,7 +26,7 @@ const moneyOperations = (kind: FlowKind): ClaimKey[] =>
         { account: 'default', operation: 'createBridgeDeposit', reference: 'r1' },
         { account: 'default', operation: 'sendCrypto', reference: 'r1.refund' },
       ]
-    : Object.values(flowOf(kind)?.submissions ?? {}).map(({ operation }) => ({
+    : Object.values(flowOf(kind).submissions ?? {}).map(({ operation }) => ({
         account: 'default',
         operation,
         reference: 'r1',

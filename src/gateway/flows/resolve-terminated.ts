@@ -137,7 +137,7 @@ function moneyOperationsOf({ kind, reference }: FlowAddress, account: string): r
       { account, operation: 'sendCrypto', reference: refundReferenceOf(reference) },
     ];
   }
-  const submissions = Object.values(flowOf(kind)?.submissions ?? {});
+  const submissions = Object.values(flowOf(kind).submissions ?? {});
   return submissions.map(({ operation }) => ({ account, operation, reference }));
 }
 

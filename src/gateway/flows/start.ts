@@ -16,11 +16,10 @@ import { shownFlow, checkCallbackUrl } from './address.js';
 export async function startFlowByHttp(deps: FlowOperationDeps, request: FastifyRequest, reply: FastifyReply) {
   const { kind: word } = request.params as { kind: string };
   const kind = FLOW_KINDS.find((candidate) => candidate === word);
-  const definition = kind === undefined ? undefined : flowOf(kind);
-  if (kind === undefined || definition === undefined) {
-    const known = FLOW_KINDS.filter((candidate) => flowOf(candidate) !== undefined);
-    throw new Refusal(404, `There is no flow of this kind. This version has: ${known.join(', ')}.`);
+  if (kind === undefined) {
+    throw new Refusal(404, `There is no flow of this kind. This version has: ${FLOW_KINDS.join(', ')}.`);
   }
+  const definition = flowOf(kind);
   const body = withTimeScale(deps, bodyOf(request).value);
   const start = (taken: unknown) => startAndAnswer(deps, { kind, definition, body: taken }, reply);
   if (kind === 'card-deposit') await withCardTaken(deps.cards, body, start);

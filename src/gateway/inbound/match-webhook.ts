@@ -42,9 +42,9 @@ function candidatesOf(body: unknown): readonly Candidate[] {
   const name = member(body, 'event');
   const candidates = FLOW_KINDS.flatMap((kind): Candidate[] => {
     const definition = flowOf(kind);
-    const reading = definition?.readEvent(body);
+    const reading = definition.readEvent(body);
     const address = flowAddress(kind, reading?.reference);
-    if (definition === undefined || address === undefined) return [];
+    if (address === undefined) return [];
     const named = typeof name === 'string' && definition.webhooks?.includes(name) === true;
     return [{ address, definition, status: wordOf(reading), named }];
   });
@@ -108,12 +108,12 @@ const WORD = /^[\w .:-]{1,64}$/;
 
 /** A callback belongs to the flow of its path, whatever its body says. */
 export function labelCallback(kind: FlowKind, reference: string, flowId: string, body: unknown): EventLabels {
-  return { flowId, reference, status: wordOf(flowOf(kind)?.readEvent(body)) };
+  return { flowId, reference, status: wordOf(flowOf(kind).readEvent(body)) };
 }
 
 /** A settlement names its flow in its body, and is always one of a bridge transfer. */
 export function labelSettlement(body: unknown): EventLabels {
-  const reading = flowOf('bridge-transfer')?.readEvent(body);
+  const reading = flowOf('bridge-transfer').readEvent(body);
   const address = flowAddress('bridge-transfer', reading?.reference);
   return { flowId: address?.flowId ?? null, reference: address?.reference ?? null, status: wordOf(reading) };
 }

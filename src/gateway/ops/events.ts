@@ -131,7 +131,7 @@ function flowOfEvent(row: Pick<InboxRow, 'flowId' | 'body'>, given: string | und
     throw new Refusal(409, 'The event names no flow: say which one it is of, as flowId, "{kind}/{reference}".');
   }
   const flow = parseFlowId(given);
-  const named = flow === undefined ? null : flowOf(flow.kind)?.readEvent(row.body)?.reference;
+  const named = flow === undefined ? null : flowOf(flow.kind).readEvent(row.body)?.reference;
   if (named != null && named !== flow?.reference) {
     throw new Refusal(409, 'The body of this event names another reference than that flow has.');
   }

@@ -145,7 +145,7 @@ function inFlightOf(open: readonly OpenFlow[]): Pick<FlowStats, 'inFlight' | 'wi
 
 function movesMoney(flowId: string): boolean {
   const kind = parseFlowId(flowId)?.kind;
-  return kind !== undefined && flowOf(kind)?.moneyOf !== undefined;
+  return kind !== undefined && flowOf(kind).moneyOf !== undefined;
 }
 
 function askAll({ reader, nowMs }: CensusDeps, flows: readonly OpenFlow[]) {

@@ -39,7 +39,6 @@ export function moneyRequest(
 ): MoneyRequest {
   const { kind, inputOf }: MoneyRoute = MONEY_ROUTES[name];
   const definition = flowOf(kind);
-  if (definition === undefined) throw new TypeError(`${name} has no flow`);
   const input = parseBody(definition.input, withTimeScale(deps, inputOf?.(body) ?? body));
   checkCallbackUrl(deps.settings, input);
   const address = flowAddress(kind, definition.referenceOf(input));

@@ -70,7 +70,7 @@ async function withoutService(
 
 /** Nobody knows more than a service that says how it ended. */
 function isDone(read: FlowRead, { data }: RelayedAnswer): boolean {
-  const status = flowOf(read.kind)?.status?.read(data).status ?? (data as { status?: unknown }).status;
+  const status = flowOf(read.kind).status?.read(data).status ?? (data as { status?: unknown }).status;
   return isFinal(classifyStatus(read.words, typeof status === 'string' ? status : null));
 }
 

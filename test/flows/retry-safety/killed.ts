@@ -53,7 +53,7 @@ async function prepare(
   const { steps, input } = await activities.prepareFlow({ flowId, input: raw });
   const claim = steps[step]?.claim;
   if (claim?.operation !== operation) throw new Error(`${kind} has no step ${step} that is ${operation}`);
-  const body = flowOf(kind)?.submissions?.[step]?.request(input, { callbackUrl: CALLBACK_URL }) as object;
+  const body = flowOf(kind).submissions?.[step]?.request(input, { callbackUrl: CALLBACK_URL }) as object;
   return { claim, body: operation === 'createCardDeposit' ? { ...body, card: CANARY_CARD } : body };
 }
 

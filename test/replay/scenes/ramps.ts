@@ -83,7 +83,7 @@ export const ramps: Scenes = {
       const lightning = { chain: 'LIGHTNING', token: 'SAT', cryptoAmount: '2100', mobileMoneyReceiver: undefined };
       const flow = await start(on, 'offramp', reference, 'refund-needs-invoice', lightning);
       await noted(flow, 'REFUND_PENDING');
-      const asks = flowOf('offramp')?.readEvent({
+      const asks = flowOf('offramp').readEvent({
         event: 'refund.lightning.invoice_needed',
         data: { reference_id: reference, status: 'REFUND_PENDING', crypto_amount: 2_100, token: 'SAT' },
       });
