@@ -72,8 +72,7 @@ export async function takenInProcess(client: ServiceClient, references: readonly
     for (const part of new Set([text, decoded(text)])) {
       if (flowAddress('bridge-transfer', part) !== undefined) wrong.push(`a path took ${part}`);
     }
-    if (flowOf('bridge-transfer').input.safeParse(transferInput(text)).success)
-      wrong.push(`a body took ${text}`);
+    if (flowOf('bridge-transfer').input.safeParse(transferInput(text)).success) wrong.push(`a body took ${text}`);
   }
   return wrong;
 }
