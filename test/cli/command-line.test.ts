@@ -69,3 +69,7 @@ describe('wrong usage is one line and the exit code 1:', () => {
     expect(err).toBe('What came on stdin is not JSON.');
   });
 });
+
+test('--version prints the version of the package', async () => {
+  expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+});

@@ -25,7 +25,7 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
     .addHelpText('after', '\nExample:\n  towline events list --state unverified');
 
   events
-    .command('list')
+    .command('list', { isDefault: true })
     .description('Lists events, newest first.')
     .option('--flow <flow>', 'only those of this flow')
     .option(

@@ -85,7 +85,11 @@ function printAddresses(
 ): void {
   const { settings, home, processes, temporalPid } = about;
   const { sandbox, gateway, worker } = processes;
-  const service = sandbox === undefined ? ['service', settings.serviceBaseUrl] : ['sandbox', settings.serviceBaseUrl];
+  // The sandbox's token is of use on this machine alone, and docs/sandbox.md is tried with it.
+  const service =
+    sandbox === undefined
+      ? ['service', settings.serviceBaseUrl]
+      : ['sandbox', `${settings.serviceBaseUrl}  (token ${settings.serviceToken ?? 'in SERVICE_TOKEN_FILE'})`];
   const ui = uiUrlOf(settings);
   const lines = [
     ['gateway', gatewayUrl(settings)],

@@ -61,6 +61,12 @@ export function answerNotFound(_request: FastifyRequest, reply: FastifyReply): F
   return reply.code(404).send(errorBody(404));
 }
 
+/** A path that exists for other methods says which: 405 with `Allow`. */
+export function answerOtherMethods(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]) {
+  const message = `There is no ${request.method} here: use ${allowed.join(' or ')}.`;
+  return reply.code(405).header('allow', allowed.join(', ')).send(errorBody(405, message));
+}
+
 const RETRY_AFTER_SECONDS = 5;
 
 export function createErrorHandler(logger: Logger) {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { NetworkList } from '../../config/networks.js';
-import { answerNotFound, createErrorHandler, errorBody, errorForLog } from './refusal.js';
+import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog } from './refusal.js';
 import { takeJsonBodies } from './json-body.js';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
@@ -134,12 +134,30 @@ export interface Route {
   readonly url: string;
 }
 
-/** Fills with every route that is added from now on; those that fastify adds by itself (HEAD) and OPTIONS aside. */
+/**
+ * Fills with every route that is added from now on; those that fastify adds by itself (HEAD) and OPTIONS aside. A path
+ * that has none is not found; one that has routes of other methods alone says which.
+ */
 export function listRoutes(server: FastifyInstance): readonly Route[] {
   const routes: Route[] = [];
+  // Before its body is read.
+  server.addHook('onRequest', (request, reply, next) => {
+    if (!request.is404) return next();
+    const path = request.url.split('?')[0] ?? '';
+    const allowed = routes.filter(({ url }) => isOfPattern(path, url)).map(({ method }) => method);
+    if (allowed.length === 0) answerNotFound(request, reply);
+    else answerOtherMethods(request, reply, [...new Set(allowed)]);
+  });
   server.addHook('onRoute', ({ method, url }) => {
     const methods = Array.isArray(method) ? method : [method];
     for (const one of methods) if (one !== 'HEAD' && one !== 'OPTIONS') routes.push({ method: one, url });
   });
   return routes;
+}
+
+/** Whether a path is one of a route's pattern, such as `/flows/:kind`. */
+function isOfPattern(path: string, pattern: string): boolean {
+  const parts = path.split('/');
+  const wanted = pattern.split('/');
+  return parts.length === wanted.length && wanted.every((part, at) => part.startsWith(':') || part === parts[at]);
 }

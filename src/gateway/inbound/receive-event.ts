@@ -22,7 +22,7 @@ export interface ReceiveDeps {
   readonly unproven: RateLimit;
 }
 
-/** What the door knows of an arriving event. */
+/** What the endpoint knows of an arriving event. */
 export interface Arrival {
   readonly source: InboxSource;
   readonly profile: SignatureProfile;
@@ -118,7 +118,7 @@ export const SERVICE_PROOFS: Readonly<Record<WebhookProfile, readonly Proof[]>> 
   'json-hmac': ['signature', 'person'],
 };
 
-/** What an event brought along, found at the door. */
+/** What an event brought along, found at the endpoint. */
 interface Evidence {
   readonly signature: boolean;
   readonly capability: boolean;

@@ -20,7 +20,7 @@ export interface InboundDeps extends ReceiveDeps {
 const RECEIVED = { success: true, message: 'Event received', data: {} };
 
 /**
- * The doors for webhooks and callbacks. A wrong capability is an unknown path, answered before its body is read.
+ * The endpoints for webhooks and callbacks. A wrong capability is an unknown path, answered before its body is read.
  */
 export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): void {
   const { settings, capabilities, profiles } = deps;
@@ -28,21 +28,11 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
   const labelWebhook = createWebhookLabels(deps.store.claims);
   const serviceProofs = SERVICE_PROOFS[settings.webhookProfile];
 
-  const door = (
+  const endpoint = (
     path: string,
     isOpen: (request: FastifyRequest) => boolean,
     arrivalOf: (r: FastifyRequest) => Arrival,
   ): void => {
-    server.route({
-      method: ['GET', 'PUT', 'PATCH', 'DELETE'],
-      url: path,
-      onRequest: async (request, reply) => {
-        if (!isOpen(request)) return answerNotFound(request, reply);
-        void reply.header('allow', 'POST');
-        throw new Refusal(405, 'Send events by POST.');
-      },
-      handler: answerNotFound,
-    });
     server.post(path, {
       onRequest: (request, reply, next) => {
         if (isOpen(request)) next();
@@ -66,13 +56,13 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       label: labelSettlement,
     });
 
-  door(reportSettlement.path, () => true, settlement(false));
-  door(
+  endpoint(reportSettlement.path, () => true, settlement(false));
+  endpoint(
     '/settlements/:capability',
     (request) => capabilities.isSettlement(param(request, 'capability')),
     settlement(true),
   );
-  door(
+  endpoint(
     '/webhooks/:capability',
     (request) => capabilities.isWebhook(param(request, 'capability')),
     () => ({
@@ -84,7 +74,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       label: labelWebhook,
     }),
   );
-  door(
+  endpoint(
     '/callbacks/:kind/:reference/:capability',
     (request) => {
       const flow = addressOf(request);
@@ -92,7 +82,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
     },
     (request) => {
       const flow = addressOf(request);
-      if (flow === undefined) throw new TypeError('a callback without a flow passed its door');
+      if (flow === undefined) throw new TypeError('a callback without a flow passed its endpoint');
       return {
         source: 'callback',
         profile: profiles.service,

@@ -31,7 +31,7 @@ type Handle = (request: FastifyRequest, reply: FastifyReply, caller: Caller) => 
 
 /**
  * The service's own interface: every operation of the contract at its own path, with its own envelope. Only the report of
- * a settlement is a door of its own (`inbound`): the settlement provider posts to it, without a token.
+ * a settlement is an endpoint of its own (`inbound`): the settlement provider posts to it, without a token.
  */
 export function addProxyRoutes(server: FastifyInstance, deps: ProxyDeps): void {
   for (const name of operationNames) {

@@ -9,7 +9,7 @@ import { describe, json, TAGS, type Entry } from './entry.js';
 import { proxyPaths } from './proxy-paths.js';
 import { gatewaySchemas, queryParameters } from './schemas.js';
 
-/** The gateway's whole HTTP interface as an OpenAPI 3.1 document: the service's operations, flows, events, doors. */
+/** The gateway's whole HTTP interface as an OpenAPI 3.1 document: the service's operations, flows, events, endpoints. */
 export function gatewayDocument(publicUrl: string): OpenAPIV3_1.Document {
   const paths: Record<string, Record<string, OpenAPIV3_1.OperationObject>> = proxyPaths();
   const sections = [

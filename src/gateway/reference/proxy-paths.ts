@@ -19,7 +19,7 @@ export function proxyPaths(): Paths {
   for (const operation of Object.values(operations) as Operation[]) {
     const method = operation.method.toLowerCase();
     const own = described[operation.path]?.[method];
-    // The settlement path is a door, described with the others.
+    // The settlement path is an endpoint of its own, described with the others.
     if (own === undefined || operation.effect === 'report') continue;
     (paths[operation.path] ??= {})[method] = throughTheGateway(operation, own);
   }

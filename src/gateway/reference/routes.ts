@@ -63,6 +63,7 @@ export function addReferenceRoutes(server: FastifyInstance, { publicUrl }: { rea
     return reply.type('application/json').send(text);
   });
 
+  server.get('/', async (_request, reply) => reply.redirect('/docs'));
   server.get('/docs', async (_request, reply) =>
     reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8').send(PAGE),
   );

@@ -175,6 +175,6 @@ describe('what passes through the proxy:', () => {
       status: 502,
       body: { message: expect.stringContaining('unknown') },
     });
-    expect((await fetch(stack.url + PATHS.key, { method: 'HEAD' })).status).toBe(404);
+    expect((await fetch(stack.url + PATHS.key, { method: 'HEAD' })).status).toBe(405);
   });
 });
