@@ -17,6 +17,7 @@ import { addSandboxCommand } from './commands/sandbox.js';
 import { addShowCommand } from './commands/show.js';
 import { addStartCommand } from './commands/start.js';
 import { addStoreCommand } from './commands/store.js';
+import { addTemporalCommand } from './commands/temporal.js';
 import { addUpCommand } from './commands/up.js';
 import { addWaitCommand } from './commands/wait.js';
 import { addWatchCommand } from './commands/watch.js';
@@ -27,7 +28,15 @@ import { explainError } from './explain-error.js';
 
 /** A new command is one file and one line here. */
 const COMMANDS = {
-  'Run it:': [addUpCommand, addGatewayCommand, addWorkerCommand, addSandboxCommand, addDoctorCommand, addStoreCommand],
+  'Run it:': [
+    addUpCommand,
+    addGatewayCommand,
+    addWorkerCommand,
+    addSandboxCommand,
+    addDoctorCommand,
+    addStoreCommand,
+    addTemporalCommand,
+  ],
   'Flows:': [addStartCommand, addListCommand, addShowCommand, addWatchCommand, addWaitCommand],
   'Decisions:': [
     addApproveCommand,
@@ -55,6 +64,8 @@ export function createProgram(context: CliContext, run: RunCommand): Command {
       writeErr: (text) => context.err(text.trimEnd()),
     })
     .exitOverride()
+    // What stands behind `temporal` is its own.
+    .enablePositionalOptions()
     .helpCommand(false)
     .addHelpText('after', `${ENVIRONMENT_HELP}\n${EXIT_CODES_HELP}\n\nExample:\n  towline up`);
 
