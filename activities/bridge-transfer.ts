@@ -152,7 +152,7 @@ async function reportSettlement(deps: ActivityDeps, order: SettlementReportOrder
   } catch (error) {
     const isOverdue = order.patienceMs !== undefined && elapsedMs() >= order.patienceMs;
     if (!isOverdue || !(error instanceof ApplicationFailure) || error.nonRetryable === true) throw error;
-    return { kind: 'not-heard', message: error.message };
+    return { kind: 'not-taken', message: error.message };
   }
 }
 

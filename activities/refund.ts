@@ -71,7 +71,7 @@ export function createRefundInvoiceActivities(deps: ActivityDeps) {
       if (read === undefined) return bad('It is no Lightning invoice (BOLT 11), or a character of it is wrong.');
       const { network, amountMsat, paymentHash, expiresAtMs } = read;
       if (network !== MAIN_NETWORK && !deps.serviceIsOnLoopback) return bad('It is an invoice of a test network.');
-      if (amountMsat === null) return bad('It names no amount: whoever pays it could pay anything.');
+      if (amountMsat === null) return bad('It names no amount: the payer could pay anything.');
       if (dueMsat !== null && !sameAmount(amountMsat, dueMsat)) {
         return bad(`It is over ${amountMsat} msat, and the refund is ${dueMsat} msat.`);
       }

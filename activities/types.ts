@@ -209,7 +209,7 @@ export interface SettlementReportOrder {
 export type ReportOutcome =
   | { readonly kind: 'reported' }
   | { readonly kind: 'refused'; readonly httpStatus: number | null; readonly message: string }
-  | { readonly kind: 'not-heard'; readonly message: string };
+  | { readonly kind: 'not-taken'; readonly message: string };
 
 export interface RefundOrder {
   readonly flowId: string;

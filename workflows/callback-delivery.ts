@@ -29,7 +29,7 @@ export async function callbackDelivery(rawOrder: unknown, carried?: DeliveryCarr
   if (delivery.state === 'undelivered') {
     throw ApplicationFailure.create({
       type: 'undelivered',
-      message: `Given up on ${delivery.since ?? ''}, and nobody had it sent again.`,
+      message: `Given up on ${delivery.since ?? ''}, and it was not sent again by a person.`,
       nonRetryable: true,
     });
   }
@@ -92,7 +92,7 @@ async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> 
 
 function send({ flowId, url, timeScale }: CallbackOrder, notification: Notification) {
   const triedForMs = Math.max(1_000, Math.ceil(CALLBACK_TRIED_FOR_MS * timeScale));
-  const attempts = act(CALLBACK, `Tell the caller: ${notification.change.state}`, timeScale);
+  const attempts = act(CALLBACK, `Send the caller: ${notification.change.state}`, timeScale);
   return attempts.deliverCallback({ flowId, url, notification, timeScale, triedForMs });
 }
 

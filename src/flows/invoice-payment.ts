@@ -148,7 +148,7 @@ function paymentOf(input: InvoicePaymentInput) {
 
 function requirePayment(input: InvoicePaymentInput) {
   const payment = paymentOf(input);
-  if (payment === undefined) throw new TypeError('this flow was not told yet who pays');
+  if (payment === undefined) throw new TypeError('this flow has no payment order yet');
   return payment;
 }
 

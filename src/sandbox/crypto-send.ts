@@ -14,7 +14,7 @@ const completed = { story: 'arrives at the receiver', path: ['SUCCESSFUL'] } as 
 export const SEND_ENDINGS = {
   completed,
   failed: { story: 'fails on the chain; the wallet gets it back', path: ['FAILED'] },
-  'no-callbacks-ever': { ...completed, story: 'as completed, and nobody is told', callbacks: false },
+  'no-callbacks-ever': { ...completed, story: 'as completed, with no callback', callbacks: false },
   never: { story: 'stays PENDING for ever', path: [] },
   slow: { ...completed, story: 'as completed, `slowFactor` times as slow', pace: 'slow' },
   'success-after-timeout': {

@@ -38,7 +38,7 @@ export const OFFRAMP_ENDINGS = {
   },
   'failed-no-refund': { story: 'the payout fails, and no refund ever follows', path: ['CRYPTO_RECEIVED', 'FAILED'] },
   'failed-early': { story: 'FAILED before any crypto came; no refund is due', path: ['NOT_RECEIVED'] },
-  'no-callbacks-ever': { ...completed, story: 'as completed, and nobody is told', callbacks: false },
+  'no-callbacks-ever': { ...completed, story: 'as completed, with no callback', callbacks: false },
   never: { story: 'the crypto never comes: PENDING for ever', path: [] },
   'payout-never': { story: 'the crypto arrives, and nothing follows', path: ['CRYPTO_RECEIVED'] },
   slow: { ...completed, story: 'as completed, every step `slowFactor` times as long', pace: 'slow' },

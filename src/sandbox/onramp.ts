@@ -32,7 +32,7 @@ export const ONRAMP_ENDINGS = {
   completed,
   failed: { story: 'the payment fails', path: ['PENDING', 'FIAT_FAILED'] },
   cancelled: { story: 'the customer cancels the payment', path: ['PENDING', 'FIAT_CANCELLED'] },
-  'no-callbacks-ever': { ...completed, story: 'as completed, and nobody is told', callbacks: false },
+  'no-callbacks-ever': { ...completed, story: 'as completed, with no callback', callbacks: false },
   never: { story: 'the customer never pays: pending for ever', path: ['PENDING'] },
   slow: { ...completed, story: 'as completed, every step `slowFactor` times as long', pace: 'slow' },
   expired: { story: 'the customer does not pay in time', path: ['PENDING', 'FIAT_EXPIRED'] },

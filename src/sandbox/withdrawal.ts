@@ -16,7 +16,7 @@ const completed = {
 export const WITHDRAWAL_ENDINGS = {
   completed,
   failed: { story: 'the bank refuses; the wallet gets it back', path: ['PENDING', 'PROCESSING', 'FAILED'] },
-  'no-callbacks-ever': { ...completed, story: 'paid out, and nobody is told', callbacks: false },
+  'no-callbacks-ever': { ...completed, story: 'paid out, with no callback', callbacks: false },
   never: { story: 'in processing for ever', path: ['PENDING', 'PROCESSING'] },
   slow: { ...completed, story: 'as completed, every step `slowFactor` times as long', pace: 'slow' },
   reversed: {

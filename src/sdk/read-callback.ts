@@ -44,7 +44,7 @@ export function readCallback({ secrets, headers, body }: ReceivedCallback): Flow
     throw new CallbackError('The callback is not signed with one of the secrets, or is too old: do not trust it.');
   }
   const parsed = Body.safeParse(jsonOf(text));
-  if (!parsed.success) throw new CallbackError('The callback is signed, but tells of no flow: look at its sender.');
+  if (!parsed.success) throw new CallbackError('The callback is signed, but names no flow: check its sender.');
   const { timestamp, data } = parsed.data;
   return { id: given['webhook-id'] ?? '', timestamp, flow: data as unknown as FlowCallback['flow'] };
 }

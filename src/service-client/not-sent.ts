@@ -25,7 +25,7 @@ interface Proof {
  * "socket hang up", which also follow a request that was read and executed.
  */
 const PROOFS: readonly Proof[] = [
-  { codes: ['ECONNREFUSED'], reason: 'refused', why: 'nobody listens: there was no connection' },
+  { codes: ['ECONNREFUSED'], reason: 'refused', why: 'no listener: there was no connection' },
   { codes: ['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA'], reason: 'dns', why: 'there was no address' },
   {
     codes: ['EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL'],

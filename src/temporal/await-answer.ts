@@ -16,7 +16,7 @@ import { startOptions, type StartFlowDeps } from './start-flow.js';
 
 /** What came of waiting for the service's answer to a flow's POST. */
 export type Awaited =
-  | { readonly kind: 'told'; readonly answer: SubmitAnswer }
+  | { readonly kind: 'answered'; readonly answer: SubmitAnswer }
   /** The flow refused the order (`pay`); `type` is its word for why. */
   | { readonly kind: 'refused'; readonly type: string; readonly message: string }
   /** The flow closed before it could tell, or there is none: its claims and its view know more. */
@@ -54,7 +54,7 @@ export async function startAndAwaitAnswer(
       updateId: answerUpdateId(fingerprint),
     });
   try {
-    return { kind: 'told', answer: await within(deps.client, waiting, update) };
+    return { kind: 'answered', answer: await within(deps.client, waiting, update) };
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { kind: 'exists' };
     return whatItMeans(error, false);
@@ -87,7 +87,7 @@ export async function awaitUpdate(
     return sent.result();
   };
   try {
-    return { kind: 'told', answer: await within(client, waiting, send) };
+    return { kind: 'answered', answer: await within(client, waiting, send) };
   } catch (error) {
     return whatItMeans(error, isAccepted);
   }

@@ -204,7 +204,7 @@ describe('towline account', () => {
       await fault('updateWebhook', kind);
       const { code, err } = await account(['webhook', '--rotate']);
       expect(code).toBe(3);
-      expect(err).toContain('It cannot be told whether the service did it');
+      expect(err).toContain('The outcome is unknown');
       expect(err).toContain('repeat the command, which is safe');
       expect((await kept()).map(({ until }) => until)).toEqual([null]);
       expect(await hits()).toBe('1');

@@ -135,7 +135,7 @@ describe('the way of an event into its flow', () => {
     expect(new Set(late)).toEqual(
       new Set([
         'Agrees: the flow had ended as completed, this says COMPLETED.',
-        'CONTRADICTS: the flow had ended as completed, this says FAILED. Nobody has proven where it comes from.',
+        'CONTRADICTS: the flow had ended as completed, this says FAILED. Its origin is not proven.',
         'CONTRADICTS: the flow had ended as completed, this says REFUNDED.',
         'Came after the flow had ended as completed: DEPOSIT_CONFIRMED.',
       ]),

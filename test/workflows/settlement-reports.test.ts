@@ -94,7 +94,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     await bench.pass(10 * MINUTE_MS);
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
     await bench.pass(10 * MINUTE_MS);
-    expect(await parkedWith(handle)).toMatchObject({ reason: 'report_refused', evidence: { kind: 'not-heard' } });
+    expect(await parkedWith(handle)).toMatchObject({ reason: 'report_refused', evidence: { kind: 'not-taken' } });
     await bench.control('DELETE', '/faults');
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     expect(await serviceStatus(reference)).toBe('COMPLETED');

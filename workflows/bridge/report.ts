@@ -36,7 +36,7 @@ async function takeOutcome(flow: Flow, transfer: Transfer, report: Report, outco
   const { event, status } = report;
   transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
   if (outcome.kind === 'reported') return flow.note(`${status} reported to the service`);
-  if (outcome.kind === 'not-heard') return askAndReportOn(flow, transfer, report, outcome.message);
+  if (outcome.kind === 'not-taken') return askAndReportOn(flow, transfer, report, outcome.message);
   const by =
     outcome.httpStatus === null ? 'no report could be made' : `the service refused the report (${outcome.httpStatus})`;
   flow.note(`${status}: ${by}: ${outcome.message}`, outcome.httpStatus === null ? 'flow' : 'service');
@@ -49,7 +49,7 @@ async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, me
   flow.note(`${status} could not be reported to the service so far: ${message}`);
   const summary = `Report ${status} on, while a person decides`;
   const reporting = observed(() => act(READ, summary, flow.timeScale).reportSettlement(order));
-  const decision = await park(flow, 'report_refused', { status, kind: 'not-heard', message }, reporting.settled);
+  const decision = await park(flow, 'report_refused', { status, kind: 'not-taken', message }, reporting.settled);
   if (decision === 'decided') return takeOutcome(flow, transfer, report, await reporting.promise);
   reporting.cancel();
   carryOut(transfer, event, status, decision);

@@ -49,7 +49,7 @@ const CANNOT_ASK: PostReading = { claim: 'sending', lookup: 'cannot-tell', why: 
 
 function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['lookup']) {
   const windowMs = parkedWith === undefined ? post.settleMs : LOOK_WHILE_PARKED_MS;
-  const summary = parkedWith === undefined ? 'Ask what became of it' : 'Ask on, while a person decides';
+  const summary = parkedWith === undefined ? 'Ask for its outcome' : 'Ask on, while a person decides';
   return observed(() =>
     act(POLL, summary, flow.timeScale).settleUnknown({
       claim: post.claim,

@@ -62,7 +62,7 @@ async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
 
 /** Something on the way may have sent it twice, and the refusal is of the second one. */
 async function settleContradicted(flow: Flow, post: Post, refused: string): Promise<Submitted> {
-  const reason = `refused (${refused}), and a trusted event tells of it`;
+  const reason = `refused (${refused}), and a trusted event reports it`;
   const settled = await settleUnknown(flow, post, { kind: 'unknown', reason, repeat: 'unknown' });
   // Its claim is closed: nobody sends under it.
   if (settled === 'send-again') throw new TypeError('another send of what was refused');

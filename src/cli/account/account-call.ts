@@ -76,7 +76,7 @@ function accountError(error: unknown, check: string): unknown {
   if (error instanceof UnknownOutcomeError) {
     const status = error.httpStatus === undefined ? '' : `, HTTP ${error.httpStatus}`;
     return new CliError(
-      `It cannot be told whether the service did it (${error.reason}${status}). It is not tried again. ${check}`,
+      `The outcome is unknown (${error.reason}${status}). It is not tried again. ${check}`,
       EXIT.parked,
     );
   }

@@ -27,7 +27,7 @@ export function addAccountCommand(program: Command, run: RunCommand, context: Cl
 }
 
 const CHECK_KEY =
-  'There may be a key that nobody has: look at the keys of the account at the service and revoke the newest, if it is ' +
+  'There may be a key that is not in use: look at the keys of the account at the service and revoke the newest, if it is ' +
   'of this minute. Then ask for another one.';
 
 function addAccountApiKeyCommand(account: Command, run: RunCommand, context: CliContext): void {

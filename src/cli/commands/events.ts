@@ -20,8 +20,8 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
   const client = () => createGatewayClient(gatewayAccess(context.env));
   const events = program
     .command('events')
-    .summary('look at the inbox: every webhook and callback, and what became of it')
-    .description('The inbox: every webhook and callback that came, and what became of it.')
+    .summary('show the inbox: every webhook and callback, and its state')
+    .description('The inbox: every webhook and callback that came, and its state.')
     .addHelpText('after', '\nExample:\n  towline events list --state unverified');
 
   events

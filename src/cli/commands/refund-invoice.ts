@@ -10,7 +10,7 @@ export function addRefundInvoiceCommand(program: Command, run: RunCommand, conte
     .command('refund-invoice')
     .summary('give a Lightning invoice for the refund of an offramp')
     .description(
-      'Gives the flow of an offramp an invoice of whoever is to get the refund. It is checked, and shown to a person who ' +
+      'Gives the flow of an offramp an invoice of the recipient of the refund. It is checked, and shown to a person who ' +
         'hands it to the service.',
     )
     .argument('<flow>', FLOW_ARGUMENT)

@@ -22,7 +22,7 @@ export function addStartCommand(program: Command, run: RunCommand, context: CliC
     )
     .argument('<kind>', `kind of flow, such as ${FLOW_KINDS[0]}`, oneOfArgument(FLOW_KINDS))
     .argument('<file>', 'JSON file with the input; - for stdin')
-    .option('--wait', 'wait until it ends or parks; the exit code tells which')
+    .option('--wait', 'wait until it ends or parks; the exit code says which')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline start bridge-transfer transfer.json --wait')
     .action((kind: FlowKind, file: string, options: Options) =>

@@ -14,7 +14,7 @@ export function addWaitCommand(program: Command, run: RunCommand, context: CliCo
   program
     .command('wait')
     .summary('wait until a flow ends or parks')
-    .description('Waits until a flow ends or parks, and shows it. The exit code tells which.')
+    .description('Waits until a flow ends or parks, and shows it. The exit code says which.')
     .argument('<flow>', FLOW_ARGUMENT)
     .option('--timeout <seconds>', 'give up after that many seconds', numberArgument(0, 31_536_000))
     .option('--json', 'print JSON')

@@ -61,7 +61,7 @@ const bridgeScenes: readonly Scene[] = [
   {
     kind: 'bridge-transfer',
     name: 'own-refund',
-    title: 'fails, nobody refunds it, so we do',
+    title: 'fails, no refund comes, so we refund it',
     expected: 'refunded',
     executes: { ...ONCE, sendCrypto: 1 },
     // The 15 minutes that the service has for its own refund become 4.5 seconds.
@@ -134,7 +134,7 @@ const payOutScenes: readonly Scene[] = [
   {
     kind: 'crypto-send',
     name: 'send',
-    title: 'nobody tells that it arrived, so it is looked up',
+    title: 'no event reports it, so it is looked up',
     expected: 'completed',
     executes: { sendCrypto: 1 },
     prepare: ({ sandbox, reference }) => sandbox.scenario(reference, 'no-callbacks-ever'),
@@ -200,5 +200,5 @@ async function notRefusedFirst({ sandbox, reference }: Stage): Promise<string | 
 
 async function someEventCame({ gateway, flowId }: Stage): Promise<string | undefined> {
   const { events } = await gateway.events({ flowId });
-  return events.length === 0 ? undefined : 'it was told by events, and not by its lookup alone';
+  return events.length === 0 ? undefined : 'it ended by events, and not by its lookup alone';
 }

@@ -23,7 +23,7 @@ export function checkCallbacks(
 ): readonly Finding[] {
   const secrets = store === undefined ? settings.callbackSecrets : callbackSecrets(settings, store);
   if (secrets.length === 0 && !settings.development) {
-    return [note('CALLBACK_SECRETS', 'not set: flows with a callbackUrl run, and their callers are told nothing.')];
+    return [note('CALLBACK_SECRETS', 'not set: flows with a callbackUrl run, and their callers get no callbacks.')];
   }
   const whose = settings.callbackSecrets.length === 0 ? 'of development, derived from the store' : 'the first signs';
   const finding = good('CALLBACK_SECRETS', whose);
@@ -45,7 +45,7 @@ export function explainProxies(settings: ProxySettings): readonly Finding[] {
   const harm =
     settlementNetworks === undefined
       ? 'all senders of unproven events, and all who guess tokens, share one limit'
-      : "SETTLEMENT_NETWORKS either trusts nobody or, with the proxy's address in it, everybody";
+      : "SETTLEMENT_NETWORKS either trusts no sender or, with the proxy's address in it, every sender";
   return [
     note(
       'TRUSTED_PROXIES',

@@ -69,7 +69,7 @@ const WORTH_A_NOTE_SECONDS = 5;
 export function checkClock(date: string | null, askedAtMs: number, answeredAtMs: number): readonly Finding[] {
   const theirsMs = Date.parse(date ?? '');
   if (!Number.isFinite(theirsMs))
-    return [note('clock', 'the service tells no date, so the clocks cannot be compared.')];
+    return [note('clock', 'the service sends no date, so the clocks cannot be compared.')];
   const earliestMs = theirsMs - answeredAtMs;
   const latestMs = theirsMs + 1_000 - askedAtMs;
   const offMs = earliestMs > 0 ? earliestMs : latestMs < 0 ? latestMs : 0;
@@ -102,7 +102,7 @@ export function explainDuplicates({ duplicateReference }: Pick<Settings, 'duplic
     findings.push(
       note(
         'DUPLICATE_REFERENCE',
-        `"unknown" for ${what}: where an answer is lost and nothing proves what became of it, the flow parks, and a ` +
+        `"unknown" for ${what}: if an answer is lost and nothing proves the outcome, the flow parks, and a ` +
           `person decides whether it is sent again. ${HOW_TO_FIND_OUT}`,
       ),
     );

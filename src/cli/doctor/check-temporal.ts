@@ -55,7 +55,7 @@ async function searchAttribute(connection: Connection, namespace: string): Promi
   const name = 'search attribute';
   const found = await connection.operatorService.listSearchAttributes({ namespace }).catch(() => undefined);
   if (found === undefined) {
-    return note(name, `this server does not tell its own; ${STATE_ATTRIBUTE} (Keyword) must be registered.`);
+    return note(name, `this server does not list its own; ${STATE_ATTRIBUTE} (Keyword) must be registered.`);
   }
   if (STATE_ATTRIBUTE in found.customAttributes) return good(name, `${STATE_ATTRIBUTE} is registered`);
   const command = `temporal operator search-attribute create --namespace ${namespace} --name ${STATE_ATTRIBUTE} --type Keyword`;

@@ -196,7 +196,7 @@ export function lateVerdict(status: string | null, ended: FlowState, trusted: bo
   const meaning = classifyStatus(WORDS, status);
   const agreeing = AGREES_WITH[meaning];
   const said = status ?? 'no status';
-  const proof = trusted ? '' : ' Nobody has proven where it comes from.';
+  const proof = trusted ? '' : ' Its origin is not proven.';
   // A flow that was terminated did not end by itself, and whoever did that may not know that money moved.
   if (ended === 'parked') {
     const moved = meaning === 'succeeded' || meaning === 'refunded';
@@ -247,7 +247,7 @@ export async function markUnmatched(
 const DETAILS: Readonly<Record<EventVerdict['state'], string>> = {
   applied: 'The flow applied it.',
   duplicate: 'The flow knew this already.',
-  unverified: 'The flow keeps it as unverified: nobody has proven where it comes from.',
+  unverified: 'The flow keeps it as unverified: its origin is not proven.',
   conflicting: 'It contradicts what the flow knows.',
   waiting: '',
   delivered: '',

@@ -118,7 +118,7 @@ async function settleUnknown(deps: SettleDeps, flowId: string, ids: readonly str
   const old = rows.filter((row) => deps.nowMs() - Date.parse(row.deliveredAt ?? row.receivedAt) > UNKNOWN_FOR_MS);
   if (facts !== undefined) await markLate(deps, old, facts);
   else {
-    const detail = 'The flow is gone from Temporal, and did not say what became of this.';
+    const detail = 'The flow is gone from Temporal, and did not report how this event ended.';
     await deps.inbox.settle(old.map(({ id }) => ({ id, state: 'late' as const, detail })));
   }
   return old.length === ids.length;

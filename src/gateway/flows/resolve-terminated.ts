@@ -77,7 +77,7 @@ async function requireUnanswered(
   const [proven] = await inbox.list({ flowId, trusted: true, limit: 1 });
   if (proven === undefined) return;
   const says = `The event ${proven.id}, which is proven, says ${proven.status ?? 'nothing final'} of it`;
-  throw new Refusal(409, `${says}: the service has it. Look at its events, and mark what became of it.`, { reference });
+  throw new Refusal(409, `${says}: the service has it. Check its events, then mark how it ended.`, { reference });
 }
 
 /** A terminated flow with what its claims, and persons, said since. Other views pass as they are. */

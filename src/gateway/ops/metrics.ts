@@ -58,7 +58,7 @@ export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): 
   });
   const events = new Gauge({
     name: 'towline_events',
-    help: 'Events in the inbox by what became of them; `waiting` and `delivered` are pending.',
+    help: 'Events in the inbox by state; `waiting` and `delivered` are pending.',
     labelNames: ['state'] as const,
     registers,
   });
@@ -102,7 +102,7 @@ export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): 
   });
   const undelivered = new Gauge({
     name: 'towline_callbacks_undelivered',
-    help: 'Flows whose caller could not be told of a change, after three days of trying: `towline callbacks` lists them.',
+    help: 'Flows with a callback that could not be delivered in three days: `towline callbacks` lists them.',
     registers,
   });
   const censusTime = new Gauge({

@@ -95,7 +95,7 @@ async function money(deps: ProxyDeps, name: MoneyOperationName, post: MoneyPost)
         reference: sent.reference,
         error: errorForLog(error),
       };
-      deps.logger.error(line, 'what became of a money request cannot be told; its caller was given its reference');
+      deps.logger.error(line, 'money request outcome unknown; its caller was given its reference');
     }
     throw withReference(error, sent);
   }

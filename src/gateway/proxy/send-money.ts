@@ -28,7 +28,7 @@ export async function sendMoney(
   }
   if (first.kind === 'not-yet' && !(await isThere(deps, request))) throw otherRequest(request);
   deps.dispatcher.releaseWaiting(address.flowId);
-  const answered = first.kind === 'told' ? answerOfFlow(reply, request, first.answer) : undefined;
+  const answered = first.kind === 'answered' ? answerOfFlow(reply, request, first.answer) : undefined;
   if (answered === undefined) await answerByState(deps, request, reply);
   return { started: true };
 }
@@ -58,7 +58,7 @@ async function joinFlow(deps: ProxyDeps, request: MoneyRequest, reply: FastifyRe
   if (facts?.isOpen === true) {
     const update = { name: UPDATES.answer, id: answerUpdateId(fingerprint), args: [] };
     const waited = await awaitUpdate(deps.client, address.flowId, update, waiting);
-    if (waited.kind === 'told' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
+    if (waited.kind === 'answered' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
   }
   await answerByState(deps, request, reply);
 }
@@ -109,7 +109,7 @@ export function withReference(error: unknown, { member, reference, isOurs }: Sen
 
 const UNTOLD = new Refusal(
   503,
-  'What became of this request cannot be told now. Send it again: one reference is one flow.',
+  'The outcome of this request is not known yet. Send it again: one reference is one flow.',
   {},
   RETRY_AFTER_SECONDS,
 );

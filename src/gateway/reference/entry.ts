@@ -19,8 +19,8 @@ export interface Entry {
 
 export const TAGS = {
   flows: 'Start flows, look at them, wait for them, decide.',
-  events: 'What arrived from the service and the settlement provider, and what became of it.',
-  callbacks: 'What is told to callers, and how far that got.',
+  events: 'What arrived from the service and the settlement provider, and its state.',
+  callbacks: 'Signed callbacks to callers, and their delivery.',
   cards: 'Card data, which never enters a flow.',
   inbound: 'Doors for the service and the settlement provider.',
   operations: 'For those who run the gateway.',

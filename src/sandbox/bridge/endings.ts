@@ -16,7 +16,7 @@ interface Script {
   readonly announcesRefund?: boolean;
   /** Steps take `slowFactor` times longer. */
   readonly slow?: boolean;
-  /** The provider's COMPLETED tells another amount than the deposit asked for. */
+  /** The provider's COMPLETED has another amount than the deposit. */
   readonly mismatchingAmount?: boolean;
   /** The deposit is refused. `times`: only so often for one reference, then it goes as `completed`. */
   readonly refuses?: 'transaction-failed' | 'insufficient-funds' | 'rate-expired';
@@ -42,7 +42,7 @@ export const BRIDGE_ENDINGS = {
   completed,
   'failed-then-refunded': {
     ...failed,
-    story: 'the provider fails with a refund announced; one step later the service tells REFUNDED',
+    story: 'the provider fails with a refund announced; one step later the service reports REFUNDED',
     next: { ...PAYING, FAILED: 'REFUNDED' },
   },
   'failed-no-refund': {
@@ -62,7 +62,7 @@ export const BRIDGE_ENDINGS = {
   },
   'no-settlement-ever': {
     ...completed,
-    story: 'callbacks up to PAYMENT_CONFIRMED, then the provider is never heard of',
+    story: 'callbacks up to PAYMENT_CONFIRMED, then the provider never posts',
     provider: [],
   },
   silent: {
@@ -85,7 +85,7 @@ export const BRIDGE_ENDINGS = {
   },
   'mismatching-amount': {
     ...completed,
-    story: "the provider's COMPLETED tells another amount than the deposit asked for",
+    story: "the provider's COMPLETED has another amount than the deposit",
     mismatchingAmount: true,
   },
   rejected: { ...completed, story: 'refused with 400 TRANSACTION_FAILED', refuses: 'transaction-failed' },

@@ -24,7 +24,7 @@ export const PAYMENT_ENDINGS = {
   completed,
   failed: { story: 'the payment fails', path: ['PENDING', 'FAILED'] },
   cancelled: { story: 'the customer cancels', path: ['PENDING', 'CANCELLED'] },
-  'no-callbacks-ever': { ...completed, story: 'the customer pays, and nobody is told', callbacks: false },
+  'no-callbacks-ever': { ...completed, story: 'the customer pays, with no callback', callbacks: false },
   never: { story: 'the customer never does anything: pending for ever', path: ['PENDING'] },
   slow: { ...completed, story: 'as completed, every step `slowFactor` times as long', pace: 'slow' },
   reversed: { story: 'paid, and one step later reversed', path: ['PENDING', 'SUCCESSFUL', 'REVERSED'] },
