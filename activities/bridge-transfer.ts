@@ -144,7 +144,7 @@ function depositRequest(deps: ActivityDeps, order: BridgeDepositOrder): BridgeDe
 
 /**
  * Passes a provider's trusted settlement on to the service; the body is read from the inbox. Whatever hinders it, the
- * settlement stands: it is tried again, or told to a person, and never ends the flow as failed.
+ * settlement stands: it is tried again, or reported to a person, and never ends the flow as failed.
  */
 async function reportSettlement(deps: ActivityDeps, order: SettlementReportOrder): Promise<ReportOutcome> {
   try {
@@ -173,7 +173,7 @@ async function report(deps: ActivityDeps, order: SettlementReportOrder): Promise
   return { kind: 'reported' };
 }
 
-/** It lies in what was told, and not in the flow's input. */
+/** It is in what was ordered later, and not in the flow's input. */
 function asResult(error: unknown): InvalidRequestError {
   if (error instanceof InvalidRequestError) return error;
   throw error;

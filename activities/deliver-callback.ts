@@ -65,7 +65,7 @@ function bodyOf({ change: { timestamp, ...flow }, skipped }: Notification): stri
   return JSON.stringify({ type: 'flow.updated', timestamp, data: { ...flow, skipped } });
 }
 
-/** Ours hold no URL; of others only the name is told. */
+/** Ours hold no URL; of others only the name is shown. */
 function told(error: unknown): string {
   if (error instanceof Error && /^(Callback\w+|NoCallbackSecret)Error$/.test(error.name)) return error.message;
   return `The callback failed (${error instanceof Error ? error.name : 'unknown'}).`;

@@ -28,7 +28,7 @@ import { pinOf } from './claims.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
-/** The activities of every kind that is told by its definition alone (`src/flows`): check, submit, look up. */
+/** The activities of every kind that its definition alone describes (`src/flows`): check, submit, look up. */
 export function createFlowStepActivities(deps: ActivityDeps) {
   return {
     /** Checks the input as the gateway did; other clients may not have. */
@@ -75,7 +75,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
 
     /** Asks the status lookup until it says another word than those that the flow knows. */
     async awaitStatus(order: StatusOrder): Promise<StatusReading> {
-      // Webhooks usually come first: then the first look is hardly ever needed.
+      // Webhooks usually come first: then the first lookup is hardly ever needed.
       if (order.firstLookMs > 0 && Context.current().info.attempt === 1) {
         throw notYet('waiting for an event first', order.firstLookMs);
       }
@@ -189,7 +189,7 @@ export function checkInput<Input>(
   return { input, fingerprint: deps.store.mac('flow-input', canonicalJson(definition.decidedBy(input))) };
 }
 
-/** The kind's own rules alone: also for what was told after the start. */
+/** The kind's own rules alone: also for what was ordered after the start. */
 function parseInput<Input>(definition: FlowDefinition<Input>, raw: unknown): Input {
   const parsed = definition.input.safeParse(raw);
   if (parsed.success) return parsed.data;

@@ -37,7 +37,7 @@ export type { ActivityDeps, ActivityLog } from './deps.js';
 /** What every kind of flow needs now and then. */
 function createUpkeepActivities(deps: ActivityDeps) {
   return {
-    /** The trusted events of this flow that the inbox holds, and the latest untrusted ones: for a last look at a deadline. */
+    /** The trusted events of this flow that the inbox holds, and the latest untrusted ones: for a last lookup at a deadline. */
     async readInbox(order: { flowId: string }): Promise<readonly FlowEvent[]> {
       try {
         const { flowId } = order;

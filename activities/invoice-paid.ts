@@ -14,7 +14,7 @@ export interface PaidQuestion {
   readonly expect: Facts;
   /** A trusted event says that it was paid. */
   readonly paidByEvent: boolean;
-  /** How long to ask until it can be told; 0 asks once. Already scaled, ms. */
+  /** How long to ask until it is known; 0 asks once. Already scaled, ms. */
   readonly patienceMs: number;
   readonly timeScale: number;
   /** A person is asked meanwhile. */
@@ -24,13 +24,13 @@ export interface PaidQuestion {
 export interface PaidReading {
   readonly says: PaidSays;
   readonly reading?: StatusReading;
-  /** Why it cannot be told. */
+  /** Why it is not known. */
   readonly why?: string;
 }
 
 export function createInvoicePaidActivities(deps: ActivityDeps) {
   return {
-    /** Whether an invoice was paid by another way than ours. Retried by the server until that can be told. */
+    /** Whether an invoice was paid by another way than ours. Retried by the server until that is known. */
     async whetherPaid(question: PaidQuestion): Promise<PaidReading> {
       const found = await paidOrMissing(deps, question);
       const { paidByEvent, patienceMs, timeScale, isParked } = question;

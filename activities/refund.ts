@@ -41,7 +41,7 @@ export function createRefundActivities(deps: ActivityDeps) {
 
 export interface RefundInvoiceQuestion {
   readonly invoice: string;
-  /** What is to be refunded, in thousandths of a satoshi; null where nothing tells. */
+  /** What is to be refunded, in thousandths of a satoshi; null if it is not known. */
   readonly dueMsat: string | null;
 }
 

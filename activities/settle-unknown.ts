@@ -113,7 +113,7 @@ export async function lookUpPost(
   if (asked.says === 'cannot-tell') return { lookup: 'cannot-tell', why: asked.why };
   const { record } = asked;
   if (!saidToExist && !proves(lookup, record)) {
-    // It exists before the POST, and tells nothing of it until it moves on.
+    // It exists before the POST, and reports nothing of it until it moves on.
     return { lookup: 'no-lookup', why: 'the record of the service may be older than what was sent' };
   }
   const theirs = lookup.facts(record);

@@ -19,11 +19,11 @@ import { readFailure } from './failures.js';
 export interface StatusLookup {
   read(service: ServiceClient, reference: string): Promise<unknown>;
   facts(record: unknown): Facts;
-  /** False for a record that may be older than the POST that is looked up: it tells nothing of it. @default always true */
+  /** False for a record that may be older than the POST that is looked up: it reports nothing of it. @default always true */
   proves?(record: unknown): boolean;
 }
 
-/** The status lookups of the contract. An operation that is missing here has none: only events or a person can tell. */
+/** The status lookups of the contract. An operation that is missing here has none: only events or a person can report. */
 export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> = {
   sendCrypto: {
     read: (service, reference) => service.getCryptoSend(reference),
@@ -81,7 +81,7 @@ export type Asked<T> =
 
 /**
  * Asks the service. Only its own "not found" is an absence: a refusal, a 404 that no service wrote, an error and an
- * unreadable body tell nothing. Throws what no repetition could mend, and failures that are not the service's.
+ * unreadable body report nothing. Throws what no repetition could mend, and failures that are not the service's.
  */
 export async function asking<T>(lookup: () => Promise<T>): Promise<Asked<T>> {
   try {

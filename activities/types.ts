@@ -22,11 +22,11 @@ export interface ClaimRef {
 
 /** What came of one attempt to submit. Every way of it, so that nobody has to guess from an error. */
 export type SubmitOutcome =
-  /** The service executed it. `recorded: false`: the claim still has to be told. */
+  /** The service executed it. `recorded: false`: it is not written to the claim yet. */
   | { readonly kind: 'accepted'; readonly answer: unknown; readonly recorded: boolean }
   | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly owner: string; readonly recorded: boolean }
   /**
-   * A POST was sent, or may have been: its outcome cannot be told from here. `refused`: how another send of it was
+   * A POST was sent, or may have been: its outcome is unknown from here. `refused`: how another send of it was
    * refused, which says nothing of the earlier one.
    */
   | {
@@ -59,7 +59,7 @@ export interface PostReading {
   /** Both sides, where the service knows the reference with other facts. */
   readonly ours?: Facts;
   readonly theirs?: Facts;
-  /** Why the claim is void, or why the lookup tells nothing. */
+  /** Why the claim is void, or why the lookup reports nothing. */
   readonly why?: string;
 }
 
@@ -127,7 +127,7 @@ export interface StatusOrder {
   readonly input: unknown;
   /** Words that the flow has seen: they are no news. */
   readonly known: readonly string[];
-  /** Delay before the first look, ms, already scaled; 0 looks at once. */
+  /** Delay before the first lookup, ms, already scaled; 0 looks at once. */
   readonly firstLookMs: number;
   readonly timeScale: number;
   /** Never looks more often than this, ms, already scaled. @default by the cadence alone */
@@ -156,7 +156,7 @@ export interface BridgePreparation {
   readonly quote: Quote;
   readonly windows: Windows;
   readonly pin: Pin;
-  /** Whether signals and updates that came unencrypted may be heard. */
+  /** Whether signals and updates that came unencrypted may be handled. */
   readonly allowPlaintext: boolean;
 }
 
@@ -198,13 +198,13 @@ export interface SettlementReportOrder {
   readonly eventId: string;
   readonly reference: string;
   readonly serviceReference: string | null;
-  /** How long to try until it counts as not heard, already scaled, ms. @default for ever */
+  /** How long to try until it counts as not received, already scaled, ms. @default for ever */
   readonly patienceMs?: number;
 }
 
 /**
- * `refused`: by the service, or (without a status of HTTP) by us, because no report can be made of it. `not-heard`: tried
- * for as long as was said, and the service may yet hear it.
+ * `refused`: by the service, or (without a status of HTTP) by us, because no report can be made of it. `not-taken`: tried
+ * for as long as was said, and the service may yet take it.
  */
 export type ReportOutcome =
   | { readonly kind: 'reported' }

@@ -16,7 +16,7 @@ import { GENERATE, lookForPayment, PAY } from './invoice/look-for-payment.js';
 import { checkInbox } from './engine/event-book.js';
 
 /**
- * An invoice payment: generate → read → pay at once, or when told to → confirm. An invoice that exists already is only
+ * An invoice payment: generate → read → pay at once, or when ordered to → confirm. An invoice that exists already is only
  * paid. Until its payment is sent nothing has moved: then the flow can be cancelled, and expires at its deadline.
  */
 export async function invoicePayment(input: unknown, carried?: PaymentCarried): Promise<FlowReport> {
@@ -65,7 +65,7 @@ async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
   payment.facts = payment.steps[PAY.step]?.facts ?? {};
   handlePaymentEvents(flow, payment, PAY);
   if (await lookForPayment(flow, payment)) return;
-  // What was heard before the payment is sent proves nothing of it.
+  // What was received before the payment is sent proves nothing of it.
   Object.assign(payment, NOTHING_HEARD);
   // The customer may have been quicker: that is why it is refused then.
   await submitPayment(flow, payment, { ...PAY, paidAllTheSame: lookForPayment });

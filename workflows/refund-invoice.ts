@@ -23,7 +23,7 @@ import { observed } from './engine/waits.js';
 /** Travels through continue-as-new. */
 export interface RefundInvoice {
   readonly asked: boolean;
-  /** What the service told of the refund's amount. */
+  /** What the service reported of the refund's amount. */
   readonly facts: Facts;
   readonly given: GivenInvoice | null;
   readonly handedOver: boolean;
@@ -40,7 +40,7 @@ interface GivenInvoice {
 const NONE: RefundInvoice = { asked: false, facts: {}, given: null, handedOver: false };
 const MOST_CHARACTERS = 4_000;
 
-/** Keeps that the service asked, and what it told of the amount. */
+/** Keeps that the service asked, and what it reported of the amount. */
 export function handleInvoiceNeeded(payment: Payment, event: FlowEvent): void {
   if (event.status !== REFUND_INVOICE_NEEDED || payment.words.includes(REFUND_INVOICE_NEEDED)) return;
   payment.refund = { ...(payment.refund ?? NONE), asked: true, facts: event.facts };
@@ -141,7 +141,7 @@ async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, gi
 const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, BTC: 1e15 };
 
 /**
- * What a refund over Lightning comes to, in thousandths of a satoshi: what the service told, and never more than came in.
+ * What a refund over Lightning comes to, in thousandths of a satoshi: what the service reported, and never more than came in.
  * Null where neither can be expressed so (the token is none of Bitcoin's).
  */
 export function refundDueMsat({ cryptoAmount, token }: Pick<OfframpInput, 'cryptoAmount' | 'token'>, facts: Facts) {

@@ -60,7 +60,7 @@ export function openTransfers(stack: Stack, count: number): Promise<readonly str
     const reference = `bench-${randomUUID()}`;
     const input = transferInput(reference, String(SILENT_AMOUNT));
     const { kind } = await startAndAwaitAnswer(stack, 'bridge-transfer', input, waiting);
-    if (kind !== 'told') throw new Error(`the deposit of ${reference} was not made: ${kind}`);
+    if (kind !== 'answered') throw new Error(`the deposit of ${reference} was not made: ${kind}`);
     return reference;
   });
 }

@@ -53,7 +53,7 @@ function parsed(text: string): Address | undefined {
 const LOCAL_NAME = /(^|\.)localhost\.?$/;
 
 /**
- * What is wrong with a callback URL as far as it can be told without asking anybody, as the end of a sentence that never
+ * What is wrong with a callback URL as far as it can be judged without asking anybody, as the end of a sentence that never
  * repeats the URL; undefined where nothing is. The URL parser has brought every spelling of an address into one form.
  */
 export function callbackUrlProblem(text: string, policy: EgressPolicy): string | undefined {

@@ -39,7 +39,7 @@ const SPOKEN = [
   TokenFileError,
 ];
 
-/** The one table from what went wrong to what a person is told; undefined for what is a bug of ours. */
+/** The one table from what went wrong to the sentence for a person; undefined for what is a bug of ours. */
 export function explainError(error: unknown): Explanation | undefined {
   if (error instanceof CliError) return { sentence: error.message, exitCode: error.exitCode };
   if (SPOKEN.some((known) => error instanceof known)) return refused((error as Error).message);

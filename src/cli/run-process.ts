@@ -79,7 +79,7 @@ function askedToEnd(): Promise<string> {
   });
 }
 
-/** What a child process tells `towline up` over its IPC channel. */
+/** What a child process reports to `towline up` over its IPC channel. */
 export type ChildMessage =
   | { readonly kind: 'ready'; readonly url?: string }
   /** It cannot start, for a reason that a person can do something about. */

@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { z } from 'zod';
 
-/** Addresses, as sockets and headers tell them. */
+/** Addresses, as sockets and headers report them. */
 export interface NetworkList {
   readonly cidrs: readonly string[];
   includes(address: string): boolean;

@@ -11,7 +11,7 @@ export type SettlementTrust = (typeof SETTLEMENT_TRUSTS)[number];
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Everything that a process of ours can be told. Each member is the camelCase of its variable (`…Ms`: given in seconds). */
+/** Every setting of a process of ours. Each member is the camelCase of its variable (`…Ms`: given in seconds). */
 export interface Settings {
   /** Service and gateway are both on this machine. What is only for development hangs on this, and on nothing else. */
   readonly development: boolean;
@@ -32,7 +32,7 @@ export interface Settings {
   readonly gatewayRateLimit: number;
   /** Events without proof per second for each address. 0: no limit. */
   readonly unprovenRateLimit: number;
-  /** Proxies in front of the gateway, which tell where a request comes from. Undefined: nobody is believed. */
+  /** Proxies in front of the gateway, which say where a request comes from. Undefined: nobody is believed. */
   readonly trustedProxies: NetworkList | undefined;
   readonly sandboxHost: string;
   readonly sandboxPort: number;

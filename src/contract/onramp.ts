@@ -74,7 +74,7 @@ export const CryptoSend = record(
 );
 export type CryptoSend = z.infer<typeof CryptoSend>;
 
-/** Has no status operation of its own: what became of it is told by the two legs of its deposit. */
+/** Has no status operation of its own: its outcome is reported by the two legs of its deposit. */
 export const createOnramp = defineOperation({
   name: 'createOnramp',
   method: 'POST',

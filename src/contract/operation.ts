@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /**
  * What a call does to the world, which decides how it may be sent and retried.
  * `read`: nothing, repeat at will. `quote`: makes a quote, moves nothing, repeat at will. `money`: moves money or
- * binds somebody to; only under a claim. `report`: tells the service a status that the body carries, repeat-safe.
+ * binds somebody to; only under a claim. `report`: sends the service a status that the body carries, repeat-safe.
  * `account`: changes the integrator's account or makes a secret; one attempt, by a person.
  */
 export type Effect = 'read' | 'quote' | 'money' | 'report' | 'account';
@@ -25,7 +25,7 @@ export interface Operation {
   readonly data: z.ZodType;
   /** The member of the body that carries the caller's reference (money operations). */
   readonly reference?: string;
-  /** The operation that tells what became of a POST whose answer was lost, by the same reference. */
+  /** The operation that reports the outcome of a POST whose answer was lost, by the same reference. */
   readonly statusLookup?: string;
   /** HTTP status of success in the sandbox and the proxy; the service documents 200 (201 for the settlement). */
   readonly success?: number;

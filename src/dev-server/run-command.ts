@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 /** The environment variables of a process. They are passed in, because `config` alone reads `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Takes one line that tells the user what is going on. */
+/** Takes one line that says to the user what is going on. */
 export type Log = (line: string) => void;
 
 export interface CommandResult {

@@ -19,7 +19,7 @@ export const PAYMENT_CONFIRMED_EVENT = 'payment.confirmed';
 
 /**
  * Input of a `bank-checkout`: the body of the operation, the amount as a decimal string or number. `referenceId` is
- * optional on the wire and required here, since nothing else tells a checkout by.
+ * optional on the wire and required here, since nothing else identifies a checkout.
  */
 export const BankCheckoutInput = BankCheckoutRequest.extend({
   amount: decimalAmount(),

@@ -3,7 +3,7 @@ import type { FlowView, Parked } from '../protocol/messages.js';
 import type { FlowState } from '../protocol/vocabulary.js';
 import type { EventReading } from './flow.js';
 
-/** What a caller is told of a flow: no personal data, no evidence, nobody's words. */
+/** What a caller receives of a flow: no personal data, no evidence, no free text of a person. */
 export interface FlowChange {
   /** When it became so. Of two changes of a flow no two are the same: the later one is newer. */
   readonly timestamp: string;
@@ -17,7 +17,7 @@ export interface FlowChange {
   readonly parked: Pick<Parked, 'reason' | 'since' | 'actions'> | null;
 }
 
-/** A change that the caller was not told by itself, since a newer one came before it could be. */
+/** A change that was not sent by itself, since a newer one came before it could be. */
 export type SkippedChange = Pick<FlowChange, 'timestamp' | 'state' | 'stage'>;
 
 /** One callback. Its id stays the same however often it is sent. */

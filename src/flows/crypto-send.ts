@@ -46,7 +46,7 @@ export const cryptoSendFlow = defineFlow({
   readEvent: (body) => callbackEvent(body),
 });
 
-/** What a looked-up send can be told by. */
+/** What a looked-up send can be identified by. */
 export function cryptoSendFacts(record: unknown): Readonly<Record<string, string>> {
   const { cryptoAmount, cryptoWallet } = record as CryptoSend;
   return {

@@ -52,7 +52,7 @@ export interface Submission<Input> {
   factsOf(input: Input): Readonly<Record<string, string>>;
 }
 
-/** How the service tells where a flow stands. */
+/** How the service says where a flow stands. */
 export interface StatusSource<Input> {
   readonly operation: OperationName;
   referenceOf(input: Input): string;

@@ -65,7 +65,7 @@ const callbackUrl = () =>
 
 /** Members that every flow's input may have. */
 export const commonInput = {
-  /** Where the caller hears of status changes. */
+  /** Where the caller learns of status changes. */
   callbackUrl: callbackUrl().optional(),
   /** Seconds from the start until the flow looks once more and then parks or expires. Default: `defaultDeadlineSeconds`. */
   deadlineSeconds: z.int().min(1).max(2_592_000).optional(),
@@ -88,7 +88,7 @@ export const phoneNumber = () =>
     message: 'must be a phone number in E.164: "+", the country code, the number, without spaces',
   });
 
-/** A number that only tells whom to call, beside the account that is paid: the wire has it in national form, too. */
+/** A number that only says whom to call, beside the account that is paid: the wire has it in national form, too. */
 export const contactNumber = () =>
   z.string().refine((text) => /^\d{6,14}$/.test(text) || phoneNumber().safeParse(text).success, {
     message: 'must be a phone number, in E.164 or in national digits',
@@ -99,7 +99,7 @@ export const LOCAL_PHONE_PROBLEM =
 
 /**
  * E.164, or national in a country that is known. The service's samples are national in one place, without saying where
- * that is legal, so it is not refused where it can be told whose number it is.
+ * that is legal, so it is not refused where it is known whose number it is.
  */
 export function isPhoneNumber(text: string, country: string | undefined): boolean {
   if (phoneNumber().safeParse(text).success) return true;

@@ -68,7 +68,7 @@ export const invoicePaymentFlow = defineFlow({
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Invoice payment: ${input.amount} ${input.currency}`,
   moneyOf: ({ amount, currency }) => ({ amount, currency }),
-  // There is no callback URL: only the account's webhooks tell. `transaction.status.updated` may be of any kind.
+  // There is no callback URL: only the account's webhooks report. `transaction.status.updated` may be of any kind.
   webhooks: [PAYMENT_CONFIRMED_EVENT],
   submissions: {
     generate: {
@@ -153,7 +153,7 @@ function requirePayment(input: InvoicePaymentInput) {
 }
 
 /**
- * Looked-up records tell what was paid. Events tell either that or the invoice, under the same names: they are compared
+ * Looked-up records say what was paid. Events report either that or the invoice, under the same names: they are compared
  * only where both are known to be the same.
  */
 function paymentFacts(input: InvoicePaymentInput): Readonly<Record<string, string>> {

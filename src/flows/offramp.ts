@@ -33,7 +33,7 @@ function offrampStatus(record: unknown): string | null {
   return status.toUpperCase() === 'FAILED' && isFailed && noneCame ? CRYPTO_NOT_RECEIVED : status;
 }
 
-/** What an offramp can be told by. The record does not show who receives the fiat. */
+/** What an offramp can be identified by. The record does not show who receives the fiat. */
 export function offrampFacts(record: unknown): Readonly<Record<string, string>> {
   const { cryptoAmount, fiatCurrency, senderAddress } = record as Members;
   const facts: Record<string, string> = {};
@@ -50,7 +50,7 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   'refund.failed': 'REFUND_FAILED',
 };
 
-/** Events of the refund of an offramp, which its own name does not tell. */
+/** Events of the refund of an offramp, which its own name does not show. */
 const REFUND_EVENTS: readonly string[] = Object.keys(EVENT_WORDS);
 
 /** Events of an offramp: a word, and what can be compared. The lookup has the last word in any case. */

@@ -41,7 +41,7 @@ function onrampStatus(record: unknown, mobileMoney: unknown): string | null {
   });
 }
 
-/** What a looked-up onramp can be told by. */
+/** What a looked-up onramp can be identified by. */
 export function onrampFacts(record: unknown): Readonly<Record<string, string>> {
   const { mobile_money: fiat, onchain } = Legs.parse(record ?? {});
   return {

@@ -4,7 +4,7 @@ import { SealBrokenError, UnknownKeyError, type Keyring, type PayloadKey } from 
 /*
  * version (1 byte) · length of the key id (1 byte) · key id · nonce (12 bytes) · ciphertext · tag (16 bytes)
  *
- * Associated data: everything before the nonce, then the context. The head tells its own length, so no two pairs of
+ * Associated data: everything before the nonce, then the context. The head has its own length, so no two pairs of
  * head and context give the same bytes. Random nonces of 96 bits are safe for 2^32 seals under one key.
  */
 const VERSION = 1;

@@ -15,7 +15,7 @@ export interface FlowEvent {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** What became of an event, as the flow reports it to the inbox. */
+/** The outcome of an event, as the flow reports it to the inbox. */
 export type EventResult = 'applied' | 'duplicate' | 'unverified' | 'conflicting';
 
 export interface TimelineEntry {

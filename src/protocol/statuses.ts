@@ -70,7 +70,7 @@ export const OFFRAMP_WORDS: StatusMap = {
   REFUND_FAILED: 'refund-failed',
 };
 
-/** Words of one leg of an onramp, told apart by a prefix: the fiat comes in first, then the crypto goes out. */
+/** Words of one leg of an onramp, distinguished by a prefix: the fiat comes in first, then the crypto goes out. */
 const legWords = (prefix: string, meant: (meaning: Meaning) => Meaning): StatusMap =>
   Object.fromEntries(Object.entries(PAYMENT_WORDS).map(([word, meaning]) => [prefix + word, meant(meaning)]));
 

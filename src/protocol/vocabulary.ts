@@ -41,7 +41,7 @@ export function defaultDeadlineSeconds(kind: FlowKind): number {
 export const TASK_QUEUE = 'towline';
 export const EVENTS_SIGNAL = 'events';
 export const FLOW_QUERY = 'flow';
-/** The workflow that tells a flow's caller of its changes, what it hears, and what it answers. */
+/** The workflow that sends a flow's changes to its caller; its signals and its query. */
 export const CALLBACK_WORKFLOW = 'callbackDelivery';
 export const CHANGES_SIGNAL = 'changes';
 export const RESEND_SIGNAL = 'resend';
@@ -65,13 +65,13 @@ export const STATE_ATTRIBUTE = 'TowlineState';
  * what is not listed is refused.
  */
 export const PARK_ACTIONS = {
-  /** A POST was sent, and nothing tells its outcome: there is no status lookup, or its record may be older. */
+  /** A POST was sent, and there is no evidence of its outcome: there is no status lookup, or its record may be older. */
   unknown_outcome: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
   /** A POST was sent, and the status lookup found nothing for the whole settle window. */
   not_found_at_service: ['send-again', 'close-not-executed'],
-  /** A POST was sent, and neither the claim nor the status lookup could be asked what became of it. */
+  /** A POST was sent, and neither the claim nor the status lookup could be asked for its outcome. */
   could_not_ask: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
-  /** Nothing was sent, and nothing tells whether the invoice was paid by another way. */
+  /** Nothing was sent, and nothing says whether the invoice was paid by another way. */
   payment_unclear: ['keep-waiting', 'mark-completed', 'close-not-executed'],
   /** The service says that this reference exists, with another amount, currency or receiver. `mark-refunded`: refunds. */
   duplicate_mismatch: ['close-not-executed', 'mark-refunded'],
@@ -83,7 +83,7 @@ export const PARK_ACTIONS = {
   no_decision: ['keep-waiting', 'mark-completed', 'mark-failed'],
   /** A trusted event says something else about this transfer than we know. Both sides are in the evidence. */
   event_mismatch: ['accept-event', 'dismiss-event'],
-  /** The service refused to hear the provider's trusted settlement, or cannot be told of it for a while. */
+  /** The service refused the report of the provider's trusted settlement, or cannot be informed of it for a while. */
   report_refused: ['report-again', 'mark-completed', 'mark-failed'],
   /** Money may have moved, and a later step of the flow can never succeed. */
   step_failed: ['mark-completed', 'mark-failed', 'mark-refunded'],
@@ -91,7 +91,7 @@ export const PARK_ACTIONS = {
   conflict: ['mark-completed', 'mark-failed', 'mark-refunded'],
   /** The transfer failed after the crypto had been paid, and nobody is known to have refunded it. */
   refund_needed: ['refund-now', 'mark-refunded', 'close-without-refund', 'mark-completed'],
-  /** The refund was sent, and its outcome cannot be told. */
+  /** The refund was sent, and its outcome is unknown. */
   refund_unknown: ['send-again', 'close-not-executed', 'mark-refunded'],
   /** The refund was accepted, and never confirmed. */
   refund_unconfirmed: ['keep-waiting', 'mark-refunded', 'mark-failed'],
@@ -159,7 +159,8 @@ export function parseFlowId(flowId: string): { kind: FlowKind; reference: string
 
 /** Why a flow is parked, as a sentence for the person who is called. Shown in the Temporal UI and by the CLI. */
 export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
-  unknown_outcome: 'A payment request was sent, its answer was lost, and there is no evidence of whether the service took it.',
+  unknown_outcome:
+    'A payment request was sent, its answer was lost, and there is no evidence of whether the service took it.',
   not_found_at_service: 'A payment request was sent, its answer was lost, and the service does not show it.',
   could_not_ask: 'A payment request was sent, its answer was lost, and the service cannot be asked about it.',
   payment_unclear: 'Nothing was sent, and there is no evidence of whether the invoice was paid in another way.',

@@ -12,7 +12,7 @@ export interface Exchange {
   /** What the handler is given; plain JSON. */
   readonly call: unknown;
   /**
-   * Does what the operation does, once; also tells whether that executed something. Never throws a refusal.
+   * Does what the operation does, once; also says whether that executed something. Never throws a refusal.
    * `note` runs in the same transaction.
    */
   commit(note?: (committed: Committed) => void): Promise<Committed>;

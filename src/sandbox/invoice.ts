@@ -11,7 +11,7 @@ export type InvoiceStatus = 'OPEN' | 'PAID';
 const completed = {
   story: 'generated; its payment has endings of its own',
   path: [],
-  // Its payment tells.
+  // Its payment shows that.
   callbacks: false,
 } as const satisfies Script<InvoiceStatus>;
 
@@ -78,7 +78,7 @@ export const createInvoices = (transactions: Transactions): Invoices => ({
     transactions.ofReference(reference, INVOICE_PAYMENT.operation)[0] as Transaction<InvoicePaymentRequest> | undefined,
 });
 
-/** An invoice paid by mobile money. It has no callback URL: only the account's webhook hears of it. */
+/** An invoice paid by mobile money. It has no callback URL: only the account's webhook learns of it. */
 export const INVOICE_PAYMENT: Kind<InvoicePaymentRequest> = {
   operation: 'payInvoice',
   title: 'Invoice payment',

@@ -19,7 +19,7 @@ export interface Provider {
 
 /**
  * The settlement provider: another company, which pays the recipient out and posts settlements to the integrator. It
- * knows nothing of the service's statuses; the service hears of a settlement only when it is reported to it.
+ * knows nothing of the service's statuses; the service learns of a settlement only when it is reported to it.
  */
 export function createProvider(deps: {
   deposits: Deposits;

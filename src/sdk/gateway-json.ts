@@ -53,7 +53,7 @@ export interface CallbacksJson {
   readonly kind: FlowKind;
   readonly reference: string;
   readonly flowId: string;
-  /** `none`: nothing was ever to be told. `unknown`: no worker answers. */
+  /** `none`: there was never a callback to send. `unknown`: no worker answers. */
   readonly state: CallbackState | 'none' | 'unknown';
   readonly to: string | null;
   /** What is being sent, or could not be delivered. */

@@ -13,19 +13,19 @@ export interface ReceivedCallback {
   readonly body: string | Uint8Array;
 }
 
-/** A change of a flow, as its caller is told of it. For more, ask for the flow. */
+/** A change of a flow, as its caller receives it. For more, ask for the flow. */
 export interface FlowCallback {
   /** The same however often it is sent: take each id once. */
   readonly id: string;
   /** Rises with each change of one flow: ignore what is not newer than what you have. */
   readonly timestamp: string;
   readonly flow: Omit<FlowChange, 'timestamp'> & {
-    /** Changes that were not told by themselves, since newer ones came before they could be. */
+    /** Changes that were not reported by themselves, since newer ones came before they could be. */
     readonly skipped: readonly SkippedChange[];
   };
 }
 
-/** What we rely on; a later version may tell more. */
+/** What we rely on; a later version may report more. */
 const Body = z.looseObject({
   timestamp: z.string(),
   data: z.looseObject({ flowId: z.string(), state: z.string() }),

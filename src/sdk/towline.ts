@@ -112,7 +112,7 @@ export class Towline {
     return this.#order(flowId, 'resolve', order, options);
   }
 
-  /** Webhooks and callbacks that came, and what became of them: of one flow, or all. */
+  /** Webhooks and callbacks that came, and their state: of one flow, or all. */
   events({ flowId, ...query }: EventQuery = {}, options?: CallOptions): Promise<EventPage> {
     return this.#calls.get(flowId === undefined ? '/events' : `${flowPath(flowId)}/events`, query, options);
   }

@@ -19,7 +19,7 @@ export interface Connections {
   readonly kept: HttpAgent;
   /**
    * For money POSTs: Node may reuse a socket that the server has just closed, and the ECONNRESET of a POST that never
-   * arrived looks like one that was executed. A connection of its own also tells whether it was ever made.
+   * arrived looks like one that was executed. A connection of its own also says whether it was ever made.
    *
    * @param stillValid asked once it is ready, right before the first byte: false ends it, and nothing leaves
    */

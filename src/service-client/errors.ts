@@ -96,7 +96,7 @@ export class DuplicateReferenceError extends Error {
   }
 }
 
-/** A money POST (or an account operation) was sent, or may have been; its outcome cannot be told. Never repeat it blindly. */
+/** A money POST (or an account operation) was sent, or may have been; its outcome is unknown. Never repeat it blindly. */
 export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError';
   readonly operation: OperationName;
@@ -136,7 +136,7 @@ export class ContractBrokenError extends Error {
   }
 }
 
-/** Why the outcome of a request that was sent, or may have been, cannot be told. */
+/** Why the outcome of a request that was sent, or may have been, is not known. */
 export type DoubtReason =
   | 'timeout'
   | 'cancelled'

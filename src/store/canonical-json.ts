@@ -44,7 +44,7 @@ function printObject(value: object, parents: unknown[]): string {
   if (!isPlain(value)) throw new NotJsonError('an instance of a class');
   const members = value as Readonly<Record<string, unknown>>;
   let text = '';
-  // Sorted by code unit: what `sort` does where it is not told otherwise.
+  // Sorted by code unit: what `sort` does by default.
   for (const name of Object.keys(value).sort()) {
     const member = members[name];
     if (member === undefined) continue;
@@ -53,7 +53,7 @@ function printObject(value: object, parents: unknown[]): string {
   return `{${text}}`;
 }
 
-/** Told by shape and not by identity: objects of another realm (a test's, a sandbox's) have another `Object`. */
+/** Identified by shape and not by identity: objects of another realm (a test's, a sandbox's) have another `Object`. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -121,7 +121,7 @@ export interface ClaimStore {
   ): Promise<ClaimPhase>;
 
   /**
-   * A person's word on how a flow ended that can no longer be told so itself (it was terminated): kept with the claim,
+   * A person's word on how a flow ended that can no longer take an order itself (it was terminated): kept with the claim,
    * whose phase stays; only one that is `reserved` for another send goes back to `sending`, so that nobody sends it. False
    * where there is no claim.
    */

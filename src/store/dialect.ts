@@ -21,7 +21,7 @@ export interface Dialect {
 export const LIBSQL: Dialect = {
   elements: 'json_each',
   idsAsJson: 'json_group_array(id)',
-  // The second one is a retry of a receipt that was committed, though its caller was told otherwise.
+  // The second one is a retry of a receipt that was committed, though its caller got another answer.
   onRepeatedEvent: `
     ON CONFLICT (source, ifnull(flow_id, ''), came_trusted, content_hash) DO UPDATE SET repeats = repeats + 1
     ON CONFLICT (id) DO UPDATE SET repeats = repeats + 1

@@ -1,4 +1,4 @@
-/** What became of an event. Words of DESIGN.md. */
+/** The outcome of an event. Words of DESIGN.md. */
 export type InboxState =
   'waiting' | 'delivered' | 'applied' | 'duplicate' | 'unverified' | 'late' | 'unmatched' | 'conflicting';
 
@@ -11,7 +11,7 @@ export type Proof = 'signature' | 'capability' | 'network' | 'corroborated' | 'p
 export interface ReceivedEvent {
   readonly id: string;
   readonly source: InboxSource;
-  /** Null where the body names no flow that we can tell: it is kept as `unmatched`. */
+  /** Null where the body names no flow that we can identify: it is kept as `unmatched`. */
   readonly flowId: string | null;
   readonly reference: string | null;
   /** The status word of the body, as it came; null where there is none. */

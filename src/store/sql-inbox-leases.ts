@@ -39,7 +39,7 @@ export function createInboxLeases(deps: {
     params: [JSON.stringify(ids)],
   });
 
-  // Who holds the flow is told by `hastened`: should this try fail, the next one comes at once.
+  // Who holds the flow learns of it by `hastened`: should this try fail, the next one comes at once.
   const DUE_NOW = `
     hastened = CASE WHEN inbox_flows.leased_by IS NOT NULL AND inbox_flows.due_at > ? THEN 1 ELSE 0 END,
     due_at = CASE WHEN inbox_flows.leased_by IS NOT NULL AND inbox_flows.due_at > ? THEN inbox_flows.due_at

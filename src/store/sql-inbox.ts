@@ -34,7 +34,7 @@ export function createSqlInbox(deps: {
     throw error;
   };
 
-  /** An event that came before, or a receipt that was committed though its caller was told otherwise. */
+  /** An event that came before, or a receipt that was committed though its caller got another answer. */
   const repeated = async (params: readonly SqlValue[]): Promise<Receipt> => {
     const sql = `${NEW_EVENT} ${db.dialect.onRepeatedEvent} RETURNING id`;
     const [known] = await write([{ sql, params }]).catch(noneOnConflict);

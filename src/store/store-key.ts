@@ -29,7 +29,7 @@ export function mac(storeKey: Uint8Array, purpose: string, text: string): string
   return createHmac('sha256', storeKey).update(`${purpose.length}:${purpose}:${text}`, 'utf8').digest('hex');
 }
 
-/** What tells one POST from another under the same claim: what its caller decided, under the store's own key. */
+/** What distinguishes one POST from another under the same claim: what its caller decided, under the store's own key. */
 export function submitFingerprint(
   store: { mac(purpose: string, text: string): string },
   operation: string,

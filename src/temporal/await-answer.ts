@@ -19,9 +19,9 @@ export type Awaited =
   | { readonly kind: 'answered'; readonly answer: SubmitAnswer }
   /** The flow refused the order (`pay`); `type` is its word for why. */
   | { readonly kind: 'refused'; readonly type: string; readonly message: string }
-  /** The flow closed before it could tell, or there is none: its claims and its view know more. */
+  /** The flow closed before it could answer, or there is none: its claims and its view know more. */
   | { readonly kind: 'closed' }
-  /** The time is up. `accepted`: the flow has the order in its history; else it may never have heard of it. */
+  /** The time is up. `accepted`: the flow has the order in its history; else it may never have received it. */
   | { readonly kind: 'not-yet'; readonly accepted: boolean };
 
 export interface Waiting {

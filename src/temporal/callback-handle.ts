@@ -32,7 +32,7 @@ export interface ListedCallbacks {
 export type ResendOutcome = 'ordered' | 'not-found' | 'no-answer';
 
 export interface CallbackHandles {
-  /** Undefined where nothing was ever to be told. */
+  /** Undefined if there was never a callback to send. */
   facts(flowId: string): Promise<CallbackFacts | undefined>;
   /** Sends the newest callback again, under its own id. */
   resend(flowId: string, actor: string): Promise<ResendOutcome>;
@@ -103,7 +103,7 @@ export function createCallbackHandles(client: Client, taskQueue: string = TASK_Q
   };
 }
 
-/** Attempts are the server's: the workflow hears only how it ended. */
+/** Attempts are the server's: the workflow learns only how it ended. */
 async function attemptsOf(client: Client, { raw }: WorkflowExecutionDescription) {
   const pending = raw.pendingActivities?.[0];
   const failed = await decodeOptionalFailureToOptionalError(

@@ -119,7 +119,7 @@ function isOpen(status: WorkflowExecutionStatusName): boolean {
   return status === 'RUNNING' || status === 'PAUSED' || status === 'CONTINUED_AS_NEW';
 }
 
-/** The attribute is set when a flow parks and when it ends; the status alone cannot tell refunded from completed. */
+/** The attribute is set when a flow parks and when it ends; the status alone cannot distinguish refunded from completed. */
 export function stateOf(status: WorkflowExecutionStatusName, attribute: unknown): FlowState {
   if (status === 'TERMINATED' || status === 'TIMED_OUT') return 'parked';
   const said = FLOW_STATES.find((state) => state === attribute);

@@ -11,7 +11,7 @@ interface PayloadCodecDeps {
   readonly keyring: Keyring;
   /** Bound to every payload: one of another namespace does not open. */
   readonly namespace: string;
-  /** Told of each payload that did not open, so that it is logged and counted. */
+  /** Called for each payload that did not open, so that it is logged and counted. */
   readonly onUndecodable?: (reason: string) => void;
 }
 

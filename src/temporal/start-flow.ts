@@ -61,7 +61,7 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
 /**
  * Starts the flow of `input`, or finds the one that its reference has.
  *
- * The conflict policy is FAIL, not USE_EXISTING: both leave a running flow alone, but FAIL tells us that there was one
+ * The conflict policy is FAIL, not USE_EXISTING: both leave a running flow alone, but FAIL says that there was one
  * (the client hides that part of the answer), and saves the look at every new flow. A start whose answer got lost is
  * repeated by the client with the same request id, which the server takes as the same start.
  *
@@ -111,7 +111,7 @@ function parseFlowType(type: string): FlowKind | undefined {
   return FLOW_KINDS.find((kind) => workflowTypeOf(kind) === type);
 }
 
-/** A flow of this reference exists, and it is not, or cannot be told to be, what this caller asked for. */
+/** A flow of this reference exists, and it is not, or is not known to be, what this caller asked for. */
 export class OtherRequestError extends Error {
   override readonly name = 'OtherRequestError';
   readonly flowId: string;
@@ -122,7 +122,7 @@ export class OtherRequestError extends Error {
   }
 }
 
-/** What tells one request from another under the same reference. Keyed, so that it says nothing to who can read it. */
+/** What distinguishes one request from another under the same reference. Keyed, so that it says nothing to who can read it. */
 export function flowFingerprint<Input>(
   store: Pick<Store, 'mac'>,
   flow: Pick<FlowDefinition<Input>, 'decidedBy'>,
@@ -131,7 +131,7 @@ export function flowFingerprint<Input>(
   return store.mac('flow-input', canonicalJson(flow.decidedBy(input)));
 }
 
-/** `not-found`: closed, or never started; `describe` tells which. */
+/** `not-found`: closed, or never started; `describe` says which. */
 export type SignalOutcome = 'delivered' | 'not-found';
 
 const DEADLINE_MS = 5_000;

@@ -67,7 +67,7 @@ async function runningWorker(
     ...work,
   });
   const ended = run(worker, connection);
-  // Whoever waits for `ended` hears of it; nobody waiting is no crash.
+  // Whoever waits for `ended` learns of it; nobody waiting is no crash.
   ended.catch(() => undefined);
   return {
     ended,

@@ -79,7 +79,7 @@ const BEFORE_PAYMENT = /^(deposit|fiat|collect|quot|rate|validat|kyc|authori[sz]
 
 /**
  * Whether the crypto was paid to us, so that a failure owes it back. Shown as soon as any trusted event said so,
- * whatever came before or after; absent only if the failure names a stage before the payment. The event that told of the
+ * whatever came before or after; absent only if the failure names a stage before the payment. The event that reported the
  * payment may be lost.
  */
 export function fundsHeld({ failure, statuses }: Failed): Evidence {

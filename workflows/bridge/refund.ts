@@ -26,7 +26,7 @@ export async function settleFailure(flow: Flow, transfer: Transfer): Promise<Out
   if (step().do === 'refund') {
     flow.enter('refunding', `failed (stage: ${stage}); waiting for its refund`, 'service');
     const summary = 'Wait for the refund of the service';
-    // A failure that is told past the deadline has a time of its own.
+    // A failure that is reported past the deadline has a time of its own.
     if (flow.deadlinePassed) flow.extendDeadline();
     const isOver = () => step().do !== 'refund' || flow.deadlinePassed;
     await condition(isOver, Math.max(1, refundOverdueAtMs(flow, transfer) - Date.now()), { summary });

@@ -43,7 +43,7 @@ async function takeOutcome(flow: Flow, transfer: Transfer, report: Report, outco
   carryOut(transfer, event, status, await park(flow, 'report_refused', { status, ...outcome }));
 }
 
-/** The service cannot be told now: a person is asked, and it is tried on meanwhile. */
+/** The service cannot be reached now: a person is asked, and it is tried on meanwhile. */
 async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, message: string): Promise<void> {
   const { event, status, order } = report;
   flow.note(`${status} could not be reported to the service so far: ${message}`);

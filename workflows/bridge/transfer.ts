@@ -42,7 +42,7 @@ export interface Transfer extends Evidence {
   failure: FlowEvent | null;
   /** Workflow time of the first one, ms. */
   failedAtMs: number | null;
-  /** The provider's trusted settlement that the service has yet to hear of; the highest one. */
+  /** The provider's trusted settlement that the service has yet to learn of; the highest one. */
   toReport: FlowEvent | null;
   /** Statuses that the service knows, from its own events or from our reports. */
   serviceKnows: SeenStatuses;
@@ -133,7 +133,7 @@ function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
   return true;
 }
 
-/** A bare callback may overtake the provider's FAILED, which tells of the refund. True where this one says something new. */
+/** A bare callback may overtake the provider's FAILED, which reports the refund. True where this one says something new. */
 function learnFailure(transfer: Transfer, event: FlowEvent): boolean {
   const before = transfer.failure;
   const facts = factsTogether(before?.facts ?? {}, event.facts);

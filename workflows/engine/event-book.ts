@@ -25,7 +25,7 @@ export interface EventBook {
   state(): EventBookState;
 }
 
-/** Every event that a flow received, once each, with what became of it. */
+/** Every event that a flow received, once each, with its outcome. */
 export function openEventBook(carried?: EventBookState): EventBook {
   const fates: Record<string, EventResult> = { ...carried?.fates };
   const ids = new Set([...Object.keys(fates), ...(carried?.waiting ?? []).map((event) => event.id)]);

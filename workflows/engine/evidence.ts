@@ -28,7 +28,7 @@ export interface EventRules {
   differs(event: FlowEvent): readonly string[];
   /** True where the event's status was proven before. */
   seen(event: FlowEvent): boolean;
-  /** False for an event that may be older than what was sent: it tells nothing of it. @default always true */
+  /** False for an event that may be older than what was sent: it reports nothing of it. @default always true */
   proves?(event: FlowEvent): boolean;
   /** Takes a trusted event that matches; true where it said something new. */
   apply(event: FlowEvent): boolean;
@@ -42,7 +42,7 @@ export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {
   return mismatches.length > 0 ? 'other' : 'nothing';
 }
 
-/** Anyone may post untrusted events: only so many are kept and told, so that forgeries cannot fill the history. */
+/** Anyone may post untrusted events: only so many are kept and reported, so that forgeries cannot fill the history. */
 const MAX_UNVERIFIED = 20;
 
 /** Lets the flow's events act from now on; those that came early are taken first, in order. */

@@ -63,7 +63,7 @@ export interface Flow {
   /** Set when the flow was stopped before its money moved. */
   stop: Outcome | null;
   money: MoneyPhase;
-  /** Undefined where no caller wants to hear of changes. */
+  /** Undefined if no caller wants callbacks. */
   readonly reports: ChangeReports | undefined;
   /** Milliseconds of a wait of our own, scaled. */
   scaled(ms: number): number;
@@ -73,7 +73,7 @@ export interface Flow {
   /** The flow waits longer: a person's `keep-waiting`. */
   extendDeadline(): void;
   handlePlaintext(allowed: boolean): void;
-  /** Keeps what tells this request from another one under its reference, where its starter did not. */
+  /** Keeps what distinguishes this request from another one under its reference, where its starter did not. */
   keepFingerprint(fingerprint: string): void;
   view(outcome?: Outcome): FlowView;
   report(outcome?: Outcome): FlowReport;
@@ -262,12 +262,12 @@ function parkedInWords({ reason, since, actions, evidence }: Parked): string[] {
   ];
 }
 
-/** `2026-01-31T12:30:15.123Z` as `01-31 12:30:15`: the year and the milliseconds tell nobody anything. */
+/** `2026-01-31T12:30:15.123Z` as `01-31 12:30:15`: the year and the milliseconds are of no use there. */
 function line({ at, stage, by, detail }: TimelineEntry): string {
   return `- ${at.slice(5, 10)} ${at.slice(11, 19)} · ${stage} · ${by}: ${detail}`;
 }
 
-/** Adds an entry; past the limit the middle goes, since the beginning and the latest tell most. */
+/** Adds an entry; past the limit the middle goes, since the beginning and the latest matter most. */
 export function withEntry(timeline: readonly TimelineEntry[], entry: TimelineEntry): readonly TimelineEntry[] {
   const next = [...timeline, entry];
   if (next.length <= MAX_TIMELINE) return next;

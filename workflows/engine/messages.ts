@@ -19,7 +19,7 @@ import {
 /** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
 export const eventsSignal = defineSignal<[unknown]>(EVENTS_SIGNAL);
 export const flowQuery = defineQuery<FlowReport>(FLOW_QUERY);
-/** Of the delivery of a flow's callbacks: the flow tells what changed, a person wants the newest sent again. */
+/** Of the delivery of a flow's callbacks: the flow says what changed, a person wants the newest sent again. */
 export const changesSignal = defineSignal<[unknown]>(CHANGES_SIGNAL);
 export const resendSignal = defineSignal<[unknown]>(RESEND_SIGNAL);
 export const callbacksQuery = defineQuery<CallbackReport>(CALLBACKS_QUERY);

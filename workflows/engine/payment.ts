@@ -25,7 +25,7 @@ export interface TrackPlan {
   readonly words: StatusMap;
   /** Whether the contract has a status lookup: then events are hints, and it has the last word. */
   readonly hasLookup: boolean;
-  /** How long events are awaited before the first look, ms. */
+  /** How long events are awaited before the first lookup, ms. */
   readonly firstLookMs: number;
   /** Stages of the way with the words that prove them, first to last. @default the stage stays as it is */
   readonly stages?: readonly (readonly [stage: string, words: readonly string[]])[];
@@ -43,7 +43,7 @@ export interface TrackPlan {
   readonly isOnlyHinted?: boolean;
   /** Why it parks at the deadline. @default by what was claimed of the settlement */
   readonly overdue?: ParkReason;
-  /** How its ends are told, where it is no payment. */
+  /** The sentences of its ends, if it is no payment. */
   readonly ends?: { readonly succeeded: string; readonly failed: readonly [reason: EndReason, detail: string] };
 }
 
@@ -64,9 +64,9 @@ export interface WaitStep {
   decide(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void>;
 }
 
-/** One payment in the making, of any kind that is told by its definition. Travels through continue-as-new. */
+/** One payment in the making, of any kind that its definition describes. Travels through continue-as-new. */
 export interface Payment extends Evidence {
-  /** Grows by what is told after the start. */
+  /** Grows by what is ordered after the start. */
   input: unknown;
   readonly windows: Windows;
   steps: Readonly<Record<string, StepTerms>>;
@@ -76,7 +76,7 @@ export interface Payment extends Evidence {
   answer: unknown;
   /** The answer for the callers who wait for a step, by step. */
   answers: Readonly<Record<string, SubmitAnswer>>;
-  /** Every word that was proven or told, in the order of arrival. */
+  /** Every word that was proven or reported, in the order of arrival. */
   words: readonly string[];
   /** By the lookup, or by trusted events where there is none. */
   provenMeanings: readonly Meaning[];
@@ -196,7 +196,7 @@ function tell(flow: Flow, payment: Payment, plan: TrackPlan, detail: string, by:
   else flow.enter(stage, detail, by);
 }
 
-/** Where a payment stands by all that was proven, and by what trusted events told beside it. */
+/** Where a payment stands by all that was proven, and by what trusted events reported beside it. */
 export type PaymentState =
   | { readonly kind: 'open' }
   | { readonly kind: 'ended'; readonly meaning: FinalMeaning }

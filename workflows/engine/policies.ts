@@ -95,7 +95,7 @@ export const QUOTE_MARGIN_MS = 8 * SECOND;
 /** How often a deposit may be quoted again before the flow gives up with nothing moved. */
 export const MAX_REQUOTES = 3;
 
-/** How long a settlement is reported in vain before a person is told; it is reported on meanwhile. */
+/** How long a settlement is reported in vain before a person is asked; it is reported on meanwhile. */
 export const REPORT_PATIENCE_MS = 15 * MINUTE;
 
 /** How long the service's own refund is awaited where its answer gave no `expires_at`. */
@@ -123,10 +123,10 @@ export const LAST_LOOK: ActivityOptions = { ...READ, retry: { ...READ.retry, max
  * How long each kind waits for events before its first look; after it the cadence of polling (2 s, 5 s, 15 s, 1 min,
  * 5 min) applies, so that a flow hardly polls where webhooks arrive.
  */
-/** Nothing to look up: only events tell. */
+/** Nothing to look up: only events report. */
 export const NO_LOOK_MS = 0;
 
-/** A failure that only events tell: how long one that contradicts it is awaited, since they come in any order. */
+/** A failure that only events report: how long one that contradicts it is awaited, since they come in any order. */
 export const FAILURE_GRACE_MS = MINUTE;
 
 /** A KYC record is looked at once, since it may be decided already; then this seldom, while no event says anything. */
@@ -134,11 +134,11 @@ export const KYC_LOOK_EVERY_MS = 15 * MINUTE;
 
 /** No events come for a crypto send: look soon. */
 export const CRYPTO_SEND_FIRST_LOOK_MS = 2 * SECOND;
-/** A customer takes a minute or more to pay, and callbacks tell of it. */
+/** A customer takes a minute or more to pay, and callbacks report it. */
 export const ONRAMP_FIRST_LOOK_MS = 45 * SECOND;
-/** The crypto comes in and the fiat goes out within minutes, and callbacks tell of both. */
+/** The crypto comes in and the fiat goes out within minutes, and callbacks report both. */
 export const OFFRAMP_FIRST_LOOK_MS = 30 * SECOND;
-/** The customer answers a prompt on the phone first, and the account's webhook tells of it. */
+/** The customer answers a prompt on the phone first, and the account's webhook reports it. */
 export const INVOICE_PAYMENT_FIRST_LOOK_MS = 30 * SECOND;
 
 /**
@@ -149,7 +149,7 @@ export const CALLBACK_TRIED_FOR_MS = 3 * 24 * 60 * MINUTE;
 
 /**
  * A callback: soon again, then slower and slower. A newer one takes its place only after the attempt under way has ended,
- * since the caller must hear of changes in their order.
+ * since the caller must learn of changes in their order.
  */
 export const CALLBACK: ActivityOptions = {
   startToCloseTimeout: 20 * SECOND,

@@ -35,10 +35,10 @@ interface Reported {
   view(): FlowView;
 }
 
-/** A delivery that ends in the moment in which it is told something is started again: this often at most. */
+/** A delivery that ends in the moment in which a change is handed to it is started again: this often at most. */
 const TRIES = 3;
 
-/** Undefined where no caller wants callbacks. Only what the flow itself says is told: an untrusted event changes nothing. */
+/** Undefined where no caller wants callbacks. Only what the flow itself says is sent: an untrusted event changes nothing. */
 export function reportChanges(
   flow: Reported,
   rawInput: unknown,
@@ -61,8 +61,8 @@ export function reportChanges(
   }
 
   /**
-   * Whoever waits for the service's answer waits no longer because of the callbacks: that the money is being sent is told
-   * with what became of it. And what changes in one moment is one change.
+   * Whoever waits for the service's answer waits no longer because of the callbacks: that the money is being sent is reported
+   * with its outcome. And what changes in one moment is one change.
    */
   const mayTell = (): boolean => {
     const view = flow.view();
@@ -82,7 +82,7 @@ export function reportChanges(
     }
   }
 
-  /** Never fails the flow: that its caller cannot be told is no reason to stop the money. */
+  /** Never fails the flow: that its caller cannot be reached is no reason to stop the money. */
   async function hand(changes: readonly FlowChange[]): Promise<void> {
     for (let turn = 0; turn < TRIES; turn += 1) {
       if (begun && (await signalled(changes))) return;

@@ -20,7 +20,7 @@ import { orderedEnd, FlowEnd } from './flow-end.js';
 import { validateEventChoice } from './event-book.js';
 
 /**
- * Runs a flow's story from opening to closing. The closed status tells the truth: completed and refunded close
+ * Runs a flow's story from opening to closing. The closed status reports the truth: completed and refunded close
  * Completed; failed and expired close Failed, with the reason as type; cancelled closes Cancelled.
  */
 export async function runFlow(

@@ -19,7 +19,7 @@ export interface GuardedClaim {
 
 /**
  * Where the flow stands with its money: nothing was scheduled that could send (`unsent`); a submit is under way, and the
- * claim tells (`claimed`); money may have moved (`sent`).
+ * claim decides (`claimed`); money may have moved (`sent`).
  */
 export type MoneyPhase =
   { readonly at: 'unsent' } | { readonly at: 'claimed'; readonly claim: GuardedClaim } | { readonly at: 'sent' };
@@ -45,7 +45,7 @@ export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order:
   return 'money may have moved already';
 }
 
-/** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not to be told now. */
+/** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not known now. */
 export async function voidUnsent(flow: Flow, claim: GuardedClaim, reason: string): Promise<boolean | undefined> {
   const order = { ...claim, reason };
   const phase = await within(flow, STORE_PATIENCE_MS, () =>

@@ -53,7 +53,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   }
 }
 
-/** Whether a trusted event tells of a POST of which the answer, or the claim, says that it was not executed. */
+/** Whether a trusted event reports a POST of which the answer, or the claim, says that it was not executed. */
 async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
   post.readEvents();
   await readInbox(flow);

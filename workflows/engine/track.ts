@@ -53,7 +53,7 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan
 }
 
 /**
- * Events come in any order, and what had expired may be paid after all. So a failure that nothing but events tells is
+ * Events come in any order, and what had expired may be paid after all. So a failure that only events report is
  * believed only after a while in which none says otherwise.
  */
 async function failureConfirmed(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Meaning): Promise<boolean> {

@@ -31,7 +31,7 @@ export const PAY: PaymentPlan = {
 
 /**
  * Whether the invoice was paid by another way, as by its own page: then to pay it again would charge twice, and that
- * payment is followed as if it were ours. What cannot be told is asked again until the deadline; then a person is asked,
+ * payment is followed as if it were ours. What is not known is asked again until the deadline; then a person is asked,
  * and asking goes on. Only "not paid" allows to pay, or to say that nothing moved.
  */
 export async function lookForPayment(flow: Flow, payment: Payment): Promise<boolean> {

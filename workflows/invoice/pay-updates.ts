@@ -19,7 +19,7 @@ export interface PayUpdates {
 }
 
 /**
- * One order is taken; a second one with the same content finds the first, and any other is refused. Who ordered hears
+ * One order is taken; a second one with the same content finds the first, and any other is refused. Who ordered learns
  * what the service answered.
  */
 export function openPayUpdates(flow: Flow): PayUpdates {

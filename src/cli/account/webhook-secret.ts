@@ -36,7 +36,7 @@ export interface SecretChange {
 /**
  * Sends a new webhook secret so that no event is refused meanwhile: the gateways take it before the service has it, and
  * the old ones count on for a while after. Where the service did not take it, all is as before; where that cannot be
- * told, both count, without an end.
+ * reported, both count, without an end.
  */
 export function changeSecret<T>(change: SecretChange, send: () => Promise<T>): Promise<T> {
   const { path, secret, overlapMs, nowMs } = change;

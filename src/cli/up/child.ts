@@ -46,7 +46,7 @@ export function startChild({ name, env, logFile, graceMs }: ChildOptions): Child
     child.once('error', () => resolve(1));
   });
   const ready = readiness(child, name, ended, logFile);
-  // Who does not wait for it hears of the end by `ended`.
+  // Who does not wait for it learns of the end by `ended`.
   ready.catch(() => undefined);
 
   return {

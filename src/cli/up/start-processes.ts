@@ -65,7 +65,7 @@ export async function assertPortsFree(settings: PortSettings): Promise<void> {
   }
 }
 
-/** Whatever else is wrong with an address is told by the process that is to listen there. */
+/** Whatever else is wrong with an address is reported by the process that is to listen there. */
 function isTaken(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

@@ -22,7 +22,7 @@ const FOR_EVER = new Promise<never>(() => undefined);
 export async function up(context: CliContext, options: UpOptions): Promise<ExitCode> {
   const interrupts = listenForInterrupts();
   const endings = createEndings();
-  // What is still going on while everything ends must not be told as if it mattered.
+  // What is still going on while everything ends must not be printed as if it mattered.
   const quietly: CliContext = {
     ...context,
     out: (line) => void (interrupts.signal.aborted || context.out(line)),

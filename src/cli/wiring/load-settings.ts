@@ -34,7 +34,7 @@ function settingsWith(env: Environment, secrets: DevelopmentSecrets): Settings |
   try {
     return readSettings(completed(env, secrets));
   } catch {
-    // Read again as given: the problems are told from there.
+    // Read again as given: the problems are reported from there.
     return undefined;
   }
 }

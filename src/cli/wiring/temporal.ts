@@ -40,7 +40,7 @@ export function temporalAddress(settings: Pick<Settings, 'temporal'>): string {
   return settings.temporal['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
 }
 
-/** gRPC's status codes that we tell apart. */
+/** gRPC's status codes that we distinguish. */
 export const GRPC = { notFound: 5, permissionDenied: 7, unimplemented: 12 } as const;
 
 /** The status code of what a Temporal call threw; undefined for anything else. */

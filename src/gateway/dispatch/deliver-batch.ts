@@ -35,7 +35,7 @@ export interface DeliverDeps {
   readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
   readonly logger: Logger;
   readonly nowMs: () => number;
-  /** Told of each event that went out: how long after it was received. */
+  /** Called for each event that went out: how long after it was received. */
   readonly dispatched?: (lagSeconds: readonly number[]) => void;
 }
 
@@ -255,7 +255,7 @@ const DETAILS: Readonly<Record<EventVerdict['state'], string>> = {
   unmatched: '',
 };
 
-/** What became of the wanted rows, as far as the flow's report names their events. */
+/** The state of the wanted rows, as far as the flow's report names their events. */
 export function eventResultsOf(report: FlowReport, wanted: ReadonlySet<string>): EventVerdict[] {
   const byRow = new Map<string, EventVerdict['state']>();
   for (const [eventId, fate] of Object.entries(report.events)) {

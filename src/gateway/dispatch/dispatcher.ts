@@ -259,7 +259,7 @@ export function createDeliveredMarks(deps: {
   async function write({ ids, restUntilMs, marked }: Mark): Promise<void> {
     try {
       const restMs = Math.max(0, Math.ceil(restUntilMs - clock.monotonicMs()));
-      // The store counts from the moment in which it writes: a look by our earlier count could come too soon, and in vain.
+      // The store counts from the moment in which it writes: a read by our earlier count could come too soon, and in vain.
       await deps.inbox.markDelivered(ids, restMs);
       marked(restMs);
     } catch (error) {

@@ -12,9 +12,9 @@ interface First {
 
 /**
  * Into the inbox, and on to the flow. The event of a quiet flow is leased in the transaction that stores it, and goes
- * out without a look into the inbox; where others of its flow come at the same time, they go out with it.
+ * out without a read of the inbox; where others of its flow come at the same time, they go out with it.
  *
- * @returns durable when it resolves, as {@link InboxStore.receive}, which also tells what it throws
+ * @returns durable when it resolves, as {@link InboxStore.receive}, which also says what it throws
  */
 export function createIntake(deps: {
   readonly inbox: Pick<InboxStore, 'receive'>;
@@ -83,7 +83,7 @@ export function createDrain(client: Client, clock: Clock = systemClock): Drain {
       const timeIsUp = new Promise<void>((resolve) => {
         stopTimer = clock.after(GRACE_MS, resolve);
       });
-      // A client that still tries to connect hears no abort: nobody waits for it.
+      // A client that still tries to connect gets no abort: nobody waits for it.
       await Promise.race([inFlight, timeIsUp]);
       stopTimer?.();
       for (const calls of open) calls.abort();

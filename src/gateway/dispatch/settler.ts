@@ -8,7 +8,7 @@ import { eventResultsOf, markLate, type DeliverDeps } from './deliver-batch.js';
 
 export interface Settler {
   start(): void;
-  /** A person's order may have changed what became of this flow's events: looked at soon. */
+  /** A person's order may have changed the state of this flow's events: looked at soon. */
   lookAt(flowId: string): void;
   stop(): Promise<void>;
 }
@@ -29,7 +29,7 @@ const MOST = 25;
 const BACKLOG_SHARE = 0.1;
 const FLOWS_LISTED = 250;
 
-/** Asks flows what became of their events. Slow on purpose: nobody waits for it, and each question costs a worker. */
+/** Asks flows for the state of their events. Slow on purpose: nobody waits for it, and each question costs a worker. */
 export function createSettler(deps: SettlerDeps): Settler {
   const { inbox, logger } = deps;
   /** Flows that could not say yet, with when to ask again. Without it they would keep the others from being asked. */

@@ -65,7 +65,7 @@ const untilNextSignal = (inARow: number): number => doubled(250, inARow, 1_000);
 /** Temporal cannot be reached: short, so that a backlog drains soon after. */
 export const untilTemporalAnswers = (failures: number): number => doubled(250, failures, 4_000);
 
-/** A flow that cannot say yet what became of its events. */
+/** A flow that cannot yet say the state of its events. */
 export const untilNextLook = (looks: number): number => doubled(2_000, looks, 60_000);
 
 /** An event that cannot be opened: a gateway with its key finds it soon, once there is one. */

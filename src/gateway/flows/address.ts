@@ -41,7 +41,7 @@ export function withoutOwnCallbacks(value: unknown, instead?: string): unknown {
   );
 }
 
-/** Refuses what can be told from the URL alone; the rest is judged when a callback is sent. @throws Refusal 400 */
+/** Refuses what can be judged from the URL alone; the rest is judged when a callback is sent. @throws Refusal 400 */
 export function checkCallbackUrl(settings: Pick<Settings, 'callbackAllowLoopback'>, input: unknown): void {
   const { callbackUrl } = (input ?? {}) as { callbackUrl?: unknown };
   if (typeof callbackUrl !== 'string') return;

@@ -21,7 +21,7 @@ export interface FlowOperationDeps {
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
-  /** Aborted when the gateway closes: who waits for a flow then hears how it is now. */
+  /** Aborted when the gateway closes: who waits for a flow then gets its present state. */
   readonly closing: AbortSignal;
   /** @default that of all flows */
   readonly taskQueue?: string;

@@ -11,7 +11,7 @@ import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 
 /*
- * A flow that was terminated in the UI hears nothing any more; what can still be decided is decided on its claims, and
+ * A flow that was terminated in the UI receives nothing any more; what can still be decided is decided on its claims, and
  * kept with them.
  */
 

@@ -67,7 +67,7 @@ const POINT = 0x2e;
 export function readJson(bytes: Uint8Array): unknown {
   const { members, longNumbers } = scan(bytes);
   const value = parseText(decode(bytes), longNumbers);
-  // The parser takes a member twice where both values are equal, and cannot be told otherwise.
+  // The parser takes a member twice where both values are equal, and has no option for it.
   if (count(value) !== members) throw new UnreadableJsonError('The body has one member twice.');
   return value;
 }
@@ -76,7 +76,7 @@ export function readJson(bytes: Uint8Array): unknown {
 const EXACT_DIGITS = 15;
 
 /**
- * Members of all objects, told by colons outside of strings, and whether a number may be one that JavaScript would
+ * Members of all objects, counted by colons outside of strings, and whether a number may be one that JavaScript would
  * change. Refuses depth before a recursive parser sees it.
  */
 function scan(bytes: Uint8Array): { readonly members: number; readonly longNumbers: boolean } {

@@ -31,7 +31,7 @@ export function createCapabilities(store: Pick<Store, 'mac'>, settings: Account)
   };
 }
 
-/** A flow hears several callbacks, and to derive is dearer than to remember. */
+/** A flow receives several callbacks, and to derive is dearer than to remember. */
 const MOST_REMEMBERED = 5_000;
 
 function remembering(derive: (flowId: string) => string): (flowId: string) => string {

@@ -14,12 +14,12 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/** After these the service may know the reference. A flow that is only watched has no claim that could tell. */
+/** After these the service may know the reference. A flow that is only watched has no claim that could decide. */
 const SENT: readonly ClaimPhase[] = ['sending', 'answered'];
 
 /**
- * Which flow an account webhook is about: its event's name tells the kinds, its reference the flow. Where several kinds
- * could own the reference, the claims tell: the service knows a reference only after we sent it, and no byte leaves
+ * Which flow an account webhook is about: its event's name says the kinds, its reference the flow. Where several kinds
+ * could own the reference, the claims decide: the service knows a reference only after we sent it, and no byte leaves
  * before its claim is on disk. So this needs no Temporal. What stays ambiguous is kept as unmatched: the wrong flow must
  * not have it.
  */
@@ -64,7 +64,7 @@ async function theOne(
   const sent = await sentOf(claims, candidates);
   const watched = named.filter(({ definition }) => isWatch(definition));
   const sentByName = sent.filter((candidate) => candidate.named);
-  // The first of these that names any flow decides; where it names several, nobody can tell.
+  // The first of these that names any flow decides; where it names several, none is taken.
   const [first] = [sentByName, watched, sent, named, candidates].filter((some) => some.length > 0);
   return first?.length === 1 ? first[0] : undefined;
 }

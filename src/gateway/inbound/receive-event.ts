@@ -15,7 +15,7 @@ export interface ReceiveDeps {
   /** Into the inbox: durable when it resolves. */
   readonly receive: (event: ReceivedEvent) => Promise<Pick<Receipt, 'kind'>>;
   readonly newEventId: () => string;
-  /** Told what became of each arrival, and how long it took. */
+  /** Called with the result of each arrival, and how long it took. */
   readonly acknowledged?: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
   readonly logger: Logger;
   /** For each address, of what it sends without proof. */

@@ -99,7 +99,7 @@ export function createAnySignature(profiles: readonly SignatureProfile[]): Signa
 /** One spelling: `sha256=` and lower-case hex. */
 const FORM = /^sha256=([0-9a-f]{64})$/;
 
-/** A signature that says nothing of when it was made, or of which delivery: a replay is told by its content alone. */
+/** A signature that says nothing of when it was made, or of which delivery: a replay is recognized by its content alone. */
 export interface HmacHeader {
   readonly header: string;
   /** The text of each secret, as it stands, is a key. */

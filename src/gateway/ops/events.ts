@@ -54,7 +54,7 @@ export const ReplayBody = z.strictObject({
     .optional(),
 });
 
-/** The inbox, for people: what arrived, what became of it, and the order to deliver it anew. */
+/** The inbox, for people: what arrived, its state, and the order to deliver it anew. */
 export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
   const { inbox } = deps.store;
   const needs = (role: TokenRole) => ({

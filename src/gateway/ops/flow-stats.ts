@@ -17,7 +17,7 @@ export interface FlowStats {
   readonly parked: ReadonlyMap<string, number>;
   /** Parked flows that are past their deadline. */
   readonly overdue: number;
-  /** Callers who could not be told, after days of trying. */
+  /** Flows whose callbacks could not be delivered, after days of trying. */
   readonly undelivered: number;
   /** Parked flows beyond those that were asked for their reason. */
   readonly notAsked: number;

@@ -135,7 +135,7 @@ export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): 
     acknowledged: (source, result, seconds) => acknowledgements.observe({ source, result }, seconds),
     dispatched: (lagSeconds) => lagSeconds.forEach((seconds) => lag.observe(seconds)),
     async print() {
-      // A scrape must tell of an outage, and not fall to it.
+      // A scrape must report an outage, and not fall to it.
       const [counts, counted] = await Promise.all([inbox.counts().catch(() => undefined), census()]);
       storeUp.set(counts === undefined ? 0 : 1);
       for (const [state, count] of Object.entries(counts?.byState ?? {})) events.set({ state }, count);
@@ -184,7 +184,7 @@ function passed(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/** `GET /metrics`, for Prometheus; with a token, since it tells how much money is on its way. */
+/** `GET /metrics`, for Prometheus; with a token, since it says how much money is on its way. */
 export function addMetricsRoute(
   server: FastifyInstance,
   deps: { readonly metrics: Metrics; readonly tokens: TokenCheck },

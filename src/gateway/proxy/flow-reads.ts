@@ -23,7 +23,7 @@ export interface FlowRead {
   readonly words: StatusMap;
   /** The POST whose answer is a record of the same shape. */
   readonly recordOf?: OperationName;
-  /** Members that say so, of a flow in that state. Undefined: only the service can tell. */
+  /** Members that say so, of a flow in that state. Undefined: only the service knows. */
   said(state: FlowState, reference: string): Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -62,7 +62,7 @@ export const FLOW_READS = {
     recordOf: 'payInvoice',
     said: byStatus('referenceId', { completed: 'SUCCESSFUL', refunded: 'REVERSED' }),
   },
-  // An invoice has no status: what is in it, only the service can tell.
+  // An invoice has no status: what is in it, only the service knows.
   getInvoice: { kind: 'invoice-payment', words: {}, said: () => undefined },
   getMobileMoneyDeposit: {
     kind: 'onramp',

@@ -47,7 +47,7 @@ export function answerOfClaim(reply: FastifyReply, request: MoneyRequest, claim:
   return undefined;
 }
 
-/** What the flow told of the service's answer. Undefined where it has none to tell. */
+/** What the flow reported of the service's answer. Undefined where it has none. */
 export function answerOfFlow(reply: FastifyReply, request: MoneyRequest, answered: SubmitAnswer) {
   if (answered.kind === 'accepted') return accepted(reply, request, answered.answer);
   if (answered.kind === 'rejected') throw rejectedByService(request.address, answered);

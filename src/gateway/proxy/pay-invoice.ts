@@ -51,7 +51,7 @@ export async function payInvoice(
   await answerByState(deps, request, reply);
 }
 
-/** `not_allowed`: the flow has ended meanwhile, and its state tells how. */
+/** `not_allowed`: the flow has ended meanwhile, and its state says how. */
 function throwRefusal(request: MoneyRequest, { type, message }: { type: string; message: string }): void {
   const { reference } = request.address;
   if (type === 'other_request') throw otherRequest(request);

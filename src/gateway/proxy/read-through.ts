@@ -28,7 +28,7 @@ const RETRY_AFTER_SECONDS = 5;
 
 /**
  * A read passes through. Its flow answers where it knows more: where the service is away, or does not show yet what is
- * on its way to it, or shows as open what has been proven to be done. A 404 would tell the caller to send money anew.
+ * on its way to it, or shows as open what has been proven to be done. A 404 would make the caller send money anew.
  */
 export async function readThrough(
   deps: ProxyDeps,
@@ -84,7 +84,7 @@ async function stateOf(deps: ProxyDeps, read: FlowRead, reference: string): Prom
   return undefined;
 }
 
-/** A flow that was terminated cannot tell what a person decided of it since; its claims can. */
+/** A flow that was terminated does not know what a person decided of it since; its claims do. */
 async function stateSince({ store }: ProxyDeps, facts: FlowFacts): Promise<FlowState> {
   if (!isTerminated(facts.status)) return facts.state;
   return resolvedView(viewOf(facts, undefined), store).then(

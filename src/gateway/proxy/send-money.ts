@@ -52,7 +52,7 @@ async function joinFlow(deps: ProxyDeps, request: MoneyRequest, reply: FastifyRe
   const { definition, address, input } = request;
   const fingerprint = flowFingerprint(deps.store, definition, input);
   const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
-  // A flow that another client started has none: then its claim tells, once there is one.
+  // A flow that another client started has none: then its claim decides, once there is one.
   if (facts?.fingerprint !== undefined && facts.fingerprint !== fingerprint) throw otherRequest(request);
   if (answerOfClaim(reply, request, claim) !== undefined) return;
   if (facts?.isOpen === true) {
@@ -63,7 +63,7 @@ async function joinFlow(deps: ProxyDeps, request: MoneyRequest, reply: FastifyRe
   await answerByState(deps, request, reply);
 }
 
-/** Of the time in which a caller is to hear something; enough for one look where it is over. */
+/** Of the time in which a caller is to get an answer; enough for one read if it is over. */
 export function left({ settings, monotonicMs }: ProxyDeps, startedMs: number): number {
   return Math.max(LEAST_MS, settings.proxyTimeoutMs - (monotonicMs() - startedMs));
 }
@@ -91,8 +91,8 @@ export function sentReference(name: MoneyOperationName, body: unknown, newRefere
 }
 
 /**
- * A money POST that went wrong on our side may have started its flow all the same, which then pays. So whoever is told to
- * send it again is told under which reference.
+ * A money POST that went wrong on our side may have started its flow all the same, which then pays. So whoever has to
+ * send it again is given its reference.
  */
 export function withReference(error: unknown, { member, reference, isOurs }: SentReference): Refusal {
   const { status, message, details, retryAfter } = error instanceof Refusal ? error : UNTOLD;

@@ -1,6 +1,6 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 
-/** One path and method of the gateway, as its reference tells it. `schema` names a component. */
+/** One path and method of the gateway, as its reference reports it. `schema` names a component. */
 export interface Entry {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** With `{parameters}`. */

@@ -88,7 +88,7 @@ const outOf = (input: z.ZodType): z.ZodType =>
   input instanceof z.ZodPipe && input.in instanceof z.ZodTransform ? (input.out as z.ZodType) : input;
 
 /**
- * The forms of an input that has several, by the word that tells them apart; callers may leave it out, since the
+ * The forms of an input that has several, by the word that distinguishes them; callers may leave it out, since the
  * preparation fills it in. Each has a name of its own: generators make a type of it, and some can make none without.
  */
 function formsOf(input: z.ZodType): [string, Schema][] | undefined {

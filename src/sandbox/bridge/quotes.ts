@@ -159,7 +159,7 @@ export function figures(amount: string, currency: string, token: string, driftBp
     cryptoAmount: gross.toFixed(),
     cryptoUnit: token,
     fiatFee: fiatFee(amount),
-    // The service tells a Lightning fee in sats and its amount in msats; so do we.
+    // The service reports a Lightning fee in sats and its amount in msats; so do we.
     cryptoFee: isMsat ? fee.div(1000).round(0, Big.roundDown).toFixed() : fee.toFixed(),
     cryptoFeeUnit: isMsat ? 'SAT' : token,
     feePercentage: FEE_PERCENT,

@@ -3,11 +3,11 @@ import type { Chance } from '../random.js';
 import { liveNumber } from '../transactions/transactions.js';
 import { type Deliveries, type Stream, withNumbersAsText } from './deliveries.js';
 
-/** What is told of one transaction or account. */
+/** What is reported of one transaction or account. */
 export interface News {
   readonly event: string;
   readonly reference: string;
-  /** The status that the data tells, for people who look at deliveries. */
+  /** The status that the data reports, for people who look at deliveries. */
   readonly status: string;
   readonly data: object;
 }

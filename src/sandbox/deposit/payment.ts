@@ -101,7 +101,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   REVERSED: 'The payment was reversed',
 };
 
-/** Who pays how much, and where the integrator wants to hear of it. */
+/** Who pays how much, and where the integrator wants to learn of it. */
 interface Payment {
   readonly phoneNumber: string;
   readonly amount: number;

@@ -17,7 +17,7 @@ export interface Injection {
 }
 
 export interface FaultLog {
-  /** Inside `database.write`, in the transaction of the commit that it tells of. Gives the entry's id. */
+  /** Inside `database.write`, in the transaction of the commit that it reports. Gives the entry's id. */
   add(injection: Omit<Injection, 'id' | 'at'>): number;
   /** Inside `database.write`. */
   markCommitted(id: number): void;

@@ -105,7 +105,7 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 export const GARBAGE_VARIANTS = ['html', 'truncated', 'wrong-shape', 'no-reason', 'empty', 'not-an-object'] as const;
 export type GarbageVariant = (typeof GARBAGE_VARIANTS)[number];
 
-/** Where a 429 tells how long to wait: the three spellings of service-notes.md. */
+/** Where a 429 says how long to wait: the three spellings of service-notes.md. */
 export const HINTS = ['header', 'data.retryAfter', 'retry_after'] as const;
 
 /** What goes wrong, where, and how often. */

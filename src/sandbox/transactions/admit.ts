@@ -59,7 +59,7 @@ export function createAdmit(deps: {
       executionId,
     }) as Transaction<typeof body>;
     carrier.begin(transaction);
-    // The answer tells the first status, whatever an early callback may have told.
+    // The answer reports the first status, whatever an early callback may have reported.
     const first = executions.answered(executionId, answer(transaction));
     const early = adversary.isEarly(reference) ? carrier.untilAnswered(transaction.id) : [];
     return { ...first, early };

@@ -15,7 +15,7 @@ export interface Carrier {
   begin(transaction: Transaction): void;
   /** What time, an invoice or a hand does to it; inside `database.write`. Undefined where nothing changed. */
   apply(id: string, input: Input): { readonly status: string; readonly jobs: readonly number[] } | undefined;
-  /** Goes on by time until somebody is told; gives the jobs that tell. Inside `database.write`. */
+  /** Goes on by time until a callback is due; gives the jobs that send it. Inside `database.write`. */
   untilAnswered(id: string): readonly number[];
   readonly job: JobKind;
 }

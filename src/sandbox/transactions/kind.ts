@@ -22,14 +22,14 @@ export interface Move {
   readonly postings: readonly Posting[];
 }
 
-/** What the service tells of a transaction, and under which event name. */
+/** What the service reports of a transaction, and under which event name. */
 export interface Notice {
   readonly event: string;
   readonly data: object;
 }
 
 /**
- * One kind of transaction, told apart by the operation that makes it. `B` is the body of that operation; methods are
+ * One kind of transaction, distinguished by the operation that makes it. `B` is the body of that operation; methods are
  * pure. A new kind is one object of this shape.
  */
 export interface Kind<B = never> {
@@ -49,9 +49,9 @@ export interface Kind<B = never> {
   move(transaction: Transaction<B>, from: string | null, to: string): Move | undefined;
   /** The data of callbacks and webhooks. */
   data(transaction: Transaction<B>, word: string, at: string): object;
-  /** The event that tells of a new status; it also names the callback where that has an envelope. */
+  /** The event that reports a new status; it also names the callback where that has an envelope. */
   readonly event: string;
-  /** What the account's webhook is told besides. */
+  /** What the account's webhook reports besides. */
   alsoTells(transaction: Transaction<B>, data: object, at: string): readonly Notice[];
 }
 

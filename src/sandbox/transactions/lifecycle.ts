@@ -8,7 +8,7 @@ export interface Script<S extends string = string> {
   readonly story: string;
   /** Where it goes by itself after its first status, one step of time after the other. */
   readonly path: readonly S[];
-  /** False: nobody is ever told, neither the callback URL nor the account's webhook. */
+  /** False: no callback is ever sent, neither to the callback URL nor to the account's webhook. */
   readonly callbacks?: false;
   /** `slow`: every step takes `slowFactor` times longer. `late`: the last step takes `lateMs`. */
   readonly pace?: 'slow' | 'late';

@@ -90,7 +90,7 @@ export function libsqlThread(require: NodeJS.Require): void {
   // Without savepoints first, which cost as much as a small request; a batch in which one fails is done once more.
   const transactAll = (batch: Batch): Outcome[] => {
     for (const [text, sql] of batch.texts) texts.set(text, sql);
-    // Set only before the commit: what became of that is never guessed.
+    // Set only before the commit: its outcome is never guessed.
     let oneFailed = false;
     const attemptPlainly = (db: Libsql.Database, request: readonly NumberedStep[]): Outcome => {
       try {

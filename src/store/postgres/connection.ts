@@ -131,7 +131,7 @@ function resultOf({ rows, rowCount }: { rows: unknown[]; rowCount: number | null
   return { rows: rows as StepResult['rows'], changes: rowCount ?? 0 };
 }
 
-/** However busy the database is: a caller must hear something. */
+/** However busy the database is: a caller must get an answer. */
 const MOST_MS = 30_000;
 
 export interface Patience {

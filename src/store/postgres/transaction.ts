@@ -4,7 +4,7 @@ import { queryOf } from './pool.js';
 import type { Turn } from '../sql-connection.js';
 import type { Request, StepResult } from '../sql-message.js';
 
-/** The connection was lost while the commit was on its way: only the database knows what became of it. */
+/** The connection was lost while the commit was on its way: only the database knows its outcome. */
 export interface LostCommit {
   /** In the table `commits` if it was committed. */
   readonly mark: string;
