@@ -39,7 +39,7 @@ const GATEWAY: readonly RegExp[] = [
   ZOD,
   NODE,
   /^@temporalio\/(client|common)$/,
-  /^(fastify|fastify-type-provider-zod|@fastify\/.*|lossless-json|pino|prom-client|uuid)$/,
+  /^(fastify|@fastify\/.*|lossless-json|pino|prom-client|uuid)$/,
 ];
 
 /** DESIGN's rules of import. A new folder under `src` needs a line here. */

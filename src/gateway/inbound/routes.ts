@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Settings } from '../../config/settings-shape.js';
 import { reportSettlement } from '../../contract/bridge.js';
 import type { Store } from '../../store/store.js';
-import { answerNotFound, Refusal } from '../http/refusal.js';
+import { answerNotFound } from '../http/refusal.js';
 import { flowAddress } from '../http/flow-path.js';
 import type { Capabilities } from './capabilities.js';
 import { labelCallback, labelSettlement, createWebhookLabels } from './match-webhook.js';
