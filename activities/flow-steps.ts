@@ -9,7 +9,7 @@ import { submitFingerprint } from '../src/store/store-key.js';
 import { canonicalJson } from '../src/store/canonical-json.js';
 import { isPlaintext } from '../src/protocol/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
-import { asking, type Asked, proves, statusLookups } from './status-lookups.js';
+import { asking, proves, statusLookups } from './status-lookups.js';
 import { endsFlow, notYet, retryLater } from './failures.js';
 import { withHeartbeat, nextTurnMs, windowsOf } from './timing.js';
 import type {
@@ -23,6 +23,7 @@ import type {
   StepOrder,
   StepTerms,
   SubmitOutcome,
+  Asked,
 } from './types.js';
 import { pinOf } from './claims.js';
 import { lookUpPost } from './settle-unknown.js';

@@ -12,7 +12,7 @@ import { paidFacts } from '../src/flows/invoice-payment.js';
 import { onrampFacts } from '../src/flows/onramp.js';
 import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
 import { provesPayment } from '../src/protocol/statuses.js';
-import type { Facts } from './types.js';
+import type { Facts, Asked } from './types.js';
 import { readFailure } from './failures.js';
 
 /** How one money operation is looked up, and which facts of the record can be compared with ours. */
@@ -71,13 +71,6 @@ async function readOnramp(service: ServiceClient, referenceId: string): Promise<
     return { referenceId, mobile_money: await service.getMobileMoneyDeposit(referenceId) };
   }
 }
-
-/** A lookup's answer, by the three answers that there are. Nothing else makes evidence of what the service says. */
-export type Asked<T> =
-  | { readonly says: 'shown'; readonly record: T }
-  | { readonly says: 'absent' }
-  /** `refused`: by the service itself; else it could not be reached, or was not understood. */
-  | { readonly says: 'cannot-tell'; readonly why: string; readonly refused: boolean; readonly afterMs?: number };
 
 /**
  * Asks the service. Only its own "not found" is an absence: a refusal, a 404 that no service wrote, an error and an

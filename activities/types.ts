@@ -1,7 +1,6 @@
 import type { ClaimSays, LookupSays, Repeat } from '../src/protocol/decisions.js';
 import type { Rejection } from '../src/store/claim.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
-import type { Asked } from './status-lookups.js';
 
 /** What the flow's first activity pinned into the flow: the deployment that it belongs to. */
 export interface Pin {
@@ -222,3 +221,10 @@ export interface RefundOrder {
   /** Decimal string. */
   readonly cryptoAmount: string;
 }
+
+/** A lookup's answer, by the three answers that there are. Nothing else makes evidence of what the service says. */
+export type Asked<T> =
+  | { readonly says: 'shown'; readonly record: T }
+  | { readonly says: 'absent' }
+  /** `refused`: by the service itself; else it could not be reached, or was not understood. */
+  | { readonly says: 'cannot-tell'; readonly why: string; readonly refused: boolean; readonly afterMs?: number };

@@ -13,7 +13,7 @@ import { park } from './engine/park.js';
 import { READ } from './engine/policies.js';
 import { unlessStopped } from './engine/stop.js';
 import { GENERATE, lookForPayment, PAY } from './invoice/look-for-payment.js';
-import { checkInbox } from './engine/event-book.js';
+import { checkInbox } from './engine/inbox.js';
 
 /**
  * An invoice payment: generate → read → pay at once, or when ordered to → confirm. An invoice that exists already is only

@@ -4,7 +4,14 @@ import { REFUND_INVOICE_NEEDED } from '../src/protocol/statuses.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
 import { compareAmounts, multiplyByBps } from '../src/money.js';
 import { parkAndLook } from './engine/look.js';
-import { paymentState, type Payment, type WaitStep, type TrackPlan } from './engine/payment.js';
+import {
+  paymentState,
+  type Payment,
+  type WaitStep,
+  type TrackPlan,
+  type RefundInvoice,
+  type GivenInvoice,
+} from './engine/payment.js';
 import { act } from './engine/activities.js';
 import { endFromDecision } from './engine/flow-end.js';
 import type { Facts } from './engine/evidence.js';
@@ -19,24 +26,6 @@ import { observed } from './engine/waits.js';
  * interface has no operation that takes one. So the flow asks, checks what it is given, and shows it to a person who
  * hands it to the service and says so; then it waits for the refund as for any other.
  */
-
-/** Travels through continue-as-new. */
-export interface RefundInvoice {
-  readonly asked: boolean;
-  /** What the service reported of the refund's amount. */
-  readonly facts: Facts;
-  readonly given: GivenInvoice | null;
-  readonly handedOver: boolean;
-}
-
-interface GivenInvoice {
-  readonly invoice: string;
-  readonly amountMsat: string;
-  readonly paymentHash: string;
-  readonly expiresAt: string;
-  readonly expiresAtMs: number;
-}
-
 const NONE: RefundInvoice = { asked: false, facts: {}, given: null, handedOver: false };
 const MOST_CHARACTERS = 4_000;
 

@@ -12,7 +12,7 @@ import { createCardIntake, type ServeCards } from './cards/card-intake.js';
 import { addCardRoutes } from './cards/take-card.js';
 import { addCodecRoutes, type PeopleCodec } from './ops/codec.js';
 import { createDispatcher } from './dispatch/dispatcher.js';
-import { createIntake, createDrain } from './dispatch/intake.js';
+import { createIntake } from './dispatch/intake.js';
 import { createOpenSignals, createSignalPace } from './dispatch/signal-pace.js';
 import { createSettler } from './dispatch/settler.js';
 import { createUnreadableFlows } from './dispatch/unreadable-flows.js';
@@ -34,6 +34,7 @@ import { createRetention } from './ops/retention.js';
 import { addInboundRoutes } from './inbound/routes.js';
 import type { ServiceAccess } from './proxy/deps.js';
 import { addProxyRoutes } from './proxy/routes.js';
+import { createDrain } from './dispatch/drain.js';
 
 /** Counting the flows asks Temporal some eighty questions. */
 const CENSUS_FRESH_MS = 15_000;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { CryptoSendRequest } from '../contract/onramp.js';
 import { WALLET } from './deposit/payment.js';
 import { accounts, transfer } from './ledger.js';
-import type { Kind } from './transactions/kind.js';
 import type { Transaction } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
+import type { Kind } from './transactions/kind.js';
 
 /** "Status values of … onramp-crypto … records: not shown": the three words of DepositStatus. */
 export type SendStatus = 'PENDING' | 'SUCCESSFUL' | 'FAILED';

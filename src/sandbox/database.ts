@@ -1,6 +1,6 @@
 import Libsql from 'libsql';
-import type { Timers } from './clock.js';
 import { LATER_COLUMNS, OBSOLETE, SCHEMA } from './schema.js';
+import type { Timers } from './timers.js';
 
 type Value = string | number | null;
 /** Values always go as one array: a single null argument would be taken for an object of named ones. */

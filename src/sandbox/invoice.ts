@@ -1,10 +1,10 @@
 import type { InvoiceRequest, InvoicePaymentRequest } from '../contract/invoice.js';
-import type { Kind, Move } from './transactions/kind.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
 import type { Transaction, Transactions } from './transactions/transactions.js';
 import { feeOf, less } from './exchange.js';
 import { customerKey, PAYMENT_CONFIRMED_EVENT, PAYMENT_LIFECYCLE } from './deposit/payment.js';
 import { accounts, transfer } from './ledger.js';
+import type { Kind, Move } from './transactions/kind.js';
 
 export type InvoiceStatus = 'OPEN' | 'PAID';
 

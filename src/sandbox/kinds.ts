@@ -4,8 +4,8 @@ import { BANK_CHECKOUT, CARD_DEPOSIT, MOBILE_MONEY } from './deposit/methods.js'
 import { INVOICE, INVOICE_PAYMENT } from './invoice.js';
 import { OFFRAMP } from './offramp.js';
 import { ONRAMP } from './onramp.js';
-import type { Kind } from './transactions/kind.js';
 import { WITHDRAWAL } from './withdrawal.js';
+import type { Kind } from './transactions/kind.js';
 
 /** Everything that has a lifecycle, but for the bridge, which reports may send anywhere. A new kind is one line. */
 export const KINDS: readonly Kind[] = [

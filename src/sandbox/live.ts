@@ -8,13 +8,14 @@ import { CARD_DEPOSIT } from './deposit/methods.js';
 import { OFFRAMP } from './offramp.js';
 import { ONRAMP } from './onramp.js';
 import { badMembers, unknownReference, Refusal } from './refusal.js';
-import type { Kind, TransactionTools } from './transactions/kind.js';
 import type { Transaction } from './transactions/transactions.js';
 import { WITHDRAWAL } from './withdrawal.js';
 import type { Answer } from './ledger.js';
 import type { Answers } from './answers.js';
 import type { Database } from './database.js';
 import type { LiveSettings } from './settings.js';
+import type { TransactionTools } from './transactions/tools.js';
+import type { Kind } from './transactions/kind.js';
 
 /** Examples; the live service has more. */
 const BANKS = [

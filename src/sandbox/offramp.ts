@@ -4,9 +4,9 @@ import { fiatFor } from './bridge/quotes.js';
 import { decimalsOf, feeOf, less } from './exchange.js';
 import { customerKey } from './deposit/payment.js';
 import { accounts, transfer } from './ledger.js';
-import type { Kind, Move } from './transactions/kind.js';
 import type { Transaction } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
+import type { Kind, Move } from './transactions/kind.js';
 
 /** NOT_RECEIVED shows as FAILED, too, but no crypto ever came: there is nothing to refund. */
 export type OfframpStatus =

@@ -5,9 +5,9 @@ import { feeOf, less } from './exchange.js';
 import type { FiatLeg } from './deposit/methods.js';
 import { customerKey, PAYMENT_CONFIRMED_EVENT, type PaymentStatus } from './deposit/payment.js';
 import { accounts, transfer } from './ledger.js';
-import type { Kind, Move, Notice } from './transactions/kind.js';
 import type { Transaction } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
+import type { Kind, Move, Notice } from './transactions/kind.js';
 
 /** The fiat leg comes first; from CRYPTO_PENDING on it is paid, and the crypto leg decides. */
 export type OnrampStatus =

@@ -1,13 +1,7 @@
 import type { Transport } from './deliveries/deliver.js';
 import type { Settings } from './settings.js';
-import type { Timers } from './clock.js';
-
-/** Where the sandbox says what it does. A pino logger fits. */
-export interface SandboxLogger {
-  info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
-}
+import type { Timers } from './timers.js';
+import type { SandboxLogger } from './logger.js';
 
 /** Settings that an option may begin with; `settings.ts` says what they are, and their defaults. */
 type FirstSettings = Partial<
@@ -57,5 +51,3 @@ export interface SandboxOptions extends FirstSettings {
   readonly createId?: () => string;
   readonly logger?: SandboxLogger;
 }
-
-export const silentLogger: SandboxLogger = { info() {}, warn() {}, error() {} };

@@ -12,7 +12,7 @@ import { noSuchName, Refusal, badMembers } from './refusal.js';
 import type { Scheduler } from './scheduler.js';
 import { validate } from './validate.js';
 import { withoutCard } from './deposit/methods.js';
-import type { SandboxLogger } from './options.js';
+import type { SandboxLogger } from './logger.js';
 
 type AnyHandler = Handler<OperationName>;
 type AnyCall = Parameters<AnyHandler>[0];

@@ -7,7 +7,7 @@ import { createTokens } from './account/tokens.js';
 import { createAnswers } from './answers.js';
 import { createAuthenticate } from './validate.js';
 import { addCheckoutPage, CHECKOUT_PATH } from './deposit/methods.js';
-import { createClock, systemTimers } from './clock.js';
+import { createClock } from './clock.js';
 import { createAdversaryEndpoints, createDeliveryEndpoints } from './control/adversary-endpoints.js';
 import { createFaultEndpoints } from './control/fault-endpoints.js';
 import { createInspectEndpoints, createResetEndpoint } from './control/inspect.js';
@@ -27,7 +27,7 @@ import { createHistory } from './history.js';
 import { kindOf } from './kinds.js';
 import { createLiveOperations, addLiveRoutes } from './live.js';
 import { createExecutions, createLedger } from './ledger.js';
-import { type SandboxOptions, silentLogger } from './options.js';
+import { type SandboxOptions } from './options.js';
 import { createChance } from './random.js';
 import { createScenarios } from './scenarios.js';
 import { addOperationRoutes, createServer } from './routes.js';
@@ -35,8 +35,10 @@ import type { Refusal } from './refusal.js';
 import { createScheduler, type JobKind } from './scheduler.js';
 import { createService } from './service.js';
 import { createSettings, defaultSettings, type Settings } from './settings.js';
+import { systemTimers } from './timers.js';
+import { silentLogger } from './logger.js';
 
-export type { SandboxLogger, SandboxOptions } from './options.js';
+export type { SandboxOptions } from './options.js';
 
 export interface Sandbox {
   /** Base address, without a trailing slash. */
@@ -179,3 +181,5 @@ function settingsOf(options: SandboxOptions): Partial<Settings> {
 /** Names other than `localhost` may resolve to anything, so they count as open. */
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+
+export type { SandboxLogger } from './logger.js';

@@ -1,6 +1,7 @@
-import type { Clock, Timers } from './clock.js';
+import type { Clock } from './clock.js';
 import type { Database } from './database.js';
-import type { SandboxLogger } from './options.js';
+import type { Timers } from './timers.js';
+import type { SandboxLogger } from './logger.js';
 
 /**
  * What is to happen later, kept on disk. A `commit` job changes state: it runs in the transaction that deletes it, so

@@ -35,7 +35,7 @@ import {
 } from './operations/invoices.js';
 import type { Handler, Handlers } from './operations/handler.js';
 import type { JobKind } from './scheduler.js';
-import { createTransactionTools, type TransactionTools } from './transactions/kind.js';
+import { createTransactionTools, type TransactionTools } from './transactions/tools.js';
 
 export interface Service extends TransactionTools {
   readonly handlers: Handlers;

@@ -1,9 +1,9 @@
 import type { BankWithdrawalRequest } from '../contract/withdrawal.js';
 import { WALLET } from './deposit/payment.js';
 import { accounts, transfer } from './ledger.js';
-import type { Kind, Move } from './transactions/kind.js';
 import type { Transaction } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
+import type { Kind, Move } from './transactions/kind.js';
 
 export type WithdrawalStatus =
   'INITIATED' | 'PENDING' | 'PROCESSING' | 'REQUIRE_REVIEW' | 'SUCCESSFUL' | 'FAILED' | 'REVERSED';

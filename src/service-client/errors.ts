@@ -1,7 +1,6 @@
 import type { OperationName } from '../contract/index.js';
 import type { Effect } from '../contract/operation.js';
 import type { NotSentReason } from './not-sent.js';
-import type { Problem } from './prepare.js';
 
 /*
  * None of these carries a token, a header, a body, a value of a member, or another error as its cause: an axios error
@@ -180,3 +179,9 @@ export const DOUBT_MEANS = {
   quote: 'unavailable',
   report: 'unavailable',
 } as const satisfies Record<Effect, 'unknown' | 'unavailable'>;
+
+/** A member at fault, and what is wrong with it: never the value, which may be a card or a phone number. */
+export interface Problem {
+  readonly path: string;
+  readonly problem: string;
+}

@@ -4,7 +4,7 @@ import { operations, type OperationName } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
 import { REFERENCE_PATTERN } from '../contract/sending.js';
 import { fromWireNumber } from '../money.js';
-import { InvalidRequestError } from './errors.js';
+import { InvalidRequestError, type Problem } from './errors.js';
 
 /** A request that keeps the contract. `path` is relative and needs no encoding; `body` is JSON text. */
 export interface PreparedRequest {
@@ -47,13 +47,6 @@ const DECIMALS = {
   test: (value: unknown) => typeof value === 'number',
   stringify: (value: unknown) => fromWireNumber(value as number),
 };
-
-/** A member at fault, and what is wrong with it: never the value, which may be a card or a phone number. */
-export interface Problem {
-  readonly path: string;
-  readonly problem: string;
-}
-
 // Keys of open objects come from the caller or the service, so that even a key may be personal data.
 const readablePath = (path: readonly PropertyKey[]): string =>
   path.map((key) => (/^(?:[A-Za-z_]\w{0,60}|\d{1,4})$/.test(String(key)) ? String(key) : '…')).join('.');

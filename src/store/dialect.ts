@@ -1,23 +1,6 @@
-import type { Step, Request, StepResult } from './sql-message.js';
-import { integer, turnOf, type SqlConnection } from './sql-connection.js';
+import type { Request, StepResult } from './sql-message.js';
+import { integer, turnOf, type SqlConnection, type Dialect } from './sql-connection.js';
 import { StoreRequestError, StoreTooNewError } from './store-errors.js';
-
-/** Where the two databases need other words for the same. All other statements are one text for both. */
-export interface Dialect {
-  /** A JSON array of texts as rows, with one column, `value`. */
-  readonly elements: string;
-  /** Aggregate: texts of one column as a JSON array, in the order in which they were received. */
-  readonly idsAsJson: string;
-  /** What an event conflicts with where it came before, and what happens then. */
-  readonly onRepeatedEvent: string;
-  /** Joins `inbox_flows` with the oldest waiting rows of each, as `inbox`; one parameter: how many. By index, however many wait. */
-  readonly joinOldestWaiting: string;
-  /** The code of a statement that met a unique constraint. */
-  isConflict(code: string): boolean;
-  /** What is kept for the sake of the connection alone, and is too old to be asked for. */
-  tidy(nowMs: number): readonly Step[];
-}
-
 export const LIBSQL: Dialect = {
   elements: 'json_each',
   idsAsJson: 'json_group_array(id)',

@@ -1,5 +1,4 @@
-import type { Dialect } from './dialect.js';
-import type { Request, StepResult, Row } from './sql-message.js';
+import type { Request, StepResult, Row, Step } from './sql-message.js';
 
 /**
  * What a write must not overtake, and must not be overtaken by: writes of one turn happen one after the other, whichever
@@ -56,4 +55,20 @@ export function integer(row: Row | undefined, column: string): number {
   const value = row?.[column];
   if (typeof value !== 'number') throw new TypeError(`Column ${column} is no integer`);
   return value;
+}
+
+/** Where the two databases need other words for the same. All other statements are one text for both. */
+export interface Dialect {
+  /** A JSON array of texts as rows, with one column, `value`. */
+  readonly elements: string;
+  /** Aggregate: texts of one column as a JSON array, in the order in which they were received. */
+  readonly idsAsJson: string;
+  /** What an event conflicts with where it came before, and what happens then. */
+  readonly onRepeatedEvent: string;
+  /** Joins `inbox_flows` with the oldest waiting rows of each, as `inbox`; one parameter: how many. By index, however many wait. */
+  readonly joinOldestWaiting: string;
+  /** The code of a statement that met a unique constraint. */
+  isConflict(code: string): boolean;
+  /** What is kept for the sake of the connection alone, and is too old to be asked for. */
+  tidy(nowMs: number): readonly Step[];
 }

@@ -1,7 +1,7 @@
 import { importsOf } from './imports-of.js';
 import type { SourceFile } from './sources.js';
 
-/** Rings of files that import one another by value; each as a path that ends where it began. */
+/** Rings of files that import one another, types included; each as a path that ends where it began. */
 export function cycles(files: readonly SourceFile[]): readonly string[] {
   const graph = new Map(files.map((file) => [file.path, targetsOf(file)]));
   const found: string[] = [];
@@ -19,7 +19,5 @@ export function cycles(files: readonly SourceFile[]): readonly string[] {
 }
 
 function targetsOf(file: SourceFile): readonly string[] {
-  return importsOf(file)
-    .filter(({ typeOnly }) => !typeOnly)
-    .map(({ to }) => to);
+  return importsOf(file).map(({ to }) => to);
 }

@@ -1,14 +1,14 @@
 import { importsOf } from './imports-of.js';
 import type { SourceFile } from './sources.js';
 
-/** What a part of the project may import by value. What it does not list is refused; `import type` is free. */
+/** What a part of the project may import, types included. What it does not list is refused. */
 interface Rule {
   /** The files that it is about; the first rule that fits a file is its own. */
   readonly of: RegExp;
   readonly may: readonly RegExp[];
   readonly because: string;
-  /** Types count, too: this part must not even know of the others. */
-  readonly typesToo?: true;
+  /** Its `import type`s are free: what it runs with is told apart by the bundle. */
+  readonly typesFree?: true;
 }
 
 const NODE = /^node:/;
@@ -69,20 +69,17 @@ export const RULES: readonly Rule[] = [
     of: /^src\/service-client\//,
     may: [/^src\/service-client\//, CONTRACT, MONEY, ZOD, /^axios$/, /^lossless-json$/, NODE],
     because: 'the client speaks the contract and knows no Temporal',
-    typesToo: true,
   },
   {
     of: CALLBACKS,
     may: [CALLBACKS, /^(ipaddr\.js|standardwebhooks)$/, NODE],
     because: 'who may be called must be judged apart from what is told',
-    typesToo: true,
   },
   { of: STORE, may: [STORE, KEYS, /^libsql$/, /^pg$/, NODE], because: 'claims and inbox outlive whoever uses them' },
   {
     of: /^src\/sandbox\//,
     may: [/^src\/sandbox\//, CONTRACT, ZOD, /^(big\.js|fastify|libsql|standardwebhooks)$/, NODE],
     because: 'the sandbox shares only the contract with the rest: it must not agree with our mistakes',
-    typesToo: true,
   },
   {
     of: /^src\/sdk\//,
@@ -93,7 +90,6 @@ export const RULES: readonly Rule[] = [
     of: /^src\/dev-server\//,
     may: [/^src\/dev-server\//, PACKAGE_ROOT, /^src\/temporal\/search-attributes\.ts$/, /^@temporalio\//, ZOD, NODE],
     because: 'it finds, builds and runs a Temporal server for whoever wants one',
-    typesToo: true,
   },
   {
     of: TEMPORAL,
@@ -136,6 +132,7 @@ export const RULES: readonly Rule[] = [
     of: /^workflows\//,
     may: [/^workflows\//, /^@temporalio\/workflow$/, PROTOCOL, /^src\/contract\/vocabulary\.ts$/, MONEY],
     because: 'workflows are bundled, sandboxed and replayed: no zod, no axios, no Node',
+    typesFree: true,
   },
 ];
 
@@ -145,13 +142,13 @@ export function importViolations(files: readonly SourceFile[]): readonly string[
     const rule = RULES.find((candidate) => candidate.of.test(file.path));
     if (rule === undefined) return [`${file.path}: no import rule is about it; add one to import-rules.ts`];
     return importsOf(file)
-      .filter(({ to, typeOnly }) => !(typeOnly && rule.typesToo !== true) && !isErasedPackageType(to, typeOnly))
+      .filter(({ to, typeOnly }) => !(typeOnly && rule.typesFree === true) && !isErasedPackageType(to, typeOnly))
       .filter(({ to }) => !rule.may.some((pattern) => pattern.test(to)))
       .map(({ to }) => `${file.path} imports ${to}: ${rule.because}`);
   });
 }
 
-/** Types of packages ship nothing; only parts of ours that are not to be known count where types count. */
+/** Types of packages ship nothing. */
 function isErasedPackageType(to: string, typeOnly: boolean): boolean {
   return typeOnly && !/^(src|workflows|activities|test)\/|^@temporalio\//.test(to);
 }

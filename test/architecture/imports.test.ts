@@ -88,14 +88,16 @@ describe('the check itself', () => {
     ]);
   });
 
-  it('finds a ring, and none that is made of types', () => {
+  it('finds a ring, of values and of types', () => {
     const file = (name: string, text: string) => ({ path: `src/${name}.ts`, text });
     const a = file('a', "import { b } from './b.js';");
     const c = file('c', "import { a } from './a.js';");
     expect(cycles([a, file('b', "import { c } from './c.js';"), c])).toEqual([
       'src/a.ts → src/b.ts → src/c.ts → src/a.ts',
     ]);
-    expect(cycles([a, file('b', "import type { C } from './c.js';"), c])).toEqual([]);
+    const typed = file('b', "import type { C } from './c.js';");
+    expect(cycles([a, typed, c])).toHaveLength(1);
+    expect(cycles([a, typed, file('c', '')])).toEqual([]);
   });
 
   it('finds process.env, however it is written, but not in comments', () => {

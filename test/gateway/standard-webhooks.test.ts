@@ -1,8 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createStandardWebhooks } from '../../src/gateway/inbound/standard-webhooks.js';
-import type { SignatureVerdict } from '../../src/gateway/inbound/signatures.js';
+import { createStandardWebhooks, type SignatureVerdict } from '../../src/gateway/inbound/signatures.js';
 
 const NOW_MS = 1_760_000_000_000;
 const secret = () => `whsec_${randomBytes(32).toString('base64')}`;

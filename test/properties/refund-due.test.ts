@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
-import { fundsHeld } from '../../workflows/bridge/refund-terms.js';
 import { trusted } from '../harness/inputs.js';
+import { fundsHeld } from '../../workflows/bridge/refund-due.js';
 
 describe('a refund', () => {
   it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'] as const)('is due after %s and a bare FAILED', (status) => {

@@ -5,10 +5,11 @@ import { KYC_IDS, UNKNOWN_KYC_WORD } from '../../src/sandbox/account/kyc.js';
 import { BRIDGE_MAGIC_AMOUNTS } from '../../src/sandbox/bridge/endings.js';
 import { ALL_ENDINGS, CATALOGUE } from '../../src/sandbox/control/steer.js';
 import { Mischief } from '../../src/sandbox/deliveries/adversary.js';
-import { STREAMS } from '../../src/sandbox/deliveries/deliveries.js';
-import { FAULT_KINDS, GARBAGE_VARIANTS, HINTS } from '../../src/sandbox/faults/fault-rules.js';
+import { GARBAGE_VARIANTS, HINTS } from '../../src/sandbox/faults/fault-rules.js';
 import * as settings from '../../src/sandbox/settings.js';
 import { startRig } from './start.js';
+import { STREAMS } from '../../src/sandbox/deliveries/message.js';
+import { FAULT_KINDS } from '../../src/sandbox/faults/fault-log.js';
 
 /** However wide the columns of its tables are. */
 const text = (await readFile(fileURLToPath(new URL('../../docs/sandbox.md', import.meta.url)), 'utf8'))

@@ -6,10 +6,12 @@ import { decideMismatch, trustedSay } from '../engine/evidence.js';
 import { endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { MAX_REQUOTES, QUOTE_MARGIN_MS, QUOTED_SUBMIT, READ, submitPolicy } from '../engine/policies.js';
-import { submitUntilDeadline, voidUnsent, type GuardedClaim } from '../engine/stop.js';
-import { type Post, submit } from '../engine/submit.js';
+import { submitUntilDeadline, voidUnsent } from '../engine/stop.js';
+import { submit } from '../engine/submit.js';
 import { quoteInWords, whyWorse } from './prepare.js';
 import { handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
+import type { GuardedClaim } from '../engine/messages.js';
+import type { Post } from '../engine/post.js';
 
 /**
  * Makes the deposit: one POST under one claim, inside the life of a quote. Returns when the service is known to have it

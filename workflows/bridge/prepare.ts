@@ -10,7 +10,7 @@ import { checkOrder, onUpdate } from '../engine/park.js';
 import { unlessStopped } from '../engine/stop.js';
 import { NO_EVIDENCE } from '../engine/evidence.js';
 import { NOTHING_SEEN } from './statuses.js';
-import type { Transfer } from './transfer.js';
+import type { Transfer, TimedQuote } from './transfer.js';
 
 /** Checks the input and gets the first quote: one step, since nothing has moved yet. */
 export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Transfer> {
@@ -65,11 +65,6 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
   flow.enter('awaiting-approval', 'waiting for the approval of the quote (approve-quote)');
   await unlessStopped(flow, () => condition(() => approval.by !== null));
   flow.note('quote approved', approval.by ?? 'flow');
-}
-
-/** A quote with the workflow time from which its life counts. */
-export interface TimedQuote extends Quote {
-  readonly quotedAtMs: number;
 }
 
 /** The units of Bitcoin, in thousandths of a satoshi; in hundredths of a percent, as `money.ts` multiplies exactly. */

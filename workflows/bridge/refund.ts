@@ -9,12 +9,13 @@ import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { park } from '../engine/park.js';
 import { REFUND_WAIT_MS, SUBMIT, submitPolicy, REFUND_CONFIRM_MS } from '../engine/policies.js';
-import { type Post, submit } from '../engine/submit.js';
+import { submit } from '../engine/submit.js';
 import { parkAndLook, pollStatus } from '../engine/look.js';
 import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
 import { refundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
 import { brief, decideConflict, endEvidence, isRefunded, bridgeState, type Transfer } from './transfer.js';
+import type { Post } from '../engine/post.js';
 
 /**
  * After a proven FAILED: waits for the refund that is due or may be, then sends it (where the input says so and it can

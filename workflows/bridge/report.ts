@@ -4,11 +4,12 @@ import type { FlowEvent } from '../../src/protocol/messages.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
-import { park, type Resolution } from '../engine/park.js';
+import { park } from '../engine/park.js';
 import { READ, REPORT_PATIENCE_MS } from '../engine/policies.js';
 import { observed } from '../engine/waits.js';
 import { asBridgeStatus, foldStatus, rises } from './statuses.js';
 import type { Transfer } from './transfer.js';
+import type { Resolution } from '../engine/messages.js';
 
 /** Tells the service what the provider settled. Repeat-safe, so it needs no claim and is retried. */
 export async function reportPending(flow: Flow, transfer: Transfer): Promise<void> {

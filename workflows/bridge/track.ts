@@ -1,15 +1,16 @@
 import { condition } from '@temporalio/workflow';
 import { decideMismatch, vouchFor } from '../engine/evidence.js';
 import { endFromDecision } from '../engine/flow-end.js';
-import { selectedEvent, checkInbox } from '../engine/event-book.js';
+import { selectedEvent } from '../engine/event-book.js';
 import type { Flow } from '../engine/flow.js';
 import { continueFlowAsNew, tooLong } from '../engine/run-flow.js';
 import { park } from '../engine/park.js';
 import { FAILURE_GRACE_MS } from '../engine/policies.js';
-import { fundsHeld } from './refund-terms.js';
 import { reportPending } from './report.js';
 import type { Ending } from './statuses.js';
 import { brief, decideConflict, rulesOf, bridgeState, type Transfer, type TransferCarried } from './transfer.js';
+import { checkInbox } from '../engine/inbox.js';
+import { fundsHeld } from './refund-due.js';
 
 /**
  * Follows an accepted deposit to a proven ending. Trusted events decide; the provider's settlements are reported on to

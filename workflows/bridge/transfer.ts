@@ -14,8 +14,6 @@ import {
   equalAmounts,
   type Facts,
 } from '../engine/evidence.js';
-import type { TimedQuote } from './prepare.js';
-import { factsTogether, fundsHeld } from './refund-terms.js';
 import {
   asBridgeStatus,
   foldStatus,
@@ -25,6 +23,7 @@ import {
   type BridgeState,
   type SeenStatuses,
 } from './statuses.js';
+import { factsTogether, fundsHeld } from './refund-due.js';
 
 /** One bridge transfer in the making. What of it travels through continue-as-new is `TransferCarried`. */
 export interface Transfer extends Evidence {
@@ -179,4 +178,9 @@ export function amountDiffers(input: BridgeTransferInput, facts: Facts): boolean
     ...(currency === input.settlement.currency ? [input.settlement.amount] : []),
   ];
   return candidates.length > 0 && candidates.every((candidate) => !equalAmounts(candidate, amount));
+}
+
+/** A quote with the workflow time from which its life counts. */
+export interface TimedQuote extends Quote {
+  readonly quotedAtMs: number;
 }

@@ -1,9 +1,4 @@
 import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/protocol/messages.js';
-import { STORE, STORE_PATIENCE_MS } from './policies.js';
-import { within } from './waits.js';
-import { act } from './activities.js';
-import type { Flow } from './flow.js';
-
 /** Decides what an event does to its flow; pure of commands, since it runs inside signal handlers. */
 export type Absorb = (event: FlowEvent) => EventResult;
 
@@ -103,19 +98,4 @@ function idsOf(shown: unknown): readonly string[] {
 /** The event of a `trust-settlement` that `validateEventChoice` let pass. */
 export function selectedEvent(claimed: readonly FlowEvent[], { eventId }: ResolveOrder): FlowEvent | undefined {
   return eventId == null ? claimed.at(-1) : claimed.find(({ id }) => id === eventId);
-}
-
-/** Events may lie in the inbox that never got here. The flow takes those that it does not know. */
-export async function readInbox(flow: Flow): Promise<void> {
-  const events = await within(flow, STORE_PATIENCE_MS, () =>
-    act(STORE, 'Read the inbox', flow.timeScale).readInbox({ flowId: flow.flowId }),
-  );
-  if (events === undefined) flow.note('the inbox could not be read');
-  for (const event of events ?? []) flow.book.take(event);
-}
-
-/** At a deadline. */
-export async function checkInbox(flow: Flow): Promise<void> {
-  flow.note('the deadline passed; looking at the inbox once more');
-  await readInbox(flow);
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from '../../src/protocol/messages.js';
 import type { EndReason } from '../../src/protocol/vocabulary.js';
-import type { Resolution } from './park.js';
+import type { Resolution } from './messages.js';
 
 /** Thrown by a step to end its flow; never leaves the workflow. Not an error of the code. */
 export class FlowEnd extends Error {

@@ -18,10 +18,8 @@ import {
 } from '../../src/protocol/vocabulary.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
 import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
-import { eventsSignal, flowQuery, type SubmitAnswer } from './messages.js';
-import type { Resolution } from './park.js';
+import { eventsSignal, flowQuery, type SubmitAnswer, type Resolution, type MoneyPhase } from './messages.js';
 import { reportChanges, type ChangeReports, type ReportsCarried } from './report-changes.js';
-import type { MoneyPhase } from './stop.js';
 import { MAX_TIMELINE } from './policies.js';
 
 /** What every kind carries through continue-as-new. */

@@ -5,8 +5,9 @@ import { LAST_LOOK, POLL, SETTLE_PATIENCE_MS } from './policies.js';
 import { observed, within } from './waits.js';
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
-import { park, type Resolution } from './park.js';
+import { park } from './park.js';
 import { paymentState, takeReading, type Payment, type TrackPlan } from './payment.js';
+import type { Resolution } from './messages.js';
 
 /** Looks the payment up until it says another word than those that are known: one activity, however long it takes. */
 export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstLookMs: number, isParked = false) {

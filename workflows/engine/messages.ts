@@ -14,7 +14,9 @@ import {
   FLOW_QUERY,
   RESEND_SIGNAL,
   UPDATES,
+  type ParkAction,
 } from '../../src/protocol/vocabulary.js';
+import type { Pin } from '../../activities/types.js';
 
 /** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
 export const eventsSignal = defineSignal<[unknown]>(EVENTS_SIGNAL);
@@ -38,3 +40,23 @@ export type SubmitAnswer =
   | { readonly kind: 'rejected'; readonly httpStatus: number; readonly message: string; readonly code: string | null }
   /** The flow ended or parked before the service's answer was known. */
   | { readonly kind: 'none'; readonly reason: string };
+
+export interface Resolution extends ResolveOrder {
+  readonly action: ParkAction;
+}
+
+/** Which claim stands between the flow and its money, once a submit was scheduled. */
+export interface GuardedClaim {
+  readonly operation: string;
+  readonly reference: string;
+  readonly flowId: string;
+  readonly fingerprint: string;
+  readonly pin: Pin;
+}
+
+/**
+ * Where the flow stands with its money: nothing was scheduled that could send (`unsent`); a submit is under way, and the
+ * claim decides (`claimed`); money may have moved (`sent`).
+ */
+export type MoneyPhase =
+  { readonly at: 'unsent' } | { readonly at: 'claimed'; readonly claim: GuardedClaim } | { readonly at: 'sent' };

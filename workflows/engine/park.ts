@@ -1,17 +1,14 @@
 import { condition, ApplicationFailure, CancellationScope, setHandler } from '@temporalio/workflow';
 import type { UpdateDefinition } from '@temporalio/common';
-import type { ResolveOrder, PersonOrder } from '../../src/protocol/messages.js';
+import type { PersonOrder } from '../../src/protocol/messages.js';
 import { PARK_ACTIONS, type ParkAction, type ParkReason } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { act } from './activities.js';
 import { showState, type Flow } from './flow.js';
-import { readInbox } from './event-book.js';
 import { REMINDER_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
 import { within } from './waits.js';
-
-export interface Resolution extends ResolveOrder {
-  readonly action: ParkAction;
-}
+import type { Resolution } from './messages.js';
+import { readInbox } from './inbox.js';
 
 export interface ParkOptions {
   /** Actions of the reason that this flow cannot carry out. */

@@ -4,7 +4,6 @@ import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import type { SubmitAnswer } from './messages.js';
 import { unlessStopped } from './stop.js';
-import type { RefundInvoice } from '../refund-invoice.js';
 import { checkInput } from './activities.js';
 import {
   handleEvents,
@@ -236,4 +235,27 @@ export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Me
   // A failure says that nothing was taken.
   if (furthest === 'failed' && all.includes('collected')) return { kind: 'conflict' };
   return { kind: 'ended', meaning: furthest };
+}
+
+/*
+ * A refund over Lightning needs an invoice of whoever gets it back. The service asks for one by an event, and its
+ * interface has no operation that takes one. So the flow asks, checks what it is given, and shows it to a person who
+ * hands it to the service and says so; then it waits for the refund as for any other.
+ */
+
+/** Travels through continue-as-new. */
+export interface RefundInvoice {
+  readonly asked: boolean;
+  /** What the service reported of the refund's amount. */
+  readonly facts: Facts;
+  readonly given: GivenInvoice | null;
+  readonly handedOver: boolean;
+}
+
+export interface GivenInvoice {
+  readonly invoice: string;
+  readonly amountMsat: string;
+  readonly paymentHash: string;
+  readonly expiresAt: string;
+  readonly expiresAtMs: number;
 }

@@ -9,8 +9,8 @@ import type { CallbackOrder, FlowChange } from '../../src/flows/callback.js';
 import type { FlowView } from '../../src/protocol/messages.js';
 import { CALLBACK_WORKFLOW, callbackIdOf, CHANGES_SIGNAL } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
-import type { MoneyPhase } from './stop.js';
 import { timeAfter, hasChanged, toChange } from '../callbacks.js';
+import type { MoneyPhase } from './messages.js';
 
 /** What travels through continue-as-new. */
 export interface ReportsCarried {

@@ -12,8 +12,8 @@ import type { FlowReport, Outcome, ResolveOrder } from '../../src/protocol/messa
 import { END_REASONS, type FlowKind } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
 import { showState, openFlow, type Flow, type FlowCarried } from './flow.js';
-import { answerUpdate, cancelUpdate, resolveUpdate, type SubmitAnswer } from './messages.js';
-import { checkOrder, notAllowed, onUpdate, legalAction, park, REFUSED, type Resolution } from './park.js';
+import { answerUpdate, cancelUpdate, resolveUpdate, type SubmitAnswer, type Resolution } from './messages.js';
+import { checkOrder, notAllowed, onUpdate, legalAction, park, REFUSED } from './park.js';
 import { STORE, MAX_SIGNALS_PER_RUN } from './policies.js';
 import { tryStop } from './stop.js';
 import { orderedEnd, FlowEnd } from './flow-end.js';

@@ -10,13 +10,14 @@ import {
 } from '../../src/protocol/decisions.js';
 import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
-import { readInbox } from './event-book.js';
-import { park, type Resolution } from './park.js';
+import { park } from './park.js';
 import { LAST_LOOK, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
-import type { Post, Submitted } from './submit.js';
 import { AT_LEAST_MS, observed, within } from './waits.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
+import type { Resolution } from './messages.js';
+import { readInbox } from './inbox.js';
+import type { Post, Submitted } from './post.js';
 
 /**
  * Settles a POST whose outcome is unknown: by the claim, the lookup and trusted events for the whole settle window, else

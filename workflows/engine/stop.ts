@@ -1,5 +1,4 @@
 import { condition } from '@temporalio/workflow';
-import type { Pin } from '../../activities/types.js';
 import { mayEndUnsent } from '../../src/protocol/decisions.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';
 import { observed, within } from './waits.js';
@@ -7,22 +6,7 @@ import { act } from './activities.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
 import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
-
-/** Which claim stands between the flow and its money, once a submit was scheduled. */
-export interface GuardedClaim {
-  readonly operation: string;
-  readonly reference: string;
-  readonly flowId: string;
-  readonly fingerprint: string;
-  readonly pin: Pin;
-}
-
-/**
- * Where the flow stands with its money: nothing was scheduled that could send (`unsent`); a submit is under way, and the
- * claim decides (`claimed`); money may have moved (`sent`).
- */
-export type MoneyPhase =
-  { readonly at: 'unsent' } | { readonly at: 'claimed'; readonly claim: GuardedClaim } | { readonly at: 'sent' };
+import type { GuardedClaim } from './messages.js';
 
 /**
  * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,

@@ -5,8 +5,9 @@ import { act } from './activities.js';
 import { decideMismatch, trustedSay } from './evidence.js';
 import { endFlow } from './flow-end.js';
 import type { Flow } from './flow.js';
-import { type Post, submit } from './submit.js';
+import { submit } from './submit.js';
 import { handlePaymentEvents, rulesOf, stageReached, type Payment, type PaymentPlan } from './payment.js';
+import type { Post } from './post.js';
 
 /**
  * Sends a payment's POST under its claim. Returns when the service is known to have it (by its answer, by the claim, by

@@ -3,7 +3,7 @@ import { endStep, ENDINGS, type Ending } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
 import type { Outcome } from '../../src/protocol/messages.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
-import { checkInbox, selectedEvent } from './event-book.js';
+import { selectedEvent } from './event-book.js';
 import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
 import { decideMismatch, vouchFor } from './evidence.js';
 import type { Flow } from './flow.js';
@@ -20,6 +20,7 @@ import {
   type TrackPlan,
   type FinalMeaning,
 } from './payment.js';
+import { checkInbox } from './inbox.js';
 
 /**
  * Follows an accepted payment to its end. Events and polling race: an event is a hint that cuts the polling short, and

@@ -5,9 +5,8 @@ import type { Processes } from '../up/start-processes.js';
 import { uiLink, uiUrlOf } from '../wiring/temporal.js';
 import { plainTable, type Row } from '../print.js';
 import { type Played, playScene } from './play-scene.js';
-import { createSandboxControl } from './sandbox-control.js';
+import { createSandboxControl, type Executions } from './sandbox-control.js';
 import { SCENES } from './scenes.js';
-import type { Executions } from './scene.js';
 
 export interface DemoDeps {
   readonly context: CliContext;

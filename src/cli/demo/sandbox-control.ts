@@ -1,5 +1,4 @@
 import type { OperationName } from '../../contract/index.js';
-import type { Executions } from './scene.js';
 
 /** What the demo asks of the sandbox's control interface. */
 export interface SandboxControl {
@@ -69,3 +68,6 @@ export function createSandboxControl(sandboxUrl: string): SandboxControl {
     },
   };
 }
+
+/** How often each operation was executed, by its name; the sandbox has one more than the contract. */
+export type Executions = Readonly<Partial<Record<OperationName | 'mobileMoneyDeposit', number>>>;

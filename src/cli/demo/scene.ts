@@ -1,8 +1,7 @@
-import type { OperationName } from '../../contract/index.js';
 import type { FlowView } from '../../protocol/messages.js';
 import type { FlowKind } from '../../protocol/vocabulary.js';
 import type { GatewayClient } from '../gateway-client.js';
-import type { SandboxControl } from './sandbox-control.js';
+import type { SandboxControl, Executions } from './sandbox-control.js';
 
 /** What a scene can do. */
 export interface Stage {
@@ -17,9 +16,6 @@ export interface Stage {
   /** Asks again and again until it holds. @throws Error where it does not in time */
   readonly until: <T>(what: string, ask: () => Promise<T | undefined>) => Promise<T>;
 }
-
-/** How often each operation was executed, by its name; the sandbox has one more than the contract. */
-export type Executions = Readonly<Partial<Record<OperationName | 'mobileMoneyDeposit', number>>>;
 
 /** One flow of the demo: what is done to it, and how it must end all the same. */
 export interface Scene {

@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import type { Card } from '../../contract/deposit.js';
 import { cardQueueOf, cardTokenOf } from '../../flows/capability.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
-import { maskedNumber } from './take-card.js';
 
 /** Works on a card's task queue until it is shut down: a worker for the one activity that sends a card. */
 export interface CardWorker {
@@ -150,4 +149,9 @@ export function createCardVault(options: CardVaultOptions): CardVault {
 function unrefTimer(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms).unref();
   return () => clearTimeout(timer);
+}
+
+/** First six and last four digits, which may be shown. */
+export function maskedNumber(digits: string): string {
+  return digits.slice(0, 6) + '*'.repeat(digits.length - 10) + digits.slice(-4);
 }

@@ -41,11 +41,6 @@ export function passesLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** First six and last four digits, which may be shown. */
-export function maskedNumber(digits: string): string {
-  return digits.slice(0, 6) + '*'.repeat(digits.length - 10) + digits.slice(-4);
-}
-
 const WithCard = z.looseObject({ card: CardGiven });
 
 /**

@@ -5,7 +5,7 @@ import { isOutage } from '../../temporal/connection.js';
 import { errorForLog } from '../http/refusal.js';
 import { deliverBatch, type DeliverDeps } from './deliver-batch.js';
 import { untilFlowHeals, untilTemporalAnswers, EVENTS_PER_SIGNAL } from './signal-pace.js';
-import type { Drain } from './intake.js';
+import type { Drain } from './drain.js';
 
 export interface Dispatcher {
   /** Something may be due now. Never waits and never throws. */

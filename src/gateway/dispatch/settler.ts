@@ -2,9 +2,9 @@ import { every, systemClock, type Clock } from '../../clock.js';
 import type { InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { errorForLog } from '../http/refusal.js';
-import type { Drain } from './intake.js';
 import { untilNextLook, type OpenSignals } from './signal-pace.js';
 import { eventResultsOf, markLate, type DeliverDeps } from './deliver-batch.js';
+import type { Drain } from './drain.js';
 
 export interface Settler {
   start(): void;

@@ -8,7 +8,6 @@ import { withTimeScale } from '../flows/start.js';
 import { flowAddress, type FlowAddress, parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
-import type { SentReference } from './send-money.js';
 
 /** A money POST of the service's interface, as the flow that carries it out. */
 export interface MoneyRequest {
@@ -78,3 +77,13 @@ const MONEY_ROUTES = {
   },
   payInvoice: { kind: 'invoice-payment', inputOf: (body) => ({ ...body, pay: 'existing' }) },
 } as const satisfies Record<MoneyOperationName, MoneyRoute>;
+
+/** The reference that a money POST goes under. */
+export interface SentReference {
+  /** The member of the request that carries it. */
+  readonly member: string;
+  /** Undefined where the caller gave what is none. */
+  readonly reference: string | undefined;
+  /** The caller gave none: it knows this one from us alone, and without it would make another payment. */
+  readonly isOurs: boolean;
+}

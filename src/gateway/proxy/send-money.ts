@@ -7,7 +7,7 @@ import { isReference } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
-import type { MoneyRequest } from './money-request.js';
+import type { MoneyRequest, SentReference } from './money-request.js';
 
 /**
  * Starts or finds the flow of a money POST, and answers as soon as the service's answer is known, with that answer; else
@@ -71,16 +71,6 @@ export function left({ settings, monotonicMs }: ProxyDeps, startedMs: number): n
 const LEAST_MS = 100;
 
 const RETRY_AFTER_SECONDS = 5;
-
-/** The reference that a money POST goes under. */
-export interface SentReference {
-  /** The member of the request that carries it. */
-  readonly member: string;
-  /** Undefined where the caller gave what is none. */
-  readonly reference: string | undefined;
-  /** The caller gave none: it knows this one from us alone, and without it would make another payment. */
-  readonly isOurs: boolean;
-}
 
 export function sentReference(name: MoneyOperationName, body: unknown, newReference: () => string): SentReference {
   const { reference: member } = operations[name];

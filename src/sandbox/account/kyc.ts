@@ -1,6 +1,6 @@
-import type { Kind } from '../transactions/kind.js';
 import type { Lifecycle, Script } from '../transactions/lifecycle.js';
 import type { Transaction } from '../transactions/transactions.js';
+import type { Kind } from '../transactions/kind.js';
 
 export type KycRecordStatus = 'PENDING' | 'IN_REVIEW' | 'APPROVED' | 'REJECTED';
 

@@ -4,15 +4,16 @@ import type { Deposits } from '../bridge/deposits.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import { type Adversary, Mischief } from '../deliveries/adversary.js';
-import { STREAMS, type Deliveries, type Delivery, DELIVERY_JOB } from '../deliveries/deliveries.js';
+import { type Deliveries, type Delivery, DELIVERY_JOB } from '../deliveries/deliveries.js';
 import type { Transport, DeliverOrder } from '../deliveries/deliver.js';
 import { settlementBody } from '../provider.js';
 import { badMembers, Refusal, unknownReference } from '../refusal.js';
 import type { LiveSettings } from '../settings.js';
-import type { Kind } from '../transactions/kind.js';
 import type { Transaction, Transactions } from '../transactions/transactions.js';
 import type { Scheduler } from '../scheduler.js';
 import { type Endpoint, endpoint } from './endpoint.js';
+import { STREAMS } from '../deliveries/message.js';
+import type { Kind } from '../transactions/kind.js';
 
 /** What is done to webhooks on their way, and a forger. */
 export function createAdversaryEndpoints(deps: {

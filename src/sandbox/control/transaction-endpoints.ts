@@ -6,9 +6,9 @@ import type { History } from '../history.js';
 import { OFFRAMP } from '../offramp.js';
 import { badMembers, Refusal, unknownReference } from '../refusal.js';
 import type { Input } from '../transactions/lifecycle.js';
-import type { TransactionTools, StatusWord } from '../transactions/kind.js';
 import type { Transaction } from '../transactions/transactions.js';
 import { type Endpoint, endpoint } from './endpoint.js';
+import type { TransactionTools, StatusWord } from '../transactions/tools.js';
 
 /** Transactions by reference: look at them, move them by hand, and what the interface has no operation for. */
 export function createTransactionEndpoints(

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { KeyValue } from '../database.js';
 import type { Chance } from '../random.js';
 import type { LiveSettings } from '../settings.js';
-import type { Message, Stream } from './deliveries.js';
-import type { Manner } from './signing.js';
+import type { Manner, Message, Stream } from './message.js';
 
 /** One copy of a message that is to be delivered. */
 export interface Copy {

@@ -1,7 +1,8 @@
 import type { LiveSettings } from '../settings.js';
 import type { Chance } from '../random.js';
 import { liveNumber } from '../transactions/transactions.js';
-import { type Deliveries, type Stream, withNumbersAsText } from './deliveries.js';
+import { type Deliveries, withNumbersAsText } from './deliveries.js';
+import type { Stream } from './message.js';
 
 /** What is reported of one transaction or account. */
 export interface News {

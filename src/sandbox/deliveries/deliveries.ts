@@ -3,7 +3,7 @@ import type { Database } from '../database.js';
 import type { Scheduler } from '../scheduler.js';
 import type { LiveSettings, Settings } from '../settings.js';
 import type { Adversary, Copy } from './adversary.js';
-import type { Manner } from './signing.js';
+import type { Manner, Message } from './message.js';
 
 /** `dropped`: the adversary let none of it through. */
 export type DeliveryState = 'pending' | 'delivered' | 'given-up' | 'dropped';
@@ -163,21 +163,6 @@ export function createDeliveries(deps: {
       return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
     },
   };
-}
-
-/** The streams that leave the sandbox: callbacks and account webhooks of the service, posts of the settlement provider. */
-export const STREAMS = ['callback', 'webhook', 'settlement'] as const;
-export type Stream = (typeof STREAMS)[number];
-
-export interface Message {
-  readonly stream: Stream;
-  readonly reference: string;
-  /** The status that the body reports, for people who look at deliveries. */
-  readonly status: string;
-  /** Name of the event; empty for a settlement. */
-  readonly event: string;
-  readonly url: string;
-  readonly body: string;
 }
 
 /** Wait after this many failed tries, or undefined where the delivery is given up. Pure. */

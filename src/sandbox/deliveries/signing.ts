@@ -5,10 +5,6 @@ import type { KeyValue } from '../database.js';
 import type { LiveSettings, WebhookProfile } from '../settings.js';
 import type { Delivery } from './deliveries.js';
 
-/** `plain`: as its stream is signed. `forged`: with a secret that the forger made up. `bare`: without a signature. */
-export const MANNERS = ['plain', 'forged', 'bare'] as const;
-export type Manner = (typeof MANNERS)[number];
-
 /** The secret that signed until a new one took over. */
 export interface PreviousSecret {
   readonly secret: string;

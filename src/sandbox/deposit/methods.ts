@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { FIAT_CURRENCIES } from '../../contract/vocabulary.js';
 import type { CardDepositRequest, BankCheckoutRequest } from '../../contract/deposit.js';
 import { less } from '../exchange.js';
-import type { Kind } from '../transactions/kind.js';
 import type { Transaction, Transactions } from '../transactions/transactions.js';
 import { unknownReference } from '../refusal.js';
 import { customerKey, paymentKind, paymentError } from './payment.js';
+import type { Kind } from '../transactions/kind.js';
 
 /** The interface reads mobile money deposits and has no operation that makes one: control does. */
 export const MobileMoneyRequest = z.strictObject({

@@ -1,7 +1,7 @@
 import { feeOf, less } from '../exchange.js';
 import { accounts, transfer } from '../ledger.js';
-import type { Kind, Move } from '../transactions/kind.js';
 import type { Lifecycle, Script } from '../transactions/lifecycle.js';
+import type { Kind, Move } from '../transactions/kind.js';
 
 /** A customer's payment: by mobile money, by card, at a bank checkout, of an invoice. */
 export type PaymentStatus =

@@ -1,7 +1,20 @@
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
-import type { SandboxLogger } from '../options.js';
-import type { FaultKind } from './fault-rules.js';
+import type { SandboxLogger } from '../logger.js';
+
+export const FAULT_KINDS = [
+  'fail-first',
+  'rate-limited',
+  'error-before',
+  'error-after',
+  'answer-lost',
+  'reset-before',
+  'late-commit',
+  'garbage',
+  'slow',
+  'unauthorized',
+  'duplicate-answer',
+] as const;
 
 /** One injected fault, and the truth about it: whether the request was executed. */
 export interface Injection {
@@ -83,3 +96,5 @@ export function createFaultLog(deps: { database: Database; clock: Clock; logger:
     },
   };
 }
+
+export type FaultKind = (typeof FAULT_KINDS)[number];

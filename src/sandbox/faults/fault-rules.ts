@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operationNames } from '../../contract/index.js';
 import type { Database } from '../database.js';
 import type { Chance } from '../random.js';
-import type { FaultLog } from './fault-log.js';
+import { type FaultLog, FAULT_KINDS } from './fault-log.js';
 
 /** A rule that hit a request. `chance` is this hit's own number from 0 to 1, for what else is left to the seed. */
 export interface Hit {
@@ -86,21 +86,6 @@ export function createFaultRules(deps: { database: Database; log: FaultLog; chan
     },
   };
 }
-
-export const FAULT_KINDS = [
-  'fail-first',
-  'rate-limited',
-  'error-before',
-  'error-after',
-  'answer-lost',
-  'reset-before',
-  'late-commit',
-  'garbage',
-  'slow',
-  'unauthorized',
-  'duplicate-answer',
-] as const;
-export type FaultKind = (typeof FAULT_KINDS)[number];
 
 export const GARBAGE_VARIANTS = ['html', 'truncated', 'wrong-shape', 'no-reason', 'empty', 'not-an-object'] as const;
 export type GarbageVariant = (typeof GARBAGE_VARIANTS)[number];

@@ -3,7 +3,8 @@ import type { Committed, Exchange } from '../exchange.js';
 import { Refusal } from '../refusal.js';
 import type { Answer } from '../ledger.js';
 import { pick } from '../random.js';
-import { type Hit, type FaultKind, type FaultRule, GARBAGE_VARIANTS, type GarbageVariant } from './fault-rules.js';
+import { type Hit, type FaultRule, GARBAGE_VARIANTS, type GarbageVariant } from './fault-rules.js';
+import type { FaultKind } from './fault-log.js';
 
 /** What a fault may do besides what can be done with every request. */
 export interface FaultTools {

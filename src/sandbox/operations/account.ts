@@ -5,8 +5,8 @@ import { KYC, KYC_IDS, kycRecord, UNKNOWN_KYC_WORD } from '../account/kyc.js';
 import type { Scenarios } from '../scenarios.js';
 import type { Carrier } from '../transactions/carrier.js';
 import type { Transaction, Transactions } from '../transactions/transactions.js';
-import type { StatusWord } from '../transactions/kind.js';
 import type { Handler } from './handler.js';
+import type { StatusWord } from '../transactions/tools.js';
 
 const exists = () => new Refusal(409, 'INTEGRATOR_EXISTS', 'An integrator with this email exists already');
 

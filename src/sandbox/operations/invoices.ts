@@ -4,8 +4,8 @@ import { INVOICE, invoiceRecord, type Invoices, INVOICE_PAYMENT, invoicePaymentR
 import type { Admit } from '../transactions/admit.js';
 import type { ReferenceNumbers } from '../transactions/transactions.js';
 import { unknownReference, badMembers } from '../refusal.js';
-import type { StatusWord } from '../transactions/kind.js';
 import type { Handler } from './handler.js';
+import type { StatusWord } from '../transactions/tools.js';
 
 export function createCreateInvoice(deps: {
   admit: Admit;

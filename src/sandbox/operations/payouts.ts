@@ -2,12 +2,12 @@ import type { OfframpRequest } from '../../contract/offramp.js';
 import type { CryptoSendRequest } from '../../contract/onramp.js';
 import { OFFRAMP, offrampRecord } from '../offramp.js';
 import type { Admit } from '../transactions/admit.js';
-import type { StatusWord } from '../transactions/kind.js';
 import { unknownReference, badMembers } from '../refusal.js';
 import type { Transaction, Transactions, ReferenceNumbers } from '../transactions/transactions.js';
 import { isSouthAfrican, WITHDRAWAL } from '../withdrawal.js';
 import { CRYPTO_SEND, cryptoSendRecord } from '../crypto-send.js';
 import type { Handler } from './handler.js';
+import type { StatusWord } from '../transactions/tools.js';
 
 /** "Which of mobileMoneyReceiver and bankReceiver must be given: not shown": either, both and neither are taken. */
 export function createCreateOfframp(deps: { admit: Admit; wordFor: StatusWord }): Handler<'createOfframp'> {

@@ -5,9 +5,9 @@ import { insufficientFunds, type Refusal, transactionFailed } from '../refusal.j
 import type { Scenarios } from '../scenarios.js';
 import type { LiveSettings } from '../settings.js';
 import type { Carrier } from './carrier.js';
-import type { Kind } from './kind.js';
 import { scriptOf, COMPLETED } from './lifecycle.js';
 import type { Transaction, Transactions } from './transactions.js';
+import type { Kind } from './kind.js';
 
 /** A request that was let in, as far as all kinds are alike. Inside `database.write`. */
 export type Admit = <B>(

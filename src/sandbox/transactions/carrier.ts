@@ -4,9 +4,9 @@ import type { History, Mover } from '../history.js';
 import type { Ledger } from '../ledger.js';
 import type { JobKind, Scheduler } from '../scheduler.js';
 import type { LiveSettings } from '../settings.js';
-import type { Kind } from './kind.js';
 import { advance, following, type Input, type Script, scriptOf, wordOf } from './lifecycle.js';
 import type { Transaction, Transactions } from './transactions.js';
+import type { Kind } from './kind.js';
 
 export const TRANSACTION_JOB = 'transaction-step';
 

@@ -1,21 +1,6 @@
-import type { CryptoSendRequest } from '../../contract/onramp.js';
 import type { EntryKind, Posting } from '../ledger.js';
-import type { Core } from '../core.js';
-import { CRYPTO_SEND } from '../crypto-send.js';
-import { INVOICE, INVOICE_PAYMENT } from '../invoice.js';
-import { kindOf } from '../kinds.js';
-import type { JobKind } from '../scheduler.js';
-import type { LiveSettings } from '../settings.js';
-import { type Lifecycle, wordOf } from './lifecycle.js';
-import {
-  type Transaction,
-  createReferenceNumbers,
-  type ReferenceNumbers,
-  createTransactions,
-  type Transactions,
-} from './transactions.js';
-import { type Admit, createAdmit } from './admit.js';
-import { type Carrier, createCarrier, TRANSACTION_JOB } from './carrier.js';
+import type { Lifecycle } from './lifecycle.js';
+import type { Transaction } from './transactions.js';
 
 export interface Move {
   readonly kind: EntryKind;
@@ -54,45 +39,3 @@ export interface Kind<B = never> {
   /** What the account's webhook reports besides. */
   alsoTells(transaction: Transaction<B>, data: object, at: string): readonly Notice[];
 }
-
-/** What the operations with a lifecycle are made of. */
-export interface TransactionTools {
-  readonly transactions: Transactions;
-  readonly carrier: Carrier;
-  readonly admit: Admit;
-  readonly wordFor: StatusWord;
-  readonly numberOf: ReferenceNumbers;
-  readonly jobs: Readonly<Record<string, JobKind>>;
-}
-
-export function createTransactionTools(
-  core: Core & { readonly onCryptoArrived: (send: CryptoSendRequest) => void },
-): TransactionTools {
-  const transactions = createTransactions(core);
-
-  function onEntered({ operation, reference, status, body }: Transaction): void {
-    if (status !== 'SUCCESSFUL') return;
-    if (operation === CRYPTO_SEND.operation) core.onCryptoArrived(body as CryptoSendRequest);
-    if (operation !== INVOICE_PAYMENT.operation) return;
-    const [invoice] = transactions.ofReference(reference, INVOICE.operation);
-    if (invoice !== undefined) carrier.apply(invoice.id, { kind: 'payment', status: 'PAID' });
-  }
-
-  const carrier = createCarrier({ ...core, transactions, kindOf, onEntered });
-  return {
-    transactions,
-    carrier,
-    admit: createAdmit({ ...core, transactions, carrier }),
-    wordFor: createWords(core),
-    numberOf: createReferenceNumbers(core),
-    jobs: { [TRANSACTION_JOB]: carrier.job },
-  };
-}
-
-/** The word that a transaction's status has on the wire at present. */
-export type StatusWord = (kind: Pick<Kind, 'lifecycle'>, transaction: Pick<Transaction, 'status'>) => string;
-
-const createWords =
-  (deps: { settings: LiveSettings }): StatusWord =>
-  ({ lifecycle }, { status }) =>
-    wordOf(lifecycle, status, deps.settings.current().vocabulary);

@@ -7,7 +7,7 @@ import { flowOf } from '../../../src/flows/index.js';
 import type { FlowKind } from '../../../src/protocol/vocabulary.js';
 import { createCardVault } from '../../../src/gateway/cards/card-intake.js';
 import { createDispatcher, type Dispatcher } from '../../../src/gateway/dispatch/dispatcher.js';
-import { createDrain, createIntake } from '../../../src/gateway/dispatch/intake.js';
+import { createIntake } from '../../../src/gateway/dispatch/intake.js';
 import { createOpenSignals, createSignalPace } from '../../../src/gateway/dispatch/signal-pace.js';
 import { createSettler, type Settler } from '../../../src/gateway/dispatch/settler.js';
 import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-flows.js';
@@ -21,6 +21,7 @@ import { signalFlow, startFlow, type StartedFlow } from '../../../src/temporal/s
 import type { Process } from '../core/process.js';
 import type { TemporalServer } from '../temporal/server.js';
 import { GATEWAY_URL, PROVIDER_SECRET, SERVICE_SECRET } from './sandbox.js';
+import { createDrain } from '../../../src/gateway/dispatch/drain.js';
 
 export const ACCOUNT = 'sim';
 
