@@ -1,7 +1,8 @@
-import type { ClaimKey, ClaimOrder, ClaimPhase, Rejection } from '../src/store/claim.js';
+import type { ClaimKey, ClaimOrder, ClaimPhase } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import type { ClaimRef, Pin } from './types.js';
+import type { Rejection } from '../src/protocol/messages.js';
 
 /** What a flow does to its claims between submits. All are safe to repeat. */
 export function createClaimActivities(deps: ActivityDeps) {

@@ -2,9 +2,9 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { type CallbackSender, CallbackRefusedError, NoCallbackSecretError } from '../src/callbacks/index.js';
 import { retryAfterMs } from '../src/service-client/retry-after.js';
-import type { CallbackFailure, Notification } from '../src/flows/callback.js';
 import type { ActivityDeps } from './deps.js';
 import { elapsedMs } from './timing.js';
+import type { CallbackFailure, Notification } from '../src/protocol/callbacks.js';
 
 /** The receiver says that this address is gone for good. */
 const GONE = 410;

@@ -1,7 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { eventOfRow } from '../src/flows/event-of-row.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
-import type { InboxRow } from '../src/store/inbox.js';
 import { createBridgeActivities } from './bridge-transfer.js';
 import { createCallbackActivities } from './deliver-callback.js';
 import { createCardActivities } from './card-deposit.js';
@@ -12,6 +11,7 @@ import { createInvoicePaidActivities } from './invoice-paid.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
 import { readFailure } from './failures.js';
+import type { InboxRow } from '../src/protocol/events.js';
 
 /** Every activity of a worker of all flows. Their names are durable: running flows hold on to them. */
 export function createActivities(deps: ActivityDeps) {

@@ -11,12 +11,13 @@ import {
 import { pause, systemClock } from '../src/clock.js';
 import type { OperationName } from '../src/contract/index.js';
 import { UnsafeAmountError } from '../src/money.js';
-import type { ClaimKey, ContradictionGuard, Rejection, Reservation } from '../src/store/claim.js';
+import type { ClaimKey, ContradictionGuard, Reservation } from '../src/store/claim.js';
 import type { LookupSays } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import { requireOwnDeployment, recordAnswer } from './claims.js';
 import { endsFlow, retryLater, storing } from './failures.js';
 import type { ClaimRef, RepeatSetting, SubmitOutcome } from './types.js';
+import type { Rejection } from '../src/protocol/messages.js';
 
 export interface Submission<Request> {
   readonly claim: ClaimRef;

@@ -1,6 +1,6 @@
 import type { ClaimSays, LookupSays, Repeat } from '../src/protocol/decisions.js';
-import type { Rejection } from '../src/store/claim.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
+import type { Rejection } from '../src/protocol/messages.js';
 
 /** What the flow's first activity pinned into the flow: the deployment that it belongs to. */
 export interface Pin {

@@ -6,7 +6,6 @@ import {
   CancellationScope,
   rootCause,
 } from '@temporalio/workflow';
-import type { CallbackOrder, CallbackReport, CallbackFailure, Notification } from '../src/flows/callback.js';
 import { isPlaintext, isUndecodable, requireKnownKey } from '../src/protocol/plaintext-marker.js';
 import { UNDELIVERED } from '../src/protocol/vocabulary.js';
 import { isLast, openDelivery, type Delivery, type DeliveryCarried } from './callbacks.js';
@@ -14,6 +13,7 @@ import { CALLBACK_IDLE_MS, UNDELIVERED_KEPT_MS, CALLBACK, CALLBACK_TRIED_FOR_MS,
 import { act } from './engine/activities.js';
 import { markAs } from './engine/flow.js';
 import { observed } from './engine/waits.js';
+import type { CallbackOrder, CallbackReport, CallbackFailure, Notification } from '../src/protocol/callbacks.js';
 
 /**
  * Tells one flow's caller of its changes, in their order: one callback at a time, always the newest change. It outlives

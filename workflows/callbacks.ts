@@ -1,4 +1,8 @@
 import { setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
+import { isPlaintext, isUndecodable, requireKnownKey } from '../src/protocol/plaintext-marker.js';
+import type { FlowView } from '../src/protocol/messages.js';
+import { callbacksQuery, changesSignal, resendSignal } from './engine/messages.js';
+import { MAX_SIGNALS_PER_RUN, MAX_SKIPPED } from './engine/policies.js';
 import type {
   CallbackFailure,
   CallbackOrder,
@@ -7,11 +11,7 @@ import type {
   Delivered,
   FlowChange,
   Notification,
-} from '../src/flows/callback.js';
-import { isPlaintext, isUndecodable, requireKnownKey } from '../src/protocol/plaintext-marker.js';
-import type { FlowView } from '../src/protocol/messages.js';
-import { callbacksQuery, changesSignal, resendSignal } from './engine/messages.js';
-import { MAX_SIGNALS_PER_RUN, MAX_SKIPPED } from './engine/policies.js';
+} from '../src/protocol/callbacks.js';
 
 /** What travels through continue-as-new. */
 export interface DeliveryCarried {

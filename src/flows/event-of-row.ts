@@ -1,8 +1,8 @@
-import type { InboxRow } from '../store/inbox.js';
 import type { FlowDefinition } from './flow.js';
 import { flowOf } from './index.js';
 import type { FlowEvent } from '../protocol/messages.js';
 import { parseFlowId } from '../protocol/vocabulary.js';
+import type { InboxRow } from '../protocol/events.js';
 
 /** A person vouched for a row that its flow may have taken before, as unverified: flows take each id once. */
 const VOUCHED = '.vouched';

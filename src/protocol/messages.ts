@@ -99,3 +99,17 @@ export interface PayOrder {
 export function addressFact(address: string): string {
   return /^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address;
 }
+
+/** What the service answered to the flow's main POST, for the caller who waits for it. */
+export type SubmitAnswer =
+  | { readonly kind: 'accepted'; readonly answer: unknown }
+  | { readonly kind: 'rejected'; readonly httpStatus: number; readonly message: string; readonly code: string | null }
+  /** The flow ended or parked before the service's answer was known. */
+  | { readonly kind: 'none'; readonly reason: string };
+
+/** The service's refusal, kept small: never a body, a header or a token. */
+export interface Rejection {
+  readonly httpStatus: number;
+  readonly message: string;
+  readonly code?: string;
+}

@@ -20,7 +20,7 @@ export type {
   ServiceAnswer,
   ServiceAnswers,
   ShownEvent,
-} from './gateway-json.js';
+} from '../protocol/gateway-json.js';
 export { readCallback } from './read-callback.js';
 export type { FlowCallback, ReceivedCallback } from './read-callback.js';
 export {

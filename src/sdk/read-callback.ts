@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { z } from 'zod';
-import type { FlowChange, SkippedChange } from '../flows/callback.js';
 import { CallbackError } from './errors.js';
+import type { FlowChange, SkippedChange } from '../protocol/callbacks.js';
 
 export interface ReceivedCallback {
   /** `whsec_…`, of the gateway's `CALLBACK_SECRETS`: any of them may have signed, so that they can be rotated. */

@@ -20,7 +20,7 @@ import type {
   Replay,
   ServiceAnswers,
   ShownEvent,
-} from './gateway-json.js';
+} from '../protocol/gateway-json.js';
 import {
   type CallbackQuery,
   type EventQuery,

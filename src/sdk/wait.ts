@@ -1,5 +1,5 @@
 import type { FlowState, FlowKind } from '../protocol/vocabulary.js';
-import type { Flow, EventState } from './gateway-json.js';
+import type { Flow, EventState } from '../protocol/gateway-json.js';
 import { type CallOptions, repeat, pause } from './request.js';
 
 export interface WaitOptions {

@@ -1,3 +1,5 @@
+import type { Rejection } from '../protocol/messages.js';
+
 /** What identifies a claim: one money-moving operation for one reference of one account at the service. */
 export interface ClaimKey {
   readonly account: string;
@@ -11,13 +13,6 @@ export interface ClaimKey {
  * not-sent error. `void`: nothing was sent and nothing ever will be.
  */
 export type ClaimPhase = 'reserved' | 'sending' | 'answered' | 'rejected' | 'void';
-
-/** The service's refusal, kept small: never a body, a header or a token. */
-export interface Rejection {
-  readonly httpStatus: number;
-  readonly message: string;
-  readonly code?: string;
-}
 
 export interface Claim extends ClaimKey {
   readonly phase: ClaimPhase;

@@ -1,7 +1,8 @@
-import type { Claim, ClaimKey, ClaimPhase, ClaimStore, Rejection, Reservation } from './claim.js';
+import type { Claim, ClaimKey, ClaimPhase, ClaimStore, Reservation } from './claim.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
+import type { Rejection } from '../protocol/messages.js';
 
 const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
 const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;

@@ -1,6 +1,7 @@
-import type { InboxRow, InboxStore } from './inbox.js';
+import type { InboxStore } from './inbox.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Request, Row, SqlValue, Step, StepResult } from './sql-message.js';
+import type { InboxRow } from '../protocol/events.js';
 
 /** Ours, nobody's, or of somebody whose time is up. What another one holds is left alone. */
 const NOT_OTHERS = `(leased_by IS NULL OR leased_by = ? OR due_at <= ?)`;

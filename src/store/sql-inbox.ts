@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { SealBrokenError, UnknownKeyError } from '../keys/index.js';
-import type { InboxState, InboxStore, Receipt, InboxRow, InboxSource, Proof, ReceivedEvent } from './inbox.js';
+import type { InboxStore, Receipt } from './inbox.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import { createInboxLeases } from './sql-inbox-leases.js';
 import type { Request, Row, SqlValue, StepResult, SqlBlob } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
+import type { InboxState, InboxRow, InboxSource, Proof, ReceivedEvent } from '../protocol/events.js';
 
 const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;

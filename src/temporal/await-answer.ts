@@ -10,9 +10,9 @@ import {
   WorkflowUpdateStage,
 } from '@temporalio/client';
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
-import type { SubmitAnswer } from '../../workflows/engine/messages.js';
 import { type FlowKind, UPDATES } from '../protocol/vocabulary.js';
 import { startOptions, type StartFlowDeps } from './start-flow.js';
+import type { SubmitAnswer } from '../protocol/messages.js';
 
 /** What came of waiting for the service's answer to a flow's POST. */
 export type Awaited =

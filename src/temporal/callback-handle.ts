@@ -1,7 +1,6 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import type { CallbackFailure, CallbackOrder, CallbackReport } from '../flows/callback.js';
 import {
   callbackIdOf,
   CALLBACKS_QUERY,
@@ -12,6 +11,7 @@ import {
   TASK_QUEUE,
   UNDELIVERED,
 } from '../protocol/vocabulary.js';
+import type { CallbackFailure, CallbackOrder, CallbackReport } from '../protocol/callbacks.js';
 
 /** The delivery of one flow's callbacks, as the server and its worker know it. */
 export interface CallbackFacts {

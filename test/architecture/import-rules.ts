@@ -9,6 +9,8 @@ interface Rule {
   readonly because: string;
   /** Its `import type`s are free: what it runs with is told apart by the bundle. */
   readonly typesFree?: true;
+  /** What it may import the types of, and nothing else. */
+  readonly typesOf?: RegExp;
 }
 
 const NODE = /^node:/;
@@ -75,7 +77,11 @@ export const RULES: readonly Rule[] = [
     may: [CALLBACKS, /^(ipaddr\.js|standardwebhooks)$/, NODE],
     because: 'who may be called must be judged apart from what is told',
   },
-  { of: STORE, may: [STORE, KEYS, /^libsql$/, /^pg$/, NODE], because: 'claims and inbox outlive whoever uses them' },
+  {
+    of: STORE,
+    may: [STORE, PROTOCOL, KEYS, /^libsql$/, /^pg$/, NODE],
+    because: 'claims and inbox outlive whoever uses them',
+  },
   {
     of: /^src\/sandbox\//,
     may: [/^src\/sandbox\//, CONTRACT, ZOD, /^(big\.js|fastify|libsql|standardwebhooks)$/, NODE],
@@ -83,6 +89,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: /^src\/sdk\//,
+    typesOf: FLOWS,
     may: [/^src\/sdk\//, CONTRACT, PROTOCOL, ZOD, /^standardwebhooks$/, NODE],
     because: 'it runs in the backends of others: the gateway is behind HTTP, and what it brings along stays small',
   },
@@ -143,7 +150,9 @@ export function importViolations(files: readonly SourceFile[]): readonly string[
     if (rule === undefined) return [`${file.path}: no import rule is about it; add one to import-rules.ts`];
     return importsOf(file)
       .filter(({ to, typeOnly }) => !(typeOnly && rule.typesFree === true) && !isErasedPackageType(to, typeOnly))
-      .filter(({ to }) => !rule.may.some((pattern) => pattern.test(to)))
+      .filter(
+        ({ to, typeOnly }) => !(typeOnly && rule.typesOf?.test(to)) && !rule.may.some((pattern) => pattern.test(to)),
+      )
       .map(({ to }) => `${file.path} imports ${to}: ${rule.because}`);
   });
 }

@@ -3,7 +3,6 @@ import type proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { Webhook } from 'standardwebhooks';
 import { createCallbackSender } from '../../src/callbacks/index.js';
-import type { CallbackReport } from '../../src/flows/callback.js';
 import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { until as soon } from '../harness/until.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
@@ -11,6 +10,7 @@ import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
+import type { CallbackReport } from '../../src/protocol/callbacks.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCallbackSender } from '../../src/callbacks/index.js';
-import type { CallbackReport } from '../../src/flows/callback.js';
 import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
+import type { CallbackReport } from '../../src/protocol/callbacks.js';
 
 const HOUR_MS = 3_600_000;
 const secrets = [`whsec_${Buffer.alloc(32, 5).toString('base64')}`];

@@ -1,12 +1,12 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { callbackCapability } from '../../src/flows/capability.js';
-import type { InboxRow } from '../../src/store/inbox.js';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';
 import { reportOf, untilShown, type Rig } from './rig.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
+import type { InboxRow } from '../../src/protocol/events.js';
 
 export const GATEWAY_POINTS = ['before-the-row', 'after-the-row', 'after-the-answer', 'after-the-signal'] as const;
 export type GatewayPoint = (typeof GATEWAY_POINTS)[number];

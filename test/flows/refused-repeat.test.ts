@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { MoneyOperationName } from '../../src/contract/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
-import type { SubmitAnswer } from '../../workflows/engine/messages.js';
+import type { FlowReport, SubmitAnswer } from '../../src/protocol/messages.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';

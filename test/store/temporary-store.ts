@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKeyring, type Keyring } from '../../src/keys/index.js';
-import type { ReceivedEvent } from '../../src/store/inbox.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { openPostgresStore } from '../../src/store/postgres/open.js';
 import { openStore } from '../../src/store/libsql/open.js';
@@ -10,6 +9,7 @@ import { turnOf } from '../../src/store/sql-connection.js';
 import type { Store } from '../../src/store/store.js';
 import { makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import type { StoreKind } from './store-kinds.js';
+import type { ReceivedEvent } from '../../src/protocol/events.js';
 
 export const keyring = createKeyring([{ id: 'test', bytes: new Uint8Array(32).fill(7) }]);
 

@@ -7,7 +7,14 @@ import {
   workflowInfo,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { FlowReport, FlowView, Outcome, Parked, TimelineEntry } from '../../src/protocol/messages.js';
+import type {
+  FlowReport,
+  FlowView,
+  Outcome,
+  Parked,
+  TimelineEntry,
+  SubmitAnswer,
+} from '../../src/protocol/messages.js';
 import {
   defaultDeadlineSeconds,
   type FlowKind,
@@ -18,7 +25,7 @@ import {
 } from '../../src/protocol/vocabulary.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
 import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
-import { eventsSignal, flowQuery, type SubmitAnswer, type Resolution, type MoneyPhase } from './messages.js';
+import { eventsSignal, flowQuery, type Resolution, type MoneyPhase } from './messages.js';
 import { reportChanges, type ChangeReports, type ReportsCarried } from './report-changes.js';
 import { MAX_TIMELINE } from './policies.js';
 

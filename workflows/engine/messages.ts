@@ -1,11 +1,11 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { CallbackReport } from '../../src/flows/callback.js';
 import type {
   FlowReport,
   PayOrder,
   PersonOrder,
   RefundInvoiceOrder,
   ResolveOrder,
+  SubmitAnswer,
 } from '../../src/protocol/messages.js';
 import {
   CALLBACKS_QUERY,
@@ -17,6 +17,7 @@ import {
   type ParkAction,
 } from '../../src/protocol/vocabulary.js';
 import type { Pin } from '../../activities/types.js';
+import type { CallbackReport } from '../../src/protocol/callbacks.js';
 
 /** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
 export const eventsSignal = defineSignal<[unknown]>(EVENTS_SIGNAL);
@@ -33,13 +34,6 @@ export const provideRefundInvoiceUpdate = defineUpdate<{ accepted: true; expires
   UPDATES.provideRefundInvoice,
 );
 export const payUpdate = defineUpdate<SubmitAnswer, [PayOrder]>(UPDATES.pay);
-
-/** What the service answered to the flow's main POST, for the caller who waits for it. */
-export type SubmitAnswer =
-  | { readonly kind: 'accepted'; readonly answer: unknown }
-  | { readonly kind: 'rejected'; readonly httpStatus: number; readonly message: string; readonly code: string | null }
-  /** The flow ended or parked before the service's answer was known. */
-  | { readonly kind: 'none'; readonly reason: string };
 
 export interface Resolution extends ResolveOrder {
   readonly action: ParkAction;

@@ -1,8 +1,7 @@
 import type { StatusReading, StepTerms, Pin, SubmitOutcome, Windows } from '../../activities/types.js';
 import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
-import type { FlowEvent } from '../../src/protocol/messages.js';
+import type { FlowEvent, SubmitAnswer } from '../../src/protocol/messages.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
-import type { SubmitAnswer } from './messages.js';
 import { unlessStopped } from './stop.js';
 import { checkInput } from './activities.js';
 import {

@@ -1,7 +1,7 @@
 import type { SubmitOutcome, Facts } from '../../activities/types.js';
 import type { TrustedSay } from '../../src/protocol/decisions.js';
-import type { Rejection } from '../../src/store/claim.js';
 import type { GuardedClaim } from './messages.js';
+import type { Rejection } from '../../src/protocol/messages.js';
 
 /** One money POST of a flow, with what its kind knows of it. */
 export interface Post {

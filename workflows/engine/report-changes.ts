@@ -5,12 +5,12 @@ import {
   ParentClosePolicy,
   startChild,
 } from '@temporalio/workflow';
-import type { CallbackOrder, FlowChange } from '../../src/flows/callback.js';
 import type { FlowView } from '../../src/protocol/messages.js';
 import { CALLBACK_WORKFLOW, callbackIdOf, CHANGES_SIGNAL } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { timeAfter, hasChanged, toChange } from '../callbacks.js';
 import type { MoneyPhase } from './messages.js';
+import type { CallbackOrder, FlowChange } from '../../src/protocol/callbacks.js';
 
 /** What travels through continue-as-new. */
 export interface ReportsCarried {

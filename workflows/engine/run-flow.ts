@@ -8,11 +8,11 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { FlowReport, Outcome, ResolveOrder } from '../../src/protocol/messages.js';
+import type { FlowReport, Outcome, ResolveOrder, SubmitAnswer } from '../../src/protocol/messages.js';
 import { END_REASONS, type FlowKind } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
 import { showState, openFlow, type Flow, type FlowCarried } from './flow.js';
-import { answerUpdate, cancelUpdate, resolveUpdate, type SubmitAnswer, type Resolution } from './messages.js';
+import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
 import { checkOrder, notAllowed, onUpdate, legalAction, park, REFUSED } from './park.js';
 import { STORE, MAX_SIGNALS_PER_RUN } from './policies.js';
 import { tryStop } from './stop.js';

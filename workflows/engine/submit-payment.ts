@@ -1,5 +1,4 @@
 import type { StepTerms } from '../../activities/types.js';
-import type { SubmitAnswer } from './messages.js';
 import { SUBMIT, submitPolicy } from './policies.js';
 import { act } from './activities.js';
 import { decideMismatch, trustedSay } from './evidence.js';
@@ -8,6 +7,7 @@ import type { Flow } from './flow.js';
 import { submit } from './submit.js';
 import { handlePaymentEvents, rulesOf, stageReached, type Payment, type PaymentPlan } from './payment.js';
 import type { Post } from './post.js';
+import type { SubmitAnswer } from '../../src/protocol/messages.js';
 
 /**
  * Sends a payment's POST under its claim. Returns when the service is known to have it (by its answer, by the claim, by

@@ -1,10 +1,10 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 import type { DescribedStep } from '../../activities/types.js';
-import type { PayOrder } from '../../src/protocol/messages.js';
+import type { PayOrder, SubmitAnswer } from '../../src/protocol/messages.js';
 import type { Payment } from '../engine/payment.js';
 import { act } from '../engine/activities.js';
 import type { Flow } from '../engine/flow.js';
-import { payUpdate, type SubmitAnswer } from '../engine/messages.js';
+import { payUpdate } from '../engine/messages.js';
 import { READ, STORE_PATIENCE_MS } from '../engine/policies.js';
 import { within } from '../engine/waits.js';
 import { checkOrder, notAllowed, onUpdate } from '../engine/park.js';

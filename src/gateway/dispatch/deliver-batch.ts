@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { eventOfRow, rowIdOf } from '../../flows/event-of-row.js';
 import type { FlowEvent, FlowReport } from '../../protocol/messages.js';
-import type { EventVerdict, InboxBatch, InboxRow, InboxStore } from '../../store/inbox.js';
+import type { EventVerdict, InboxBatch, InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { SignalOutcome } from '../../temporal/start-flow.js';
 import {
@@ -25,6 +25,7 @@ import {
   type SignalPace,
 } from './signal-pace.js';
 import type { UnreadableFlows } from './unreadable-flows.js';
+import type { InboxRow } from '../../protocol/events.js';
 
 export interface DeliverDeps {
   readonly inbox: InboxStore;

@@ -1,5 +1,6 @@
-import type { InboxStore, Receipt, ReceivedEvent } from '../../store/inbox.js';
+import type { InboxStore, Receipt } from '../../store/inbox.js';
 import type { Dispatcher, Place } from './dispatcher.js';
+import type { ReceivedEvent } from '../../protocol/events.js';
 
 /** An event for which a place is held. */
 interface First {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { canonicalJson } from '../../store/canonical-json.js';
-import type { InboxSource, Proof, Receipt, ReceivedEvent } from '../../store/inbox.js';
+import type { Receipt } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
 import type { SettlementTrust, WebhookProfile } from '../../config/settings-shape.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
@@ -9,6 +9,7 @@ import { bodyOf } from '../http/json-body.js';
 import type { RateLimit } from '../http/rate-limit.js';
 import type { EventLabels } from './match-webhook.js';
 import type { SignatureProfile } from './signatures.js';
+import type { InboxSource, Proof, ReceivedEvent } from '../../protocol/events.js';
 
 export interface ReceiveDeps {
   readonly store: Pick<Store, 'mac'>;

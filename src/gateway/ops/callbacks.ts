@@ -4,13 +4,13 @@ import { z } from 'zod';
 import type { TokenRole } from '../../config/gateway-tokens.js';
 import type { CallbackHandles, CallbackFacts, ListedCallbacks } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
-import type { CallbackFailure, Notification } from '../../flows/callback.js';
 import { parseFlowId } from '../../protocol/vocabulary.js';
-import type { CallbackJson, CallbacksJson, DeliveredJson, ListedCallbacksJson } from '../../sdk/gateway-json.js';
+import type { CallbackJson, CallbacksJson, DeliveredJson, ListedCallbacksJson } from '../../protocol/gateway-json.js';
 import { addressOf } from '../flows/address.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 import { type FlowAddress, parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
+import type { CallbackFailure, Notification } from '../../protocol/callbacks.js';
 
 export interface CallbackRoutesDeps {
   readonly tokens: TokenCheck;

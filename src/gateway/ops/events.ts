@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Logger } from 'pino';
 import type { TokenRole } from '../../config/gateway-tokens.js';
-import type { InboxRow, InboxState } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { flowOf } from '../../flows/index.js';
@@ -15,6 +14,7 @@ import type { TokenCheck } from '../http/bearer-token.js';
 import { bodyOrEmpty } from '../http/json-body.js';
 import { parseBody, flowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
+import type { InboxRow, InboxState } from '../../protocol/events.js';
 
 export interface EventRoutesDeps {
   readonly store: Store;

@@ -1,9 +1,9 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
-import type { InboxSource } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 import type { FlowStats } from './flow-stats.js';
+import type { InboxSource } from '../../protocol/events.js';
 
 /** What the parts of the gateway report as they work. */
 interface Metrics {

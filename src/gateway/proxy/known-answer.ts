@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import type { SubmitAnswer } from '../../../workflows/engine/messages.js';
-import type { FlowView } from '../../protocol/messages.js';
+import type { FlowView, SubmitAnswer } from '../../protocol/messages.js';
 import type { Claim } from '../../store/claim.js';
 import { submitFingerprint } from '../../store/store-key.js';
 import { flowFingerprint } from '../../temporal/start-flow.js';

@@ -1,10 +1,10 @@
-import type { InboxRow } from '../../../src/store/inbox.js';
 import type { Journal } from '../driver/driver.js';
 import type { Delivered } from '../world/deliveries.js';
 import type { WireEntry } from '../world/service-port.js';
 import { units, type Book } from './book.js';
 import { violation, type Ended } from './safety.js';
 import type { Violation } from './violation.js';
+import type { InboxRow } from '../../../src/protocol/events.js';
 
 export interface RestFacts {
   readonly book: Book;

@@ -2,8 +2,8 @@ import { createStore, type Store } from '../../../src/store/store.js';
 import { LIBSQL_MIGRATIONS } from '../../../src/store/libsql/migrations.js';
 import { migrate } from '../../../src/store/dialect.js';
 import { createKeyring } from '../../../src/keys/index.js';
-import type { InboxRow } from '../../../src/store/inbox.js';
 import { connectionOf, type MemoryDatabase, type Through } from './memory-database.js';
+import type { InboxRow } from '../../../src/protocol/events.js';
 
 const KEYRING = createKeyring([{ id: 'sim', bytes: new Uint8Array(32).fill(7) }]);
 

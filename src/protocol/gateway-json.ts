@@ -1,8 +1,7 @@
-import type { CallbackFailure, CallbackState } from '../flows/callback.js';
-import type { FlowView } from '../protocol/messages.js';
-import type { FlowKind, FlowState } from '../protocol/vocabulary.js';
-import type { Rejection } from '../store/claim.js';
-import type { InboxRow, InboxState } from '../store/inbox.js';
+import type { FlowView, Rejection } from './messages.js';
+import type { FlowKind, FlowState } from './vocabulary.js';
+import type { CallbackFailure, CallbackState } from './callbacks.js';
+import type { InboxRow, InboxState } from './events.js';
 
 /** A flow, as the gateway shows it. */
 export type Flow = FlowView;

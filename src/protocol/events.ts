@@ -1,0 +1,37 @@
+/** The outcome of an event. Words of DESIGN.md. */
+export type InboxState =
+  'waiting' | 'delivered' | 'applied' | 'duplicate' | 'unverified' | 'late' | 'unmatched' | 'conflicting';
+
+/** The door that the event came in by. */
+export type InboxSource = 'callback' | 'settlement' | 'webhook';
+
+/** Why an event is trusted; null while it is not. */
+export type Proof = 'signature' | 'capability' | 'network' | 'corroborated' | 'person';
+
+export interface ReceivedEvent {
+  readonly id: string;
+  readonly source: InboxSource;
+  /** Null where the body names no flow that we can identify: it is kept as `unmatched`. */
+  readonly flowId: string | null;
+  readonly reference: string | null;
+  /** The status word of the body, as it came; null where there is none. */
+  readonly status: string | null;
+  readonly proof: Proof | null;
+  /** Keyed hash of what the body says: equal content is one event, whatever its delivery id. */
+  readonly contentHash: string;
+  /** The parsed body. Sealed on disk; undefined once it was purged. */
+  readonly body: unknown;
+}
+
+export interface InboxRow extends ReceivedEvent {
+  readonly state: InboxState;
+  /** Why it is in this state, in words for a person. */
+  readonly detail: string | null;
+  readonly receivedAt: string;
+  readonly deliveredAt: string | null;
+  readonly settledAt: string | null;
+  /** How often the same content came again. */
+  readonly repeats: number;
+  /** Why body and detail do not open (a key is gone, a seal is broken); then they are left out. Absent where they do. */
+  readonly unreadable?: string;
+}
