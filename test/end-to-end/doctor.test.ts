@@ -130,6 +130,6 @@ describe('clocks', () => {
   });
 
   test('that cannot be compared are said to be', () => {
-    expect(verdicts(null)).toEqual([expect.stringMatching(/^note: the service tells no date/)]);
+    expect(verdicts(null)).toEqual([expect.stringMatching(/^note: the service sends no date/)]);
   });
 });

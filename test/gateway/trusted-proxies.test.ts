@@ -66,7 +66,7 @@ describe('the doctor', () => {
 
   it('asks for the proxy that must be there, and tells what it spoils', () => {
     expect(says({})).toEqual([['note', expect.stringContaining('share one limit')]]);
-    expect(says({ SETTLEMENT_NETWORKS: PROVIDER })).toEqual([['note', expect.stringContaining('everybody')]]);
+    expect(says({ SETTLEMENT_NETWORKS: PROVIDER })).toEqual([['note', expect.stringContaining('every sender')]]);
     expect(says({ TRUSTED_PROXIES: '10.0.0.1' })).toEqual([['good', expect.stringContaining('10.0.0.1')]]);
     expect(explainProxies(readSettings({}))).toEqual([]);
   });

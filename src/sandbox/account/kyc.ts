@@ -19,8 +19,8 @@ export const KYC_ENDINGS = {
   'kyc-pending': { story: 'PENDING for ever', path: [] },
   'kyc-review': { story: 'in review for ever', path: ['IN_REVIEW'] },
   'kyc-slow': { ...completed, story: 'as completed, `slowFactor` times as slow', pace: 'slow' },
-  'kyc-already-approved': { ...completed, story: 'decided before the first look', callbacks: false },
-  'kyc-already-rejected': { ...rejected, story: 'decided before the first look', callbacks: false },
+  'kyc-already-approved': { ...completed, story: 'decided before the first lookup', callbacks: false },
+  'kyc-already-rejected': { ...rejected, story: 'decided before the first lookup', callbacks: false },
 } as const satisfies Record<string, Script<KycRecordStatus>>;
 
 /** "Status values of … KYC records: not shown". `kycStatus` is true where it is APPROVED. */
