@@ -25,8 +25,21 @@ export interface CallbackAnswer {
   readonly attempts: number;
 }
 
-/** Status changes go on to the caller. */
+/** Callbacks to one receiver that this worker has open at a time. */
+const MOST_OPEN = 20;
+/** A callback that is open for longer counts as slow, ms: an answer is a matter of milliseconds. */
+const SLOW_AFTER_MS = 2_000;
+/** With so many slow ones the receiver hangs: no more is sent to it for a while. */
+const MOST_SLOW = 4;
+/** Until the next try of one that was held back, ms: because many are open, or because the receiver hangs. */
+const HELD_BACK_MS = { busy: 1_000, hanging: 15_000 };
+
+/**
+ * Status changes go on to the caller. One receiver that hangs takes only a few of this worker's places, and none of those
+ * that send money: callbacks have a task queue of their own.
+ */
 export function createCallbackActivities(deps: ActivityDeps) {
+  const receivers = createReceivers(deps.monotonicMs);
   return {
     /** One attempt. Temporal repeats it, with the same id and the same body, until the receiver answers 2xx. */
     async deliverCallback(target: CallbackTarget): Promise<CallbackAnswer> {
@@ -34,10 +47,18 @@ export function createCallbackActivities(deps: ActivityDeps) {
       const { attempt } = Context.current().info;
       const origin = originOf(url);
       const isLast = elapsedMs() >= target.triedForMs;
-      const answer = await send(deps.callbacks, url, notification).catch((error: unknown) => {
-        const failure = { problem: told(error), httpStatus: null, attempt, at: now() };
-        throw notDelivered(failure, isLast || isRuledOut(error, deps, url));
-      });
+      const place = receivers.take(origin);
+      if (typeof place === 'string') {
+        const problem = 'Other callbacks to this receiver are still open.';
+        const failure = { problem, httpStatus: null, attempt, at: now() };
+        throw notDelivered(failure, isLast, HELD_BACK_MS[place] * timeScale);
+      }
+      const answer = await send(deps.callbacks, url, notification)
+        .catch((error: unknown) => {
+          const failure = { problem: problemOf(error), httpStatus: null, attempt, at: now() };
+          throw notDelivered(failure, isLast || isRuledOut(error, deps, url));
+        })
+        .finally(place.free);
       const { httpStatus } = answer;
       if (httpStatus >= 200 && httpStatus < 300) {
         deps.log.info({ flowId, origin, callback: notification.id, attempt }, 'a callback was delivered');
@@ -47,10 +68,36 @@ export function createCallbackActivities(deps: ActivityDeps) {
       const failure = { problem: `The receiver answered ${httpStatus}.`, httpStatus, attempt, at: now() };
       throw notDelivered(failure, isLast || httpStatus === GONE, hintMs === undefined ? undefined : hintMs * timeScale);
     },
+  };
+}
 
+export function createUndeliveredActivities(deps: ActivityDeps) {
+  return {
     /** Listed from now on; the log says so too, which alerts can watch. */
     async noteUndelivered(order: { flowId: string; problem: string }): Promise<void> {
       deps.log.warn(order, 'a callback could not be delivered and waits for a person');
+    },
+  };
+}
+
+/** The callbacks that are open, by the receiver's origin. */
+function createReceivers(monotonicMs: () => number) {
+  const open = new Map<string, Set<{ readonly sinceMs: number }>>();
+  return {
+    /** A place for one more, or why there is none now. */
+    take(origin: string): { readonly free: () => void } | keyof typeof HELD_BACK_MS {
+      const mine = open.get(origin) ?? new Set();
+      const slow = [...mine].filter(({ sinceMs }) => monotonicMs() - sinceMs > SLOW_AFTER_MS);
+      if (slow.length >= MOST_SLOW) return 'hanging';
+      if (mine.size >= MOST_OPEN) return 'busy';
+      const place = { sinceMs: monotonicMs() };
+      open.set(origin, mine.add(place));
+      return {
+        free() {
+          mine.delete(place);
+          if (mine.size === 0) open.delete(origin);
+        },
+      };
     },
   };
 }
@@ -66,7 +113,7 @@ function bodyOf({ change: { timestamp, ...flow }, skipped }: Notification): stri
 }
 
 /** Ours hold no URL; of others only the name is shown. */
-function told(error: unknown): string {
+function problemOf(error: unknown): string {
   if (error instanceof Error && /^(Callback\w+|NoCallbackSecret)Error$/.test(error.name)) return error.message;
   return `The callback failed (${error instanceof Error ? error.name : 'unknown'}).`;
 }

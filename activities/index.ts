@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { eventOfRow } from '../src/flows/event-of-row.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
 import { createBridgeActivities } from './bridge-transfer.js';
-import { createCallbackActivities } from './deliver-callback.js';
+import { createCallbackActivities, createUndeliveredActivities } from './deliver-callback.js';
 import { createCardActivities } from './card-deposit.js';
 import { createClaimActivities } from './claims.js';
 import type { ActivityDeps } from './deps.js';
@@ -24,13 +24,15 @@ export function createActivities(deps: ActivityDeps) {
     ...createClaimActivities(deps),
     ...createUpkeepActivities(deps),
     ...createFlowStepActivities(deps),
-    ...createCallbackActivities(deps),
+    ...createUndeliveredActivities(deps),
   };
 }
 
-/** What a flow may call: those, and the ones of the worker inside a gateway, on its own task queue. */
-export type Activities = ReturnType<typeof createActivities> & ReturnType<typeof createCardActivities>;
-export { createCardActivities };
+/** What a flow may call: those, and the ones on task queues of their own, of callbacks and of a gateway's cards. */
+export type Activities = ReturnType<typeof createActivities> &
+  ReturnType<typeof createCallbackActivities> &
+  ReturnType<typeof createCardActivities>;
+export { createCallbackActivities, createCardActivities };
 export type { CardSource } from './card-deposit.js';
 export type { ActivityDeps, ActivityLog } from './deps.js';
 

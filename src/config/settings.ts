@@ -33,6 +33,8 @@ const DEFAULT_SANDBOX_PORT = 8401;
 const DEFAULT_RATE_LIMIT = 200;
 /** Each is kept, and looked after for an hour; a provider that cannot prove itself posts less. */
 const DEFAULT_UNPROVEN_LIMIT = 10;
+/** Characters of 128 random bits in base64url. */
+const LEAST_SECRET = 22;
 /** 128 bits in base64url. */
 const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
 
@@ -51,8 +53,10 @@ export function readSettings(env: Environment): Settings {
   const gatewayPort = read('GATEWAY_PORT', port().default(DEFAULT_GATEWAY_PORT)) ?? DEFAULT_GATEWAY_PORT;
   const serviceIsLocal = isLoopback(new URL(serviceBaseUrl).hostname);
   const gatewayIsLocal = isLoopback(gatewayHost);
-  const development = serviceIsLocal && gatewayIsLocal;
   const givenPublicUrl = read('PUBLIC_URL', httpUrl().optional());
+  // A proxy in front of a gateway on loopback makes it the internet's, and a PUBLIC_URL says so.
+  const publicIsLocal = givenPublicUrl === undefined || isLoopback(new URL(givenPublicUrl).hostname);
+  const development = serviceIsLocal && gatewayIsLocal && publicIsLocal;
 
   const serviceToken = read('SERVICE_TOKEN', z.string().optional());
   const serviceTokenFile = read('SERVICE_TOKEN_FILE', z.string().optional());
@@ -79,7 +83,7 @@ export function readSettings(env: Environment): Settings {
       givenPublicUrl ?? `http://${gatewayHost.includes(':') ? `[${gatewayHost}]` : gatewayHost}:${gatewayPort}`,
     gatewayHost,
     gatewayPort,
-    gatewayTokens: read('GATEWAY_TOKENS', gatewayTokens().optional()) ?? (gatewayIsLocal ? [DEVELOPMENT_TOKEN] : []),
+    gatewayTokens: read('GATEWAY_TOKENS', gatewayTokens().optional()) ?? (development ? [DEVELOPMENT_TOKEN] : []),
     gatewayRateLimit,
     unprovenRateLimit:
       read('UNPROVEN_RATE_LIMIT', wholeNumber(1_000_000).optional()) ??
@@ -163,8 +167,10 @@ function checkTogether(settings: Settings, env: Environment, { problem }: Pick<S
   if (!gatewayIsLocal && settings.gatewayTokens.length === 0) {
     problem('GATEWAY_TOKENS is missing: the token of development is refused where GATEWAY_HOST is not this machine.');
   }
-  if (!gatewayIsLocal && settings.gatewayTokens.some(({ secret }) => secret === 'dev-token')) {
-    problem('GATEWAY_TOKENS has the token of development, which is refused where GATEWAY_HOST is not this machine.');
+  if (!settings.development && settings.gatewayTokens.some(({ secret }) => secret === DEVELOPMENT_TOKEN.secret)) {
+    problem('GATEWAY_TOKENS has the token of development, which is refused outside of development.');
+  } else if (!settings.development && settings.gatewayTokens.some(({ secret }) => secret.length < LEAST_SECRET)) {
+    problem(`GATEWAY_TOKENS has a secret of fewer than ${LEAST_SECRET} characters: 128 random bits take that many.`);
   }
   if (!settings.development && settings.payloadKeys === undefined) {
     problem('PAYLOAD_KEYS is missing: keys are made by themselves in development only.');

@@ -3,8 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { createActivities, type ActivityDeps, createCardActivities, type CardSource } from '../../activities/index.js';
-import { TASK_QUEUE } from '../protocol/vocabulary.js';
+import {
+  createActivities,
+  createCallbackActivities,
+  createCardActivities,
+  type ActivityDeps,
+  type CardSource,
+} from '../../activities/index.js';
+import { callbackQueueOf, TASK_QUEUE } from '../protocol/vocabulary.js';
 import { safeFailures } from './safe-failure.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
 import { bundledCode } from './workflow-bundle.js';
@@ -38,8 +44,26 @@ const LONGEST_BEAT_PAUSE_MS = 250;
 
 /** A worker for all flow kinds and their activities. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const activities = createActivities(options.activities);
-  return runningWorker(options, { activities, workflowBundle: await workflowBundle(options.bundlePath) });
+  const { taskQueue = TASK_QUEUE } = options;
+  const flows = await runningWorker(options, {
+    activities: createActivities(options.activities),
+    workflowBundle: await workflowBundle(options.bundlePath),
+  });
+  const callbacks = await runningWorker(
+    { ...options, taskQueue: callbackQueueOf(taskQueue) },
+    { activities: createCallbackActivities(options.activities) },
+  ).catch(async (error: unknown) => {
+    await flows.shutdown().catch(() => undefined);
+    throw error;
+  });
+  const both = [flows, callbacks];
+  const ended = Promise.all(both.map((worker) => worker.ended)).then(() => undefined);
+  // Where one of them ends badly, the process does not go on with half of its work.
+  ended.catch(() => undefined);
+  return {
+    ended,
+    shutdown: async () => void (await Promise.all(both.map((worker) => worker.shutdown()))),
+  };
 }
 
 /** A worker with these activities, and with workflows only where there is a bundle of them. */

@@ -7,7 +7,7 @@ const live = {
   SERVICE_TOKEN: 'a-live-token',
   PUBLIC_URL: 'https://towline.example',
   GATEWAY_HOST: '0.0.0.0',
-  GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend,ann:operator:secret-of-ann',
+  GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend-00,ann:operator:secret-of-ann-00000000',
   PAYLOAD_KEYS: key,
 };
 
@@ -37,6 +37,12 @@ describe('settings', () => {
       proxyTimeoutMs: 10_000,
     });
     expect(Object.values(settings.duplicateReference)).toContain('unknown');
+  });
+
+  it('are none of development where a public URL leads to this machine, and then know no token by themselves', () => {
+    const settings = readSettings({ PUBLIC_URL: 'https://towline.example', PAYLOAD_KEYS: key });
+    expect(settings).toMatchObject({ development: false, allowPlaintext: false, gatewayTokens: [] });
+    expect(readSettings({ PUBLIC_URL: 'http://localhost:8400' })).toMatchObject({ development: true });
   });
 
   it('take a live service with all that it needs, and are then no development', () => {
@@ -80,6 +86,16 @@ describe('settings', () => {
   it.each([
     ['the development token beyond loopback', { ...live, GATEWAY_TOKENS: '' }, /GATEWAY_TOKENS is missing/],
     ['the same token given by name', { ...live, GATEWAY_TOKENS: 'dev:admin:dev-token' }, /token of development/],
+    [
+      'a secret that can be guessed',
+      { ...live, GATEWAY_TOKENS: 'ann:operator:secret-of-ann' },
+      /GATEWAY_TOKENS has a secret of fewer than 22 characters/,
+    ],
+    [
+      'the token of development behind a proxy that makes it public',
+      { PUBLIC_URL: 'https://towline.example', GATEWAY_TOKENS: 'dev:admin:dev-token', PAYLOAD_KEYS: key },
+      /token of development/,
+    ],
     ['two places for the token', { SERVICE_TOKEN: 'a', SERVICE_TOKEN_FILE: 'b' }, /both set/],
     ['trust by signature without a secret', { SETTLEMENT_TRUST: 'signed' }, /SETTLEMENT_SECRETS is missing/],
     ['trust by network without networks', { SETTLEMENT_TRUST: 'network' }, /SETTLEMENT_NETWORKS is missing/],

@@ -35,7 +35,7 @@ const DOT_ENV: Readonly<Record<string, string>> = {
   DATABASE_PASSWORD: 'letters1anddigits',
   TEMPORAL_DATABASE_PASSWORD: 'letters2anddigits',
   PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-  GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend',
+  GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend-00',
 };
 /** What the file itself decides. */
 const FIXED = [

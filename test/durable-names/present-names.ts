@@ -1,4 +1,9 @@
-import { createActivities, createCardActivities, type ActivityDeps } from '../../activities/index.js';
+import {
+  createActivities,
+  createCallbackActivities,
+  createCardActivities,
+  type ActivityDeps,
+} from '../../activities/index.js';
 import { operations } from '../../src/contract/index.js';
 import { refundReferenceOf } from '../../src/flows/input.js';
 import {
@@ -11,6 +16,7 @@ import {
   FLOW_STATES,
   PARK_ACTIONS,
   STATE_ATTRIBUTE,
+  callbackQueueOf,
   TASK_QUEUE,
   UPDATES,
 } from '../../src/protocol/vocabulary.js';
@@ -54,11 +60,15 @@ export function presentNames(): Names {
   return {
     'workflow types': Object.keys(workflows),
     // None is called here: their names need nothing of what they do their work with.
-    'activity names': Object.keys({ ...createActivities(nothing), ...createCardActivities(nothing, nothing as never) }),
+    'activity names': Object.keys({
+      ...createActivities(nothing),
+      ...createCallbackActivities(nothing),
+      ...createCardActivities(nothing, nothing as never),
+    }),
     signals: [...new Set([EVENTS_SIGNAL, ...defined('signal')])],
     queries: [...new Set([FLOW_QUERY, ...defined('query')])],
     updates: [...new Set([...Object.values(UPDATES), ...defined('update')])],
-    'task queues': [TASK_QUEUE],
+    'task queues': [TASK_QUEUE, callbackQueueOf(TASK_QUEUE)],
     'search attributes': [STATE_ATTRIBUTE],
     'flow kinds': FLOW_KINDS,
     'flow ids': FLOW_KINDS.map((kind) => flowIdOf(kind, 'a-reference')),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createRateLimit } from '../../src/gateway/http/rate-limit.js';
+import { createRateLimit, networkOf } from '../../src/gateway/http/rate-limit.js';
 import { rawRequest } from './setup/raw-request.js';
 import { signed } from './setup/sign.js';
 import { SETTLEMENT_SECRET } from '../harness/fixed.js';
@@ -41,6 +41,28 @@ describe('a rate limit', () => {
     }
     expect(() => times(BURST).forEach(() => limit.take('a'))).not.toThrow();
     expect(() => limit.take('a')).toThrow(/Too many/);
+  });
+
+  it('forgets the first of very many that are busy, and nobody else', () => {
+    const limit = createRateLimit(1, () => 0);
+    times(BURST).forEach(() => limit.take('busy'));
+    for (const n of times(10_000)) limit.take(`address ${n}`);
+    // The busiest came first: it begins anew; one that came late does not.
+    expect(() => limit.take('busy')).not.toThrow();
+    times(BURST - 1).forEach(() => limit.take('address 9999'));
+    expect(() => limit.take('address 9999')).toThrow(/Too many/);
+  });
+
+  it.each([
+    ['203.0.113.7', '203.0.113.7'],
+    ['::ffff:203.0.113.7', '203.0.113.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::9', '2001:db8:1:2::/64'],
+    ['2001:db8::9', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ])('counts %s as %s: a subscriber has a whole /64 of IPv6', (address, network) => {
+    expect(networkOf(address)).toBe(network);
   });
 
   it('of 0 is none', () => {

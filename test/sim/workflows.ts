@@ -5,7 +5,10 @@ import { createActivities } from '../../activities/index.js';
 import { loadWorkflowVms, type WorkflowVms } from './temporal/vm.js';
 
 /** Activities are known to workflows by name alone. */
-const ACTIVITY_NAMES = Object.keys(createActivities({ store: {} } as never)).concat('submitCardDeposit');
+const ACTIVITY_NAMES = Object.keys(createActivities({ store: {} } as never)).concat(
+  'submitCardDeposit',
+  'deliverCallback',
+);
 
 /** The workflows of a bundle, or of a copy of it that was changed. */
 export function workflowsOf(codePath: string, change?: (code: string) => string): WorkflowVms {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
-import { createActivities } from '../../activities/index.js';
+import { createActivities, createCallbackActivities } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
@@ -156,7 +156,8 @@ describe('the activities that decide about money', () => {
     const target = { flowId: 'f', url: 'https://shop.example/', timeScale: 1, notification, triedForMs: 60_000 };
     const answered = (httpStatus: number) => {
       const callbacks = { problemOf: () => undefined, send: async () => ({ httpStatus, retryAfter: undefined }) };
-      return asActivity(() => activities({ callbacks }).deliverCallback(target));
+      const made = createCallbackActivities({ ...depsOver(store, {}), callbacks } as never);
+      return asActivity(() => made.deliverCallback(target));
     };
     for (const status of [200, 204, 299]) expect(await answered(status)).toMatchObject({ httpStatus: status });
     for (const status of [199, 301, 302, 304, 400, 500]) {

@@ -5,7 +5,7 @@ import type { Settings } from '../../config/index.js';
 import type { Store } from '../../store/store.js';
 import { startCardWorker } from '../../temporal/worker.js';
 import type { CliContext, RunCommand } from '../context.js';
-import type { ExitCode } from '../exit-codes.js';
+import { CliError, type ExitCode } from '../exit-codes.js';
 import { graceMsOf, runProcess } from '../run-process.js';
 import { watchBinding } from '../wiring/deployment.js';
 import {
@@ -30,6 +30,12 @@ export function addGatewayCommand(program: Command, run: RunCommand, context: Cl
 
 async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
   const { settings, home } = await loadSettings(env);
+  if (settings.gatewayTokens.length === 0) {
+    throw new CliError(
+      'GATEWAY_TOKENS is missing: the token of development is refused, since PUBLIC_URL, GATEWAY_HOST or SERVICE_BASE_URL ' +
+        'is not of this machine. Write name:role:secret, with a secret of at least 22 random characters.',
+    );
+  }
   const logger = createProcessLogger('gateway', settings, isTerminal);
   return runProcess(logger, async () => {
     const keyring = await loadKeyring(settings);

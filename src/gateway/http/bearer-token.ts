@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { type GatewayToken, TOKEN_ROLES, type TokenRole } from '../../config/gateway-tokens.js';
-import type { RateLimit } from './rate-limit.js';
+import { networkOf, type RateLimit } from './rate-limit.js';
 import { Refusal } from './refusal.js';
 
 /** Who calls: the token's name is the actor of every order. */
@@ -32,7 +32,8 @@ export function createTokenCheck(tokens: readonly GatewayToken[], limit: RateLim
       const matching =
         given === undefined ? [] : [...tokens, ...besides].filter((token) => equalSecrets(given, token.secret));
       const token = matching[0];
-      if (!counted.has(request)) limit.take(token === undefined ? `address ${request.ip}` : `token ${token.name}`);
+      if (!counted.has(request))
+        limit.take(token === undefined ? `address ${networkOf(request.ip)}` : `token ${token.name}`);
       counted.add(request);
       if (token === undefined) throw new Refusal(401, 'Send the header "Authorization: Bearer" with a gateway token.');
       if (rank(token.role) < rank(role)) {

@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { Refusal } from './refusal.js';
 
 export interface RateLimit {
@@ -29,8 +30,11 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
   const filled = ({ left, atMs }: Bucket, now: number) => Math.min(most, left + ((now - atMs) / 1_000) * perSecond);
   const tidy = (now: number): void => {
     for (const [name, bucket] of buckets) if (filled(bucket, now) >= most) buckets.delete(name);
-    // Still too many: all of them busy. Whoever is forgotten begins anew.
-    if (buckets.size > MOST_NAMES) buckets.clear();
+    // Still too many: all of them busy. Those that came first are forgotten, and begin anew.
+    for (const name of buckets.keys()) {
+      if (buckets.size <= MOST_NAMES) break;
+      buckets.delete(name);
+    }
   };
 
   return {
@@ -40,13 +44,30 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
       const bucket = buckets.get(name) ?? { left: most, atMs: now };
       bucket.left = filled(bucket, now);
       bucket.atMs = now;
+      const lacking = 1 - bucket.left;
+      if (lacking <= 0) bucket.left -= units;
       buckets.set(name, bucket);
+      // After it was taken from: one that is full counts as nobody's, and would be forgotten at once.
       if (buckets.size > MOST_NAMES) tidy(now);
-      if (bucket.left < 1) {
-        const seconds = Math.ceil((1 - bucket.left) / perSecond);
+      if (lacking > 0) {
+        const seconds = Math.ceil(lacking / perSecond);
         throw new Refusal(429, `Too many requests: at most ${perSecond} a second. Come again later.`, {}, seconds);
       }
-      bucket.left -= units;
     },
   };
+}
+
+/** The name of an address for a limit: of IPv6 its /64, which is one subscriber's, of IPv4 all of it. */
+export function networkOf(address: string): string {
+  const bare = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  if (!isIPv6(bare)) return bare;
+  const [head = '', tail] = bare.toLowerCase().split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
+  const groups = tail === undefined ? before : [...before, ...zeros, ...after];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`;
 }

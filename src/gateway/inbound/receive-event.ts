@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.js';
 import type { SettlementTrust, WebhookProfile } from '../../config/settings-shape.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 import { bodyOf } from '../http/json-body.js';
-import type { RateLimit } from '../http/rate-limit.js';
+import { networkOf, type RateLimit } from '../http/rate-limit.js';
 import type { EventLabels } from './match-webhook.js';
 import type { SignatureProfile } from './signatures.js';
 import type { InboxSource, Proof, ReceivedEvent } from '../../protocol/events.js';
@@ -66,7 +66,7 @@ async function storeEvent(
   // A replay proves nothing, by whichever path it comes; what it says may still hold us back.
   const proof = verdict === 'stale' ? null : proofOf(evidence, arrival.acceptedProofs);
   // Anybody may post to the settlement path: without a limit, anybody could fill the disk.
-  if (proof === null) deps.unproven.take(request.ip, unitsOf(raw));
+  if (proof === null) deps.unproven.take(networkOf(request.ip), unitsOf(raw));
   try {
     const event = {
       id: deps.newEventId(),

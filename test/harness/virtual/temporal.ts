@@ -1,4 +1,10 @@
-import { createActivities, createCardActivities, type ActivityDeps } from '../../../activities/index.js';
+import {
+  createActivities,
+  createCallbackActivities,
+  createCardActivities,
+  type ActivityDeps,
+} from '../../../activities/index.js';
+import { callbackQueueOf } from '../../../src/protocol/vocabulary.js';
 import type { FlowReport } from '../../../src/protocol/messages.js';
 import type { Chance } from '../../sim/core/chance.js';
 import { createProcess } from '../../sim/core/process.js';
@@ -117,7 +123,14 @@ export function openVirtualTemporal(): TestTemporal {
       const late = await ask('pass', () => runningPastDeadline(server, timeline.nowMs));
       if (late.length > 0) throw new Error(`I14: running past their deadline: ${late.join(', ')}`);
     },
-    worker: (deps: ActivityDeps) => work(MAIN_QUEUE, createActivities(deps)),
+    async worker(deps: ActivityDeps) {
+      const both = await Promise.all([
+        work(MAIN_QUEUE, createActivities(deps)),
+        work(callbackQueueOf(MAIN_QUEUE), createCallbackActivities(deps)),
+      ]);
+      const ended = Promise.all(both.map((worker) => worker.ended)).then(() => undefined);
+      return { ended, shutdown: async () => void (await Promise.all(both.map((worker) => worker.shutdown()))) };
+    },
     cardWorker: (deps, cards) => work(cards.queue, createCardActivities(deps, cards)),
     async close() {
       await timeline.close();

@@ -1,4 +1,5 @@
-import { createActivities, type ActivityDeps } from '../../../activities/index.js';
+import { createActivities, createCallbackActivities, type ActivityDeps } from '../../../activities/index.js';
+import { callbackQueueOf } from '../../../src/protocol/vocabulary.js';
 import { createServiceClient } from '../../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../../src/store/store-errors.js';
 import type { RepeatMode } from '../../../src/sandbox/settings.js';
@@ -152,6 +153,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const activities = createActivities(deps) as unknown as Record<string, unknown>;
     const planted = plant?.activities?.(activities, deps) ?? activities;
     temporal.addWorker({ process, queue: MAIN_QUEUE, activities: planted as never, client });
+    const callbacks = createCallbackActivities(deps);
+    temporal.addWorker({ process, queue: callbackQueueOf(MAIN_QUEUE), activities: callbacks, client });
   }
 
   async function startGateway(name: string): Promise<void> {

@@ -1,0 +1,108 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { createCallbackActivities, type ActivityDeps } from '../../activities/index.js';
+import { createCallbackSender } from '../../src/callbacks/index.js';
+import { openStack } from '../harness/stack.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
+
+/** As many as an SDK worker has places for activities. */
+const HANGING = 110;
+
+describe('receivers that hang', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).toReversed()) await close();
+  });
+
+  it(`fault 56: ${HANGING} callbacks that hang hold up no transfer`, async () => {
+    const opened = await hangingReceiver();
+    closing.push(opened.close);
+    const callbacks = createCallbackSender({
+      secrets: [`whsec_${Buffer.alloc(32, 5).toString('base64')}`],
+      allowLoopback: true,
+      timeoutMs: 120_000,
+    });
+    const bench = await openStack({ time: 'real', deps: { callbacks } });
+    closing.push(bench.close, () => bench.terminateAll().then(() => opened.letGo()));
+    const hanging = Array.from({ length: HANGING }, () => newReference('hangs'));
+    await Promise.all(
+      hanging.map((reference) => bench.start(transferInput(reference, { callbackUrl: `${opened.url}/hook` }))),
+    );
+    // One worker opens only so many to one receiver; all others are held back.
+    await until('callbacks to hang', () => opened.open() >= 4);
+
+    const reference = newReference('goes-on');
+    const handle = await bench.start(transferInput(reference));
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking' || view.stage === 'settlement');
+    await handle.signal('events', [trusted('COMPLETED')]);
+    expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
+    expect(opened.open()).toBeGreaterThanOrEqual(4);
+    expect(opened.most()).toBeLessThanOrEqual(20);
+  });
+
+  it('get a few callbacks at a time from one worker, and other receivers all of theirs', async () => {
+    let nowMs = 0;
+    const open: (() => void)[] = [];
+    const send = ({ url }: { readonly url: string }) =>
+      url.includes('quick')
+        ? Promise.resolve({ httpStatus: 200, retryAfter: undefined })
+        : new Promise((resolve) => open.push(() => resolve({ httpStatus: 200, retryAfter: undefined })));
+    const log = { info() {}, warn() {}, error() {} };
+    const callbacks = { problemOf: () => undefined, send };
+    const deps = { callbacks, log, monotonicMs: () => nowMs } as unknown as ActivityDeps;
+    const { deliverCallback } = createCallbackActivities(deps);
+    const deliver = (url: string) => {
+      const notification = { id: 'n', change: { timestamp: 't' }, skipped: [] } as never;
+      const target = { flowId: 'f', url, timeScale: 1, notification, triedForMs: 60_000 };
+      return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(() =>
+        deliverCallback(target),
+      ) as Promise<unknown>;
+    };
+    const hangs = 'https://hangs.example/hook';
+    const first = Array.from({ length: 20 }, () => deliver(hangs));
+    await until('all to be open', () => open.length === 20);
+    // Many at once: tried again soon.
+    const heldBack = { type: 'callback_not_delivered', nonRetryable: false };
+    await expect(deliver(hangs)).rejects.toMatchObject({ ...heldBack, nextRetryDelay: 1_000 });
+    nowMs = 2_001;
+    // It hangs: tried again late, whatever the number.
+    for (const arrive of open.splice(4)) arrive();
+    await Promise.all(first.slice(4));
+    await expect(deliver(hangs)).rejects.toMatchObject({ ...heldBack, nextRetryDelay: 15_000 });
+    expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
+    for (const arrive of open.splice(0)) arrive();
+    await Promise.all(first);
+    const again = deliver(hangs);
+    await until('it to be open', () => open.length === 1);
+    open[0]?.();
+    expect(await again).toMatchObject({ httpStatus: 200 });
+  });
+});
+
+/** Takes every request and answers none, until it lets them go. */
+async function hangingReceiver() {
+  const answers = new Set<() => void>();
+  let most = 0;
+  const server: Server = createServer((request, response) => {
+    request.resume();
+    const answer = () => response.end();
+    answers.add(answer);
+    most = Math.max(most, answers.size);
+    response.once('close', () => answers.delete(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open: () => answers.size,
+    most: () => most,
+    letGo: () => server.closeAllConnections(),
+    close: () => new Promise((resolve) => void server.close(resolve)),
+  };
+}
