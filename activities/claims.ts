@@ -31,9 +31,13 @@ export function createClaimActivities(deps: ActivityDeps) {
 
     /** True where the claim was in `sending` and may now be sent again, once; repeated, it finds that and says true. */
     async orderSendAgain(order: ClaimRef & { order: ClaimOrder }): Promise<boolean> {
-      return own(order, async (key) => {
+      const { epoch } = await requireOwnDeployment(deps, order);
+      return storing(async () => {
+        const key = keyOf(order);
         if (await claims.orderSendAgain(key, deps.newOwner(), order.order)) return true;
-        return (await claims.get(key))?.phase === 'reserved';
+        const claim = await claims.get(key);
+        // No claim in the flow's own epoch: nothing was ever sent, and the next submit is the first one.
+        return claim === undefined ? order.pin.epoch === epoch : claim.phase === 'reserved';
       });
     },
 

@@ -22,7 +22,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/engine/submit-payment.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
   'workflows/bridge/prepare.ts act(READ': 'the deadline, by unlessStopped around it',
   'workflows/engine/activities.ts act(READ': 'the deadline, by unlessStopped around it',
-  'workflows/bridge/report.ts act(READ, `Report ${status} to': 'REPORT_PATIENCE_MS, by which the activity gives up',
+  
   'workflows/card-deposit.ts act({ ...policy': 'one attempt, with schedule-to-start and start-to-close',
   'workflows/refund-invoice.ts act(READ': 'nothing that can be away: it decodes what it is given',
   'workflows/engine/run-flow.ts act(STORE': 'the Temporal server, which runs this very workflow',

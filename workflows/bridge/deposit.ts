@@ -6,7 +6,7 @@ import { decideMismatch, trustedSay } from '../engine/evidence.js';
 import { endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { MAX_REQUOTES, QUOTE_MARGIN_MS, QUOTED_SUBMIT, READ, submitPolicy } from '../engine/policies.js';
-import { submitUntilDeadline, voidUnsent } from '../engine/stop.js';
+import { holdBack, submitUntilDeadline, voidUnsent } from '../engine/stop.js';
 import { submit } from '../engine/submit.js';
 import { quoteInWords, whyWorse } from './prepare.js';
 import { handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
@@ -141,6 +141,8 @@ async function noQuote(flow: Flow, claim: GuardedClaim, why: string): Promise<Su
   if (flow.money.at !== 'sent' && (await voidUnsent(flow, claim, 'quote_rejected')) === true) {
     return endFlow('failed', 'quote_rejected', `${why}. Nothing was sent.`);
   }
+  // A send that a person ordered is off: without a quote there is none.
+  if (flow.money.at === 'sent') await holdBack(flow, claim, { actor: 'flow', note: why });
   return { kind: 'unknown', reason: why, repeat: 'unknown' };
 }
 

@@ -3,8 +3,11 @@ import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { Facts } from '../engine/evidence.js';
 import { cryptoWasPaid, type SeenStatuses } from './statuses.js';
 
-/** Stages before the service pays the crypto: what fails in one of them owes no refund of it. */
-const BEFORE_PAYMENT = /^(deposit|fiat|collect|quot|rate|validat|kyc|authori[sz])/i;
+/**
+ * Stages before the service pays the crypto: what fails in one of them owes no refund of it. Whole words, since the last
+ * leg pays fiat out: "fiat_payout" is no early stage. Any other word decides nothing.
+ */
+const BEFORE_PAYMENT = /^(deposit|deposit_initiated|fiat_deposit|fiat_collection|collection|quote|rate|kyc)$/i;
 
 interface Failed {
   readonly failure: FlowEvent | null;

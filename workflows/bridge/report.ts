@@ -6,7 +6,7 @@ import { endFromDecision } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { park } from '../engine/park.js';
 import { READ, REPORT_PATIENCE_MS } from '../engine/policies.js';
-import { observed } from '../engine/waits.js';
+import { observed, within } from '../engine/waits.js';
 import { asBridgeStatus, foldStatus, rises } from './statuses.js';
 import type { Transfer } from './transfer.js';
 import type { Resolution } from '../engine/messages.js';
@@ -20,12 +20,15 @@ export async function reportPending(flow: Flow, transfer: Transfer): Promise<voi
   if (event === null || status === undefined || !rises(transfer.serviceKnows, status)) return;
   const { flowId, reference, serviceReference } = flow;
   const order = { flowId, eventId: event.id, reference, serviceReference };
-  const outcome = await act(READ, `Report ${status} to the service`, flow.timeScale).reportSettlement({
-    ...order,
-    patienceMs: flow.scaled(REPORT_PATIENCE_MS),
-  });
-  await takeOutcome(flow, transfer, { event, status, order }, outcome);
+  const patienceMs = flow.scaled(REPORT_PATIENCE_MS);
+  // The activity gives up by itself, unless no attempt of it ends: then the flow does.
+  const outcome = await within(flow, 2 * REPORT_PATIENCE_MS, () =>
+    act(READ, `Report ${status} to the service`, flow.timeScale).reportSettlement({ ...order, patienceMs }),
+  );
+  await takeOutcome(flow, transfer, { event, status, order }, outcome ?? NO_END);
 }
+
+const NO_END: ReportOutcome = { kind: 'not-taken', message: 'no attempt to report it came to an end' };
 
 interface Report {
   readonly event: FlowEvent;

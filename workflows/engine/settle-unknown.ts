@@ -12,6 +12,7 @@ import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
 import { park } from './park.js';
 import { LAST_LOOK, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
+import { holdBack } from './stop.js';
 import { AT_LEAST_MS, observed, within } from './waits.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
@@ -147,9 +148,12 @@ async function carryOut(
   switch (action as PostOrder) {
     case 'send-again':
       return sendAgain(flow, post, open, actor, note);
+    // Another send may have been ordered before: with this order it is off, whoever still comes for it.
     case 'mark-completed':
+      await holdBack(flow, post.claim, { actor, note });
       throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed by ${actor}: ${note}` });
     case 'mark-refunded':
+      await holdBack(flow, post.claim, { actor, note });
       throw new FlowEnd({ state: 'refunded', reason: null, detail: `Marked as refunded by ${actor}: ${note}` });
     case 'close-not-executed':
       return close(flow, post, open, { actor, note });
@@ -182,8 +186,13 @@ async function sendAgain(
   const ordered = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Order another send', flow.timeScale).orderSendAgain({ ...post.claim, order: { actor, note } }),
   );
-  // The claim moved meanwhile, or the store is away.
-  if (ordered !== true) return settleOn(flow, post, open);
+  // The claim moved meanwhile, or the store is away, and may have taken the order all the same.
+  if (ordered !== true) {
+    if (ordered === undefined)
+      await holdBack(flow, post.claim, { actor, note: 'the order to send again was not confirmed' });
+    flow.note('not sent again: its claim could not be opened for another send');
+    return settleOn(flow, post, open);
+  }
   flow.note(`to be sent again: ${note}`, actor);
   // It has a time of its own, where the flow's own is over.
   if (flow.deadlinePassed) flow.extendDeadline();

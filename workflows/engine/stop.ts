@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import type { ClaimOrder } from '../../src/store/claim.js';
 import { mayEndUnsent } from '../../src/protocol/decisions.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';
 import { observed, within } from './waits.js';
@@ -82,7 +83,7 @@ export async function submitUntilDeadline<T>(
   const { promise, settled, cancel } = observed(submit);
   const isOver = () => settled() || flow.stop !== null;
   await condition(() => isOver() || flow.deadlinePassed);
-  if (isRepeat && !isOver()) await holdBack(flow, claim);
+  if (isRepeat && !isOver()) await holdBack(flow, claim, BY_DEADLINE);
   const mostTries = isRepeat ? 0 : STOP_TRIES;
   for (let tries = 0; tries < mostTries && !isOver(); tries += 1) {
     // An attempt may be on its way: where it turns out not to have been sent, the next one must not be.
@@ -97,9 +98,13 @@ export async function submitUntilDeadline<T>(
   return undefined;
 }
 
-/** Another send that was ordered is off: its claim goes back to `sending`, from which nobody sends. */
-async function holdBack(flow: Flow, claim: GuardedClaim): Promise<void> {
-  const order = { actor: 'deadline', note: 'not sent again by the deadline' };
+const BY_DEADLINE: ClaimOrder = { actor: 'deadline', note: 'not sent again by the deadline' };
+
+/**
+ * Another send that was ordered is off: its claim goes back to `sending`, from which nobody sends, not even after a reset of
+ * the flow in the UI.
+ */
+export async function holdBack(flow: Flow, claim: GuardedClaim, order: ClaimOrder): Promise<void> {
   await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Take back the order to send again', flow.timeScale).holdBack({ ...claim, order }),
   );
