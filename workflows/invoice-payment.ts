@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import type { StepEvidence } from '../activities/types.js';
 import type { FlowReport } from '../src/protocol/messages.js';
 import { handlePaymentEvents, preparePayment, type PaymentCarried, type Payment } from './engine/payment.js';
 import { trackPayment } from './engine/track.js';
@@ -10,9 +11,9 @@ import { differences, pick } from './engine/evidence.js';
 import { endFlow, FlowEnd } from './engine/flow-end.js';
 import type { Flow } from './engine/flow.js';
 import { park } from './engine/park.js';
-import { READ } from './engine/policies.js';
-import { unlessStopped } from './engine/stop.js';
-import { GENERATE, lookForPayment, PAY } from './invoice/look-for-payment.js';
+import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
+import { observed, within } from './engine/waits.js';
+import { followPayment, GENERATE, lookForPayment, PAY, whyNotStopped } from './invoice/look-for-payment.js';
 import { checkInbox } from './engine/inbox.js';
 
 /**
@@ -25,6 +26,8 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
     const payment = carried?.payment ?? (await preparePayment(flow, input));
     desk.serve(payment);
     flow.answer ??= payment.answers['generate'] ?? payment.answers['pay'] ?? null;
+    // Before its POST there is no invoice that could be paid.
+    if (carried !== undefined || !('generate' in payment.steps)) flow.beforeStop = () => whyNotStopped(flow, payment);
     if (carried === undefined && 'generate' in payment.steps) await generateInvoice(flow, payment);
     if (flow.money.at === 'unsent') {
       handlePaymentEvents(flow, payment, GENERATE);
@@ -38,15 +41,11 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
 /** Generates the invoice, and reads it: a service that knew the reference may hand over an invoice of another amount. */
 async function generateInvoice(flow: Flow, payment: Payment): Promise<void> {
   await submitPayment(flow, payment, GENERATE);
-  // An invoice that nobody has paid has moved nothing.
+  // An unpaid invoice has moved nothing; from now on it may be paid by its own page.
   flow.money = { at: 'unsent' };
-  const shown = await unlessStopped(flow, () =>
-    act(READ, 'Read the invoice', flow.timeScale).lookAtStep({
-      flowId: flow.flowId,
-      step: GENERATE.step,
-      input: payment.input,
-    }),
-  );
+  flow.beforeStop = () => whyNotStopped(flow, payment);
+  const shown = await readInvoice(flow, payment);
+  if (shown === 'paid') return;
   const theirs = shown.says === 'shown' ? shown.facts : {};
   const differs = differences(payment.facts, theirs);
   if (differs.length === 0) return flow.enter('generated', 'the invoice can be paid', 'service');
@@ -57,7 +56,31 @@ async function generateInvoice(flow: Flow, payment: Payment): Promise<void> {
   });
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (decision === 'decided') throw new TypeError('nothing was decided');
+  if (await lookForPayment(flow, payment)) return;
   endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
+}
+
+/** What the invoice is about. `paid`: it could not be read in time, and was paid meanwhile. Unpaid, it expires. */
+async function readInvoice(flow: Flow, payment: Payment): Promise<StepEvidence | 'paid'> {
+  const order = { flowId: flow.flowId, step: GENERATE.step, input: payment.input };
+  const read = () => act(READ, 'Read the invoice', flow.timeScale).lookAtStep(order);
+  for (;;) {
+    const shown = flow.deadlinePassed ? await within(flow, SETTLE_PATIENCE_MS, read) : await untilDeadline(flow, read);
+    if (flow.stop !== null) throw new FlowEnd(flow.stop);
+    if (shown !== undefined) return shown;
+    if (await lookForPayment(flow, payment)) return 'paid';
+    // A person may wait longer: then it is read again.
+    if (flow.deadlinePassed) expire();
+  }
+}
+
+/** The step's result, or undefined where a stop order or the deadline came first. */
+async function untilDeadline<T>(flow: Flow, step: () => Promise<T>): Promise<T | undefined> {
+  const running = observed(step);
+  await condition(() => running.settled() || flow.stop !== null || flow.deadlinePassed);
+  if (running.settled()) return running.promise;
+  running.cancel();
+  return undefined;
 }
 
 /** Pays the invoice, once; not where the service shows a payment already. */
@@ -89,8 +112,12 @@ async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): 
   const canGoOn = () => tooLong(flow) && !desk.busy() && canContinueAsNew(flow);
   if (!isOrdered()) flow.enter('awaiting-payment', 'waits for the order to pay');
   for (;;) {
-    await condition(() => isOrdered() || flow.stop !== null || flow.deadlinePassed || payment.lookNow || canGoOn());
+    const isUnclear = () => payment.mismatches.length > 0;
+    const hasWork = () => isOrdered() || isUnclear() || payment.lookNow || canGoOn();
+    await condition(() => hasWork() || flow.stop !== null || flow.deadlinePassed);
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
+    // A trusted event reports another payment of the invoice: it is followed, and parks with both sides shown.
+    if (isUnclear()) return followPayment(flow, payment);
     if (isOrdered()) return 'ordered';
     if (payment.lookNow) {
       payment.lookNow = false;

@@ -50,7 +50,7 @@ function parsed(text: string): Address | undefined {
 }
 
 /** Names that lead to this machine by definition, with the dot of a full name or without. */
-const LOCAL_NAME = /(^|\.)localhost\.?$/;
+export const LOCAL_NAME = /(^|\.)localhost\.?$/;
 
 /**
  * What is wrong with a callback URL as far as it can be judged without asking anybody, as the end of a sentence that never

@@ -1,11 +1,11 @@
 import { Webhook } from 'standardwebhooks';
 import { type EgressPolicy, callbackUrlProblem } from './address-policy.js';
-import { NoCallbackSecretError, resolveBySystem, type Resolve, post, type Answered } from './post.js';
+import { NoCallbackSecretError, resolveByDns, type Resolve, post, type Answered } from './post.js';
 
 export interface CallbackSenderOptions extends EgressPolicy {
   /** `whsec_…`; the first signs. */
   readonly secrets: readonly string[];
-  /** @default the system's */
+  /** @default the name servers' */
   readonly resolve?: Resolve;
   /** @default Date.now */
   readonly nowMs?: () => number;
@@ -27,7 +27,7 @@ const TIMEOUT_MS = 15_000;
 
 /** Sends callbacks to callers: signed, and never to where they must not go. */
 export function createCallbackSender(options: CallbackSenderOptions): CallbackSender {
-  const { secrets, allowLoopback, resolve = resolveBySystem, nowMs = Date.now, timeoutMs = TIMEOUT_MS } = options;
+  const { secrets, allowLoopback, resolve = resolveByDns, nowMs = Date.now, timeoutMs = TIMEOUT_MS } = options;
   const policy: EgressPolicy = { allowLoopback };
   return {
     problemOf: (url) => callbackUrlProblem(url, policy),

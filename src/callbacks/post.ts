@@ -1,8 +1,8 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { lookup as systemLookup, type LookupAddress } from 'node:dns';
-import { addressProblem, type EgressPolicy, bare, callbackUrlProblem } from './address-policy.js';
+import { Resolver, type LookupAddress } from 'node:dns';
+import { addressProblem, type EgressPolicy, bare, callbackUrlProblem, LOCAL_NAME } from './address-policy.js';
 
 export interface PostOptions {
   readonly policy: EgressPolicy;
@@ -108,8 +108,28 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-export const resolveBySystem: Resolve = (hostname, done) =>
-  systemLookup(hostname, { all: true, verbatim: true }, (error, addresses) => done(error, addresses ?? []));
+/**
+ * Asks the name servers, and not the system's resolver: that one works on two threads of the process, which the service's own
+ * name needs, too, and names that nobody answers for would hold both.
+ */
+export const resolveByDns: Resolve = (hostname, done) => {
+  // The policy judges it like any other address.
+  if (LOCAL_NAME.test(hostname)) return done(null, [{ address: '127.0.0.1', family: 4 }]);
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  const found: LookupAddress[] = [];
+  let open = 2;
+  const take = (family: 4 | 6) => (error: Error | null, addresses: readonly string[]) => {
+    if (error === null) found.push(...addresses.map((address) => ({ address, family })));
+    open -= 1;
+    if (open > 0) return;
+    done(found.length > 0 ? null : Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' }), found);
+  };
+  resolver.resolve4(hostname, take(4));
+  resolver.resolve6(hostname, take(6));
+};
+
+const DNS_TIMEOUT_MS = 2_000;
+const DNS_TRIES = 2;
 
 /**
  * The `lookup` of a connection: hands on only addresses that may be connected to. Since the socket connects to what comes

@@ -20,9 +20,10 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/bridge/deposit.ts act(policy': 'the deadline, by submitUntilDeadline around Post.send',
   'workflows/bridge/refund.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
   'workflows/engine/submit-payment.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
+  'workflows/invoice-payment.ts act(READ': 'the deadline, by within or untilDeadline around it',
   'workflows/bridge/prepare.ts act(READ': 'the deadline, by unlessStopped around it',
   'workflows/engine/activities.ts act(READ': 'the deadline, by unlessStopped around it',
-  
+
   'workflows/card-deposit.ts act({ ...policy': 'one attempt, with schedule-to-start and start-to-close',
   'workflows/refund-invoice.ts act(READ': 'nothing that can be away: it decodes what it is given',
   'workflows/engine/run-flow.ts act(STORE': 'the Temporal server, which runs this very workflow',

@@ -29,7 +29,10 @@ describe('receivers that hang', () => {
       timeoutMs: 120_000,
     });
     const bench = await openStack({ time: 'real', deps: { callbacks } });
-    closing.push(bench.close, () => bench.terminateAll().then(() => opened.letGo()));
+    closing.push(
+      () => bench.close(),
+      () => bench.terminateAll().then(() => opened.letGo()),
+    );
     const hanging = Array.from({ length: HANGING }, () => newReference('hangs'));
     await Promise.all(
       hanging.map((reference) => bench.start(transferInput(reference, { callbackUrl: `${opened.url}/hook` }))),
@@ -57,13 +60,13 @@ describe('receivers that hang', () => {
     const log = { info() {}, warn() {}, error() {} };
     const callbacks = { problemOf: () => undefined, send };
     const deps = { callbacks, log, monotonicMs: () => nowMs } as unknown as ActivityDeps;
-    const { deliverCallback } = createCallbackActivities(deps);
+    const activities = createCallbackActivities(deps);
     const deliver = (url: string) => {
       const notification = { id: 'n', change: { timestamp: 't' }, skipped: [] } as never;
       const target = { flowId: 'f', url, timeScale: 1, notification, triedForMs: 60_000 };
       return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(() =>
-        deliverCallback(target),
-      ) as Promise<unknown>;
+        activities.deliverCallback(target),
+      );
     };
     const hangs = 'https://hangs.example/hook';
     const first = Array.from({ length: 20 }, () => deliver(hangs));

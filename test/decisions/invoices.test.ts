@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RejectedError, type ServiceClient } from '../../src/service-client/index.js';
+import { RejectedError, ServiceUnavailableError, type ServiceClient } from '../../src/service-client/index.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { ended, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { newReference } from '../harness/references.js';
@@ -13,6 +13,8 @@ const refused = (httpStatus: number) => () =>
   Promise.reject<InvoicePayment>(
     new RejectedError('getInvoicePayment', { httpStatus, fields: [], isRateExpired: false, isAboutReference: false }),
   );
+/** Where the service cannot say what the invoice is about. */
+let isUnreadable = false;
 /** The customer pays on the invoice's own page just before we do, and so the service refuses ours. */
 let paidMeanwhile = false;
 const record = (status: string, amount: string, currency: string) => () =>
@@ -31,6 +33,10 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
         const alreadyPaid = { httpStatus: 400, message: 'This invoice is settled', fields: [] };
         throw new RejectedError('payInvoice', { ...alreadyPaid, isRateExpired: false, isAboutReference: false });
       },
+      getInvoice: (reference) =>
+        isUnreadable
+          ? Promise.reject(new ServiceUnavailableError('getInvoice', 'http-status', 500))
+          : service.getInvoice(reference),
       getInvoicePayment: (reference) => (answer === undefined ? service.getInvoicePayment(reference) : answer()),
     }));
   });
@@ -127,6 +133,43 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
       await resolve(handle, 'mark-failed');
       await ended(handle);
     }
+  });
+
+  test.each([
+    ['the service shows it as paid', record('SUCCESSFUL', '1000.5', 'KES'), 'completed'],
+    ['the service cannot say', refused(403), undefined],
+  ] as const)('is not cancelled where %s', async (_, answers, state) => {
+    answer = undefined;
+    const { handle } = await start('cancelled', { deadlineSeconds: 360_000 });
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
+    answer = answers;
+    await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
+    if (state === undefined) {
+      answer = undefined;
+      expect(await handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).toEqual({ cancelled: true });
+    }
+    expect(await ended(handle)).toMatchObject({ state: state ?? 'cancelled' });
+  });
+
+  test('that could not be read by its deadline is asked for its payment before it expires', async () => {
+    answer = record('SUCCESSFUL', '1000.5', 'KES');
+    isUnreadable = true;
+    const { handle } = await start('unreadable', { deadlineSeconds: 400 });
+    const view = await ended(handle);
+    isUnreadable = false;
+    expect(view).toMatchObject({ state: 'completed' });
+  });
+
+  test('of which a trusted event reports another amount parks with both sides, and does not expire', async () => {
+    answer = undefined;
+    const { handle } = await start('another', { deadlineSeconds: 400 });
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
+    await handle.signal('events', [
+      trusted('SUCCESSFUL', { source: 'webhook', facts: { paidAmount: '7', paidCurrency: 'KES' } }),
+    ]);
+    const view = await parked(handle);
+    expect(view.parked?.reason).toBe('event_mismatch');
+    await handle.terminate();
   });
 
   test('expires where the service says that nobody paid', async () => {

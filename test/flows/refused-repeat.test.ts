@@ -94,6 +94,9 @@ describe('another send that the service refuses', () => {
     await sendAgain(handle);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.evidence['why'] !== undefined);
     expect(view.parked).toMatchObject({ reason: 'unknown_outcome', evidence: { why: expect.stringContaining('400') } });
+    // The order came to nothing: nobody may send by it later, not even after a reset of the flow in the UI.
+    const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference };
+    expect(await bench.store.claims.get(key)).toMatchObject({ phase: 'sending' });
     await bench.control('POST', '/clock', { advanceMs: LATE_MS });
     await bench.control('POST', '/clock', { unfreeze: true });
     await handle.signal('events', [trusted('COMPLETED')]);

@@ -156,7 +156,7 @@ describe('the activities that decide about money', () => {
     const target = { flowId: 'f', url: 'https://shop.example/', timeScale: 1, notification, triedForMs: 60_000 };
     const answered = (httpStatus: number) => {
       const callbacks = { problemOf: () => undefined, send: async () => ({ httpStatus, retryAfter: undefined }) };
-      const made = createCallbackActivities({ ...depsOver(store, {}), callbacks } as never);
+      const made = createCallbackActivities({ ...depsOver(store, {}), callbacks });
       return asActivity(() => made.deliverCallback(target));
     };
     for (const status of [200, 204, 299]) expect(await answered(status)).toMatchObject({ httpStatus: status });

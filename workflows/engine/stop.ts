@@ -14,6 +14,10 @@ import type { GuardedClaim } from './messages.js';
  * however late, can send. Returns why it was refused, or null when the flow is going to stop.
  */
 export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
+  if (flow.money.at === 'unsent') {
+    const why = flow.beforeStop === null ? null : await flow.beforeStop();
+    if (why !== null) return why;
+  }
   // No await before this decision: the story must not schedule a submit between it and the mark.
   if (flow.money.at === 'unsent') {
     markStopped(flow, state, order);

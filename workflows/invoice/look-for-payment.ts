@@ -52,6 +52,19 @@ export function paidByEvent(payment: Payment): boolean {
   return payment.eventMeanings.some((meaning) => PAID.includes(meaning));
 }
 
+/**
+ * Why a flow whose invoice exists is not stopped: the customer may have paid it by its own page. Null: it is not paid.
+ */
+export async function whyNotStopped(flow: Flow, payment: Payment): Promise<string | null> {
+  const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, false).promise);
+  if (payment.mismatches.length > 0) return 'a trusted event reports another payment of the invoice';
+  const says = paidElsewhere({ lookup: found?.says ?? 'cannot-tell', paidByEvent: paidByEvent(payment) });
+  if (says === 'not-paid') return null;
+  // The story follows it.
+  payment.lookNow = true;
+  return says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
+}
+
 async function untilAnswered(flow: Flow, payment: Payment): Promise<PaidReading> {
   const asking = ask(flow, payment, flow.deadlinePassed ? 0 : LOOK_WHILE_PARKED_MS, false);
   const wasOver = flow.deadlinePassed;
@@ -102,11 +115,17 @@ function ask(flow: Flow, payment: Payment, patienceMs: number, isParked: boolean
 
 /** Of another amount or currency it is no payment of ours: following it asks a person, with both sides shown. */
 function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): true {
+  followPayment(flow, payment);
+  if (reading !== undefined) takeReading(flow, payment, PAY, reading);
+  return true;
+}
+
+/** Somebody else's payment of the invoice is tracked as ours would be; nothing is sent. */
+export function followPayment(flow: Flow, payment: Payment): 'paid' {
   flow.money = { at: 'sent' };
   flow.enter('tracking', 'the invoice was paid by another way; nothing was sent', 'service');
-  if (reading !== undefined) takeReading(flow, payment, PAY, reading);
   const answer = { kind: 'none', reason: 'paid by another way' } as const;
   flow.answer ??= answer;
   payment.answers = { ...payment.answers, [PAY.step]: answer };
-  return true;
+  return 'paid';
 }

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operations, operationNames, type MoneyOperationName, type OperationName } from '../../contract/index.js';
 import type { Effect, Operation } from '../../contract/operation.js';
 import type { TokenRole, GatewayToken } from '../../config/gateway-tokens.js';
-import { isLoopback } from '../../protocol/loopback.js';
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../config/settings.js';
 import type { Settings } from '../../config/settings-shape.js';
 import { withCardTaken } from '../cards/take-card.js';
@@ -135,8 +134,8 @@ async function authenticate(deps: Deps, request: FastifyRequest, role: TokenRole
 
 async function serviceTokens({ service, settings }: Deps): Promise<readonly GatewayToken[]> {
   const secret = await service.token().catch(() => undefined);
-  // The sandbox's token is known to everybody, and opens nothing beyond this machine.
-  const isPublic = secret === DEVELOPMENT_SERVICE_TOKEN && !isLoopback(settings.gatewayHost);
+  // The sandbox's token is known to everybody, and opens nothing outside of development.
+  const isPublic = secret === DEVELOPMENT_SERVICE_TOKEN && !settings.development;
   return secret === undefined || secret === '' || isPublic ? [] : [{ name: NAME, role: 'flows', secret }];
 }
 

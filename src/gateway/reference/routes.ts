@@ -68,11 +68,13 @@ export function addReferenceRoutes(server: FastifyInstance, { publicUrl }: { rea
     reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8').send(PAGE),
   );
   for (const [name, { type, read }] of Object.entries(FILES)) {
+    // Read once and shared: one packet of requests that nobody reads the answers of must not hold a copy for each.
+    let content: Promise<string | Buffer> | undefined;
     server.get(`/docs/${name}`, async (_request, reply) =>
       reply
         .type(type)
         .header('cache-control', 'public, max-age=86400')
-        .send(await read()),
+        .send(await (content ??= read())),
     );
   }
 }

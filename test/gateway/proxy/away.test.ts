@@ -163,7 +163,7 @@ describe('the token of the sandbox', () => {
     const open = await gatewayUnderTest({
       env: {
         GATEWAY_HOST: '0.0.0.0',
-        GATEWAY_TOKENS: 'shop:flows:secret-of-shop',
+        GATEWAY_TOKENS: 'shop:flows:secret-of-shop-00000000',
         PAYLOAD_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
       },
       gateway: { service: { client, token: () => Promise.resolve(DEVELOPMENT_SERVICE_TOKEN) } },
