@@ -151,6 +151,19 @@ describe('the activities that decide about money', () => {
     expect(await prepared({ timeScale: 1 })).toMatchObject({ input: { timeScale: 1 } });
   });
 
+  it('another send may be ordered of what has no claim in its own epoch: nothing was ever sent', async () => {
+    const reference = newReference('never-reserved');
+    const pin = await pinOf({ store, account: 'default' });
+    const claim = { operation: 'sendCrypto' as const, reference, flowId: `crypto-send/${reference}`, fingerprint: 'f' };
+    const ordered = (epoch: number) => {
+      const order = { ...claim, pin: { ...pin, epoch }, order: { actor: 'ann', note: 'not there' } };
+      return asActivity(() => activities({}).orderSendAgain(order));
+    };
+    expect(await ordered(pin.epoch)).toBe(true);
+    // Of an earlier epoch its claim may have been lost with the store.
+    expect(await ordered(pin.epoch - 1)).toBe(false);
+  });
+
   it('only a 2xx of the receiver delivers a callback', async () => {
     const notification = { id: 'n', change: { timestamp: 't' }, skipped: 0 } as never;
     const target = { flowId: 'f', url: 'https://shop.example/', timeScale: 1, notification, triedForMs: 60_000 };
