@@ -108,3 +108,19 @@ export function provesPayment(word: string | null): boolean {
 export function isFinal(meaning: Meaning): boolean {
   return meaning !== 'pending' && meaning !== 'collected' && meaning !== 'refund-pending';
 }
+
+/** Of a bridge transfer: the crypto was paid, so that a failure owes a refund. */
+const CRYPTO_PAID: StatusMap = { PAYMENT_SENT: 'collected', PAYMENT_CONFIRMED: 'collected', SETTLING: 'collected' };
+
+/** Of every kind: no word means success to one kind and failure to another. */
+const OF_ANY_KIND = {
+  ...PAYMENT_WORDS,
+  ...ONRAMP_WORDS,
+  ...OFFRAMP_WORDS,
+  ...CHECKOUT_WORDS,
+  ...KYC_WORDS,
+  ...CRYPTO_PAID,
+};
+
+/** What a status means whatever the kind of its flow is. */
+export const classifyOfAnyKind = (status: string | null): Meaning => classifyStatus(OF_ANY_KIND, status);

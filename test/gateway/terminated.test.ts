@@ -94,7 +94,35 @@ describe('a flow that was terminated in the UI', () => {
     const refused = await resolve('close-not-executed');
     expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('says COMPLETED of it') } });
     expect((await tested.store.claims.get(key))?.phase).toBe('sending');
+    for (const action of ['mark-failed', 'mark-refunded']) {
+      expect(await resolve(action)).toMatchObject({
+        status: 409,
+        body: { message: expect.stringContaining('says COMPLETED of it') },
+      });
+    }
     expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
+  });
+
+  it('whose claim was lost in a restore is unknown, and not closed as never executed at a word', async () => {
+    const restored = await gatewayUnderTest();
+    const before = tested;
+    tested = restored;
+    try {
+      await restored.store.deployment.read();
+      await restored.store.deployment.raiseEpoch(1);
+      const reference = await start('ZMW');
+      const flowId = `bridge-transfer/${reference}`;
+      await handleOf(reference).terminate();
+      await isListed(reference, 'parked');
+      const resolve = (action: string) => restored.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
+      expect(await resolve('close-not-executed')).toMatchObject({ status: 409 });
+      const key = { account: 'default', operation: 'createBridgeDeposit', reference };
+      expect(await restored.store.claims.get(key)).toMatchObject({ phase: 'sending' });
+      expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
+    } finally {
+      tested = before;
+      await restored.close();
+    }
   });
 
   it('by a reset goes on as its next run, and is one flow, with its amount counted once', async () => {

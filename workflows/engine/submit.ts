@@ -62,8 +62,9 @@ async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
 /** Something on the way may have sent it twice, and the refusal is of the second one. */
 async function settleContradicted(flow: Flow, post: Post, refused: string): Promise<Submitted> {
   const reason = `refused (${refused}), and a trusted event reports it`;
-  const settled = await settleUnknown(flow, post, { kind: 'unknown', reason, repeat: 'unknown' });
-  // Its claim is closed: nobody sends under it.
+  // Its claim may be closed already, so that not even a person can order another send.
+  const closed = { ...post, sendAgain: false };
+  const settled = await settleUnknown(flow, closed, { kind: 'unknown', reason, repeat: 'unknown' });
   if (settled === 'send-again') throw new TypeError('another send of what was refused');
   return settled;
 }

@@ -4,16 +4,7 @@ import type { FlowEvent, FlowReport } from '../../protocol/messages.js';
 import type { EventVerdict, InboxBatch, InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { SignalOutcome } from '../../temporal/start-flow.js';
-import {
-  CHECKOUT_WORDS,
-  KYC_WORDS,
-  classifyStatus,
-  OFFRAMP_WORDS,
-  ONRAMP_WORDS,
-  PAYMENT_WORDS,
-  type Meaning,
-  type StatusMap,
-} from '../../protocol/statuses.js';
+import { classifyOfAnyKind, type Meaning } from '../../protocol/statuses.js';
 import type { FlowState } from '../../protocol/vocabulary.js';
 import {
   UNTIL_KEY_COMES_MS,
@@ -187,14 +178,8 @@ const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> =
   refunded: ['refunded'],
 };
 
-/** Of a bridge transfer: the crypto was paid, so that a failure owes a refund. */
-const CRYPTO_PAID: StatusMap = { PAYMENT_SENT: 'collected', PAYMENT_CONFIRMED: 'collected', SETTLING: 'collected' };
-
-/** Of every kind: no word means success to one kind and failure to another. */
-const WORDS = { ...PAYMENT_WORDS, ...ONRAMP_WORDS, ...OFFRAMP_WORDS, ...CHECKOUT_WORDS, ...KYC_WORDS, ...CRYPTO_PAID };
-
 export function lateVerdict(status: string | null, ended: FlowState, trusted: boolean): LateVerdict {
-  const meaning = classifyStatus(WORDS, status);
+  const meaning = classifyOfAnyKind(status);
   const agreeing = AGREES_WITH[meaning];
   const said = status ?? 'no status';
   const proof = trusted ? '' : ' Its origin is not proven.';

@@ -1,6 +1,7 @@
 import type { FlowView, Outcome, ResolveOrder } from '../../protocol/messages.js';
 import { flowOf } from '../../flows/index.js';
 import { refundReferenceOf } from '../../flows/input.js';
+import { classifyOfAnyKind, type Meaning } from '../../protocol/statuses.js';
 import { PARK_ACTIONS, type ParkAction, type FlowState } from '../../protocol/vocabulary.js';
 import type { Claim, ClaimKey, ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
@@ -47,7 +48,7 @@ export async function resolveTerminated(
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
   }
-  if (action === 'close-not-executed') await requireUnanswered(deps.store, address, found);
+  await requireNoProofAgainst(deps.store, address, action);
   for (const key of found) {
     if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
     else if (!(await claims.closeNotExecuted(key, { actor, note })) && !isOver((await claims.get(key))?.phase)) {
@@ -56,7 +57,8 @@ export async function resolveTerminated(
   }
   // Whatever was not sent by now never is: not by an attempt that is late, nor after a reset in the UI.
   for (const key of moneyOperationsOf(address, deps.settings.serviceAccount)) {
-    const unsent = { flowId, fingerprint: facts.fingerprint ?? '' };
+    // Its epoch is not known here: what was prepared before a restore may have been sent, and is then no more than unknown.
+    const unsent = { flowId, fingerprint: facts.fingerprint ?? '', epoch: FIRST_EPOCH };
     const phase = await claims.voidUnsent(key, unsent, `${note} (${actor})`);
     if (action === 'close-not-executed' && !isOver(phase)) {
       throw new Refusal(409, `Its claim is ${phase} now. Look at the flow again.`, { reference });
@@ -66,17 +68,36 @@ export async function resolveTerminated(
   return resolvedView(await shownFlow(deps.reader, address), deps.store);
 }
 
-/** What may have been sent is not closed as not executed against a trusted event of it. */
-async function requireUnanswered(
-  { inbox, claims }: Store,
+const FIRST_EPOCH = 1;
+/** As many trusted events as a flow of ours has many times over. */
+const MOST_PROOF = 200;
+
+/** What a trusted event says against a person's word of how the flow ended. */
+const CONTRADICTS: Readonly<Partial<Record<ParkAction, readonly Meaning[]>>> = {
+  'mark-completed': ['refunded'],
+  'mark-refunded': ['succeeded'],
+  'mark-failed': ['succeeded', 'refunded'],
+};
+
+/**
+ * A person's order is refused with the proof against it. Trusted events that contradict one another leave the ending to the
+ * person; that nothing was executed is said against none of them.
+ */
+async function requireNoProofAgainst(
+  { inbox }: Pick<Store, 'inbox'>,
   { flowId, reference }: FlowAddress,
-  found: readonly Claim[],
+  action: string,
 ): Promise<void> {
-  const phases = await Promise.all(found.map((claim) => phaseOf({ claims }, claim)));
-  if (!phases.includes('sending')) return;
-  const [proven] = await inbox.list({ flowId, trusted: true, limit: 1 });
-  if (proven === undefined) return;
-  const says = `The event ${proven.id}, which is proven, says ${proven.status ?? 'nothing final'} of it`;
+  const trusted = await inbox.list({ flowId, trusted: true, limit: MOST_PROOF });
+  const meanings = trusted.map(({ status }) => classifyOfAnyKind(status));
+  const isConflict = meanings.includes('succeeded') && meanings.includes('refunded');
+  const against = isConflict ? [] : (CONTRADICTS[action as ParkAction] ?? []);
+  const proof = trusted.find((_, index) => {
+    const meaning = meanings[index];
+    return action === 'close-not-executed' || (meaning !== undefined && against.includes(meaning));
+  });
+  if (proof === undefined) return;
+  const says = `The event ${proof.id}, which is proven, says ${proof.status ?? 'nothing final'} of it`;
   throw new Refusal(409, `${says}: the service has it. Check its events, then mark how it ended.`, { reference });
 }
 
