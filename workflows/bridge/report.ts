@@ -22,7 +22,7 @@ export async function reportPending(flow: Flow, transfer: Transfer): Promise<voi
   const order = { flowId, eventId: event.id, reference, serviceReference };
   const patienceMs = flow.scaled(REPORT_PATIENCE_MS);
   // The activity gives up by itself, unless no attempt of it ends: then the flow does.
-  const outcome = await within(flow, 2 * REPORT_PATIENCE_MS, () =>
+  const outcome = await within(flow, 1.2 * REPORT_PATIENCE_MS, () =>
     act(READ, `Report ${status} to the service`, flow.timeScale).reportSettlement({ ...order, patienceMs }),
   );
   await takeOutcome(flow, transfer, { event, status, order }, outcome ?? NO_END);
