@@ -52,6 +52,7 @@ export async function openStack(log: (line: string) => void): Promise<Stack> {
       SANDBOX_PORT: String(sandboxPort),
       WEBHOOK_SECRETS: webhookSecret,
       GATEWAY_RATE_LIMIT: '0',
+      UNPROVEN_RATE_LIMIT: '0',
       LOG_LEVEL: 'warn',
     };
     const start = (command: string, temporalAddress = server.address): Promise<Child> =>

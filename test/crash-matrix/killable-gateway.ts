@@ -56,5 +56,6 @@ export const hostileGatewayEnv = (home: string): Record<string, string> => ({
   SETTLEMENT_SECRETS: SETTLEMENT_SECRET,
   TEMPORAL_ADDRESS: '127.0.0.1:1',
   GATEWAY_RATE_LIMIT: '0',
+  UNPROVEN_RATE_LIMIT: '0',
   LOG_LEVEL: 'silent',
 });

@@ -60,7 +60,10 @@ describe('fault 45: members that would change more than they say', () => {
   ].flatMap((poison) => [`{${poison},${input.slice(1)}`, `{"event":"e","data":{${poison}}}`]);
 
   it(`prototype keys, money twice and NaN, in ${bodies.length} bodies at each of eight endpoints: refused, polluted 0`, async () => {
-    const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1', env: { GATEWAY_RATE_LIMIT: '0' } });
+    const tested = await gatewayUnderTest({
+      temporalAddress: '127.0.0.1:1',
+      env: { GATEWAY_RATE_LIMIT: '0', UNPROVEN_RATE_LIMIT: '0' },
+    });
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     const before = Object.getOwnPropertyNames(Object.prototype).join();
     const endpoints = [

@@ -40,7 +40,7 @@ export async function openStrangersBench(): Promise<StrangersBench> {
   const client = createServiceClient({ baseUrl: service.url, token, timeoutMs: 5_000 });
   const tested = await gatewayUnderTest({
     temporalAddress: '127.0.0.1:1',
-    env: { GATEWAY_RATE_LIMIT: '0' },
+    env: { GATEWAY_RATE_LIMIT: '0', UNPROVEN_RATE_LIMIT: '0' },
     gateway: { service: { client, token } },
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });

@@ -31,7 +31,7 @@ onlyWithTools('schemathesis against the gateway', () => {
       searchAttributes: { [STATE_ATTRIBUTE]: 'Keyword' },
       log: () => {},
     });
-    const env = { GATEWAY_RATE_LIMIT: '0', PROXY_TIMEOUT: '1' };
+    const env = { GATEWAY_RATE_LIMIT: '0', UNPROVEN_RATE_LIMIT: '0', PROXY_TIMEOUT: '1' };
     stack = await openStack({ env, temporalAddress: server.address, isReconciled: false });
     // The account's webhooks go where the fuzzer says: nowhere. Callbacks go to the gateway, whose own are not sent here.
     await stack.control('POST', '/adversary', { stream: 'webhook', drop: 1 });
