@@ -148,7 +148,7 @@ function depositRequest(deps: ActivityDeps, order: BridgeDepositOrder): BridgeDe
  */
 async function reportSettlement(deps: ActivityDeps, order: SettlementReportOrder): Promise<ReportOutcome> {
   try {
-    return await report(deps, order);
+    return await reportOnce(deps, order);
   } catch (error) {
     const isOverdue = order.patienceMs !== undefined && elapsedMs() >= order.patienceMs;
     if (!isOverdue || !(error instanceof ApplicationFailure) || error.nonRetryable === true) throw error;
@@ -156,7 +156,7 @@ async function reportSettlement(deps: ActivityDeps, order: SettlementReportOrder
   }
 }
 
-async function report(deps: ActivityDeps, order: SettlementReportOrder): Promise<ReportOutcome> {
+async function reportOnce(deps: ActivityDeps, order: SettlementReportOrder): Promise<ReportOutcome> {
   const rowId = rowIdOf(order.eventId);
   const row = await reading(() => deps.store.inbox.get(rowId));
   if (row === undefined || row instanceof RejectedError)
@@ -164,16 +164,16 @@ async function report(deps: ActivityDeps, order: SettlementReportOrder): Promise
   // Another worker may have the key.
   if (row.unreadable !== undefined) throw retryLater('unreadable_event', row.unreadable);
   if (row.body === undefined) return refused('The body of the settlement was purged: there is nothing to report.');
-  const told = settlementReport(order, bridgeFieldsOf(row.body), row.receivedAt);
-  if (told.kotani_reference_id === '')
+  const report = settlementReport(order, bridgeFieldsOf(row.body), row.receivedAt);
+  if (report.kotani_reference_id === '')
     return refused("The service's own reference is not known: its answer was lost, and the settlement names none.");
-  const outcome = await reading(() => deps.service.reportSettlement(told).catch(asResult));
+  const outcome = await reading(() => deps.service.reportSettlement(report).catch(asResult));
   if (outcome instanceof InvalidRequestError) return refused(outcome.message);
   if (outcome instanceof RejectedError) return refused(outcome.message, outcome.httpStatus);
   return { kind: 'reported' };
 }
 
-/** It is in what was ordered later, and not in the flow's input. */
+/** The fault is in the settlement's body, and not in the flow's input. */
 function asResult(error: unknown): InvalidRequestError {
   if (error instanceof InvalidRequestError) return error;
   throw error;
@@ -185,27 +185,27 @@ function refused(message: string, httpStatus: number | null = null): ReportOutco
 
 /** Strict, as everything that we send: what cannot be read as its member should be is left out, and the rest goes on. */
 function settlementReport(order: SettlementReportOrder, body: unknown, receivedAt: string): SettlementReport {
-  const told: Told = isRecord(body) ? body : {};
-  const stamp = Date.parse(textOf(told['timestamp']));
+  const members: Members = isRecord(body) ? body : {};
+  const stamp = Date.parse(textOf(members['timestamp']));
   return {
-    webhook_type: textOf(told['webhook_type']) || 'settlement',
+    webhook_type: textOf(members['webhook_type']) || 'settlement',
     provider_reference_id: order.reference,
-    kotani_reference_id: order.serviceReference ?? textOf(told['kotani_reference_id']),
-    status: told['status'] as SettlementReport['status'],
+    kotani_reference_id: order.serviceReference ?? textOf(members['kotani_reference_id']),
+    status: members['status'] as SettlementReport['status'],
     timestamp: new Date(Number.isFinite(stamp) ? stamp : Date.parse(receivedAt)).toISOString(),
-    crypto_payment: isRecord(told['crypto_payment']) ? told['crypto_payment'] : {},
-    ...recordsOf(told, ['settlement_details', 'failure_details', 'refund_details', 'metadata']),
+    crypto_payment: isRecord(members['crypto_payment']) ? members['crypto_payment'] : {},
+    ...recordsOf(members, ['settlement_details', 'failure_details', 'refund_details', 'metadata']),
   };
 }
 
-type Told = Readonly<Record<string, unknown>>;
+type Members = Readonly<Record<string, unknown>>;
 
-function recordsOf<Name extends string>(told: Told, names: readonly Name[]): Partial<Record<Name, Told>> {
-  const found = names.filter((name) => isRecord(told[name]));
-  return Object.fromEntries(found.map((name) => [name, told[name]])) as Partial<Record<Name, Told>>;
+function recordsOf<Name extends string>(members: Members, names: readonly Name[]): Partial<Record<Name, Members>> {
+  const found = names.filter((name) => isRecord(members[name]));
+  return Object.fromEntries(found.map((name) => [name, members[name]])) as Partial<Record<Name, Members>>;
 }
 
-const isRecord = (value: unknown): value is Told =>
+const isRecord = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Identifiers come as numbers, too. */

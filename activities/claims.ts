@@ -45,7 +45,7 @@ export function createClaimActivities(deps: ActivityDeps) {
     holdBack: (order: ClaimRef & { order: ClaimOrder }): Promise<boolean> =>
       storing(() => claims.recordDecision(keyOf(order), 'held-back', order.order)),
 
-    /** `void` where it could be closed: by a person's word, or because nobody ever asked for the right to send. */
+    /** `void` where it could be closed: by a person's word, or because the right to send was never asked for. */
     async closeNotExecuted(order: ClaimRef & { order: ClaimOrder }): Promise<ClaimPhase> {
       return own(order, async (key) => {
         if (await claims.closeNotExecuted(key, order.order)) return 'void';
@@ -84,7 +84,7 @@ export async function requireOwnDeployment(deps: ActivityDeps, claim: ClaimRef):
 const ALARMING: readonly (ClaimPhase | 'absent')[] = ['void', 'rejected', 'absent'];
 
 /**
- * The service executed it, whoever shows it. Loudly where that contradicts what the claim said until now: money moved
+ * The service executed it, by whatever proof. Loudly where that contradicts what the claim said until now: money moved
  * under a flow that may have ended as failed.
  */
 export async function recordAnswer(

@@ -43,7 +43,7 @@ function createUpkeepActivities(deps: ActivityDeps) {
     async readInbox(order: { flowId: string }): Promise<readonly FlowEvent[]> {
       try {
         const { flowId } = order;
-        // Asked for by themselves: whoever floods the inbox with forgeries must not hide the genuine ones.
+        // Asked for by themselves: a flood of forgeries must not hide the genuine ones.
         const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
         const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: 20 });
         return [...untrusted, ...trusted].toReversed().flatMap((row) => eventFor(flowId, row));

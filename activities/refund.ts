@@ -54,7 +54,7 @@ export type RefundInvoiceVerdict =
       /** Until it expires, by this worker's clock, ms. */
       readonly lifeMs: number;
     }
-  /** A sentence for whoever gave it. */
+  /** A sentence for the person who gave it. */
   | { readonly kind: 'bad'; readonly problem: string };
 
 /** The main network of Bitcoin; the others are for trying out, with a service on loopback. */

@@ -78,19 +78,19 @@ export async function readPost(deps: ActivityDeps, question: PostQuestion): Prom
   await requireOwnDeployment(deps, question.claim);
   const key = keyOf(deps, question.claim);
   const claim = await storing(() => deps.store.claims.get(key));
-  const told = {
+  const claimed = {
     claim: claimSays(claim),
     ...(claim?.answer === undefined ? {} : { answer: claim.answer }),
     ...(claim?.rejection === undefined ? {} : { rejection: claim.rejection }),
     ...(claim?.reason === undefined ? {} : { why: claim.reason }),
   };
   // Asked only where the claim leaves it open.
-  if (told.claim !== 'sending') return { ...told, lookup: 'cannot-tell' };
+  if (claimed.claim !== 'sending') return { ...claimed, lookup: 'cannot-tell' };
   const found = await lookUpPost(deps, question);
   if (found.lookup === 'shown') {
     await storing(() => recordAnswer(deps, key, question.claim.flowId, found.answer));
   }
-  return { ...told, ...found };
+  return { ...claimed, ...found };
 }
 
 /**

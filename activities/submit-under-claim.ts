@@ -69,7 +69,7 @@ export async function submitUnderClaim<Request>(
   };
   const shown = attempt.sentBefore ? await shownBeforeRepeat(deps, attempt, submission) : undefined;
   if (shown !== undefined) return shown;
-  // A reserved claim that is left behind hinders nobody: the next attempt takes it over.
+  // A reserved claim that is left behind does not hinder: the next attempt takes it over.
   if (!stillValid()) return { kind: 'quote-expired', by: 'us' };
 
   if ('problem' in built && !attempt.sentBefore) throw endsFlow('invalid_input', built.problem);
@@ -207,7 +207,7 @@ async function outcomeFromError(deps: ActivityDeps, attempt: Attempt, error: unk
 
 /**
  * The refusal of a repeat is no answer to the send before it: that one may be its very reason, having taken the balance.
- * So the claim stays in `sending`, and nobody sends again by himself.
+ * So the claim stays in `sending`, and no attempt sends again by itself.
  */
 function refusedRepeat(deps: ActivityDeps, key: ClaimKey, refused: string): SubmitOutcome {
   deps.log.warn({ operation: key.operation, reference: key.reference }, 'another send was refused; unknown as before');

@@ -19,7 +19,7 @@ export interface ClaimRef {
   readonly pin: Pin;
 }
 
-/** What came of one attempt to submit. Every way of it, so that nobody has to guess from an error. */
+/** What came of one attempt to submit. Every way of it, so that no caller has to guess from an error. */
 export type SubmitOutcome =
   /** The service executed it. `recorded: false`: it is not written to the claim yet. */
   | { readonly kind: 'accepted'; readonly answer: unknown; readonly recorded: boolean }

@@ -16,7 +16,7 @@ export const MAX_EXACT_DIGITS = 15;
 /** As a factor: multiplication is exact, while division rounds at `Big.DP` digits. */
 const ONE_BPS = '0.0001';
 
-// A constructor of our own, so that nobody who sets `Big.DP` or `Big.NE` elsewhere changes our results.
+// A constructor of our own, so that `Big.DP` and `Big.NE` set elsewhere do not change our results.
 const Exact = Big();
 const print = (value: Big): string => (value.eq(0) ? '0' : value.toFixed());
 
@@ -107,7 +107,7 @@ export const checkAmount = (text: string, currency: string): string | undefined 
 };
 
 /**
- * The JSON number that is this very decimal to whoever reads it, as a double or as a decimal. Throws UnsafeAmountError
+ * The JSON number that is this very decimal to its reader, as a double or as a decimal. Throws UnsafeAmountError
  * where there is none (more than 15 significant digits), InvalidAmountError where it is no amount.
  */
 export const toWireNumber = (text: string): number => {

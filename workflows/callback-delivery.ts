@@ -17,10 +17,10 @@ import { observed } from './engine/waits.js';
 import type { CallbackOrder, CallbackReport, CallbackFailure, Notification } from '../src/protocol/callbacks.js';
 
 /**
- * Tells one flow's caller of its changes, in their order: one callback at a time, always the newest change. It outlives
+ * Sends one flow's changes to its caller, in their order: one callback at a time, always the newest change. It outlives
  * its flow, ends when the last change was delivered or nothing came for a while, and is started again at need.
  */
-export async function callbackDelivery(rawOrder: unknown, carried?: DeliveryCarried): Promise<Told> {
+export async function callbackDelivery(rawOrder: unknown, carried?: DeliveryCarried): Promise<DeliveryResult> {
   const order = ownOrder(rawOrder);
   const delivery = openDelivery(order, carried);
   while (await hasWork(delivery, order)) {
@@ -37,7 +37,7 @@ export async function callbackDelivery(rawOrder: unknown, carried?: DeliveryCarr
   return { delivered: delivery.delivered };
 }
 
-type Told = Pick<CallbackReport, 'delivered'>;
+type DeliveryResult = Pick<CallbackReport, 'delivered'>;
 
 /** Waits for something to send; false where nothing will come, or nothing has come for long. */
 async function hasWork(delivery: Delivery, { timeScale }: CallbackOrder): Promise<boolean> {

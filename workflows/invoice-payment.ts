@@ -105,7 +105,7 @@ const NOTHING_HEARD: Partial<Payment> = {
 
 /**
  * Waits for the order to pay. Until then nothing moves by us: a cancel ends the flow, and so does the deadline, unless
- * somebody has paid the invoice by its own page.
+ * the customer has paid the invoice by its own page.
  */
 async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): Promise<'ordered' | 'paid'> {
   const isOrdered = () => PAY.step in payment.steps;

@@ -22,10 +22,11 @@ import { checkOrder, notAllowed, onUpdate } from './engine/park.js';
 import { observed } from './engine/waits.js';
 
 /*
- * A refund over Lightning needs an invoice of whoever gets it back. The service asks for one by an event, and its
+ * A refund over Lightning needs an invoice of its recipient. The service asks for one by an event, and its
  * interface has no operation that takes one. So the flow asks, checks what it is given, and shows it to a person who
  * hands it to the service and says so; then it waits for the refund as for any other.
  */
+
 const NONE: RefundInvoice = { asked: false, facts: {}, given: null, handedOver: false };
 const MOST_CHARACTERS = 4_000;
 

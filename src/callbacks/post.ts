@@ -110,7 +110,7 @@ export type Resolve = (
 
 /**
  * Asks the name servers, and not the system's resolver: that one works on two threads of the process, which the service's own
- * name needs, too, and names that nobody answers for would hold both.
+ * name needs, too, and names without an answer would hold both.
  */
 export const resolveByDns: Resolve = (hostname, done) => {
   // The policy judges it like any other address.
@@ -122,6 +122,7 @@ export const resolveByDns: Resolve = (hostname, done) => {
     if (error === null) found.push(...addresses.map((address) => ({ address, family })));
     open -= 1;
     if (open > 0) return;
+    found.sort((one, other) => one.family - other.family);
     done(found.length > 0 ? null : Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' }), found);
   };
   resolver.resolve4(hostname, take(4));

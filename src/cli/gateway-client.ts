@@ -51,7 +51,7 @@ export function flowArgument(text: string): string {
   throw new CliError(`"${text}" names no flow: write ${FLOW_ARGUMENT}.`);
 }
 
-/** For the command line, which asks once: a person sees at once that nobody answers, and decides. */
+/** For the command line, which asks once: a person sees at once that there is no answer, and decides. */
 export type GatewayClient = Towline;
 
 export function createGatewayClient({ url, token, signal }: GatewayAccess): GatewayClient {

@@ -9,7 +9,7 @@ const LINGER_MS = 500;
 void main();
 
 async function main(): Promise<void> {
-  // `towline list | head`: whoever reads has had enough. The order is carried out all the same; but what was to be read,
+  // `towline list | head`: the reader has had enough. The order is carried out all the same; but what was to be read,
   // which may be a secret that is shown once, did not arrive.
   let isUnread = false;
   const conclude = (code: number | string | undefined): void => {

@@ -11,7 +11,7 @@ export interface RunningService {
   readonly ended?: Promise<void>;
   /** Takes nothing new, finishes what is in flight. */
   stop(): Promise<void>;
-  /** How long that may take: an orphan has nobody who would kill it. */
+  /** How long that may take: an orphan is killed by no parent. */
   readonly graceMs: number;
 }
 

@@ -32,7 +32,7 @@ export interface Settings {
   readonly gatewayRateLimit: number;
   /** Events without proof per second for each address. 0: no limit. */
   readonly unprovenRateLimit: number;
-  /** Proxies in front of the gateway, which say where a request comes from. Undefined: nobody is believed. */
+  /** Proxies in front of the gateway, which say where a request comes from. Undefined: no sender is believed. */
   readonly trustedProxies: NetworkList | undefined;
   readonly sandboxHost: string;
   readonly sandboxPort: number;

@@ -87,7 +87,7 @@ export function readSettings(env: Environment): Settings {
     gatewayRateLimit,
     unprovenRateLimit:
       read('UNPROVEN_RATE_LIMIT', wholeNumber(1_000_000).optional()) ??
-      // 0 lifts the limit of tokens, and never the one of what nobody vouches for.
+      // 0 lifts the limit of tokens, and never the one of unproven events.
       Math.min(gatewayRateLimit || DEFAULT_UNPROVEN_LIMIT, DEFAULT_UNPROVEN_LIMIT),
     trustedProxies: read('TRUSTED_PROXIES', networks().optional()),
     sandboxHost: read('SANDBOX_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',

@@ -36,7 +36,7 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 
-/** Operations that move money or bind somebody to: only sent under a claim. */
+/** Operations that move money or commit to it: only sent under a claim. */
 export type MoneyOperationName = {
   [N in OperationName]: (typeof operations)[N]['effect'] extends 'money' ? N : never;
 }[OperationName];

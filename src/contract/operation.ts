@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /**
  * What a call does to the world, which decides how it may be sent and retried.
  * `read`: nothing, repeat at will. `quote`: makes a quote, moves nothing, repeat at will. `money`: moves money or
- * binds somebody to; only under a claim. `report`: sends the service a status that the body carries, repeat-safe.
+ * commits to it; only under a claim. `report`: sends the service a status that the body carries, repeat-safe.
  * `account`: changes the integrator's account or makes a secret; one attempt, by a person.
  */
 export type Effect = 'read' | 'quote' | 'money' | 'report' | 'account';

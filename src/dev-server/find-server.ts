@@ -72,7 +72,7 @@ async function inTheCache(env: Environment): Promise<ServerExecutable | undefine
   return (await isExecutable(path)) ? { kind: 'executable', path, from: 'cache' } : undefined;
 }
 
-/** Downloads or builds, one process at a time: whoever waited finds the result in the cache. */
+/** Downloads or builds, one process at a time: the others find the result in the cache. */
 async function fetched(env: Environment, log: Log): Promise<ServerExecutable> {
   const path = await cachedPath(env);
   const lock = join(await ensureCacheFolder(env), 'temporal.lock');

@@ -79,7 +79,7 @@ export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: tru
     maxSlippageBps: z.int().min(0).max(10_000).default(100),
     /** `required`: a person or the caller approves the quote before any money moves. */
     approval: z.enum(['none', 'required']).default('none'),
-    /** `auto: true`: after a failure that nobody refunded, we send the refund to the fallback address ourselves. */
+    /** `auto: true`: after a failure without a refund, we send the refund to the fallback address ourselves. */
     refund: z.strictObject({ auto: z.boolean() }).default({ auto: false }),
   })
   .superRefine(fitsCurrency('amount', 'source_currency'))

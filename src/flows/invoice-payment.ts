@@ -14,7 +14,7 @@ import { callbackEvent } from './callback.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { defineFlow } from './flow.js';
 
-/** Only these are said of a payment, and not of an invoice that nobody has paid. */
+/** Only these are said of a payment, and not of an unpaid invoice. */
 const PAID_WORDS = Object.keys(CHECKOUT_WORDS).filter(provesPayment);
 
 const MobileMoney = InvoiceMobileMoney.extend({ phoneNumber: phoneNumber() });

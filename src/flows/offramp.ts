@@ -65,8 +65,8 @@ function offrampEvent(body: unknown): EventReading | undefined {
 /** The amounts of an event about a refund are the refund's: less than what came in, where fees are kept. */
 function refundFacts(fields: CallbackFields): EventReading['facts'] {
   const facts: Record<string, string> = {};
-  const add = (fact: string, ...told: readonly unknown[]) => {
-    const text = String(told.find((value) => typeof value === 'string' || typeof value === 'number') ?? '');
+  const add = (fact: string, ...values: readonly unknown[]) => {
+    const text = String(values.find((value) => typeof value === 'string' || typeof value === 'number') ?? '');
     if (/^\d{1,30}(\.\d{1,30})?$/.test(text)) facts[fact] = text;
   };
   add('refundAmountMsat', fields['refund_amount_msat'], fields['amount_msat']);

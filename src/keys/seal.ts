@@ -80,7 +80,7 @@ const POOL_BYTES = 3_072;
 const pool = new Uint8Array(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** Random bytes that nobody else was or will be given. A view: copy them before the next call. */
+/** Random bytes that are given out once. A view: copy them before the next call. */
 function nextNonce(bytes: number): Uint8Array {
   if (used + bytes > POOL_BYTES) {
     randomFillSync(pool);

@@ -83,7 +83,7 @@ export interface PersonOrder {
 /** Argument of the update `provideRefundInvoice`. */
 export interface RefundInvoiceOrder {
   readonly actor: string;
-  /** A Lightning invoice (BOLT 11) of whoever is to get the refund. */
+  /** A Lightning invoice (BOLT 11) of the recipient of the refund. */
   readonly invoice: string;
 }
 

@@ -3,7 +3,7 @@
  * imports nothing.
  */
 
-/** Came in the clear, from somebody who does not have our keys. Never set by what we encrypted ourselves. */
+/** Came in the clear, from a sender without our keys. Never set by what we encrypted ourselves. */
 export const PLAINTEXT = '__plaintext';
 
 /** Was encrypted, but does not open here. */
@@ -20,7 +20,7 @@ export function isUndecodable(value: unknown): value is { readonly __undecodable
 }
 
 /**
- * For results of activities and child workflows, which nobody but our own workers writes. One that does not open must
+ * For results of activities and child workflows, which only our own workers write. One that does not open must
  * not be taken for an answer, nor end the flow: money may have moved. A plain Error (no TemporalFailure) in a workflow
  * fails the workflow task, is shown in the UI, and is retried until a worker that has the key goes on from there.
  * For messages that anybody may send, never use it: drop them instead.
@@ -36,7 +36,7 @@ export function requireDecoded<Value>(value: Value): Value {
 /**
  * For inputs and messages. One that was sealed with a key that this worker does not have (yet) must not be taken for
  * rubbish: a plain Error fails the workflow task, which is retried until a worker that has the key goes on. What is
- * broken under a known key passes, and is dropped as rubbish by whoever reads it.
+ * broken under a known key passes, and is dropped by its reader.
  *
  * @throws Error where the key is unknown here
  */

@@ -90,10 +90,10 @@ export function classifyStatus(words: StatusMap, word: string | null): Meaning {
   return (word === null ? undefined : words[word.toUpperCase()]) ?? 'pending';
 }
 
-/** An invoice that nobody has paid shows these, too; DUPLICATE is said of the request and not of the payment. */
+/** An unpaid invoice shows these, too; DUPLICATE is said of the request and not of the payment. */
 const BEFORE_PAYMENT: readonly string[] = ['INITIATED', 'PENDING', 'DUPLICATE'];
 
-/** True for a word by which the service says that nobody has paid. */
+/** True for a word by which the service says that it is unpaid. */
 export function saysUnpaid(word: string | null): boolean {
   return BEFORE_PAYMENT.includes(word?.toUpperCase() ?? '');
 }

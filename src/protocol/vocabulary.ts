@@ -77,11 +77,11 @@ export const PARK_ACTIONS = {
   payment_unclear: ['keep-waiting', 'mark-completed', 'close-not-executed'],
   /** The service says that this reference exists, with another amount, currency or receiver. `mark-refunded`: refunds. */
   duplicate_mismatch: ['close-not-executed', 'mark-refunded'],
-  /** At the deadline there was a terminal settlement that nobody has proven. */
+  /** At the deadline there was a terminal settlement that is not proven. */
   unverified_settlement: ['trust-settlement', 'mark-completed', 'mark-failed', 'keep-waiting'],
   /** At the deadline no terminal event had come. */
   no_settlement: ['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded'],
-  /** At the deadline nobody had decided. */
+  /** At the deadline it was not decided. */
   no_decision: ['keep-waiting', 'mark-completed', 'mark-failed'],
   /** A trusted event says something else about this transfer than we know. Both sides are in the evidence. */
   event_mismatch: ['accept-event', 'dismiss-event'],
@@ -91,7 +91,7 @@ export const PARK_ACTIONS = {
   step_failed: ['mark-completed', 'mark-failed', 'mark-refunded'],
   /** Trusted events contradict one another, for example completed and refunded. */
   conflict: ['mark-completed', 'mark-failed', 'mark-refunded'],
-  /** The transfer failed after the crypto had been paid, and nobody is known to have refunded it. */
+  /** The transfer failed after the crypto had been paid, and no refund is known. */
   refund_needed: ['refund-now', 'mark-refunded', 'close-without-refund', 'mark-completed'],
   /** The refund was sent, and its outcome is unknown. */
   refund_unknown: ['send-again', 'close-not-executed', 'mark-refunded'],

@@ -121,7 +121,7 @@ function movePayment({ reference, body, figures: { fee = '0' } }: Transaction<In
   return moves[to];
 }
 
-/** "PENDING is the status shown right after an invoice payment request"; an invoice that nobody pays shows it, too. */
+/** "PENDING is the status shown right after an invoice payment request"; an unpaid invoice shows it, too. */
 export function invoicePaymentRecord(
   invoice: Transaction<InvoiceRequest>,
   payment: Transaction<InvoicePaymentRequest> | undefined,

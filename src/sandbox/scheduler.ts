@@ -5,7 +5,7 @@ import type { SandboxLogger } from './logger.js';
 
 /**
  * What is to happen later, kept on disk. A `commit` job changes state: it runs in the transaction that deletes it, so
- * exactly once. A `send` job talks to somebody: it runs outside, and what it gives back is committed with its deletion,
+ * exactly once. A `send` job calls a receiver: it runs outside, and what it gives back is committed with its deletion,
  * so at least once.
  */
 export type JobKind =
@@ -161,7 +161,7 @@ export function createScheduler(deps: {
   return scheduler;
 }
 
-/** `commit` jobs change state, `send` jobs talk to somebody. */
+/** `commit` jobs change state, `send` jobs call a receiver. */
 export type Lane = 'commit' | 'send';
 
 interface Job {

@@ -67,7 +67,7 @@ export class UnavailableError extends TowlineError {
   }
 }
 
-/** Nobody answers at the gateway's address, or not in time, or what answers is no gateway of Towline. */
+/** There is no answer at the gateway's address, or not in time, or what answers is no gateway of Towline. */
 export class UnreachableError extends TowlineError {
   override readonly name = 'UnreachableError';
   readonly url: string;

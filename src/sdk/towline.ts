@@ -102,7 +102,7 @@ export class Towline {
     return this.#order(flowId, 'pay', order, { ...options, isSafe: true });
   }
 
-  /** A Lightning invoice (BOLT 11) for whoever is to get the refund of an offramp. @throws InvalidError, RefusedError */
+  /** A Lightning invoice (BOLT 11) of the recipient of an offramp's refund. @throws InvalidError, RefusedError */
   provideRefundInvoice(flowId: string, invoice: string, options?: CallOptions): Promise<Flow> {
     return this.#order(flowId, 'refund-invoice', { invoice }, options);
   }

@@ -137,8 +137,8 @@ function readErrorBody(
   const message = asText(root['message']) ?? asText(root['error']);
   const code = asText(root['error_code']) ?? asText(root['code']) ?? asText(data['error_code']) ?? asText(data['code']);
   const errors = data['errors'] ?? root['errors'];
-  const told = [root, data].flatMap((part) => SAYING.map((member) => part[member]));
-  const texts = [...told.flatMap((value) => textsIn(value)), ...textsIn(errors)].map((text) =>
+  const said = [root, data].flatMap((part) => SAYING.map((member) => part[member]));
+  const texts = [...said.flatMap((value) => textsIn(value)), ...textsIn(errors)].map((text) =>
     request.reference === undefined ? text : text.replaceAll(request.reference, ' '),
   );
   return {

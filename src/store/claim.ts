@@ -9,7 +9,7 @@ export interface ClaimKey {
 
 /**
  * `reserved(owner)` → `sending` → `answered` or `rejected`.
- * Only the owner moves `reserved → sending`; after `sending` nobody sends again, except its owner after a proven
+ * Only the owner moves `reserved → sending`; after `sending` only its owner sends again, after a proven
  * not-sent error. `void`: nothing was sent and nothing ever will be.
  */
 export type ClaimPhase = 'reserved' | 'sending' | 'answered' | 'rejected' | 'void';
@@ -81,7 +81,7 @@ export interface ClaimStore {
   release(key: ClaimKey, owner: string): Promise<boolean>;
 
   /**
-   * The service executed it: `answered`, from any phase but `answered`, whoever proves it (the owner's answer, a status
+   * The service executed it: `answered`, from any phase but `answered`, by any proof (the owner's answer, a status
    * lookup). Returns the phase before, so that an answer after `void` or `rejected` can raise an alarm.
    */
   recordAnswer(key: ClaimKey, answer: unknown): Promise<ClaimPhase | 'absent'>;
@@ -117,7 +117,7 @@ export interface ClaimStore {
 
   /**
    * A person's word on how a flow ended that can no longer take an order itself (it was terminated): kept with the claim,
-   * whose phase stays; only one that is `reserved` for another send goes back to `sending`, so that nobody sends it. False
+   * whose phase stays; only one that is `reserved` for another send goes back to `sending`, so that it is not sent. False
    * where there is no claim.
    */
   recordDecision(key: ClaimKey, action: string, order: ClaimOrder): Promise<boolean>;

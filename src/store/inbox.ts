@@ -66,7 +66,7 @@ export interface InboxStore {
   /** Final words on rows; a row that was settled before keeps its first settlement, except `unverified`, which may rise. */
   settle(fates: readonly EventVerdict[]): Promise<void>;
 
-  /** Flows with `delivered` rows that nobody settled yet, longest waiting first, delivered at least `ageMs` ago. */
+  /** Flows with `delivered` rows that are not settled yet, longest waiting first, delivered at least `ageMs` ago. */
   unsettledFlows(options: {
     limit: number;
     ageMs: number;

@@ -23,7 +23,7 @@ export interface RememberedQuote extends QuoteTerms {
   readonly ageMs: number;
 }
 
-/** Quotes, by account and `rate_id`: whoever deposits with one may be another process than the one that saw it. */
+/** Quotes, by account and `rate_id`: the process that deposits with one may be another than the one that saw it. */
 export interface QuoteStore {
   /** @param tookMs how long ago, by a monotonic clock, the service was asked */
   remember(account: string, quote: QuoteTerms, tookMs: number): Promise<void>;

@@ -149,7 +149,7 @@ export function createSqlClaims(deps: {
 
     recordDecision: (key, action, { actor, note }) =>
       changed(key, [
-        // Another send that was ordered is off: whoever still comes for it, by a reset in the UI, must not send.
+        // Another send that was ordered is off: a later attempt, by a reset in the UI, must not send.
         {
           sql: `UPDATE claims SET phase = 'sending', sending_at = ?
                 WHERE ${OF_KEY} AND phase = 'reserved' AND ${SENDS_ORDERED} > 0`,

@@ -3,7 +3,7 @@ import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Request, Row, SqlValue, Step, StepResult } from './sql-message.js';
 import type { InboxRow } from '../protocol/events.js';
 
-/** Ours, nobody's, or of somebody whose time is up. What another one holds is left alone. */
+/** Ours, free, or of a holder whose time is up. What another gateway holds is left alone. */
 const NOT_OTHERS = `(leased_by IS NULL OR leased_by = ? OR due_at <= ?)`;
 const NO_LEASE = `leased_by = NULL, lease = NULL, hastened = 0`;
 

@@ -35,7 +35,7 @@ const TOO_MANY: readonly number[] = [8];
 
 /**
  * Starts the flow of `input` and waits for the service's answer, in one request: update-with-start. `exists`: the
- * reference has a flow, running or closed; whoever asks has to compare what it is about.
+ * reference has a flow, running or closed; the caller has to compare what it is about.
  */
 export async function startAndAwaitAnswer(
   deps: StartFlowDeps,

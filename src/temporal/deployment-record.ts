@@ -6,7 +6,7 @@ import proto from '@temporalio/proto';
 /*
  * Which deployment a namespace is of, in the namespace itself. The record is the memo of one workflow with a fixed id that
  * no worker ever takes: it stays open, so that no retention removes it. Starting it is the compare-and-set, since Temporal
- * refuses a second one, and whoever may start flows may do that. The namespace's own `data` would need the rights of an
+ * refuses a second one, and every client that may start flows may do that. The namespace's own `data` would need the rights of an
  * administrator, and has no compare-and-set.
  */
 

@@ -2,7 +2,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { CompleteAsyncError } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor, ActivityInterceptorsFactory } from '@temporalio/worker';
 
-/** An error's name is shown, unless somebody hid something in it. */
+/** An error's name is shown, unless it holds more than a name. */
 const SAFE_NAME = /^[A-Z][A-Za-z]{0,40}Error$/;
 
 /**

@@ -91,7 +91,7 @@ async function runningWorker(
     ...work,
   });
   const ended = run(worker, connection);
-  // Whoever waits for `ended` learns of it; nobody waiting is no crash.
+  // A rejection of `ended` that is not awaited is no crash.
   ended.catch(() => undefined);
   return {
     ended,

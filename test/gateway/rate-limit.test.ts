@@ -43,7 +43,7 @@ describe('a rate limit', () => {
     expect(() => limit.take('a')).toThrow(/Too many/);
   });
 
-  it('forgets the first of very many that are busy, and nobody else', () => {
+  it('forgets those of very many busy names that were used least recently, and not the latest', () => {
     const limit = createRateLimit(1, () => 0);
     times(BURST).forEach(() => limit.take('busy'));
     for (const n of times(10_000)) limit.take(`address ${n}`);

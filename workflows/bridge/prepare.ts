@@ -44,7 +44,7 @@ function prepare(flow: Flow, rawInput: unknown): Promise<BridgePreparation> {
   return bringsQuote(rawInput) ? checkAtOnce('prepareBridgeTransfer', order, byActivity) : byActivity();
 }
 
-/** Unchecked as it is: whoever prepares judges it. */
+/** Unchecked as it is: the preparation judges it. */
 function bringsQuote(rawInput: unknown): boolean {
   const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
   return typeof (input as Record<string, unknown> | null | undefined)?.['rate_id'] === 'string';

@@ -11,7 +11,7 @@ import { asBridgeStatus, foldStatus, rises } from './statuses.js';
 import type { Transfer } from './transfer.js';
 import type { Resolution } from '../engine/messages.js';
 
-/** Tells the service what the provider settled. Repeat-safe, so it needs no claim and is retried. */
+/** Reports to the service what the provider settled. Repeat-safe, so it needs no claim and is retried. */
 export async function reportPending(flow: Flow, transfer: Transfer): Promise<void> {
   const event = transfer.toReport;
   const status = asBridgeStatus(event?.status ?? null);

@@ -160,13 +160,13 @@ function apply(flow: Flow, payment: Payment, plan: TrackPlan, event: FlowEvent):
     payment.lookNow ||= isFinal(meaning) || meaning === 'refund-pending';
   } else payment.provenMeanings = [...payment.provenMeanings, meaning];
   const unknown = word.toUpperCase() in plan.words ? '' : ': an unknown word, kept; it is not final';
-  tell(flow, payment, plan, `${word} (${event.proof ?? 'trusted'})${unknown}`, whoSays(event));
+  noteStatus(flow, payment, plan, `${word} (${event.proof ?? 'trusted'})${unknown}`, whoSays(event));
   return true;
 }
 
 /**
  * Takes what the lookup said: the truth, if it is about this payment. A service that answers a repeated reference with its
- * first result accepts what it never executes, and its record is then of what somebody else asked for.
+ * first result accepts what it never executes, and its record is then of another request.
  */
 export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, reading: StatusReading): void {
   const { status, facts } = reading;
@@ -180,7 +180,7 @@ export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, readi
   if (!payment.provenMeanings.includes(meaning)) payment.provenMeanings = [...payment.provenMeanings, meaning];
   if (!payment.words.includes(status)) payment.words = [...payment.words, status];
   payment.proven = true;
-  tell(flow, payment, plan, `${status} (looked up)`, 'service');
+  noteStatus(flow, payment, plan, `${status} (looked up)`, 'service');
 }
 
 /** The furthest stage that any word so far has reached; undefined where the plan has none for it. */
@@ -188,7 +188,7 @@ export function stageReached(payment: Payment, plan: TrackPlan): string | undefi
   return plan.stages?.findLast(([, words]) => words.some((word) => payment.words.includes(word)))?.[0];
 }
 
-function tell(flow: Flow, payment: Payment, plan: TrackPlan, detail: string, by: string): void {
+function noteStatus(flow: Flow, payment: Payment, plan: TrackPlan, detail: string, by: string): void {
   const stage = stageReached(payment, plan);
   if (stage === undefined) flow.note(detail, by);
   else flow.enter(stage, detail, by);
@@ -235,12 +235,6 @@ export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Me
   if (furthest === 'failed' && all.includes('collected')) return { kind: 'conflict' };
   return { kind: 'ended', meaning: furthest };
 }
-
-/*
- * A refund over Lightning needs an invoice of whoever gets it back. The service asks for one by an event, and its
- * interface has no operation that takes one. So the flow asks, checks what it is given, and shows it to a person who
- * hands it to the service and says so; then it waits for the refund as for any other.
- */
 
 /** Travels through continue-as-new. */
 export interface RefundInvoice {

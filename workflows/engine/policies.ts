@@ -142,8 +142,8 @@ export const OFFRAMP_FIRST_LOOK_MS = 30 * SECOND;
 export const INVOICE_PAYMENT_FIRST_LOOK_MS = 30 * SECOND;
 
 /**
- * So long a callback is tried again before it is listed as undelivered. A newer change begins anew. Told to the activity,
- * and no schedule-to-close: that would count days without a worker, in which nobody was tried.
+ * So long a callback is tried again before it is listed as undelivered. A newer change begins anew. Handed to the activity,
+ * and no schedule-to-close: that would count days without a worker, in which nothing was tried.
  */
 export const CALLBACK_TRIED_FOR_MS = 3 * 24 * 60 * MINUTE;
 

@@ -61,7 +61,7 @@ export function reportChanges(
   }
 
   /**
-   * Whoever waits for the service's answer waits no longer because of the callbacks: that the money is being sent is reported
+   * A caller that waits for the service's answer waits no longer because of the callbacks: that the money is being sent is reported
    * with its outcome. And what changes in one moment is one change.
    */
   const mayTell = (): boolean => {

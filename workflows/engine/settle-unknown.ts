@@ -148,7 +148,7 @@ async function carryOut(
   switch (action as PostOrder) {
     case 'send-again':
       return sendAgain(flow, post, open, actor, note);
-    // Another send may have been ordered before: with this order it is off, whoever still comes for it.
+    // Another send may have been ordered before: with this order it is off, for later attempts, too.
     case 'mark-completed':
       await holdBack(flow, post.claim, { actor, note });
       throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed by ${actor}: ${note}` });
@@ -214,7 +214,7 @@ interface Open {
   readonly repeat: RepeatSetting;
   readonly saidToExist: boolean;
   readonly refused?: string | undefined;
-  /** It was never sent, because of an event: nobody may send it. */
+  /** It was never sent, because of an event: it must not be sent. */
   readonly heldBack: boolean;
   /** The lookup was asked for the whole settle window. */
   readonly windowOver: boolean;

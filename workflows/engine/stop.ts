@@ -72,7 +72,7 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 
 /**
  * Runs a submit, or a step on the way to it, until the deadline. Before the first send a stop order or the deadline ends
- * the flow, once its claim is void. Undefined: past the deadline nothing says whether it was sent, and nobody tries on.
+ * the flow, once its claim is void. Undefined: past the deadline nothing says whether it was sent, and it is not tried any more.
  */
 export async function submitUntilDeadline<T>(
   flow: Flow,
@@ -105,7 +105,7 @@ export async function submitUntilDeadline<T>(
 const BY_DEADLINE: ClaimOrder = { actor: 'deadline', note: 'not sent again by the deadline' };
 
 /**
- * Another send that was ordered is off: its claim goes back to `sending`, from which nobody sends, not even after a reset of
+ * Another send that was ordered is off: its claim goes back to `sending`, from which nothing is sent, not even after a reset of
  * the flow in the UI.
  */
 export async function holdBack(flow: Flow, claim: GuardedClaim, order: ClaimOrder): Promise<void> {

@@ -120,7 +120,7 @@ function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): tr
   return true;
 }
 
-/** Somebody else's payment of the invoice is tracked as ours would be; nothing is sent. */
+/** A payment of the invoice by another way is tracked as ours would be; nothing is sent. */
 export function followPayment(flow: Flow, payment: Payment): 'paid' {
   flow.money = { at: 'sent' };
   flow.enter('tracking', 'the invoice was paid by another way; nothing was sent', 'service');

@@ -21,13 +21,13 @@ export function addWatchCommand(program: Command, run: RunCommand, context: CliC
         const gateway = createGatewayClient(gatewayAccess(context.env));
         const flowId = flowArgument(flow);
         // The middle of a long timeline is dropped by the flow, so entries are identified by their time and not by their place.
-        const told = new Set<string>();
+        const printed = new Set<string>();
         for (;;) {
           const { state, timeline, parked } = await gateway.show(flowId);
           for (const entry of timeline) {
             const line = JSON.stringify(entry);
-            if (told.has(line)) continue;
-            told.add(line);
+            if (printed.has(line)) continue;
+            printed.add(line);
             context.out(json ? line : timelineLine(context, entry));
           }
           if (state !== 'running') {

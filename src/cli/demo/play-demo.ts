@@ -37,7 +37,7 @@ export async function playDemo(deps: DemoDeps): Promise<boolean> {
     gateway,
     sandbox: createSandboxControl(settings.serviceBaseUrl),
     killWorker,
-    tell: (line: string) => context.out(`  ${line}`),
+    say: (line: string) => context.out(`  ${line}`),
   };
   const play = async (scene: (typeof SCENES)[number]): Promise<Played> => {
     const played = await playScene(scene, `demo-${run}-${scene.name}`, playDeps);

@@ -28,7 +28,7 @@ export interface PlayDeps {
   readonly gateway: GatewayClient;
   readonly sandbox: SandboxControl;
   readonly killWorker: () => Promise<void>;
-  readonly tell: (line: string) => void;
+  readonly say: (line: string) => void;
 }
 
 /** All waits of our own (retries, deadlines, the wait for a refund) are that much shorter in the demo. */

@@ -17,7 +17,7 @@ export interface SandboxControl {
   executions(reference: string): Promise<Executions>;
   /** Posts an unsigned COMPLETED with every fact right, as an attacker would who knows all of them. */
   forge(reference: string): Promise<void>;
-  /** A mobile money deposit that nobody here has started. */
+  /** A mobile money deposit that was started elsewhere. */
   mobileMoneyDeposit(reference: string): Promise<void>;
   /** How many times longer a step of the ending `slow` takes. */
   setSlowFactor(factor: number): Promise<void>;

@@ -12,7 +12,7 @@ export interface Stage {
   /** Kills the worker's process with SIGKILL; resolves when another one is ready. */
   readonly killWorker: () => Promise<void>;
   /** Prints a line about what is going on. */
-  readonly tell: (line: string) => void;
+  readonly say: (line: string) => void;
   /** Asks again and again until it holds. @throws Error where it does not in time */
   readonly until: <T>(what: string, ask: () => Promise<T | undefined>) => Promise<T>;
 }

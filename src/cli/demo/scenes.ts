@@ -45,7 +45,7 @@ const bridgeScenes: readonly Scene[] = [
       await sandbox.setSlowFactor(SLOW_FACTOR);
       await sandbox.scenario(reference, 'slow');
     },
-    async meanwhile({ sandbox, gateway, reference, flowId, until, tell }) {
+    async meanwhile({ sandbox, gateway, reference, flowId, until, say }) {
       await until('the deposit', async () => (await sandbox.executions(reference))[DEPOSIT]);
       await sandbox.forge(reference);
       const shown = await until('the forged COMPLETED on the flow', async () => {
@@ -53,7 +53,7 @@ const bridgeScenes: readonly Scene[] = [
         return view.state !== 'running' || saysUnverified(view) ? view : undefined;
       });
       if (shown.state !== 'running') throw new Error(`the forged COMPLETED made the flow ${shown.state}`);
-      tell('a forged COMPLETED, every fact in it right, is on its flow as unverified; the flow runs on');
+      say('a forged COMPLETED, every fact in it right, is on its flow as unverified; the flow runs on');
     },
     flaw: async (_, ended) => (saysUnverified(ended) ? undefined : 'the forgery is not on the flow'),
     tidy: ({ sandbox }) => sandbox.setSlowFactor(USUAL_SLOW_FACTOR),
@@ -77,9 +77,9 @@ const bridgeScenes: readonly Scene[] = [
     alone: true,
     prepare: ({ sandbox, reference }) =>
       sandbox.fault({ operation: DEPOSIT, kind: 'slow', delayMs: HELD_ANSWER_MS, reference }),
-    async meanwhile({ sandbox, reference, until, killWorker, tell }) {
+    async meanwhile({ sandbox, reference, until, killWorker, say }) {
       await until('the deposit', async () => (await sandbox.executions(reference))[DEPOSIT]);
-      tell('killing the worker while the answer to its deposit is on the way');
+      say('killing the worker while the answer to its deposit is on the way');
       await killWorker();
     },
     flaw: faultNotExecuted,
@@ -129,7 +129,7 @@ const payInScenes: readonly Scene[] = [
   },
 ];
 
-/** Money goes out to somebody. */
+/** Money goes out to a recipient. */
 const payOutScenes: readonly Scene[] = [
   {
     kind: 'crypto-send',

@@ -34,7 +34,7 @@ export function checkCallbacks(
 
 type ProxySettings = Pick<Settings, 'trustedProxies' | 'settlementNetworks' | 'publicUrl' | 'development'>;
 
-/** TRUSTED_PROXIES: whoever ends TLS in front of the gateway hides where requests come from. */
+/** TRUSTED_PROXIES: the proxy that ends TLS in front of the gateway hides where requests come from. */
 export function explainProxies(settings: ProxySettings): readonly Finding[] {
   const { trustedProxies, settlementNetworks } = settings;
   if (trustedProxies !== undefined) {

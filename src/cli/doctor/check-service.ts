@@ -46,7 +46,7 @@ function judged(status: number, url: string): Finding {
     return bad('service', `${url} refuses the token (401): set SERVICE_TOKEN to a valid one.`, EXIT.refused);
   if (status === 403)
     return bad('service', `${url} takes the token, but forbids reads with it (403): ask the service.`, EXIT.refused);
-  // A reference that nobody ever used: 404 is the answer of a service that works.
+  // A reference that was never used: 404 is the answer of a service that works.
   if (status === 404 || (status >= 200 && status < 300)) return good('service', `${url} answers and takes the token`);
   if (status === 429)
     return note('service', `${url} answers that there were too many requests (429): ask again later.`);

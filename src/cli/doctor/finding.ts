@@ -2,7 +2,7 @@ import type { ExitCode } from '../exit-codes.js';
 
 /** What a check of the doctor found. */
 export interface Finding {
-  /** `note`: nothing is wrong, but somebody should know. */
+  /** `note`: nothing is wrong, but it should be known. */
   readonly verdict: 'good' | 'note' | 'bad';
   readonly about: string;
   readonly says: string;

@@ -44,7 +44,7 @@ function holderOf(lock: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(lock, 'utf8')) as Holder;
   } catch {
-    // Gone meanwhile, or cut off by a full disk: nobody holds it.
+    // Gone meanwhile, or cut off by a full disk: it is not held.
     return undefined;
   }
 }

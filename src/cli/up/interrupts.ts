@@ -1,4 +1,4 @@
-/** How often somebody asked `towline up` to end, by Ctrl-C or a signal. */
+/** How often `towline up` was asked to end, by Ctrl-C or a signal. */
 export interface Interrupts {
   /** Resolves at the first: end in order. */
   readonly first: Promise<NodeJS.Signals>;
@@ -22,11 +22,11 @@ export function listenForInterrupts(): Interrupts {
     second: new Promise<void>((resolve) => (second = resolve)),
     signal: asked.signal,
     stopListening() {
-      for (const signal of SIGNALS) process.off(signal, hear);
+      for (const signal of SIGNALS) process.off(signal, onSignal);
       process.stdout.off('error', outputIsGone);
     },
   };
-  const hear = (signal: NodeJS.Signals) => {
+  const onSignal = (signal: NodeJS.Signals) => {
     count += 1;
     if (count === 1) {
       asked.abort();
@@ -34,9 +34,9 @@ export function listenForInterrupts(): Interrupts {
     } else if (count === 2) second();
     else process.exit(130);
   };
-  for (const signal of SIGNALS) process.on(signal, hear);
-  // Who read our output is gone (`npm start | head`): nobody sees us any more.
-  const outputIsGone = () => hear('SIGHUP');
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  // Who read our output is gone (`npm start | head`): no output is seen any more.
+  const outputIsGone = () => onSignal('SIGHUP');
   process.stdout.on('error', outputIsGone);
   return interrupts;
 }

@@ -112,7 +112,7 @@ function createGate(): Gate {
       open = resolve;
       refuse = reject;
     });
-    // Nobody may be waiting.
+    // It may not be awaited.
     passing.catch(() => undefined);
   };
   isPending = false;

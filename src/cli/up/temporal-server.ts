@@ -140,7 +140,7 @@ export async function prepareTemporal(
   }
 }
 
-/** Some servers let nobody do that over this door: there an operator does it once. */
+/** Some servers do not allow it over this connection: there an operator does it once. */
 async function registerAttributes(client: Client, namespace: string, say: (line: string) => void): Promise<void> {
   try {
     await ensureSearchAttributes(client.connection as Connection, namespace, SEARCH_ATTRIBUTES);

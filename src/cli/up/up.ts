@@ -18,7 +18,7 @@ export interface UpOptions {
 
 const FOR_EVER = new Promise<never>(() => undefined);
 
-/** Everything on this machine: Temporal, sandbox, gateway, worker, and a demo; until somebody interrupts. */
+/** Everything on this machine: Temporal, sandbox, gateway, worker, and a demo; until it is interrupted. */
 export async function up(context: CliContext, options: UpOptions): Promise<ExitCode> {
   const interrupts = listenForInterrupts();
   const endings = createEndings();

@@ -183,7 +183,7 @@ export function lateVerdict(status: string | null, ended: FlowState, trusted: bo
   const agreeing = AGREES_WITH[meaning];
   const said = status ?? 'no status';
   const proof = trusted ? '' : ' Its origin is not proven.';
-  // A flow that was terminated did not end by itself, and whoever did that may not know that money moved.
+  // A flow that was terminated did not end by itself, and the person who did that may not know that money moved.
   if (ended === 'parked') {
     const moved = meaning === 'succeeded' || meaning === 'refunded';
     return { contradicts: moved, detail: `The flow had been terminated; this says ${said}.${proof}` };

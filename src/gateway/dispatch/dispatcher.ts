@@ -11,7 +11,7 @@ export interface Dispatcher {
   /** Something may be due now. Never waits and never throws. */
   nudge(): void;
   /**
-   * This flow is there now: events that came before it go out. Never throws, and nobody waits for it; where it fails they
+   * This flow is there now: events that came before it go out. Never throws, and is not awaited; if it fails they
    * go out a little later.
    */
   releaseWaiting(flowId: string): void;
@@ -52,7 +52,7 @@ const TICK_MS = 10;
 
 /**
  * From the inbox to the flows: leases what is due, one signal per flow at a time, in order. Each delivery has a place of
- * its own, so that one which takes long keeps nobody waiting but its own flow. Loses nothing when stopped.
+ * its own, so that a slow one delays its own flow only. Loses nothing when stopped.
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { inbox, logger, clock = systemClock } = deps;
@@ -235,7 +235,7 @@ export interface DeliveredMarks {
   finish(): Promise<void>;
 }
 
-/** Less than the shortest rest of a flow: nobody waits for the end of its lease. */
+/** Less than the shortest rest of a flow: no event waits for the end of its lease. */
 const TOGETHER_MS = 150;
 
 interface Mark {

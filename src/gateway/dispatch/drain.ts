@@ -32,7 +32,7 @@ export function createDrain(client: Client, clock: Clock = systemClock): Drain {
       const timeIsUp = new Promise<void>((resolve) => {
         stopTimer = clock.after(GRACE_MS, resolve);
       });
-      // A client that still tries to connect gets no abort: nobody waits for it.
+      // A client that still tries to connect gets no abort: it is not awaited.
       await Promise.race([inFlight, timeIsUp]);
       stopTimer?.();
       for (const calls of open) calls.abort();

@@ -42,7 +42,7 @@ export function createIntake(deps: {
 
   return (event) => {
     const { flowId } = event;
-    // Nobody's: a person looks at it.
+    // It matches no flow: a person looks at it.
     if (flowId === null) return inbox.receive(event);
     const first = firsts.get(flowId);
     if (first !== undefined) first.moreCame = true;

@@ -29,7 +29,7 @@ const MOST = 25;
 const BACKLOG_SHARE = 0.1;
 const FLOWS_LISTED = 250;
 
-/** Asks flows for the state of their events. Slow on purpose: nobody waits for it, and each question costs a worker. */
+/** Asks flows for the state of their events. Slow on purpose: it is not awaited, and each question costs a worker. */
 export function createSettler(deps: SettlerDeps): Settler {
   const { inbox, logger } = deps;
   /** Flows that could not say yet, with when to ask again. Without it they would keep the others from being asked. */

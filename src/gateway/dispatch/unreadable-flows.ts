@@ -11,7 +11,7 @@ export interface UnreadableFlows {
 
 /** They are looked at every ten seconds: one that was not for so long was delivered by a gateway that has the key. */
 const HELD_FOR_MS = 60_000;
-/** Nobody could read more lines of the log. */
+/** More lines of the log could not be read. */
 const MOST_NAMED = 10_000;
 
 /** In the memory of this gateway: another one may have the key. */

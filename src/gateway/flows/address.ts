@@ -21,8 +21,8 @@ export async function shownFlow(reader: FlowReader, { kind, reference, flowId }:
   throw new Refusal(404, `There is no flow ${kind}/${reference}. Start it with POST /flows/${kind}.`, { reference });
 }
 
-/** Where we asked the service to call back: it carries a capability, and is nobody else's business. */
-const OWN_CALLBACK = /https?:\/\/[^\s"'<>]+\/callbacks\/[a-z-]+\/[A-Za-z0-9._:-]+\/[0-9a-f]{43}/g;
+/** Where we asked the service to call back: it carries a capability, and is not shown to others. */
+const OWN_CALLBACK = /https?:\/\/[^\s"'<>]{1,300}\/callbacks\/[a-z-]+\/[A-Za-z0-9._:-]+\/[0-9a-f]{43}/g;
 
 /** Whether a text of the service may repeat such a URL; a quick look before anything is parsed. */
 export const mayHoldOwnCallback = (text: Uint8Array): boolean => Buffer.from(text).includes('/callbacks/');

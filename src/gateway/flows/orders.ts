@@ -74,7 +74,7 @@ export async function payInvoice(deps: FlowOperationDeps, request: FastifyReques
   return give(deps, addressOf(request), { update: UPDATES.pay, order }, () => false);
 }
 
-/** `POST …/refund-invoice`: a Lightning invoice for whoever is to get the refund of an offramp. */
+/** `POST …/refund-invoice`: a Lightning invoice of the recipient of an offramp's refund. */
 export async function giveRefundInvoice(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
   const actor = deps.tokens.require(request, 'flows').name;
   const { invoice } = parseBody(RefundInvoiceBody, bodyOf(request).value);

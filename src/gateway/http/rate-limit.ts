@@ -30,9 +30,10 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
   const filled = ({ left, atMs }: Bucket, now: number) => Math.min(most, left + ((now - atMs) / 1_000) * perSecond);
   const tidy = (now: number): void => {
     for (const [name, bucket] of buckets) if (filled(bucket, now) >= most) buckets.delete(name);
-    // Still too many: all of them busy. Those that came first are forgotten, and begin anew.
-    for (const name of buckets.keys()) {
-      if (buckets.size <= MOST_NAMES) break;
+    // Still too many: all of them busy. The half that was used least recently is forgotten, and begins anew: one look
+    // through all of them for thousands of requests.
+    for (const name of buckets.size > MOST_NAMES ? buckets.keys() : []) {
+      if (buckets.size <= MOST_NAMES / 2) break;
       buckets.delete(name);
     }
   };
@@ -46,8 +47,10 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
       bucket.atMs = now;
       const lacking = 1 - bucket.left;
       if (lacking <= 0) bucket.left -= units;
+      // Behind all others: a map keeps the place of the first insertion.
+      buckets.delete(name);
       buckets.set(name, bucket);
-      // After it was taken from: one that is full counts as nobody's, and would be forgotten at once.
+      // After it was taken from: a full bucket would be forgotten at once.
       if (buckets.size > MOST_NAMES) tidy(now);
       if (lacking > 0) {
         const seconds = Math.ceil(lacking / perSecond);

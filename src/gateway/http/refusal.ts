@@ -56,7 +56,7 @@ export function errorBody(status: number, message?: string, data: RefusalDetails
   return { success: false, message: message ?? SENTENCES[status] ?? STATUS_CODES[status] ?? 'Refused.', data };
 }
 
-/** Unknown paths, wrong capabilities and malformed references are one answer: nobody learns which it was. */
+/** Unknown paths, wrong capabilities and malformed references get one answer, which does not show which it was. */
 export function answerNotFound(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return reply.code(404).send(errorBody(404));
 }

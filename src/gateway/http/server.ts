@@ -143,8 +143,8 @@ export function listRoutes(server: FastifyInstance): readonly Route[] {
   // Before its body is read.
   server.addHook('onRequest', (request, reply, next) => {
     if (!request.is404) return next();
-    const path = request.url.split('?')[0] ?? '';
-    const allowed = routes.filter(({ url }) => isOfPattern(path, url)).map(({ method }) => method);
+    const parts = (request.url.split('?')[0] ?? '').split('/');
+    const allowed = routes.filter(({ url }) => isOfPattern(parts, url)).map(({ method }) => method);
     if (allowed.length === 0) answerNotFound(request, reply);
     else answerOtherMethods(request, reply, [...new Set(allowed)]);
   });
@@ -156,8 +156,7 @@ export function listRoutes(server: FastifyInstance): readonly Route[] {
 }
 
 /** Whether a path is one of a route's pattern, such as `/flows/:kind`. */
-function isOfPattern(path: string, pattern: string): boolean {
-  const parts = path.split('/');
+function isOfPattern(parts: readonly string[], pattern: string): boolean {
   const wanted = pattern.split('/');
   return parts.length === wanted.length && wanted.every((part, at) => part.startsWith(':') || part === parts[at]);
 }

@@ -37,17 +37,17 @@ const RETRY_AFTER_SECONDS = 5;
 const NOT_VALID = 'The signature is not valid.';
 
 /**
- * Signature → trust → a row on disk. Returns only when the row is durable; whoever answers before that loses money.
+ * Signature → trust → a row on disk. Returns only when the row is durable: an answer before that could lose money.
  * @throws Refusal 401 for a wrong signature, and for one of another time (whose event is kept without proof), 429 for far too much without proof, 503 where the row cannot be made durable
  */
 export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
   const startedMs = performance.now();
-  const tell = (result: 'stored' | 'duplicate' | 'refused') =>
+  const acknowledged = (result: 'stored' | 'duplicate' | 'refused') =>
     deps.acknowledged?.(arrival.source, result, (performance.now() - startedMs) / 1_000);
   try {
-    tell(await storeEvent(deps, request, arrival));
+    acknowledged(await storeEvent(deps, request, arrival));
   } catch (error) {
-    tell('refused');
+    acknowledged('refused');
     throw error;
   }
 }
@@ -83,7 +83,7 @@ async function storeEvent(
     deps.logger.error({ requestId: request.id, error: errorForLog(error) }, 'an event could not be stored');
     throw new Refusal(503, 'The event could not be stored. Send it again.', {}, RETRY_AFTER_SECONDS);
   }
-  // Whoever can sign it anew is to do so: then it is proven. Nobody else is to learn that it was genuine once.
+  // Its sender can sign it anew: then it is proven. Others must not learn that it was genuine once.
   throw new Refusal(401, NOT_VALID);
 }
 
@@ -100,7 +100,7 @@ function contentOf(body: unknown): unknown {
 /** A settlement has one or two of them. */
 const UNIT_BYTES = 4 * 1_024;
 
-/** What an event without proof counts for in the limit of its address: nobody fills the disk with few large ones either. */
+/** What an event without proof counts for in the limit of its address: a few large ones must not fill the disk either. */
 const unitsOf = (raw: Uint8Array): number => Math.max(1, Math.ceil(raw.length / UNIT_BYTES));
 
 /** What each setting takes as proof that a settlement comes from the provider. Everything else is stored, untrusted. */

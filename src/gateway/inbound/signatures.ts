@@ -221,7 +221,7 @@ interface Span {
 
 /**
  * The bytes of an object's text without one member of its top level and one comma next to it; all of them where it has
- * no such member. Whoever calls has parsed the text already: this only finds places in it. The name is compared as it is
+ * no such member. The caller has parsed the text already: this only finds places in it. The name is compared as it is
  * written, so another spelling of it (`\u0073ignature`) is another member.
  *
  * Undefined where the member is there twice.

@@ -117,7 +117,7 @@ function isFlowId(text: string): boolean {
 }
 
 /**
- * The flow that an event is delivered to anew. Of one that nobody could match, a person says it (`given`); where its body
+ * The flow that an event is delivered to anew. If it could not be matched, a person says it (`given`); where its body
  * names a reference, that one must be the flow's.
  *
  * @throws Refusal 409

@@ -36,7 +36,7 @@ const ASKED_AT_ONCE = 8;
 /** After so many that did not answer there is no worker, and each further one would cost seconds. */
 const MOST_SILENT = 16;
 const PAGE = 1_000;
-/** A flow that nobody could ask: no worker, or none in time. */
+/** A flow that could not be asked: no worker, or none in time. */
 const NOT_SAID = 'unknown';
 
 /** Counts the flows by kind and state, adds up what is in flight, and asks the parked ones why. */
@@ -81,7 +81,7 @@ function parkedByKind(parked: readonly OpenFlow[]): FlowStats['flows'] {
   });
 }
 
-/** Terminated flows that wait for nobody any more count as what a person said, and runs that were reset not at all. */
+/** Terminated flows that a person has decided count as that person said, and runs that were reset not at all. */
 async function withoutDecided(deps: CensusDeps, listed: readonly OpenFlow[]) {
   const terminated = listed.filter((flow) => flow.terminated).slice(0, MOST_ASKED);
   const states = await inTurns(terminated, ASKED_AT_ONCE, ({ flowId, runId }) =>

@@ -28,7 +28,7 @@ export async function payInvoice(
   if (answerOfClaim(reply, request, claim) !== undefined) return;
   if (facts === undefined) {
     const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting);
-    // Somebody may have been quicker, with the invoice or with its payment: then this is an order to that flow.
+    // Another request may have been quicker, with the invoice or with its payment: then this is an order to that flow.
     const isOurs = waited.kind !== 'exists' && (waited.kind !== 'not-yet' || (await isThere(deps, request)));
     if (isOurs) {
       deps.dispatcher.releaseWaiting(address.flowId);

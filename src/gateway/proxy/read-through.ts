@@ -45,7 +45,7 @@ export async function readThrough(
   const state = isDone(read, found) ? undefined : await stateOf(deps, read, reference);
   const more = state === 'completed' || state === 'refunded' ? read.said(state, reference) : undefined;
   if (more === undefined) return passOn(reply, found);
-  return tell(reply, name, merged(found.data, more), 'The service shows an earlier state; its flow knows more.');
+  return answerWith(reply, name, merged(found.data, more), 'The service shows an earlier state; its flow knows more.');
 }
 
 async function withoutService(
@@ -60,7 +60,7 @@ async function withoutService(
   const said = state === undefined ? undefined : read.said(state, reference);
   if (said !== undefined) {
     const data = merged(await recordOf(deps, read, reference), said);
-    return tell(reply, name, data, 'The service does not show it now; this is what its flow knows.');
+    return answerWith(reply, name, data, 'The service does not show it now; this is what its flow knows.');
   }
   const isOnItsWay = state === 'running' || state === 'parked';
   if (!isOnItsWay || refusal.status !== 404) throw refusal;
@@ -68,7 +68,7 @@ async function withoutService(
   throw new Refusal(503, message, { reference }, RETRY_AFTER_SECONDS);
 }
 
-/** Nobody knows more than a service that says how it ended. */
+/** A service that says how it ended is right. */
 function isDone(read: FlowRead, { data }: RelayedAnswer): boolean {
   const status = flowOf(read.kind).status?.read(data).status ?? (data as { status?: unknown }).status;
   return isFinal(classifyStatus(read.words, typeof status === 'string' ? status : null));
@@ -112,7 +112,7 @@ function merged(record: unknown, more: Readonly<Record<string, unknown>>): Recor
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-function tell(reply: FastifyReply, name: ReadName, data: Record<string, unknown>, message: string): FastifyReply {
+function answerWith(reply: FastifyReply, name: ReadName, data: Record<string, unknown>, message: string): FastifyReply {
   return reply.code(200).send({ success: true, message, data: onTheWire(operations[name].data, data) });
 }
 

@@ -141,7 +141,7 @@ async function serviceTokens({ service, settings }: Deps): Promise<readonly Gate
 
 /**
  * A new webhook secret that only the service knows would make every event a wrong signature. Who sends it by the command
- * line gives it to the gateways first. With `WEBHOOK_PROFILE=unsigned` nobody looks at signatures.
+ * line gives it to the gateways first. With `WEBHOOK_PROFILE=unsigned` signatures are not checked.
  *
  * @throws Refusal 400
  */

@@ -81,7 +81,7 @@ export function sentReference(name: MoneyOperationName, body: unknown, newRefere
 }
 
 /**
- * A money POST that went wrong on our side may have started its flow all the same, which then pays. So whoever has to
+ * A money POST that went wrong on our side may have started its flow all the same, which then pays. So a caller who has to
  * send it again is given its reference.
  */
 export function withReference(error: unknown, { member, reference, isOurs }: SentReference): Refusal {

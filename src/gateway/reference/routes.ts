@@ -43,7 +43,7 @@ const START = `window.SwaggerUIBundle({
 });
 `;
 
-/** The page shows itself, by its own scripts, and talks to nobody else. Its styles are partly inline, its icons data. */
+/** The page shows itself, by its own scripts, and calls no other host. Its styles are partly inline, its icons data. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -68,13 +68,18 @@ export function addReferenceRoutes(server: FastifyInstance, { publicUrl }: { rea
     reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8').send(PAGE),
   );
   for (const [name, { type, read }] of Object.entries(FILES)) {
-    // Read once and shared: one packet of requests that nobody reads the answers of must not hold a copy for each.
+    // Read once and shared: a client that sends many requests and reads no answer must not make us hold a copy for each.
     let content: Promise<string | Buffer> | undefined;
+    const readOnce = () =>
+      (content ??= read().catch((error: unknown) => {
+        content = undefined;
+        throw error;
+      }));
     server.get(`/docs/${name}`, async (_request, reply) =>
       reply
         .type(type)
         .header('cache-control', 'public, max-age=86400')
-        .send(await (content ??= read())),
+        .send(await readOnce()),
     );
   }
 }

@@ -114,7 +114,7 @@ export function refundConfig(
     primary_method: 'lightning_invoice',
     chain,
     token,
-    // Looks like an invoice and is none: nobody can pay it.
+    // Looks like an invoice and is none: it cannot be paid.
     refund_invoice: `lnbc${Number(crypto.amount)}p1sandbox${paymentHash}`,
     refund_payment_hash: paymentHash,
     ...(crypto.unit === 'MSAT'

@@ -113,7 +113,7 @@ export const Mischief = z.strictObject({
   duplicate: HowMany.optional(),
   /** Another amount or status under the genuine signature, besides the genuine message; tried once. */
   tampered: HowMany.optional(),
-  /** A lie of somebody who knows every fact but no secret: unsigned, or signed with a wrong one; tried once. */
+  /** A lie of a sender who knows every fact but no secret: unsigned, or signed with a wrong one; tried once. */
   forged: HowMany.optional(),
   /** Callbacks and webhooks: true where the forger even knows the URL; else it must guess the last part of the path. */
   forgerKnowsUrl: z.boolean().optional(),
@@ -145,7 +145,7 @@ export function tamper(body: string, chance: number): string {
   return JSON.stringify(message);
 }
 
-/** What somebody would send who knows every fact: the same message, with the ending that it has not. Pure. */
+/** What a sender who knows every fact would send: the same message, with the ending that it has not. Pure. */
 export function lie(body: string): string {
   const message = JSON.parse(body) as Members;
   const facts = factsOf(message);
@@ -153,7 +153,7 @@ export function lie(body: string): string {
   return JSON.stringify(message);
 }
 
-/** The URL with a last part as somebody would guess it who does not know it: as long, and wrong. Pure. */
+/** The URL with a guessed last part: as long, and wrong. Pure. */
 export function guessedUrl(url: string): string {
   const guessed = new URL(url);
   const parts = guessed.pathname.split('/');

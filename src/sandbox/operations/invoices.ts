@@ -67,7 +67,7 @@ const paysInFull = (payment: InvoicePaymentRequest, invoice: InvoiceRequest) =>
 const wrongAmount = ({ amount, currency }: InvoiceRequest) =>
   badMembers([{ path: 'amount', message: `the invoice is over ${amount} ${currency}` }]);
 
-/** PENDING, too, for an invoice that nobody has paid: it proves nothing about a payment whose answer was lost. */
+/** PENDING, too, for an unpaid invoice: it proves nothing about a payment whose answer was lost. */
 export function createGetInvoicePayment(deps: {
   wordFor: StatusWord;
   invoices: Invoices;

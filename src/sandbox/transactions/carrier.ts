@@ -37,7 +37,7 @@ export function createCarrier(deps: {
   scheduler: Pick<Scheduler, 'schedule'>;
   clock: Clock;
   settings: LiveSettings;
-  /** Somebody else may have waited for this. */
+  /** Another transaction may have waited for this. */
   onEntered: (transaction: Transaction) => void;
 }): Carrier {
   const { transactions, kindOf, history, ledger, announce, scheduler, clock, settings, onEntered } = deps;
@@ -62,7 +62,7 @@ export function createCarrier(deps: {
     ledger.post({ kind: move.kind, reference, executionId, postings: move.postings });
   }
 
-  function tell(transaction: Transaction, kind: Kind, before: string): readonly number[] {
+  function announceChange(transaction: Transaction, kind: Kind, before: string): readonly number[] {
     const { lifecycle } = kind;
     const { vocabulary } = settings.current();
     const word = wordOf(lifecycle, transaction.status, vocabulary);
@@ -70,13 +70,13 @@ export function createCarrier(deps: {
     if (scriptOf(lifecycle, transaction.ending).callbacks === false) return [];
     const typed = transaction as Transaction<never>;
     const data = kind.data(typed, word, clock.iso());
-    const told = { reference: transaction.reference, status: word };
+    const common = { reference: transaction.reference, status: word };
     const url = kind.callbackUrl(typed.body);
     const also = kind.alsoTells(typed, data, clock.iso());
     return [
-      ...(hasChanged && url !== undefined ? announce.callback({ ...told, url, event: kind.event, data }) : []),
-      ...(hasChanged ? announce.webhook({ ...told, event: kind.event, data }) : []),
-      ...also.flatMap((notice) => announce.webhook({ ...told, ...notice })),
+      ...(hasChanged && url !== undefined ? announce.callback({ ...common, url, event: kind.event, data }) : []),
+      ...(hasChanged ? announce.webhook({ ...common, event: kind.event, data }) : []),
+      ...also.flatMap((notice) => announce.webhook({ ...common, ...notice })),
     ];
   }
 
@@ -87,7 +87,7 @@ export function createCarrier(deps: {
     const now = transactions.get(before.id) ?? before;
     onEntered(now);
     planNext(now, kind);
-    return tell(now, kind, before.status);
+    return announceChange(now, kind, before.status);
   }
 
   const apply: Carrier['apply'] = (id, input) => {

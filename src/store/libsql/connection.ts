@@ -84,7 +84,7 @@ export async function openConnection(options: {
   const mayFlush = (): boolean =>
     inFlight.length === 0 || (inFlight.length < BATCHES_IN_FLIGHT && queue.length >= ENOUGH_AHEAD);
 
-  /** Texts are constants of this program, or built of a few: never of what somebody sent. */
+  /** Texts are constants of this program, or built of a few: never of what was received. */
   const numbered = (requests: readonly Request[]): Pick<Batch, 'requests' | 'texts'> => {
     const texts: [number, string][] = [];
     const numberOf = (sql: string): number => {
@@ -128,7 +128,7 @@ export async function openConnection(options: {
     }
   };
 
-  // Nobody restarts it: a thread that ended by itself hit a bug, and what its last transaction did is not known here.
+  // It is not restarted: a thread that ended by itself hit a bug, and what its last transaction did is not known here.
   const onEnd = (): void => {
     const code = state === 'open' ? 'THREAD' : 'CLOSED';
     state = 'closed';
@@ -193,7 +193,7 @@ function createSignal(): { promise: Promise<void>; resolve: () => void; reject: 
     resolve = res;
     reject = rej;
   });
-  // It is not always awaited, and a rejection that nobody awaits ends the process.
+  // It is not always awaited, and a rejection that is not awaited ends the process.
   promise.catch(() => {});
   return { promise, resolve, reject };
 }

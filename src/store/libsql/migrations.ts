@@ -61,7 +61,7 @@ const inbox = [
   `CREATE INDEX inbox_waiting ON inbox (flow_id, seq) WHERE state = 'waiting'`,
   `CREATE INDEX inbox_unsettled ON inbox (delivered_at, flow_id) WHERE state = 'delivered'`,
   `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL`,
-  // A flow with waiting rows. A lease is a due time in the future with somebody's name on it.
+  // A flow with waiting rows. A lease is a due time in the future with its holder's name on it.
   `CREATE TABLE inbox_flows (
      flow_id TEXT PRIMARY KEY,
      due_at INTEGER NOT NULL,
@@ -109,7 +109,7 @@ const quotes = [
   `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
 ];
 
-/** What is waiting is not counted as it comes, and has fewer indexes: whoever sent it waits for an answer. */
+/** What is waiting is not counted as it comes, and has fewer indexes: its sender waits for an answer. */
 const cheaperReceipt = [
   `DROP INDEX inbox_waiting`,
   `DROP INDEX inbox_of_flow`,

@@ -194,7 +194,7 @@ function createSlots(most: number): Slots {
       try {
         return await work();
       } finally {
-        // The slot is handed on, so that nobody who asks meanwhile gets in between.
+        // The slot is handed on, so that no later request gets in between.
         const next = waiting.shift();
         if (next === undefined) taken -= 1;
         else next();

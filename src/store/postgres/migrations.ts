@@ -32,7 +32,7 @@ const claims = [
      at BIGINT NOT NULL
    )`,
   `CREATE INDEX orders_of_claim ON claim_orders (account, operation, reference, seq)`,
-  // One for each transaction that must not happen twice, for as long as somebody may ask whether it happened.
+  // One for each transaction that must not happen twice, for as long as it may be asked whether it happened.
   `CREATE TABLE commits (id TEXT PRIMARY KEY, at BIGINT NOT NULL)`,
 ];
 
@@ -118,7 +118,7 @@ const quotes = [
   `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
 ];
 
-/** What is waiting is not counted as it comes, and has fewer indexes: whoever sent it waits for an answer. */
+/** What is waiting is not counted as it comes, and has fewer indexes: its sender waits for an answer. */
 const cheaperReceipt = [
   `DROP INDEX inbox_waiting`,
   `DROP INDEX inbox_of_flow`,

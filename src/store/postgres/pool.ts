@@ -21,9 +21,9 @@ export function createPool(url: string, connections: number): Pool {
     pipeline: true,
     types: { getTypeParser },
   });
-  // A connection that ends while nobody asks anything of it is replaced by the pool.
+  // An idle connection that ends is replaced by the pool.
   pool.on('error', () => {});
-  // One that ends while somebody does fails what was asked.
+  // A busy one that ends fails what was asked.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
