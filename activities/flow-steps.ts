@@ -99,7 +99,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       const submission = submissionOf(order);
       const lookup = statusLookups[submission.operation];
       if (lookup === undefined) return { says: 'cannot-tell' };
-      const asked = await asking(() => lookup.read(deps.service, submission.referenceOf(order.input)));
+      const asked = await asking(() => lookup.read(deps.service, definitionOf(order.flowId).referenceOf(order.input)));
       if (asked.says === 'shown' && proves(lookup, asked.record)) {
         return { says: 'shown', facts: lookup.facts(asked.record) };
       }
@@ -126,16 +126,17 @@ export function termsOf(
 ): StepTerms {
   const { operation } = submission;
   const fingerprint = submitFingerprint(deps.store, operation, submission.decidedBy(input));
-  const claim = { operation, reference: submission.referenceOf(input), flowId, fingerprint, pin };
+  const claim = { operation, reference: definitionOf(flowId).referenceOf(input), flowId, fingerprint, pin };
   return { claim, facts: submission.factsOf(input) };
 }
 
 /** A second lookup is asked where the first one does not say enough; refused, it leaves the first one as it is. */
 async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'input'>): Promise<StatusEvidence> {
-  const source = definitionOf(order.flowId).status;
+  const definition = definitionOf(order.flowId);
+  const source = definition.status;
   if (source === undefined) return { says: 'cannot-tell', why: 'there is no status lookup', refused: true };
   const ask = (operation: OperationName) =>
-    asking(() => call(deps.service, operation, source.referenceOf(order.input)));
+    asking(() => call(deps.service, operation, definition.referenceOf(order.input)));
   const first = await ask(source.operation);
   if (first.says === 'cannot-tell') return first;
   const needsMore = source.besides?.isNeeded(recordOf(first)) ?? false;

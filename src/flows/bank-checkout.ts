@@ -13,6 +13,7 @@ import {
   isPhoneNumber,
   LOCAL_PHONE_PROBLEM,
 } from './input.js';
+import { asItIs } from './service-interface.js';
 import { defineFlow } from './flow.js';
 
 export const PAYMENT_CONFIRMED_EVENT = 'payment.confirmed';
@@ -37,7 +38,7 @@ export type BankCheckoutInput = z.infer<typeof BankCheckoutInput>;
 export const bankCheckoutFlow = defineFlow({
   kind: 'bank-checkout',
   input: BankCheckoutInput,
-  referenceOf: (input) => input.referenceId,
+  referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Bank checkout: ${input.amount} ${input.currency}`,
   moneyOf: ({ amount, currency }) => ({ amount, currency }),
@@ -45,7 +46,6 @@ export const bankCheckoutFlow = defineFlow({
   submissions: {
     checkout: {
       operation: 'createBankCheckout',
-      referenceOf: (input) => input.referenceId,
       decidedBy: (input) => decidedOf(input),
       request: (input, { callbackUrl }) => {
         const { customerRedirectUrl, referenceId } = input;
@@ -56,7 +56,21 @@ export const bankCheckoutFlow = defineFlow({
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },
+  carriesOut: { createBankCheckout: asItIs },
   readEvent: (body) => callbackEvent(body, (fields, event) => fields.status ?? confirmedBy(event)),
+  demo: {
+    name: 'checkout',
+    title: 'its answer is lost, and only the callback can prove it',
+    expected: 'completed',
+    executes: { createBankCheckout: 1 },
+    fault: { operation: 'createBankCheckout', kind: 'answer-lost', executed: true },
+  },
+  docs: {
+    story: "create → the customer pays at the bank's page",
+    learns: 'callback and account webhook that are proven; no lookup',
+    guaranteed: 'a failure is believed after a minute in which nothing contradicts it',
+    atDeadline: ['no_settlement', 'unverified_settlement'],
+  },
 });
 
 /** The event whose name says it all may come without a status. */

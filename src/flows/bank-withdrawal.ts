@@ -12,6 +12,7 @@ import {
   isPhoneNumber,
   LOCAL_PHONE_PROBLEM,
 } from './input.js';
+import { asItIs } from './service-interface.js';
 import { defineFlow } from './flow.js';
 
 const SOUTH_AFRICA = 'ZA';
@@ -50,7 +51,7 @@ export type BankWithdrawalInput = z.infer<typeof BankWithdrawalInput>;
 export const bankWithdrawalFlow = defineFlow({
   kind: 'bank-withdrawal',
   input: BankWithdrawalInput,
-  referenceOf: (input) => input.referenceId,
+  referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Bank withdrawal: ${input.amount} ${input.currency}`,
   moneyOf: ({ amount, currency }) => ({ amount, currency }),
@@ -58,7 +59,6 @@ export const bankWithdrawalFlow = defineFlow({
   submissions: {
     withdraw: {
       operation: 'createBankWithdrawal',
-      referenceOf: (input) => input.referenceId,
       decidedBy: ({ bankDetails, currency, amount }) => ({ bankDetails, currency, amount }),
       request: ({ bankDetails, currency, amount, referenceId }, { callbackUrl }) => ({
         bankDetails,
@@ -71,5 +71,19 @@ export const bankWithdrawalFlow = defineFlow({
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },
+  carriesOut: { createBankWithdrawal: asItIs },
   readEvent: (body) => callbackEvent(body),
+  demo: {
+    name: 'withdrawal',
+    title: 'refused at first (429), and sent again',
+    expected: 'completed',
+    executes: { createBankWithdrawal: 1 },
+    fault: { operation: 'createBankWithdrawal', kind: 'rate-limited', executed: false },
+  },
+  docs: {
+    story: 'create → paid out to a South African account',
+    learns: 'as `bank-checkout`',
+    guaranteed: "another country's bank is refused before anything is sent",
+    atDeadline: ['no_settlement', 'unverified_settlement'],
+  },
 });

@@ -94,12 +94,29 @@ export type BridgeTransferInput = z.infer<typeof BridgeTransferInput>;
 export const bridgeTransferFlow = defineFlow({
   kind: 'bridge-transfer',
   input: BridgeTransferInput,
-  referenceOf: (input) => input.provider_reference_id,
+  referenceMember: 'provider_reference_id',
   decidedBy: ({ rate_id: _rate, callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) =>
     `Bridge transfer: ${input.amount} ${input.source_currency} → ${input.settlement.amount} ${input.settlement.currency}`,
   moneyOf: (input) => ({ amount: input.amount, currency: input.source_currency }),
+  carriesOut: {
+    // Who speaks the service's interface has agreed to no slippage: an expired quote is only replaced by one as good.
+    createBridgeDeposit: ({ callback_url: callbackUrl, ...body }) => ({ ...body, callbackUrl, maxSlippageBps: 0 }),
+  },
   readEvent: bridgeEvent,
+  demo: {
+    name: 'completed',
+    title: 'nothing goes wrong',
+    expected: 'completed',
+    executes: { createBridgeDeposit: 1 },
+  },
+  docs: {
+    story: 'quote → (approval) → deposit → settlement, or refund',
+    learns: "callbacks, and the provider's settlements that are proven; no lookup",
+    guaranteed: 'no expired quote is sent; a refund of ours is sent once, and never against a COMPLETED',
+    atDeadline: ['no_settlement', 'unverified_settlement'],
+    parks: 'a refund that is due: `refund_…`',
+  },
 });
 
 export const QUOTE_LIFE_MS = QUOTE_VALIDITY_SECONDS * 1_000;

@@ -6,6 +6,7 @@ import { PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
 import { callbackEvent } from './callback.js';
 import { cardToken, maskedCard } from './capability.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
+import { asItIs } from './service-interface.js';
 import { defineFlow } from './flow.js';
 
 /**
@@ -29,7 +30,7 @@ export type CardDepositInput = z.infer<typeof CardDepositInput>;
 export const cardDepositFlow = defineFlow({
   kind: 'card-deposit',
   input: CardDepositInput,
-  referenceOf: (input) => input.referenceId,
+  referenceMember: 'referenceId',
   // A caller who repeats a request has a new token for the same card.
   decidedBy: ({ cardToken: _token, masked: _masked, callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Card deposit: ${input.amount} ${input.currency}`,
@@ -38,7 +39,6 @@ export const cardDepositFlow = defineFlow({
   submissions: {
     deposit: {
       operation: 'createCardDeposit',
-      referenceOf: (input) => input.referenceId,
       decidedBy: ({ fullName, phoneNumber: phone, currency, amount, country: where }) => ({
         fullName,
         phoneNumber: phone,
@@ -61,6 +61,20 @@ export const cardDepositFlow = defineFlow({
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },
+  carriesOut: { createCardDeposit: asItIs },
   readEvent: (body) =>
     callbackEvent(body, ({ status }, event) => status ?? (event === PAYMENT_CONFIRMED_EVENT ? 'CONFIRMED' : null)),
+  demo: {
+    name: 'card',
+    title: 'a card is charged whose number only the memory of the gateway holds',
+    expected: 'completed',
+    executes: { createCardDeposit: 1 },
+    hides: /4111\D?1111\D?1111\D?1111/,
+  },
+  docs: {
+    story: "the card becomes a token → sent from the gateway's memory → 3-D Secure → paid",
+    learns: 'as `bank-checkout`',
+    guaranteed: 'card data is in no history, log or store; `card_details_expired` means that nothing was charged',
+    atDeadline: ['no_settlement', 'unverified_settlement'],
+  },
 });

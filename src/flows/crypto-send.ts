@@ -5,6 +5,7 @@ import { addressFact } from '../protocol/messages.js';
 import { PAYMENT_WORDS } from '../protocol/statuses.js';
 import { callbackEvent } from './callback.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
+import { asItIs, saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
 
 /** Input of a `crypto-send`: the body of the operation, the amount as a decimal string or number. */
@@ -18,14 +19,13 @@ export type CryptoSendInput = z.infer<typeof CryptoSendInput>;
 export const cryptoSendFlow = defineFlow({
   kind: 'crypto-send',
   input: CryptoSendInput,
-  referenceOf: (input) => input.referenceId,
+  referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Crypto send: ${input.cryptoAmount} ${input.token} on ${input.chain}`,
   moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token }),
   submissions: {
     send: {
       operation: 'sendCrypto',
-      referenceOf: (input) => input.referenceId,
       decidedBy: ({ receiverAddress, chain, token, cryptoAmount }) => ({ receiverAddress, chain, token, cryptoAmount }),
       request: ({ receiverAddress, chain, token, cryptoAmount, referenceId }) => ({
         receiverAddress,
@@ -40,10 +40,31 @@ export const cryptoSendFlow = defineFlow({
   },
   status: {
     operation: 'getCryptoSend',
-    referenceOf: (input) => input.referenceId,
     read: (record) => ({ status: (record as CryptoSend).status ?? null, facts: cryptoSendFacts(record) }),
   },
+  carriesOut: { sendCrypto: asItIs },
+  reads: {
+    getCryptoSend: {
+      words: PAYMENT_WORDS,
+      recordOf: 'sendCrypto',
+      said: saysStatus('referenceId', { completed: 'SUCCESS', refunded: 'REVERSED' }),
+    },
+  },
   readEvent: (body) => callbackEvent(body),
+  demo: {
+    name: 'send',
+    title: 'no event reports it, so it is looked up',
+    expected: 'completed',
+    executes: { sendCrypto: 1 },
+    ending: 'no-callbacks-ever',
+    isLookedUp: true,
+  },
+  docs: {
+    story: 'send → confirmed on the chain',
+    learns: '`getCryptoSend`, from 2 s on',
+    guaranteed: 'ends right with no webhook at all',
+    atDeadline: ['no_settlement'],
+  },
 });
 
 /** What a looked-up send can be identified by. */

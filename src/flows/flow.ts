@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { OperationName } from '../contract/index.js';
-import type { FlowKind } from '../protocol/vocabulary.js';
+import type { FlowKind, ParkReason } from '../protocol/vocabulary.js';
+import type { CarriedOut, FlowReads } from './service-interface.js';
 
 /** What an event says, read tolerantly from a webhook's body. */
 export interface EventReading {
@@ -15,6 +16,9 @@ export interface FlowDefinition<Input = unknown> {
   readonly kind: FlowKind;
   /** From a caller's JSON to the normalised input (amounts as decimal strings). Idempotent on its own output. */
   readonly input: z.ZodType<Input>;
+  /** The member of the input that is the flow's reference: the service knows the flow's POSTs by it. */
+  readonly referenceMember: string;
+  /** What that member says. */
   referenceOf(input: Input): string;
   /** What the caller decided, for the fingerprint: without callback URLs, rate ids, cards and time settings. */
   decidedBy(input: Input): unknown;
@@ -29,17 +33,57 @@ export interface FlowDefinition<Input = unknown> {
   readonly webhooks?: readonly string[];
   /** The flow's POSTs, by the name of their step. */
   readonly submissions?: Readonly<Record<string, Submission<Input>>>;
+  /** Money POSTs of the service's own interface that such a flow carries out. @default none */
+  readonly carriesOut?: CarriedOut;
+  /** Reads of the service's own interface that such a flow answers if the service cannot. @default none */
+  readonly reads?: FlowReads;
   /** The status lookup, where the contract has one. */
-  readonly status?: StatusSource<Input>;
+  readonly status?: StatusSource;
   /** Undefined where the body is not an object that could be an event of this kind. */
   readEvent(body: unknown): EventReading | undefined;
+  /** Plays at `npm start`. */
+  readonly demo: DemoScene;
+  /** Its row in docs/flow-kinds.md. */
+  readonly docs: KindDocs;
+}
+
+/** One flow that is played against the sandbox, with the input of `examples/`, and how it must end. */
+export interface DemoScene {
+  /** The last part of its reference. */
+  readonly name: string;
+  readonly title: string;
+  readonly expected: 'completed' | 'refunded';
+  /** How often the sandbox must have executed what for it, and nothing else; our own refund included. */
+  readonly executes: Readonly<Record<string, number>>;
+  /** Members of the input that differ from the example. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** How the sandbox ends it. @default as `completed` */
+  readonly ending?: string;
+  /** One fault of the sandbox, for its first request, and whether that request must be executed all the same. */
+  readonly fault?: { readonly operation: string; readonly kind: string; readonly delayMs?: number; readonly executed: boolean }; // prettier-ignore
+  /** What is begun elsewhere before the flow starts: a POST to the sandbox's control interface. */
+  readonly begunBy?: (reference: string) => { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
+  /** No event may have reported its end. */
+  readonly isLookedUp?: true;
+  /** What the flow may show nowhere. */
+  readonly hides?: RegExp;
+}
+
+/** What docs/flow-kinds.md says of a kind: short texts in Markdown, for the columns of its table. */
+export interface KindDocs {
+  readonly story: string;
+  /** How it learns its end. */
+  readonly learns: string;
+  readonly guaranteed: string;
+  /** Why it parks at its deadline. */
+  readonly atDeadline: readonly ParkReason[];
+  /** Why else it parks, if there is more than what every kind does. */
+  readonly parks?: string;
 }
 
 /** One money-moving POST of a flow. */
 export interface Submission<Input> {
   readonly operation: OperationName;
-  /** The reference that is sent: claims, lookups and the service know it by this. */
-  referenceOf(input: Input): string;
   /** What the caller decided of this POST, for its claim's fingerprint. */
   decidedBy(input: Input): unknown;
   /** False where its part of the input comes after the start (by an update). @default always true */
@@ -53,9 +97,8 @@ export interface Submission<Input> {
 }
 
 /** How the service says where a flow stands. */
-export interface StatusSource<Input> {
+export interface StatusSource {
   readonly operation: OperationName;
-  referenceOf(input: Input): string;
   /** Asked besides, where the first one does not know the reference or does not say enough. */
   readonly besides?: { readonly operation: OperationName; isNeeded(record: unknown): boolean };
   /** One word for where it stands, and what can be compared. Undefined: this one does not know it, or was not asked. */
@@ -65,11 +108,18 @@ export interface StatusSource<Input> {
   ): { readonly status: string | null; readonly facts: Readonly<Record<string, string>> };
 }
 
+/** Members whose value is a text. */
+type TextMember<Input> = { [M in keyof Input]-?: Input[M] extends string ? M : never }[keyof Input] & string;
+
 /** A definition that keeps the type of its input, as callers write it and as it is read. */
 export function defineFlow<Schema extends z.ZodType>(
-  definition: FlowDefinition<z.output<Schema>> & { readonly input: Schema },
+  definition: Omit<FlowDefinition<z.output<Schema>>, 'referenceOf'> & {
+    readonly input: Schema;
+    readonly referenceMember: TextMember<z.output<Schema>>;
+  },
 ): FlowDefinition<z.output<Schema>> & { readonly input: Schema } {
-  return definition;
+  const { referenceMember } = definition;
+  return { ...definition, referenceOf: (input) => (input as Record<string, string>)[referenceMember] ?? '' };
 }
 
 /** A definition of whatever kind: parse with `input` first. */

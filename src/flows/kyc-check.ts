@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { KycStatus } from '../contract/account.js';
+import { KYC_WORDS } from '../protocol/statuses.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { callerReference, commonInput } from './input.js';
 
@@ -13,19 +14,38 @@ export type KycCheckInput = z.infer<typeof KycCheckInput>;
 export const kycCheckFlow = defineFlow({
   kind: 'kyc-check',
   input: KycCheckInput,
-  referenceOf: (input) => input.kycId,
+  referenceMember: 'kycId',
   decidedBy: ({ kycId }) => ({ kycId }),
   summaryOf: () => 'KYC check',
   webhooks: ['kyc.status.changed'],
   status: {
     operation: 'getKycStatus',
-    referenceOf: (input) => input.kycId,
     read: (record) => {
       const { status, kycStatus } = record as KycStatus;
       return { status: kycWord(status, kycStatus ?? undefined), facts: {} };
     },
   },
+  reads: {
+    getKycStatus: {
+      words: KYC_WORDS,
+      said: (state, kycId) => (state === 'completed' ? { kycId, status: 'APPROVED', kycStatus: true } : undefined),
+    },
+  },
   readEvent: kycEvent,
+  demo: {
+    name: 'kyc',
+    title: 'a record is looked at until it is approved',
+    expected: 'completed',
+    executes: {},
+    // The quarter of an hour from one look to the next becomes 1.8 seconds, and the deadline 72.
+    input: { timeScale: 0.002 },
+  },
+  docs: {
+    story: 'wait for the decision on a record',
+    learns: '`getKycStatus`, every 15 minutes, or at once when a webhook hints',
+    guaranteed: 'no money moves; it can be cancelled at any time',
+    atDeadline: ['no_decision'],
+  },
 });
 
 const APPROVING = ['APPROVED', 'VERIFIED', 'ACCEPTED', 'PASSED'];

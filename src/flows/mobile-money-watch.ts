@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { MobileMoneyDeposit } from '../contract/deposit.js';
+import { PAYMENT_WORDS } from '../protocol/statuses.js';
 import { callbackEvent } from './callback.js';
+import { saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput } from './input.js';
 
@@ -11,14 +13,32 @@ export type MobileMoneyWatchInput = z.infer<typeof MobileMoneyWatchInput>;
 export const mobileMoneyWatchFlow = defineFlow({
   kind: 'mobile-money-watch',
   input: MobileMoneyWatchInput,
-  referenceOf: (input) => input.referenceId,
+  referenceMember: 'referenceId',
   decidedBy: ({ referenceId }) => ({ referenceId }),
   summaryOf: () => 'Watch of a mobile money deposit',
   webhooks: ['transaction.deposit.status.updated'],
   status: {
     operation: 'getMobileMoneyDeposit',
-    referenceOf: (input) => input.referenceId,
     read: (record) => ({ status: (record as MobileMoneyDeposit).status ?? null, facts: {} }),
   },
+  reads: {
+    getMobileMoneyDeposit: { words: PAYMENT_WORDS, said: saysStatus('reference_id', { completed: 'SUCCESSFUL' }) },
+  },
   readEvent: (body) => callbackEvent(body),
+  demo: {
+    name: 'watch',
+    title: 'a mobile money deposit that was started elsewhere is watched',
+    expected: 'completed',
+    executes: { mobileMoneyDeposit: 1 },
+    begunBy: (referenceId) => ({
+      path: '/mobile-money-deposits',
+      body: { referenceId, amount: 1_000.5, currency: 'KES', phoneNumber: '+254712345678' },
+    }),
+  },
+  docs: {
+    story: 'watch a deposit that was started elsewhere',
+    learns: '`getMobileMoneyDeposit`, or at once when a webhook hints',
+    guaranteed: 'no money moves; it can be cancelled at any time',
+    atDeadline: ['no_settlement'],
+  },
 });

@@ -18,6 +18,7 @@ import {
   contactNumber,
   phoneNumber,
 } from './input.js';
+import { asItIs, saysStatus } from './service-interface.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { callbackEvent, type CallbackFields } from './callback.js';
 
@@ -93,14 +94,13 @@ export type OfframpInput = z.infer<typeof OfframpInput>;
 export const offrampFlow = defineFlow({
   kind: 'offramp',
   input: OfframpInput,
-  referenceOf: (input) => input.referenceId,
+  referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, rateId: _rate, ...decided }) => decided,
   summaryOf: (input) => `Offramp: ${input.cryptoAmount} ${input.token} on ${input.chain} → ${input.currency}`,
   moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token }),
   submissions: {
     create: {
       operation: 'createOfframp',
-      referenceOf: (input) => input.referenceId,
       decidedBy: (input) => {
         const { rateId: _rate, ...decided } = bodyOf(input);
         return decided;
@@ -121,11 +121,32 @@ export const offrampFlow = defineFlow({
   },
   status: {
     operation: 'getOfframp',
-    referenceOf: (input) => input.referenceId,
     read: (record) => ({ status: offrampStatus(record), facts: offrampFacts(record) }),
   },
   webhooks: ['transaction.offramp.status.updated', ...REFUND_EVENTS],
+  carriesOut: { createOfframp: asItIs },
+  reads: {
+    getOfframp: {
+      words: OFFRAMP_WORDS,
+      recordOf: 'createOfframp',
+      said: saysStatus('referenceId', { completed: 'SUCCESS', refunded: 'REFUNDED' }),
+    },
+  },
   readEvent: offrampEvent,
+  demo: {
+    name: 'offramp',
+    title: 'the payout fails, and the service gives the crypto back',
+    expected: 'refunded',
+    executes: { createOfframp: 1 },
+    ending: 'failed-then-refunded',
+  },
+  docs: {
+    story: 'create → crypto in → fiat out, or its refund',
+    learns: '`getOfframp`, from 30 s on, or at once when an event hints',
+    guaranteed: 'FAILED is not the end: the refund is awaited; a Lightning invoice for it is checked',
+    atDeadline: ['refund_pending', 'no_settlement'],
+    parks: '`refund_failed`, `refund_invoice_needed`',
+  },
 });
 
 /** The body of the operation without the callback URL, which is ours. */

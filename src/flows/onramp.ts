@@ -6,6 +6,7 @@ import { ONRAMP_WORDS, isFinal, classifyStatus, PAYMENT_WORDS, type Meaning } fr
 import { ON_CHAIN_DEPOSIT_EVENT } from '../contract/events.js';
 import { amount } from '../contract/reading.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
+import { asItIs, saysStatus, type FlowRead } from './service-interface.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { callbackEvent, type CallbackFields } from './callback.js';
 
@@ -120,14 +121,13 @@ export type OnrampInput = z.infer<typeof OnrampInput>;
 export const onrampFlow = defineFlow({
   kind: 'onramp',
   input: OnrampInput,
-  referenceOf: (input) => input.referenceId,
+  referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, rateId: _rate, ...decided }) => decided,
   summaryOf: (input) => `Onramp: ${input.fiatAmount} ${input.currency} → ${input.token} on ${input.chain}`,
   moneyOf: ({ fiatAmount, currency }) => ({ amount: fiatAmount, currency }),
   submissions: {
     create: {
       operation: 'createOnramp',
-      referenceOf: (input) => input.referenceId,
       decidedBy: (input) => {
         const { rateId: _rate, ...decided } = bodyOf(input);
         return decided;
@@ -147,7 +147,6 @@ export const onrampFlow = defineFlow({
   },
   status: {
     operation: 'getOnChainDeposit',
-    referenceOf: (input) => input.referenceId,
     // The service may know the payment before it knows of anything on a chain.
     besides: {
       operation: 'getMobileMoneyDeposit',
@@ -156,8 +155,35 @@ export const onrampFlow = defineFlow({
     read: (record, mobileMoney) => ({ status: onrampStatus(record, mobileMoney), facts: onrampFacts(record) }),
   },
   webhooks: ONRAMP_EVENTS,
+  carriesOut: { createOnramp: asItIs },
+  reads: {
+    getMobileMoneyDeposit: { words: PAYMENT_WORDS, said: saysStatus('reference_id', { completed: 'SUCCESSFUL' }) },
+    getOnChainDeposit: { words: ONRAMP_WORDS, said: saysLegs },
+  },
   readEvent: onrampEvent,
+  demo: {
+    name: 'onramp',
+    title: 'its answer is lost after it was executed',
+    expected: 'completed',
+    executes: { createOnramp: 1 },
+    fault: { operation: 'createOnramp', kind: 'answer-lost', executed: true },
+  },
+  docs: {
+    story: 'create (the redirect URL is in the answer) → fiat in → crypto out',
+    learns: '`getOnChainDeposit`, `getMobileMoneyDeposit`, from 45 s on, or at once when an event hints',
+    guaranteed:
+      'a payment that fails ends it with nothing taken; crypto that fails after the fiat was collected is no failure',
+    atDeadline: ['no_settlement'],
+    parks: '`crypto_leg_failed`',
+  },
 });
+
+/** Both legs, of an onramp that ended well. */
+function saysLegs(...[state, reference]: Parameters<FlowRead['said']>): ReturnType<FlowRead['said']> {
+  const leg = saysStatus('reference_id', { completed: 'SUCCESSFUL' })(state, reference);
+  if (leg === undefined) return undefined;
+  return { mobile_money: leg, onchain: { ...leg, crypto_received_status: leg['status'] } };
+}
 
 /** The body of the operation without the callback URL, which is ours. */
 function bodyOf({ callbackUrl: _url, deadlineSeconds: _deadline, timeScale: _scale, ...body }: OnrampInput) {

@@ -1,40 +1,31 @@
 /** The words that flows, gateway, worker and CLI share. Imports nothing, so that workflows may import its values. */
 
-export const FLOW_KINDS = [
-  'bridge-transfer',
-  'invoice-payment',
-  'onramp',
-  'crypto-send',
-  'offramp',
-  'bank-checkout',
-  'card-deposit',
-  'bank-withdrawal',
-  'kyc-check',
-  'mobile-money-watch',
-] as const;
-export type FlowKind = (typeof FLOW_KINDS)[number];
-
-export const FLOW_STATES = ['running', 'parked', 'completed', 'refunded', 'failed', 'expired', 'cancelled'] as const;
-export type FlowState = (typeof FLOW_STATES)[number];
-
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 /** The service lets an unpaid deposit expire after 24 h: that shall end the flow, and not a person. */
 const CUSTOMER_PAYS_SECONDS = DAY_SECONDS + HOUR_SECONDS;
 
-/** Seconds from a flow's start to its deadline, where its input names none; an hour where its kind is not here. */
-const DEADLINE_SECONDS: Readonly<Partial<Record<FlowKind, number>>> = {
+/** Every flow kind, a line each: the seconds from its start to its deadline, if its input names none. */
+const DEADLINE_SECONDS = {
+  'bridge-transfer': HOUR_SECONDS,
   'invoice-payment': CUSTOMER_PAYS_SECONDS,
   onramp: CUSTOMER_PAYS_SECONDS,
+  'crypto-send': HOUR_SECONDS,
+  offramp: HOUR_SECONDS,
   'bank-checkout': CUSTOMER_PAYS_SECONDS,
-  /** Banks rest on weekends. */
-  'bank-withdrawal': 3 * DAY_SECONDS,
-  /** People look at a KYC record, and they rest on weekends, too. */
-  'kyc-check': 7 * DAY_SECONDS,
-};
+  'card-deposit': HOUR_SECONDS,
+  'bank-withdrawal': 3 * DAY_SECONDS, // Banks rest on weekends.
+  'kyc-check': 7 * DAY_SECONDS, // People look at a KYC record, and they rest on weekends, too.
+  'mobile-money-watch': HOUR_SECONDS,
+} as const;
+export type FlowKind = keyof typeof DEADLINE_SECONDS;
+export const FLOW_KINDS = Object.keys(DEADLINE_SECONDS) as readonly FlowKind[];
+
+export const FLOW_STATES = ['running', 'parked', 'completed', 'refunded', 'failed', 'expired', 'cancelled'] as const;
+export type FlowState = (typeof FLOW_STATES)[number];
 
 export function defaultDeadlineSeconds(kind: FlowKind): number {
-  return DEADLINE_SECONDS[kind] ?? HOUR_SECONDS;
+  return DEADLINE_SECONDS[kind];
 }
 
 /** Durable names: a running flow holds on to them. `test/durable-names` keeps a snapshot. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
+import { SCENES } from '../../src/cli/demo/scenes.js';
 import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
 import { isAlive } from '../../src/dev-server/file-lock.js';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
@@ -12,24 +13,15 @@ import { packageRoot } from '../../src/package-root.js';
 
 jest.setTimeout(240_000);
 
-/** Kind, scene, ending, and what the sandbox executed for it: of every kind at least one. */
-const ROWS = [
-  ['bridge-transfer', 'completed', 'completed', 'createBridgeDeposit once'],
-  ['bridge-transfer', 'refunded', 'refunded', 'createBridgeDeposit once'],
-  ['bridge-transfer', 'answer-lost', 'completed', 'createBridgeDeposit once'],
-  ['bridge-transfer', 'forged', 'completed', 'createBridgeDeposit once'],
-  ['bridge-transfer', 'own-refund', 'refunded', 'createBridgeDeposit once, sendCrypto once'],
-  ['invoice-payment', 'invoice', 'completed', 'createInvoice once, payInvoice once'],
-  ['onramp', 'onramp', 'completed', 'createOnramp once'],
-  ['bank-checkout', 'checkout', 'completed', 'createBankCheckout once'],
-  ['card-deposit', 'card', 'completed', 'createCardDeposit once'],
-  ['crypto-send', 'send', 'completed', 'sendCrypto once'],
-  ['offramp', 'offramp', 'refunded', 'createOfframp once'],
-  ['bank-withdrawal', 'withdrawal', 'completed', 'createBankWithdrawal once'],
-  ['kyc-check', 'kyc', 'completed', '–'],
-  ['mobile-money-watch', 'watch', 'completed', 'mobileMoneyDeposit once'],
-  ['bridge-transfer', 'worker-killed', 'completed', 'createBridgeDeposit once'],
-];
+/** Kind, scene, ending, and what the sandbox executed for it: of every kind at least one; what plays alone comes last. */
+const ROWS = [...SCENES.filter(({ alone }) => !alone), ...SCENES.filter(({ alone }) => alone)].map((scene) => [
+  scene.kind,
+  scene.name,
+  scene.expected,
+  Object.entries(scene.executes)
+    .map(([operation]) => `${operation} once`)
+    .join(', ') || '–',
+]);
 const PATIENCE_MS = 60_000;
 const scratch = await mkdtemp(join(tmpdir(), 'towline-start-'));
 afterAll(() => rm(scratch, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { OperationName } from '../../contract/index.js';
+import { flowOf } from '../../flows/index.js';
 import type { FlowView } from '../../protocol/messages.js';
 import { flowIdOf, type FlowState, type FlowKind } from '../../protocol/vocabulary.js';
 import { refundReferenceOf } from '../../flows/input.js';
@@ -47,14 +47,13 @@ export async function playScene(scene: Scene, reference: string, deps: PlayDeps)
   const flaws: string[] = [];
   let ended: FlowView | undefined;
   try {
-    await scene.prepare?.(stage);
+    await prepare(scene, stage);
     const waits = { deadlineSeconds: DEADLINE_SECONDS, timeScale: TIME_SCALE };
     const input = { ...(await exampleInput(scene.kind, reference)), ...waits, ...scene.input };
     await gateway.start(scene.kind, new JsonText(JSON.stringify(input)));
     await scene.meanwhile?.(stage);
     ended = await untilEnded(gateway, flowId);
-    const flaw = await scene.flaw?.(stage, ended);
-    if (flaw !== undefined) flaws.push(flaw);
+    flaws.push(...(await flawsOf(scene, stage, ended)));
   } catch (error) {
     flaws.push((error as Error).message);
     ended ??= await gateway.show(flowId).catch(() => undefined);
@@ -68,13 +67,40 @@ export async function playScene(scene: Scene, reference: string, deps: PlayDeps)
   return { scene, reference, flowId, state, executed, flaws, tookMs };
 }
 
+async function prepare(scene: Scene, stage: Stage): Promise<void> {
+  const { sandbox, reference } = stage;
+  const { ending, fault, begunBy } = scene;
+  await scene.prepare?.(stage);
+  if (ending !== undefined) await sandbox.scenario(reference, ending);
+  if (fault !== undefined) {
+    const { executed: _, ...rule } = fault;
+    await sandbox.fault({ ...rule, reference });
+  }
+  if (begunBy !== undefined) await sandbox.begin(begunBy(reference));
+}
+
+/** What it must have shown besides its ending: a run in which the fault did not happen shows nothing. */
+async function flawsOf(scene: Scene, stage: Stage, ended: FlowView): Promise<readonly string[]> {
+  const { sandbox, gateway, reference, flowId } = stage;
+  const { fault, isLookedUp, hides } = scene;
+  const flaws: (string | undefined)[] = [await scene.flaw?.(stage, ended)];
+  if (fault !== undefined && !(await sandbox.faultsOf(reference)).some(({ executed }) => executed === fault.executed)) {
+    flaws.push('the fault did not happen');
+  }
+  if (isLookedUp && (await gateway.events({ flowId })).events.length > 0) {
+    flaws.push('it ended by events, and not by its lookup alone');
+  }
+  if (hides?.test(JSON.stringify(ended))) flaws.push(`the flow shows ${hides.source}`);
+  return flaws.filter((flaw) => flaw !== undefined);
+}
+
 /** Under the flow's reference and under that of our own refund. */
 async function everythingExecuted(sandbox: SandboxControl, reference: string): Promise<Executions> {
   return { ...(await sandbox.executions(reference)), ...(await sandbox.executions(refundReferenceOf(reference))) };
 }
 
 function differences(executed: Executions, expected: Executions): readonly string[] {
-  const operations = Object.keys({ ...expected, ...executed }) as OperationName[];
+  const operations = Object.keys({ ...expected, ...executed });
   return operations
     .filter((operation) => executed[operation] !== expected[operation])
     .map((name) => `${name} was executed ${executed[name] ?? 0} times, expected ${expected[name] ?? 0}`);
@@ -101,17 +127,11 @@ async function until<T>(what: string, ask: () => Promise<T | undefined>): Promis
   }
 }
 
-/** What a flow's input calls its reference, where that is not `referenceId`. */
-const REFERENCE_MEMBERS: Partial<Record<FlowKind, string>> = {
-  'bridge-transfer': 'provider_reference_id',
-  'kyc-check': 'kycId',
-};
-
 /** The example of a kind, as it stands in `examples/`, under a reference of its own. */
 export async function exampleInput(kind: FlowKind, reference: string): Promise<Record<string, unknown>> {
   const example = await readFile(join(packageRoot(), 'examples', `${kind}.json`), 'utf8');
   return {
     ...(JSON.parse(example) as Record<string, unknown>),
-    [REFERENCE_MEMBERS[kind] ?? 'referenceId']: reference,
+    [flowOf(kind).referenceMember]: reference,
   };
 }

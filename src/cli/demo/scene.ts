@@ -1,7 +1,9 @@
+import type { DemoScene } from '../../flows/flow.js';
+import { flowOf } from '../../flows/index.js';
 import type { FlowView } from '../../protocol/messages.js';
-import type { FlowKind } from '../../protocol/vocabulary.js';
+import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import type { GatewayClient } from '../gateway-client.js';
-import type { SandboxControl, Executions } from './sandbox-control.js';
+import type { SandboxControl } from './sandbox-control.js';
 
 /** What a scene can do. */
 export interface Stage {
@@ -18,16 +20,8 @@ export interface Stage {
 }
 
 /** One flow of the demo: what is done to it, and how it must end all the same. */
-export interface Scene {
+export interface Scene extends DemoScene {
   readonly kind: FlowKind;
-  /** The last part of its reference. */
-  readonly name: string;
-  readonly title: string;
-  readonly expected: 'completed' | 'refunded';
-  /** What the sandbox must have executed for it, and nothing else; our own refund included. */
-  readonly executes: Executions;
-  /** Members of the flow's input that differ from all others. */
-  readonly input?: Readonly<Record<string, unknown>>;
   /** Plays by itself, since it takes something away from everybody. */
   readonly alone?: true;
   /** Before the flow is started. */
@@ -39,3 +33,6 @@ export interface Scene {
   /** After its end: what is not as it should be besides the ending, as a sentence. */
   readonly flaw?: (stage: Stage, ended: FlowView) => Promise<string | undefined>;
 }
+
+/** The scene of each kind, as its definition has it. */
+export const kindScenes: readonly Scene[] = FLOW_KINDS.map((kind) => ({ kind, ...flowOf(kind).demo }));

@@ -14,17 +14,30 @@ import {
 import { operations, type OperationName } from '../../contract/index.js';
 import { onTheWire } from '../../contract/wire.js';
 import { flowOf } from '../../flows/index.js';
+import type { FlowRead, ReadName } from '../../flows/service-interface.js';
 import { isFinal, classifyStatus } from '../../protocol/statuses.js';
-import { flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
+import { FLOW_KINDS, type FlowKind, flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
 import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
 import { resolvedView, isTerminated } from '../flows/resolve-terminated.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { mayHoldOwnCallback, withoutOwnCallbacks } from '../flows/address.js';
 import type { ProxyDeps } from './deps.js';
-import { FLOW_READS, type FlowRead, type ReadName } from './flow-reads.js';
 
 const RETRY_AFTER_SECONDS = 5;
+
+/** A kind of flow that a read of the service may be about. */
+interface KindRead extends FlowRead {
+  readonly kind: FlowKind;
+}
+
+/** Every kind that answers it: several if its reference may be of either. */
+function readsOf(name: ReadName): readonly KindRead[] {
+  return FLOW_KINDS.flatMap((kind) => {
+    const read = flowOf(kind).reads?.[name];
+    return read === undefined ? [] : [{ ...read, kind }];
+  });
+}
 
 /**
  * A read passes through. Its flow answers where it knows more: where the service is away, or does not show yet what is
@@ -36,14 +49,15 @@ export async function readThrough(
   reference: string,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const read: FlowRead = FLOW_READS[name];
   const found = await relay(deps, name, reference).catch((error: unknown) => {
     if (error instanceof Refusal && (error.status === 404 || error.status >= 500)) return error;
     throw error;
   });
   if (found instanceof Refusal) return withoutService(deps, name, reference, reply, found);
-  const state = isDone(read, found) ? undefined : await stateOf(deps, read, reference);
-  const more = state === 'completed' || state === 'refunded' ? read.said(state, reference) : undefined;
+  const isDone = readsOf(name).some((read) => saysDone(read, found));
+  const flow = isDone ? undefined : await flowRead(deps, name, reference);
+  const isEnded = flow?.state === 'completed' || flow?.state === 'refunded';
+  const more = isEnded ? flow.read.said(flow.state, reference) : undefined;
   if (more === undefined) return passOn(reply, found);
   return answerWith(reply, name, merged(found.data, more), 'The service shows an earlier state; its flow knows more.');
 }
@@ -55,31 +69,34 @@ async function withoutService(
   reply: FastifyReply,
   refusal: Refusal,
 ): Promise<FastifyReply> {
-  const read: FlowRead = FLOW_READS[name];
-  const state = await stateOf(deps, read, reference);
-  const said = state === undefined ? undefined : read.said(state, reference);
-  if (said !== undefined) {
-    const data = merged(await recordOf(deps, read, reference), said);
+  const flow = await flowRead(deps, name, reference);
+  const said = flow?.read.said(flow.state, reference);
+  if (flow !== undefined && said !== undefined) {
+    const data = merged(await recordOf(deps, flow.read, reference), said);
     return answerWith(reply, name, data, 'The service does not show it now; this is what its flow knows.');
   }
-  const isOnItsWay = state === 'running' || state === 'parked';
+  const isOnItsWay = flow?.state === 'running' || flow?.state === 'parked';
   if (!isOnItsWay || refusal.status !== 404) throw refusal;
   const message = 'The service does not show it yet, and its flow is under way. Ask again.';
   throw new Refusal(503, message, { reference }, RETRY_AFTER_SECONDS);
 }
 
 /** A service that says how it ended is right. */
-function isDone(read: FlowRead, { data }: RelayedAnswer): boolean {
+function saysDone(read: KindRead, { data }: RelayedAnswer): boolean {
   const status = flowOf(read.kind).status?.read(data).status ?? (data as { status?: unknown }).status;
   return isFinal(classifyStatus(read.words, typeof status === 'string' ? status : null));
 }
 
 /** By the server alone. Where Temporal cannot be asked, the flow knows nothing. */
-async function stateOf(deps: ProxyDeps, read: FlowRead, reference: string): Promise<FlowState | undefined> {
+async function flowRead(
+  deps: ProxyDeps,
+  name: ReadName,
+  reference: string,
+): Promise<{ readonly read: KindRead; readonly state: FlowState } | undefined> {
   if (!isReference(reference)) return undefined;
-  for (const kind of [read.kind, read.orKind]) {
-    const facts = kind && (await deps.reader.facts(flowIdOf(kind, reference)).catch(() => undefined));
-    if (facts) return stateSince(deps, facts);
+  for (const read of readsOf(name)) {
+    const facts = await deps.reader.facts(flowIdOf(read.kind, reference)).catch(() => undefined);
+    if (facts) return { read, state: await stateSince(deps, facts) };
   }
   return undefined;
 }
@@ -94,7 +111,7 @@ async function stateSince({ store }: ProxyDeps, facts: FlowFacts): Promise<FlowS
 }
 
 /** What the service answered to the POST, where that is a record of the same shape. */
-async function recordOf(deps: ProxyDeps, { recordOf: operation }: FlowRead, reference: string): Promise<unknown> {
+async function recordOf(deps: ProxyDeps, { recordOf: operation }: KindRead, reference: string): Promise<unknown> {
   if (operation === undefined) return {};
   const claim = await deps.store.claims.get({ account: deps.settings.serviceAccount, operation, reference });
   return claim?.phase === 'answered' ? claim.answer : {};

@@ -10,7 +10,7 @@ import { bodyOf } from '../http/json-body.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 import { parseBody } from '../http/flow-path.js';
 import type { ProxyDeps } from './deps.js';
-import type { ReadName } from './flow-reads.js';
+import type { ReadName } from '../../flows/service-interface.js';
 import { checkedBody, moneyRequest } from './money-request.js';
 import { passOn, relay, readThrough } from './read-through.js';
 import { payInvoice } from './pay-invoice.js';

@@ -1,0 +1,56 @@
+import { flowOf } from '../../src/flows/index.js';
+import { defaultDeadlineSeconds, FLOW_KINDS, type FlowKind } from '../../src/protocol/vocabulary.js';
+import { allFiles } from './sources.js';
+
+const TEXT = {
+  before: `# Flow kinds
+
+Of every kind that moves money: its POST is claimed before it is sent, and executed at most once per reference (a person's
+\`send-again\` aside); while its outcome is unknown the flow is never called failed, but parks as \`unknown_outcome\`, or as
+\`not_found_at_service\` where a status lookup found nothing; until something was sent it can be cancelled. Besides:
+`,
+  after: `
+Contradictory proofs park as \`conflict\`, facts that do not match as \`event_mismatch\`, and what an event alone says of a
+kind with a lookup is looked up first. Deadlines are \`deadlineSeconds\` of the input. [Every example is
+run](../test/packaging/example-inputs.test.ts) as it stands, and the [432 cells of faults](retry-safety.md) for every
+operation that moves money.
+
+Each row is what the kind's own file says of itself, \`docs\` in \`src/flows/<kind>.ts\`.
+[test/architecture/flow-kinds.test.ts](../test/architecture/flow-kinds.test.ts) computes this page, and fails where it
+differs; \`WRITE_DOCS=1\` writes it.
+`,
+};
+
+const HEAD = ['kind', 'story', 'how it learns its end', 'guaranteed', 'parks', 'shown by'];
+
+/** The page with a row for each kind. */
+export function flowKindsDocument(): string {
+  const rows = [HEAD, HEAD.map(() => '---'), ...FLOW_KINDS.map(rowOf)];
+  return [TEXT.before, ...rows.map(line), TEXT.after].join('\n');
+}
+
+const line = (cells: readonly string[]) => (cells[0] === '---' ? `|${cells.join('|')}|` : `| ${cells.join(' | ')} |`);
+
+function rowOf(kind: FlowKind): readonly string[] {
+  const { story, learns, guaranteed, atDeadline, parks } = flowOf(kind).docs;
+  const overdue = `after ${inWords(defaultDeadlineSeconds(kind))}: ${atDeadline.map((reason) => `\`${reason}\``).join(', ')}`;
+  const shownBy = testsOf(kind).map((path) => `[${nameOf(path)}](../${path})`);
+  const why = parks === undefined ? overdue : `${parks}; ${overdue}`;
+  return [`[\`${kind}\`](../examples/${kind}.json)`, story, learns, guaranteed, why, shownBy.join(', ')];
+}
+
+/** Those that are called after it. */
+export const testsOf = (kind: FlowKind): readonly string[] =>
+  allFiles()
+    .filter((path) => new RegExp(`^test/(flows|workflows)/${kind}[^/]*\\.test\\.ts$`).test(path))
+    .toSorted();
+
+const nameOf = (path: string) => path.replace(/^.*\//, '').replace('.test.ts', '');
+
+const HOUR_SECONDS = 3_600;
+
+function inWords(seconds: number): string {
+  const hours = seconds / HOUR_SECONDS;
+  if (hours === 1) return 'an hour';
+  return hours <= 48 ? `${hours} hours` : `${hours / 24} days`;
+}
