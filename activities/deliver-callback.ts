@@ -64,7 +64,7 @@ export function createCallbackActivities(deps: ActivityDeps) {
         deps.log.info({ flowId, origin, callback: notification.id, attempt }, 'a callback was delivered');
         return { at: now(), httpStatus, attempts: attempt };
       }
-      const hintMs = retryAfterMs((name) => (name === 'retry-after' ? answer.retryAfter : undefined), {}, Date.now());
+      const hintMs = retryAfterMs({ 'retry-after': answer.retryAfter }, {}, Date.now());
       const failure = { problem: `The receiver answered ${httpStatus}.`, httpStatus, attempt, at: now() };
       throw notDelivered(failure, isLast || httpStatus === GONE, hintMs === undefined ? undefined : hintMs * timeScale);
     },

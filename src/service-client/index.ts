@@ -14,7 +14,13 @@ export type { DoubtReason } from './errors.js';
 export { checkRequest } from './prepare.js';
 export { readJson, UnreadableJsonError } from './judge.js';
 export { createServiceClient } from './service-client.js';
-export type { CallOptions, RelayedAnswer, ServiceClient, ServiceClientOptions } from './service-client.js';
+export type {
+  CallOptions,
+  RelayedAnswer,
+  ServiceAnswer,
+  ServiceClient,
+  ServiceClientOptions,
+} from './service-client.js';
 export { createTokenSource, TokenFileError } from './token-source.js';
 export type { TokenSource } from './token-source.js';
 export type { Problem } from './errors.js';

@@ -44,7 +44,7 @@ export function judge<N extends OperationName>(name: N, result: WireResult, opti
     case 'unauthorized':
       throw new NotSentError(name, 'unauthorized');
     case 'rate-limited':
-      throw new RateLimitedError(name, retryAfterMs(result.header, body?.value, options.nowMs()));
+      throw new RateLimitedError(name, retryAfterMs(result.headers, body?.value, options.nowMs()));
     case 'rejected':
     case 'duplicate':
       throw refusal(name, httpStatus, body?.value, options, meaning === 'duplicate');

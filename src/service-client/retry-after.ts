@@ -7,7 +7,7 @@ const PLAIN_NUMBER = /^\d{1,13}(\.\d{1,3})?$/;
  * `X-RateLimit-Reset` (seconds from now, or a time in seconds or milliseconds).
  */
 export function retryAfterMs(
-  header: (name: string) => string | undefined,
+  headers: Readonly<Record<string, string | undefined>>,
   body: unknown,
   nowMs: number,
 ): number | undefined {
@@ -15,9 +15,9 @@ export function retryAfterMs(
   const data = asObject(root['data']);
   const inBody = data['retryAfter'] ?? data['retry_after'] ?? root['retry_after'] ?? root['retryAfter'];
   const hint =
-    secondsOrDate(header('retry-after'), nowMs) ??
+    secondsOrDate(headers['retry-after'], nowMs) ??
     seconds(inBody) ??
-    reset(header('x-ratelimit-reset') ?? header('ratelimit-reset'), nowMs);
+    reset(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'], nowMs);
   return hint === undefined ? undefined : Math.min(Math.max(Math.ceil(hint), 0), MAX_HINT_MS);
 }
 

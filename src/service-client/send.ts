@@ -21,7 +21,8 @@ export type WireResult =
       readonly kind: 'answer';
       readonly httpStatus: number;
       readonly bytes: Uint8Array;
-      readonly header: (name: string) => string | undefined;
+      /** By their names in lower case; only those with one value. */
+      readonly headers: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'not-sent'; readonly reason: NotSentReason }
   | { readonly kind: 'doubt'; readonly reason: DoubtReason };
@@ -72,12 +73,14 @@ export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: Sen
         httpsAgent: agent,
         ...(body === undefined ? {} : { data: body }),
       });
-      const headers = new Map(Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), value]));
+      const headers = Object.entries(answer.headers).flatMap(([header, value]): [string, string][] =>
+        typeof value === 'string' ? [[header.toLowerCase(), value]] : [],
+      );
       return {
         kind: 'answer',
         httpStatus: answer.status,
         bytes: answer.data,
-        header: (header) => asText(headers.get(header)),
+        headers: Object.fromEntries(headers),
       };
     } catch (error) {
       if (fresh?.wasTooLate()) return { kind: 'not-sent', reason: 'expired' };
@@ -108,8 +111,6 @@ const headersOf = (body: string | undefined, token: string | undefined): Record<
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
 });
-
-const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 type Ended = 'timeout' | 'cancelled';
 

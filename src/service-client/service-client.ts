@@ -7,7 +7,7 @@ import {
 } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
 import { NotSentError } from './errors.js';
-import { createSend, type Send } from './send.js';
+import { createSend, type Send, type WireResult } from './send.js';
 import { checkBaseUrl, createConnections } from './connection.js';
 import { judge } from './judge.js';
 import { prepare } from './prepare.js';
@@ -19,11 +19,17 @@ export interface CallOptions {
   readonly stillValid?: () => boolean;
 }
 
-/** A success of the service, byte for byte: it may hold secrets (account operations). */
-export interface RelayedAnswer {
+/** What the service answered, byte for byte: it may hold secrets (account operations). */
+export interface ServiceAnswer {
   readonly httpStatus: number;
+  /** Those that belong to whoever asked: the content type, and hints on when to ask again. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
-  /** `data`, as our tolerant schema reads it. */
+}
+
+/** An answer to be passed on. */
+export interface RelayedAnswer extends ServiceAnswer {
+  /** `data` of a success, as our tolerant schema reads it; undefined if it is none, or cannot be read. */
   readonly data: unknown;
 }
 
@@ -37,7 +43,10 @@ type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
  * DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and ContractBrokenError.
  */
 export type ServiceClient = { readonly [N in OperationName]: Call<N> } & {
-  /** One call whose answer is passed on as it came, once it is known to be a success. Throws what the operation throws. */
+  /**
+   * One call whose answer is passed on as it came, whatever its status and shape. Throws what the operation throws if
+   * there is none to pass on: no answer, a redirect, or a 401, which is about our own token.
+   */
   relay(name: OperationName, argument: unknown, options?: CallOptions): Promise<RelayedAnswer>;
   /** Closes idle connections. */
   close(): void;
@@ -80,11 +89,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const nowMs = options.nowMs ?? Date.now;
   const duplicateWords = options.duplicateWords ?? [];
 
-  const exchange = async <N extends OperationName>(
-    name: N,
-    argument: unknown,
-    { signal, stillValid }: CallOptions = {},
-  ) => {
+  const exchange = async (name: OperationName, argument: unknown, { signal, stillValid }: CallOptions = {}) => {
     const operation: Operation = operations[name];
     const request = prepare(name, argument);
     const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
@@ -94,23 +99,54 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       await options.onUnauthorized?.(token).catch(() => undefined);
     }
     const redact = createRedactor(token === undefined ? [] : [token], argument);
-    return {
-      result,
-      data: judge(name, result, { redact, nowMs, duplicateWords, reference: referenceIn(operation, argument) }),
-    };
+    const reference = referenceIn(operation, argument);
+    return { result, token, data: () => judge(name, result, { redact, nowMs, duplicateWords, reference }) };
   };
 
   const calls = operationNames.map((name) => [
     name,
-    async (argument: unknown, callOptions?: CallOptions) => (await exchange(name, argument, callOptions)).data,
+    async (argument: unknown, callOptions?: CallOptions) => (await exchange(name, argument, callOptions)).data(),
   ]);
   const relay: ServiceClient['relay'] = async (name, argument, callOptions) => {
-    const { result, data } = await exchange(name, argument, callOptions);
-    // Of anything else `judge` makes an error.
-    if (result.kind !== 'answer') throw new TypeError('only an answer can be passed on');
-    return { httpStatus: result.httpStatus, bytes: result.bytes, data };
+    const { result, token, data } = await exchange(name, argument, callOptions);
+    if (result.kind !== 'answer' || isAboutUs(result.httpStatus, token)) {
+      data();
+      throw new TypeError('what cannot be passed on is an error');
+    }
+    return { ...answerOf(result, token), data: readOrUndefined(data) };
   };
   return { ...Object.fromEntries(calls), relay, close: () => connections.close() } as ServiceClient;
+}
+
+/** A redirect would lead its caller past us, and a 401 is about the token that we sent. */
+const isAboutUs = (httpStatus: number, token: string | undefined): boolean =>
+  (httpStatus >= 300 && httpStatus <= 399) || (httpStatus === 401 && token !== undefined);
+
+const PASSED_ON = /^(content-type|retry-after|x-ratelimit-.+|ratelimit(-.+)?)$/;
+
+function answerOf(
+  { httpStatus, headers, bytes }: Extract<WireResult, { kind: 'answer' }>,
+  token: string | undefined,
+): ServiceAnswer {
+  const kept = Object.entries(headers).filter(([name]) => PASSED_ON.test(name));
+  const isSuccess = httpStatus >= 200 && httpStatus <= 299;
+  // A refusal may repeat the token of whoever runs us; of a success it may be the very answer.
+  const shown = isSuccess || token === undefined ? bytes : without(bytes, token);
+  return { httpStatus, headers: Object.fromEntries(kept), bytes: shown };
+}
+
+function without(bytes: Uint8Array, secret: string): Uint8Array {
+  const buffer = Buffer.from(bytes);
+  // One byte is one character, so that what is no UTF-8 stays as it is.
+  return buffer.includes(secret) ? Buffer.from(buffer.toString('latin1').replaceAll(secret, MARK), 'latin1') : bytes;
+}
+
+function readOrUndefined(data: () => unknown): unknown {
+  try {
+    return data();
+  } catch {
+    return undefined;
+  }
 }
 
 function referenceIn({ reference }: Operation, argument: unknown): string | undefined {

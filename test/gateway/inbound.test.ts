@@ -65,7 +65,13 @@ describe('what arrives at the gateway', () => {
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).toEqual({
       status: 401,
-      body: { success: false, message: 'The signature is not valid.', data: {} },
+      body: {
+        success: false,
+        message: 'The signature is not valid.',
+        error_code: 'INVALID_API_KEY',
+        data: { errors: [] },
+        towline: { by: 'gateway' },
+      },
     });
     expect(await rowsOf(reference)).toEqual([expect.objectContaining({ proof: null, repeats: 1 })]);
   });

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { parse, stringify } from 'lossless-json';
 import type { FlowView } from '../../protocol/messages.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { callbackUrlProblem } from '../../callbacks/index.js';
@@ -24,9 +25,6 @@ export async function shownFlow(reader: FlowReader, { kind, reference, flowId }:
 /** Where we asked the service to call back: it carries a capability, and is not shown to others. */
 const OWN_CALLBACK = /https?:\/\/[^\s"'<>]{1,300}\/callbacks\/[a-z-]+\/[A-Za-z0-9._:-]+\/[0-9a-f]{43}/g;
 
-/** Whether a text of the service may repeat such a URL; a quick look before anything is parsed. */
-export const mayHoldOwnCallback = (text: Uint8Array): boolean => Buffer.from(text).includes('/callbacks/');
-
 /** The service repeats what it was sent: in the place of our callback URL stands the caller's, or nothing. */
 export function withoutOwnCallbacks(value: unknown, instead?: string): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutOwnCallbacks(item, instead));
@@ -41,6 +39,27 @@ export function withoutOwnCallbacks(value: unknown, instead?: string): unknown {
       return instead === undefined ? [] : [[member, instead]];
     }),
   );
+}
+
+/**
+ * What the service answered, byte for byte, unless it repeats a callback URL of ours: then without that, and with every
+ * number as it was written.
+ */
+export function bytesWithoutOwnCallbacks(bytes: Uint8Array, instead?: string): Buffer {
+  const given = Buffer.from(bytes);
+  // Slashes may be escaped in JSON.
+  if (!given.includes('callbacks')) return given;
+  const text = given.toString('utf8');
+  const plain = (): string => text.replaceAll('\\/', '/').replaceAll(OWN_CALLBACK, instead ?? '(callback)');
+  return Buffer.from(jsonWithoutOwnCallbacks(text, instead) ?? plain());
+}
+
+function jsonWithoutOwnCallbacks(text: string, instead?: string): string | undefined {
+  try {
+    return stringify(withoutOwnCallbacks(parse(text), instead));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Refuses what can be judged from the URL alone; the rest is judged when a callback is sent. @throws Refusal 400 */

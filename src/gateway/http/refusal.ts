@@ -42,6 +42,18 @@ export interface ErrorBody {
   readonly data: RefusalDetails;
 }
 
+/** On the service's own paths: its error envelope, so that whoever branches on that goes on to, and ours beside it. */
+export interface ServiceErrorBody {
+  readonly success: false;
+  readonly message: string;
+  readonly error_code: string;
+  readonly data: { readonly errors: readonly MemberError[] };
+  readonly towline: BesideServiceError;
+}
+
+/** What the gateway knows of a request that was refused, by itself or by the service. */
+export type BesideServiceError = Omit<RefusalDetails, 'errors'> & { readonly by: 'gateway' | 'service' };
+
 const SENTENCES: Readonly<Record<number, string>> = {
   400: 'The request cannot be read.',
   404: 'There is nothing at this address.',
@@ -56,45 +68,78 @@ export function errorBody(status: number, message?: string, data: RefusalDetails
   return { success: false, message: message ?? SENTENCES[status] ?? STATUS_CODES[status] ?? 'Refused.', data };
 }
 
+const SERVICE_PATH = '/api/v3/';
+
+/** "Shape of an error response body: not shown": words for what the gateway refuses, in the place that such codes have. */
+const ERROR_CODES: Readonly<Record<number, string>> = {
+  400: 'VALIDATION_ERROR',
+  401: 'INVALID_API_KEY',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  409: 'DUPLICATE_REFERENCE',
+  429: 'RATE_LIMITED',
+  500: 'INTERNAL_ERROR',
+  502: 'BAD_GATEWAY',
+  503: 'SERVICE_UNAVAILABLE',
+};
+
+function bodyAt(
+  path: string,
+  status: number,
+  message?: string,
+  details?: RefusalDetails,
+): ErrorBody | ServiceErrorBody {
+  const own = errorBody(status, message, details);
+  if (!path.startsWith(SERVICE_PATH)) return own;
+  const { errors = [], ...rest } = own.data;
+  const code = ERROR_CODES[status] ?? (status >= 500 ? 'INTERNAL_ERROR' : 'BAD_REQUEST');
+  return {
+    success: false,
+    message: own.message,
+    error_code: code,
+    data: { errors },
+    towline: { by: 'gateway', ...rest },
+  };
+}
+
 /** Unknown paths, wrong capabilities and malformed references get one answer, which does not show which it was. */
-export function answerNotFound(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  return reply.code(404).send(errorBody(404));
+export function answerNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return reply.code(404).send(bodyAt(request.url, 404));
 }
 
 /** A path that exists for other methods says which: 405 with `Allow`. */
 export function answerOtherMethods(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]) {
   const message = `There is no ${request.method} here: use ${allowed.join(' or ')}.`;
-  return reply.code(405).header('allow', allowed.join(', ')).send(errorBody(405, message));
+  return reply
+    .code(405)
+    .header('allow', allowed.join(', '))
+    .send(bodyAt(request.url, 405, message));
 }
 
 const RETRY_AFTER_SECONDS = 5;
 
 export function createErrorHandler(logger: Logger) {
   return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    if (error instanceof Refusal) {
-      if (error.retryAfter !== undefined) void reply.header('retry-after', error.retryAfter);
-      return reply.code(error.status).send(errorBody(error.status, error.message, error.details));
-    }
+    const refuse = (status: number, message?: string, details?: RefusalDetails, retryAfter?: number) => {
+      if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
+      return reply.code(status).send(bodyAt(request.url, status, message, details));
+    };
+    if (error instanceof Refusal) return refuse(error.status, error.message, error.details, error.retryAfter);
     if (error instanceof StoreUnavailableError) {
       logger.error({ requestId: request.id, error: errorForLog(error) }, 'the store is unavailable');
-      void reply.header('retry-after', RETRY_AFTER_SECONDS);
-      return reply.code(503).send(errorBody(503, 'The request could not be stored. Send it again.'));
+      return refuse(503, 'The request could not be stored. Send it again.', {}, RETRY_AFTER_SECONDS);
     }
     if (isOutage(error)) {
       logger.error({ requestId: request.id, error: errorForLog(error) }, 'Temporal cannot be reached');
-      void reply.header('retry-after', RETRY_AFTER_SECONDS);
-      return reply
-        .code(503)
-        .send(errorBody(503, 'Temporal cannot be reached. Send it again: one reference is one flow.'));
+      const message = 'Temporal cannot be reached. Send it again: one reference is one flow.';
+      return refuse(503, message, {}, RETRY_AFTER_SECONDS);
     }
     const status = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
     // A body that was not read to its end would be taken for the next request.
     if (status === 413 || status === 415) void reply.header('connection', 'close');
-    if (status >= 400 && status < 500) return reply.code(status).send(errorBody(status));
+    if (status >= 400 && status < 500) return refuse(status);
     logger.error({ requestId: request.id, error: errorForLog(error) }, 'a request failed');
-    return reply
-      .code(500)
-      .send(errorBody(500, 'The gateway failed at this request. Its log has more under the request id.'));
+    return refuse(500, 'The gateway failed at this request. Its log has more under the request id.');
   };
 }
 

@@ -16,6 +16,8 @@ export async function quoteThrough(deps: ProxyDeps, body: unknown, reply: Fastif
   const sourceAmount = amountOf(asked);
   const startedMs = deps.monotonicMs();
   const answer = await relay(deps, 'quoteBridge', body);
+  // No quote, or one that cannot be read: its caller may know better. A deposit with its rate id is made without figures.
+  if (answer.data === undefined) return passOn(reply, answer);
   const quote = answer.data as BridgeQuote;
   const terms = {
     rateId: quote.rate_id,

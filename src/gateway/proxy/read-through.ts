@@ -2,12 +2,8 @@ import type { FastifyReply } from 'fastify';
 import { parse, stringify } from 'lossless-json';
 import {
   type RelayedAnswer,
-  ContractBrokenError,
-  DuplicateReferenceError,
   InvalidRequestError,
   NotSentError,
-  RateLimitedError,
-  RejectedError,
   ServiceUnavailableError,
   UnknownOutcomeError,
 } from '../../service-client/index.js';
@@ -21,7 +17,7 @@ import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
 import { resolvedView, isTerminated } from '../flows/resolve-terminated.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
-import { mayHoldOwnCallback, withoutOwnCallbacks } from '../flows/address.js';
+import { bytesWithoutOwnCallbacks } from '../flows/address.js';
 import type { ProxyDeps } from './deps.js';
 
 const RETRY_AFTER_SECONDS = 5;
@@ -50,16 +46,26 @@ export async function readThrough(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const found = await relay(deps, name, reference).catch((error: unknown) => {
-    if (error instanceof Refusal && (error.status === 404 || error.status >= 500)) return error;
+    if (error instanceof Refusal && error.status >= 500) return error;
     throw error;
   });
-  if (found instanceof Refusal) return withoutService(deps, name, reference, reply, found);
-  const isDone = readsOf(name).some((read) => saysDone(read, found));
-  const flow = isDone ? undefined : await flowRead(deps, name, reference);
+  if (found instanceof Refusal || found.httpStatus === 404 || found.httpStatus >= 500) {
+    return withoutService(deps, name, reference, reply, found);
+  }
+  // What is not understood is not known better.
+  const isLast = found.data === undefined || readsOf(name).some((read) => saysDone(read, found));
+  const flow = isLast ? undefined : await flowRead(deps, name, reference);
   const isEnded = flow?.state === 'completed' || flow?.state === 'refunded';
   const more = isEnded ? flow.read.said(flow.state, reference) : undefined;
-  if (more === undefined) return passOn(reply, found);
-  return answerWith(reply, name, merged(found.data, more), 'The service shows an earlier state; its flow knows more.');
+  return passOn(reply, more === undefined ? found : withMore(found, more));
+}
+
+/** The service's own answer, with what its flow knows besides. */
+function withMore(answer: RelayedAnswer, more: Readonly<Record<string, unknown>>): RelayedAnswer {
+  // As it was written, numbers too.
+  const whole = parse(Buffer.from(answer.bytes).toString('utf8')) as Record<string, unknown>;
+  const message = 'The service shows an earlier state; its flow knows more.';
+  return { ...answer, bytes: Buffer.from(stringify({ ...whole, message, data: merged(whole['data'], more) }) ?? '') };
 }
 
 async function withoutService(
@@ -67,16 +73,18 @@ async function withoutService(
   name: ReadName,
   reference: string,
   reply: FastifyReply,
-  refusal: Refusal,
+  found: Refusal | RelayedAnswer,
 ): Promise<FastifyReply> {
   const flow = await flowRead(deps, name, reference);
   const said = flow?.read.said(flow.state, reference);
   if (flow !== undefined && said !== undefined) {
     const data = merged(await recordOf(deps, flow.read, reference), said);
-    return answerWith(reply, name, data, 'The service does not show it now; this is what its flow knows.');
+    const message = 'The service does not show it now; this is what its flow knows.';
+    return reply.code(200).send({ success: true, message, data: onTheWire(operations[name].data, data) });
   }
+  if (found instanceof Refusal) throw found;
   const isOnItsWay = flow?.state === 'running' || flow?.state === 'parked';
-  if (!isOnItsWay || refusal.status !== 404) throw refusal;
+  if (!isOnItsWay || found.httpStatus !== 404) return passOn(reply, found);
   const message = 'The service does not show it yet, and its flow is under way. Ask again.';
   throw new Refusal(503, message, { reference }, RETRY_AFTER_SECONDS);
 }
@@ -129,11 +137,7 @@ function merged(record: unknown, more: Readonly<Record<string, unknown>>): Recor
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-function answerWith(reply: FastifyReply, name: ReadName, data: Record<string, unknown>, message: string): FastifyReply {
-  return reply.code(200).send({ success: true, message, data: onTheWire(operations[name].data, data) });
-}
-
-/** One call to the service. @throws Refusal with the service's own status and message, or what went wrong on the way */
+/** One call to the service, whose answer is its own, whatever it says. @throws Refusal if there is none to pass on */
 export async function relay(
   { service }: Pick<ProxyDeps, 'service'>,
   operation: OperationName,
@@ -146,29 +150,19 @@ export async function relay(
   }
 }
 
-/** The service's answer, byte for byte; where it repeats a callback URL of ours, without that. */
-export function passOn(reply: FastifyReply, { httpStatus, bytes }: RelayedAnswer): FastifyReply {
-  const text = Buffer.from(bytes);
-  const body = mayHoldOwnCallback(text) ? stringify(withoutOwnCallbacks(parse(text.toString('utf8')))) : text;
-  return reply.code(httpStatus).type('application/json').send(body);
+/** The service's answer, byte for byte; if it repeats a callback URL of ours, without that. */
+export function passOn(reply: FastifyReply, { httpStatus, headers, bytes }: RelayedAnswer): FastifyReply {
+  return reply
+    .code(httpStatus)
+    .headers({ 'content-type': 'application/json', ...headers })
+    .send(bytesWithoutOwnCallbacks(bytes));
 }
 
-/** What an error of the service client is to a caller of the proxy. Anything else is thrown on. */
+/** Why there is no answer of the service to pass on. Anything else is thrown on. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof InvalidRequestError) {
     const errors = error.problems.map(({ path, problem }) => ({ path, message: problem }));
     return new Refusal(400, 'The request is not what the interface says; nothing was sent.', { errors });
-  }
-  if (error instanceof RejectedError) {
-    const errors = error.fields.map((path) => ({ path, message: 'is named by the service' }));
-    return new Refusal(error.httpStatus, error.message, {
-      ...(errors.length === 0 ? {} : { errors }),
-      ...(error.code === undefined ? {} : { code: error.code }),
-    });
-  }
-  if (error instanceof RateLimitedError) {
-    const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? RETRY_AFTER_SECONDS * 1_000) / 1_000));
-    return new Refusal(429, 'The service takes no more requests for now; nothing was sent.', {}, seconds);
   }
   if (error instanceof NotSentError) {
     if (error.reason === 'unauthorized' || error.reason === 'token') {
@@ -176,16 +170,12 @@ function refusalOf(error: unknown): Refusal {
     }
     return new Refusal(503, `The service cannot be reached (${error.reason}). Try again.`, {}, RETRY_AFTER_SECONDS);
   }
-  if (error instanceof DuplicateReferenceError) return new Refusal(409, 'The service says that it exists already.');
   if (error instanceof UnknownOutcomeError) {
-    const why = `the answer is missing or unreadable: ${error.reason}`;
-    return new Refusal(502, `Whether the service did it is unknown (${why}). Look before you repeat it.`);
+    const why = `there is no answer to pass on: ${error.reason}`;
+    return new Refusal(502, `Whether the service did it is unknown (${why}). Check before you repeat it.`);
   }
   if (error instanceof ServiceUnavailableError) {
     return new Refusal(502, `The service gave no usable answer (${error.reason}). Try again.`, {}, RETRY_AFTER_SECONDS);
-  }
-  if (error instanceof ContractBrokenError) {
-    return new Refusal(502, 'The answer of the service is not what its interface says.');
   }
   throw error;
 }

@@ -126,6 +126,22 @@ export const Refused = z
   })
   .meta({ description: 'The one error body. It names members at fault, never their values.' });
 
+export const ServiceRefused = z
+  .object({
+    success: z.literal(false),
+    message: z.string(),
+    error_code: z.string().optional(),
+    data: z.looseObject({ errors: z.array(z.unknown()).optional() }),
+    towline: z
+      .looseObject({
+        by: z.enum(['gateway', 'service']),
+        reference: z.string().optional(),
+        code: z.string().optional().meta({ description: 'One word for why its flow ended so.' }),
+      })
+      .meta({ description: 'Who refused it, and what the gateway knows of its flow.' }),
+  })
+  .meta({ description: "The service's own error body if it refused; the gateway's refusals have the same envelope." });
+
 export const UnderWay = z
   .object({ success: z.literal(true), message: z.string(), data: z.looseObject({}) })
   .meta({ description: "The service's answer is not known yet; `Location` is the address of the flow." });

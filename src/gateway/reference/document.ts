@@ -9,6 +9,11 @@ import { describe, json, TAGS, type Entry } from './entry.js';
 import { proxyPaths } from './proxy-paths.js';
 import { gatewaySchemas, queryParameters } from './schemas.js';
 
+const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'string' as const } } };
+const SAFE_AGAIN =
+  'One reference is one flow: the same request is safe again with its reference, which the answer has if it is known. ' +
+  'If the caller gave none, that one has to be sent along: without it, it is another payment.';
+
 /** The gateway's whole HTTP interface as an OpenAPI 3.1 document: the service's operations, flows, events, endpoints. */
 export function gatewayDocument(publicUrl: string): OpenAPIV3_1.Document {
   const paths: Record<string, Record<string, OpenAPIV3_1.OperationObject>> = proxyPaths();
@@ -47,11 +52,18 @@ export function gatewayDocument(publicUrl: string): OpenAPIV3_1.Document {
       responses: {
         Refused: { description: 'Refused; nothing was sent unless the sentence says otherwise.', ...json('Refused') },
         Unavailable: {
-          description:
-            'Not now. One reference is one flow: the same request is safe again with its reference, which is in `data` ' +
-            'where it is known. Where the caller gave none, that one has to be sent along: without it, it is another payment.',
-          headers: { 'Retry-After': { description: 'Seconds.', schema: { type: 'string' } } },
+          description: `Not now. ${SAFE_AGAIN}`,
+          headers: RETRY_AFTER,
           ...json('Refused'),
+        },
+        ServiceRefused: {
+          description: 'Refused, by the service (with its own body) or by the gateway; `towline` says which.',
+          ...json('ServiceRefused'),
+        },
+        ServiceUnavailable: {
+          description: `Not now. ${SAFE_AGAIN} Reads and account operations have the answer of the service as it is.`,
+          headers: RETRY_AFTER,
+          ...json('ServiceRefused'),
         },
       },
     },

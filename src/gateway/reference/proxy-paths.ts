@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { operations, type OperationName } from '../../contract/index.js';
 import { openApiDocument } from '../../contract/openapi.js';
 import type { Operation } from '../../contract/operation.js';
-import { json, REFUSALS } from './entry.js';
+import { json } from './entry.js';
 
 type Paths = Record<string, Record<string, OpenAPIV3_1.OperationObject>>;
 
@@ -53,10 +53,11 @@ function throughTheGateway(operation: Operation, own: OpenAPIV3_1.OperationObjec
               headers: LOCATION,
               ...json('UnderWay'),
             },
-            '409': { description: 'The reference has another request.', ...json('Refused') },
+            '409': { description: 'The reference has another request.', ...json('ServiceRefused') },
           }
         : {}),
-      ...REFUSALS,
+      '4XX': { $ref: '#/components/responses/ServiceRefused' },
+      '5XX': { $ref: '#/components/responses/ServiceUnavailable' },
     },
   };
 }

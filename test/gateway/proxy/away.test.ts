@@ -48,7 +48,7 @@ describe('where everything but Temporal is away', () => {
     const reference = newReference('order');
     expect((await caller().post(PATHS.invoice, invoiceBody(reference))).status).toBe(202);
     const answer = await caller().post(PATHS.pay, paymentBody(reference));
-    expect(answer).toMatchObject({ status: 503, body: { success: false, data: { reference } } });
+    expect(answer).toMatchObject({ status: 503, body: { success: false, towline: { reference } } });
     expect(answer.headers.get('retry-after')).toBe('5');
     await terminate(`invoice-payment/${reference}`);
   });
@@ -130,9 +130,9 @@ describe('where Temporal goes away after it took a payment', () => {
     const [lost] = await Promise.all([post(path, bare), cut]);
     expect(lost).toMatchObject({
       status: 503,
-      body: { success: false, data: { reference: expect.stringMatching(/^tw-/) } },
+      body: { success: false, towline: { reference: expect.stringMatching(/^tw-/) } },
     });
-    const { reference } = lost.body['data'];
+    const { reference } = lost.body['towline'] as { reference: string };
     expect(lost.body['message']).toContain(`Send "referenceId": "${reference}" along`);
 
     proxy.down(false);
@@ -150,9 +150,12 @@ describe('where Temporal goes away after it took a payment', () => {
     const reference = newReference('given');
     const { path, body } = sample('createBankCheckout', reference);
     const { post } = callerOf(tested.url, 'any-token');
-    expect(await post(path, { ...body, amount: 'much' })).toMatchObject({ status: 400, body: { data: { reference } } });
+    expect(await post(path, { ...body, amount: 'much' })).toMatchObject({
+      status: 400,
+      body: { towline: { reference } },
+    });
     proxy.down(true);
-    expect(await post(path, body)).toMatchObject({ status: 503, body: { data: { reference } } });
+    expect(await post(path, body)).toMatchObject({ status: 503, body: { towline: { reference } } });
     proxy.down(false);
   }, 60_000);
 });

@@ -44,7 +44,7 @@ describe('invoices through the proxy', () => {
     await caller.post(PATHS.invoice, invoiceBody(reference));
     await caller.post(PATHS.pay, paymentBody(reference));
     const other = paymentBody(reference, { mobileMoney: { phoneNumber: '+254712345679', providerNetwork: 'MPESA' } });
-    expect(await caller.post(PATHS.pay, other)).toMatchObject({ status: 409, body: { data: { reference } } });
+    expect(await caller.post(PATHS.pay, other)).toMatchObject({ status: 409, body: { towline: { reference } } });
     await ended(reference);
     expect((await caller.post(PATHS.pay, other)).status).toBe(409);
     expect(await executions('payInvoice', reference)).toBe(1);
@@ -72,7 +72,7 @@ describe('invoices through the proxy', () => {
     const reference = newReference('refused');
     await stack.control('POST', '/scenarios', { reference, ending: 'insufficient-funds', operation: 'payInvoice' });
     await caller.post(PATHS.invoice, invoiceBody(reference));
-    const refused = { status: 400, body: { success: false, message: 'Insufficient Funds', data: { reference } } };
+    const refused = { status: 400, body: { success: false, message: 'Insufficient Funds', towline: { reference } } };
     expect(await caller.post(PATHS.pay, paymentBody(reference))).toMatchObject(refused);
     await ended(reference);
     expect(await caller.post(PATHS.pay, paymentBody(reference))).toMatchObject(refused);
@@ -85,7 +85,7 @@ describe('invoices through the proxy', () => {
     await ended(reference);
     expect(await caller.post(PATHS.pay, paymentBody(reference))).toMatchObject({
       status: 409,
-      body: { message: expect.stringContaining('cancelled'), data: { code: 'cancelled_before_sending' } },
+      body: { message: expect.stringContaining('cancelled'), towline: { code: 'cancelled_before_sending' } },
     });
     expect(await executions('payInvoice', reference)).toBe(0);
   });

@@ -61,7 +61,7 @@ describe('a money POST through the proxy', () => {
     await caller.post(path, body);
     const other = { ...body, cryptoAmount: 6 };
     const refused = await caller.post(path, other);
-    expect(refused).toMatchObject({ status: 409, body: { success: false, data: { reference } } });
+    expect(refused).toMatchObject({ status: 409, body: { success: false, towline: { reference } } });
     await ended(`crypto-send/${reference}`);
     expect((await caller.post(path, other)).status).toBe(409);
     expect(await executions('sendCrypto', reference)).toBe(1);
@@ -74,7 +74,7 @@ describe('a money POST through the proxy', () => {
     const refused = await caller.post(path, tooMuch);
     expect(refused).toMatchObject({
       status: 400,
-      body: { success: false, message: 'Insufficient Funds', data: { reference } },
+      body: { success: false, message: 'Insufficient Funds', towline: { reference } },
     });
     await ended(`crypto-send/${reference}`);
     const again = await caller.post(path, tooMuch);

@@ -64,7 +64,7 @@ describe('what passes through the proxy:', () => {
       },
     });
     await stack.control('POST', '/faults', { operation: 'getCryptoSend', kind: 'error-before', first: 1 });
-    expect((await shop.get(`${PATHS.send}/nobody-knows-it`)).status).toBe(502);
+    expect((await shop.get(`${PATHS.send}/nobody-knows-it`)).status).toBe(500);
   });
 
   it('a record that shows an earlier state than was proven does not go back behind it', async () => {

@@ -66,7 +66,7 @@ describe('a quote that passed through the proxy', () => {
     const body = bridgeBody(reference, { rate_id: await old(terms) });
     const refused = {
       status: 400,
-      body: { success: false, message: expect.stringContaining(why), data: { reference } },
+      body: { success: false, message: expect.stringContaining(why), towline: { reference } },
     };
     expect(await caller.post(PATHS.bridge, body)).toMatchObject(refused);
     expect(await caller.post(PATHS.bridge, body)).toMatchObject(refused);

@@ -21,7 +21,7 @@ export interface SimSandbox {
 export interface ServiceAnswer {
   readonly httpStatus: number;
   readonly text: string;
-  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export type Post = (url: string, body: string, headers: Readonly<Record<string, string>>) => Promise<PostAnswer>;

@@ -75,7 +75,7 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
         const { httpStatus, text } = answer;
         deps.wire.push({ atMs: timeline.nowMs, operation: request.name, body: parsed(request.body), httpStatus, answer: text, from: process.name }); // prettier-ignore
         trace.add('service', label, `${httpStatus} ${outcomeIn(text)}`.trim());
-        return { kind: 'answer', httpStatus, bytes: Buffer.from(text), header: (name) => answer.headers[name] };
+        return { kind: 'answer', httpStatus, bytes: Buffer.from(text), headers: answer.headers };
       };
       const leave = async (): Promise<void> => {
         if (deps.refusesLookups && request.name.startsWith('get'))
@@ -127,7 +127,7 @@ const raw = (httpStatus: number, text: string, headers: Readonly<Record<string, 
   kind: 'answer',
   httpStatus,
   bytes: Buffer.from(text),
-  header: (name) => headers[name],
+  headers,
 });
 
 const parsed = (body: string | undefined) =>
