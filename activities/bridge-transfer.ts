@@ -24,7 +24,7 @@ import type {
 import { checkInput } from './flow-steps.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow, reading, retryLater } from './failures.js';
-import { withHeartbeat, windowsOf, elapsedMs } from './timing.js';
+import { windowsOf, elapsedMs } from './timing.js';
 import { pinOf } from './claims.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
@@ -49,17 +49,15 @@ export function createBridgeActivities(deps: ActivityDeps) {
     submitBridgeDeposit(order: BridgeDepositOrder): Promise<SubmitOutcome> {
       const { flowId, fingerprint, pin, input } = order;
       const reference = input.provider_reference_id;
-      return withHeartbeat(deps.clock, () =>
-        submitUnderClaim(deps, {
-          claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin },
-          stillValid: quoteTimer(deps, order),
-          quotesAgain: true,
-          // A trusted event about this transfer means that the service has it already.
-          guard: { flowId, statuses: BRIDGE_STATUSES },
-          request: () => depositRequest(deps, order),
-          send: (request, options) => deps.service.createBridgeDeposit(request, options),
-        }),
-      );
+      return submitUnderClaim(deps, {
+        claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin },
+        stillValid: quoteTimer(deps, order),
+        quotesAgain: true,
+        // A trusted event about this transfer means that the service has it already.
+        guard: { flowId, statuses: BRIDGE_STATUSES },
+        request: () => depositRequest(deps, order),
+        send: (request, options) => deps.service.createBridgeDeposit(request, options),
+      });
     },
 
     reportSettlement: (order: SettlementReportOrder): Promise<ReportOutcome> => reportSettlement(deps, order),

@@ -61,8 +61,8 @@ async function submit(
     claim,
     guard: { flowId, statuses: submission.shownBy },
     request: () => ({ ...(submission.request(input, ours) as Omit<CardDepositRequest, 'card'>), card }),
-    send: (request) =>
-      deps.service.createCardDeposit(request).then(
+    send: (request, options) =>
+      deps.service.createCardDeposit(request, options).then(
         (answer) => answerWithoutCard(answer, card),
         (error: unknown) => {
           throw refusalWithoutCard(error, card);

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { ServiceClient } from '../src/service-client/index.js';
+import type { CallOptions, ServiceClient } from '../src/service-client/index.js';
 import type { OperationName } from '../src/contract/index.js';
 import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
 import type { FlowDefinition, Submission } from '../src/flows/flow.js';
@@ -11,7 +11,7 @@ import { isPlaintext } from '../src/protocol/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
 import { asking, proves, statusLookups } from './status-lookups.js';
 import { endsFlow, notYet, retryLater } from './failures.js';
-import { withHeartbeat, nextTurnMs, windowsOf } from './timing.js';
+import { nextTurnMs, windowsOf } from './timing.js';
 import type {
   ClaimStepOrder,
   DescribedStep,
@@ -63,15 +63,13 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       const submission = submissionOf(order);
       const { claim, facts } = termsOf(deps, order, input, submission);
       const ours = { callbackUrl: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId)) };
-      return withHeartbeat(deps.clock, () =>
-        submitUnderClaim(deps, {
-          claim,
-          guard: { flowId, statuses: submission.shownBy },
-          lookUp: () => lookUpPost(deps, { claim, expect: facts, saidToExist: false }),
-          request: () => submission.request(input, ours),
-          send: (request) => call(deps.service, submission.operation, request),
-        }),
-      );
+      return submitUnderClaim(deps, {
+        claim,
+        guard: { flowId, statuses: submission.shownBy },
+        lookUp: () => lookUpPost(deps, { claim, expect: facts, saidToExist: false }),
+        request: () => submission.request(input, ours),
+        send: (request, options) => call(deps.service, submission.operation, request, options),
+      });
     },
 
     /** Asks the status lookup until it says another word than those that the flow knows. */
@@ -149,9 +147,14 @@ async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'i
 const recordOf = (asked: Asked<unknown> | undefined): unknown => (asked?.says === 'shown' ? asked.record : undefined);
 
 /** The table of operations is typed one by one; the definitions hold names, and the client checks every body by schema. */
-function call(service: ServiceClient, operation: OperationName, argument: unknown): Promise<unknown> {
-  const operate = service[operation] as (argument: unknown) => Promise<unknown>;
-  return operate(argument);
+function call(
+  service: ServiceClient,
+  operation: OperationName,
+  argument: unknown,
+  options?: CallOptions,
+): Promise<unknown> {
+  const operate = service[operation] as (argument: unknown, options?: CallOptions) => Promise<unknown>;
+  return operate(argument, options);
 }
 
 function definitionOf(flowId: string): FlowDefinition {

@@ -11,11 +11,12 @@ import { createInvoicePaidActivities } from './invoice-paid.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
 import { readFailure } from './failures.js';
+import { withHeartbeat } from './timing.js';
 import type { InboxRow } from '../src/protocol/events.js';
 
 /** Every activity of a worker of all flows. Their names are durable: running flows hold on to them. */
 export function createActivities(deps: ActivityDeps) {
-  return {
+  return beating(deps, {
     ...createBridgeActivities(deps),
     ...createRefundActivities(deps),
     ...createRefundInvoiceActivities(deps),
@@ -25,7 +26,19 @@ export function createActivities(deps: ActivityDeps) {
     ...createUpkeepActivities(deps),
     ...createFlowStepActivities(deps),
     ...createUndeliveredActivities(deps),
-  };
+  });
+}
+
+/** The same activities, each of which beats while it runs. */
+export function beating<Table extends Record<string, (order: never) => Promise<unknown>>>(
+  { clock }: Pick<ActivityDeps, 'clock'>,
+  activities: Table,
+): Table {
+  const entries = Object.entries(activities).map(([name, activity]) => [
+    name,
+    (order: never) => withHeartbeat(clock, () => activity(order)),
+  ]);
+  return Object.fromEntries(entries) as Table;
 }
 
 /** What a flow may call: those, and the ones on task queues of their own, of callbacks and of a gateway's cards. */

@@ -16,6 +16,8 @@ export interface PaidQuestion {
   readonly paidByEvent: boolean;
   /** How long to ask until it is known; 0 asks once. Already scaled, ms. */
   readonly patienceMs: number;
+  /** How long "not found" must be said until it counts as "not paid". Already scaled, ms. */
+  readonly windowMs: number;
   readonly timeScale: number;
   /** A person is asked meanwhile. */
   readonly isParked: boolean;
@@ -43,16 +45,18 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
   };
 }
 
-/** "Not found" is "not paid" only where it is said again and again. */
+/** "Not found" is "not paid" only where it is said for the whole window, and again and again at its end. */
 async function paidOrMissing(deps: ActivityDeps, question: PaidQuestion): Promise<PaidReading> {
+  const isOverdue = elapsedMs() >= question.windowMs;
   for (let miss = 1; ; miss += 1) {
     const found = await readPaid(deps, question);
-    if (found !== MISSING || miss === MISSES) return found;
+    if (found !== MISSING || !isOverdue) return found;
+    if (miss === MISSES) return { says: 'not-paid' };
     await untilNextMiss(deps, question.timeScale);
   }
 }
 
-const MISSING: PaidReading = { says: 'not-paid' };
+const MISSING: PaidReading = { says: 'cannot-tell', why: 'the service does not show the invoice so far' };
 
 async function readPaid(deps: ActivityDeps, { reference, expect }: PaidQuestion): Promise<PaidReading> {
   const asked = await asking(() => deps.service.getInvoicePayment(reference));

@@ -4,7 +4,6 @@ import { canonicalJson } from '../src/store/canonical-json.js';
 import { toWireNumber, sameAmount } from '../src/money.js';
 import type { RefundOrder, SubmitOutcome } from './types.js';
 import type { ActivityDeps } from './deps.js';
-import { withHeartbeat } from './timing.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
@@ -19,21 +18,19 @@ export function createRefundActivities(deps: ActivityDeps) {
       const decided = { receiverAddress, chain, token, cryptoAmount };
       const fingerprint = deps.store.mac('refund', canonicalJson(decided));
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
-      const outcome = await withHeartbeat(deps.clock, () =>
-        submitUnderClaim(deps, {
-          claim,
-          guard: { flowId, statuses: CONTRADICTIONS },
-          lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
-          request: () => ({
-            receiverAddress,
-            chain: chain as Chain,
-            token: token as Token,
-            cryptoAmount: toWireNumber(cryptoAmount),
-            referenceId: reference,
-          }),
-          send: (request) => deps.service.sendCrypto(request),
+      const outcome = await submitUnderClaim(deps, {
+        claim,
+        guard: { flowId, statuses: CONTRADICTIONS },
+        lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
+        request: () => ({
+          receiverAddress,
+          chain: chain as Chain,
+          token: token as Token,
+          cryptoAmount: toWireNumber(cryptoAmount),
+          referenceId: reference,
         }),
-      );
+        send: (request, options) => deps.service.sendCrypto(request, options),
+      });
       return { outcome, fingerprint };
     },
   };

@@ -11,6 +11,7 @@ import { offrampFacts } from '../src/flows/offramp.js';
 import { paidFacts } from '../src/flows/invoice-payment.js';
 import { onrampFacts } from '../src/flows/onramp.js';
 import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
+import type { LookupSays } from '../src/protocol/decisions.js';
 import { provesPayment } from '../src/protocol/statuses.js';
 import type { Facts, Asked } from './types.js';
 import { readFailure } from './failures.js';
@@ -47,6 +48,15 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
 
 export function proves(lookup: StatusLookup, record: unknown): boolean {
   return lookup.proves?.(record) ?? true;
+}
+
+/** Whether the service has a record of what was sent under a reference, whatever stands in it. Asks once. */
+export async function lookUpRecord(service: ServiceClient, operation: string, reference: string): Promise<LookupSays> {
+  const lookup = statusLookups[operation];
+  if (lookup === undefined) return 'no-lookup';
+  const asked = await asking(() => lookup.read(service, reference)).catch(() => ({ says: 'cannot-tell' }) as const);
+  if (asked.says !== 'shown') return asked.says;
+  return proves(lookup, asked.record) ? 'shown' : 'no-lookup';
 }
 
 function textMembers(record: unknown, members: Readonly<Record<string, string>>): Facts {

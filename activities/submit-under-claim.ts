@@ -50,7 +50,7 @@ export async function submitUnderClaim<Request>(
   const { claims } = deps.store;
   const { operation, reference, flowId, fingerprint, pin } = submission.claim;
   const key: ClaimKey = { account: deps.account, operation, reference };
-  const stillValid = submission.stillValid ?? (() => true);
+  const quoteIsValid = submission.stillValid ?? (() => true);
   const owner = deps.newOwner();
   const repeat = deps.repeatSettingOf(operation);
 
@@ -66,26 +66,26 @@ export async function submitUnderClaim<Request>(
     repeat,
     sentBefore: found.sentBefore ?? false,
     quotesAgain: submission.quotesAgain ?? false,
+    quoteIsValid,
   };
   const shown = attempt.sentBefore ? await shownBeforeRepeat(deps, attempt, submission) : undefined;
   if (shown !== undefined) return shown;
   // A reserved claim that is left behind does not hinder: the next attempt takes it over.
-  if (!stillValid()) return { kind: 'quote-expired', by: 'us' };
+  if (!quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
 
   if ('problem' in built && !attempt.sentBefore) throw endsFlow('invalid_input', built.problem);
 
   // Where this write's own answer gets lost, the next attempt finds `sending` and takes it for unknown: safe, if slow.
+  const isInTime = sendTimer(deps);
+  const stillValid = () => quoteIsValid() && isInTime();
   const marked = await storing(() => claims.markSending(key, owner, submission.guard));
   if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
   if (marked === 'contradicted') return { kind: 'contradicted' };
   if ('problem' in built) return refusedRepeat(deps, key, built.problem);
-  // The disk may have taken its time.
-  if (!stillValid()) {
-    await handBack(deps, key, owner);
-    return { kind: 'quote-expired', by: 'us' };
-  }
 
   try {
+    // The disk may have taken its time, or the whole process stood still.
+    if (!stillValid()) throw new NotSentError(operation as OperationName, 'expired');
     const answer = await submission.send(built.request, { stillValid });
     const recorded = await tried(deps, key, () => recordAnswer(deps, key, flowId, answer));
     return { kind: 'accepted', answer, recorded };
@@ -145,6 +145,22 @@ interface Attempt {
   /** An earlier send of this claim may have been executed, and this one was ordered nevertheless. */
   readonly sentBefore: boolean;
   readonly quotesAgain: boolean;
+  readonly quoteIsValid: () => boolean;
+}
+
+/** From the claim to the first byte: half of the shortest time after which a flow gives up looking for the POST. */
+const SEND_WITHIN_MS = 30_000;
+
+/**
+ * False once the first byte would leave too long after its claim. A process that stood still meanwhile may find that its
+ * flow has looked the POST up in vain, and that a person has ordered another send.
+ */
+function sendTimer({ monotonicMs, clock = systemClock }: ActivityDeps): () => boolean {
+  const startedMs = monotonicMs();
+  const startedAtMs = clock.nowMs();
+  // A clock that never jumps may stand still while the machine sleeps.
+  const elapsedMs = () => Math.max(monotonicMs() - startedMs, clock.nowMs() - startedAtMs);
+  return () => elapsedMs() < SEND_WITHIN_MS;
 }
 
 function whatTheClaimSays(found: Exclude<Reservation, { kind: 'reserved' }>, repeat: RepeatSetting): SubmitOutcome {
@@ -168,7 +184,7 @@ async function outcomeFromError(deps: ActivityDeps, attempt: Attempt, error: unk
   const { key, owner, repeat } = attempt;
   if (error instanceof NotSentError) {
     await handBack(deps, key, owner);
-    if (error.reason === 'expired') return { kind: 'quote-expired', by: 'us' };
+    if (error.reason === 'expired' && !attempt.quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
     const delayMs = error instanceof RateLimitedError ? error.retryAfterMs : undefined;
     throw retryLater(delayMs === undefined ? 'not_sent' : 'rate_limited', error.message, delayMs);
   }

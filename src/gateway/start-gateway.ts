@@ -159,6 +159,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settings,
     client,
     store,
+    lookUp: options.service?.lookUp,
     reader,
     tokens,
     dispatcher,

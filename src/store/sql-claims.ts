@@ -28,7 +28,7 @@ export function createSqlClaims(deps: {
 
   /** Trusted events of the flow with one of those statuses; the claim that sends reads it in its own transaction. */
   const CONTRADICTION = `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NOT NULL
-    AND status IN (SELECT value FROM ${db.dialect.elements}(?)))`;
+    AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?)))`;
 
   const write = (key: ClaimKey, request: Request): Promise<readonly StepResult[]> =>
     db.write(request, turnOf.claim(key.account, key.operation, key.reference));

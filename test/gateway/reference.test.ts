@@ -1,3 +1,4 @@
+import { accessOf } from '../harness/service.js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -20,7 +21,7 @@ describe('the API reference', () => {
   beforeAll(async () => {
     // Nothing is asked of the service: its client is there so that its routes are.
     const client = createServiceClient({ baseUrl: 'http://127.0.0.1:9', token: () => Promise.resolve('unused') });
-    tested = await gatewayUnderTest({ gateway: { service: { client, token: () => Promise.resolve('unused') } } });
+    tested = await gatewayUnderTest({ gateway: { service: accessOf(client, 'unused') } });
   });
   afterAll(() => tested.close());
 

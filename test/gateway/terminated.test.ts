@@ -1,7 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { accessOf, openService } from '../harness/service.js';
+import { sample } from './proxy/caller.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
 
@@ -101,6 +106,42 @@ describe('a flow that was terminated in the UI', () => {
       });
     }
     expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
+  });
+
+  it('is not closed as not executed where the service shows it, or cannot be asked', async () => {
+    const scratch = await mkdtemp(join(tmpdir(), 'towline-terminated-'));
+    const sandbox = { token: 'service-token', dbPath: join(scratch, 'sandbox.db') };
+    const { service, close } = await openService({ timeoutMs: 5_000, sandbox });
+    const asked = await gatewayUnderTest({
+      gateway: {
+        service: accessOf(service, 'service-token'),
+      },
+    });
+    try {
+      const { body } = sample('sendCrypto', newReference());
+      const reference = body['referenceId'] as string;
+      const flowId = `crypto-send/${reference}`;
+      expect((await asked.post('/flows/crypto-send', { ...body, cryptoAmount: '12.5' })).status).toBe(201);
+      const key = { account: 'default', operation: 'sendCrypto', reference };
+      await asked.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+      await asked.store.claims.markSending(key, 'o');
+      await asked.client.workflow.getHandle(flowId).terminate();
+      await service.sendCrypto(body as Parameters<typeof service.sendCrypto>[0]);
+      const resolve = (action: string) => asked.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
+      const refused = await resolve('close-not-executed');
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { message: expect.stringContaining('The service shows it') },
+      });
+      await close();
+      expect(await resolve('close-not-executed')).toMatchObject({ status: 503 });
+      expect((await asked.store.claims.get(key))?.phase).toBe('sending');
+      expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
+    } finally {
+      await asked.close();
+      await close();
+      await rm(scratch, { recursive: true, force: true });
+    }
   });
 
   it('whose claim was lost in a restore is unknown, and not closed as never executed at a word', async () => {

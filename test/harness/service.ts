@@ -1,3 +1,5 @@
+import { lookUpRecord } from '../../activities/status-lookups.js';
+import type { ServiceAccess } from '../../src/gateway/index.js';
 import { createServiceClient, type ServiceClient } from '../../src/service-client/index.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { until } from './until.js';
@@ -52,6 +54,15 @@ export async function openService(options: TestServiceOptions): Promise<TestServ
       service.close();
       await between?.close();
     },
+  };
+}
+
+/** A gateway's way to the service. */
+export function accessOf(client: ServiceClient, token: string): ServiceAccess {
+  return {
+    client,
+    token: () => Promise.resolve(token),
+    lookUp: (operation, reference) => lookUpRecord(client, operation, reference),
   };
 }
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
+import { lookUpRecord } from '../../activities/status-lookups.js';
 import type { ActivityDeps, CardSource } from '../../activities/index.js';
 import { systemClock, type Clock } from '../../src/clock.js';
 import type { ServiceClient } from '../../src/service-client/index.js';
@@ -136,6 +137,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
           service: {
             client: { relay: async (...call) => (await depsOf()).service.relay(...call) },
             token: () => Promise.resolve(SERVICE_TOKEN),
+            lookUp: async (...asked) => lookUpRecord((await depsOf()).service, ...asked),
           },
           serveCards: async (cards) => temporal.cardWorker(await depsOf(), cards),
           ...options.gateway.options,

@@ -10,6 +10,7 @@ import {
   RejectedError,
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
+import { systemClock } from '../../src/clock.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
@@ -121,9 +122,9 @@ describeStores('a POST under its claim', (kind) => {
     expect(await phase()).toBe('sending');
   });
 
-  it('is not sent against a trusted event of its flow', async () => {
+  it.each(['REFUNDED', 'refunded'])('is not sent against a trusted event of its flow that says %s', async (status) => {
     const { flowId, sent, attempt } = claimed();
-    await store.inbox.receive(anEvent({ flowId, status: 'REFUNDED', contentHash: flowId }));
+    await store.inbox.receive(anEvent({ flowId, status, contentHash: flowId }));
     const guard = { flowId, statuses: ['COMPLETED', 'REFUNDED'] };
     expect(await attempt(undefined, { guard })).toEqual({ kind: 'contradicted' });
     expect(sent.times).toBe(0);
@@ -138,6 +139,36 @@ describeStores('a POST under its claim', (kind) => {
       expect(sent.times).toBe(0);
       expect(await phase()).toBe('reserved');
     }
+  });
+
+  it('of a process that stood still after its claim is not sent, and free again', async () => {
+    let standstillMs = 0;
+    const { sent, attempt, phase } = claimed({
+      monotonicMs: () => standstillMs,
+      ...claimsThat((claims) => ({
+        async markSending(...marked) {
+          const found = await claims.markSending(...marked);
+          standstillMs += 60_000;
+          return found;
+        },
+      })),
+    });
+    await expect(attempt()).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
+    expect(sent.times).toBe(0);
+    expect(await phase()).toBe('reserved');
+  });
+
+  it('is told when it is too late for its first byte, also by a clock of a machine that slept', async () => {
+    let sleptMs = 0;
+    const { attempt, phase } = claimed({ clock: { ...systemClock, nowMs: () => Date.now() + sleptMs } });
+    const send = async (_: unknown, { stillValid }: { stillValid: () => boolean }) => {
+      expect(stillValid()).toBe(true);
+      sleptMs = 60_000;
+      expect(stillValid()).toBe(false);
+      throw new NotSentError('sendCrypto', 'expired');
+    };
+    await expect(attempt(undefined, { send })).rejects.toMatchObject({ type: 'not_sent' });
+    expect(await phase()).toBe('reserved');
   });
 
   it('that another attempt took over is not sent by the first one', async () => {

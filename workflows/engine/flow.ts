@@ -64,7 +64,7 @@ export interface Flow {
   /** A person's order about the parked flow, until the story carries it out. */
   resolution: Resolution | null;
   /** The last order that was not carried out, because of what was proven by then. */
-  refused: Resolution | null;
+  refused: { readonly order: Resolution; readonly why: string } | null;
   /** Set when the flow was stopped before its money moved. */
   stop: Outcome | null;
   money: MoneyPhase;

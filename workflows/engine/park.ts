@@ -15,9 +15,11 @@ export interface ParkOptions {
   readonly without?: readonly ParkAction[];
   /** Asks the service once more, where it can be asked: what it says may make `decided` hold. */
   readonly lookAgain?: () => Promise<void>;
+  /** Why an order cannot be carried out by what is known at that moment; null: it can. */
+  readonly refusalOf?: (order: Resolution) => string | null;
 }
 
-export const REFUSED = 'what is proven by now decides';
+const DECIDED = 'what is proven by now decides';
 
 /** They end nothing and send nothing. */
 const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
@@ -32,7 +34,7 @@ export async function park(
   reason: ParkReason,
   evidence: Readonly<Record<string, unknown>>,
   decided: () => boolean = () => false,
-  { without = [], lookAgain }: ParkOptions = {},
+  { without = [], lookAgain, refusalOf = () => null }: ParkOptions = {},
 ): Promise<Resolution | 'decided'> {
   const since = new Date().toISOString();
   const legal: readonly ParkAction[] = PARK_ACTIONS[reason];
@@ -56,13 +58,17 @@ export async function park(
   flow.resolution = null;
   flow.parked = null;
   showState(null);
-  if (order !== null && !decided()) {
+  if (order === null) {
+    flow.note(flow.stop === null ? 'a late event decided' : 'stopped while it was parked');
+    return 'decided';
+  }
+  const why = decided() ? DECIDED : refusalOf(order);
+  if (why === null) {
     flow.note(`${order.action}: ${order.note}`, order.actor);
     return order;
   }
-  flow.refused = order;
-  if (order !== null) flow.note(`${order.action} refused: ${REFUSED}`, order.actor);
-  else flow.note(flow.stop === null ? 'a late event decided' : 'stopped while it was parked');
+  flow.refused = { order, why };
+  flow.note(`${order.action} refused: ${why}`, order.actor);
   return 'decided';
 }
 

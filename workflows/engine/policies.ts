@@ -6,12 +6,15 @@ import type { Windows } from '../../activities/types.js';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** Longer than any single call to the service (30 s), so that the call's own timeout speaks first. */
-const CALL_START_TO_CLOSE = 45 * SECOND;
+/**
+ * One try may be several calls, each of which ends by its own timeout (`SERVICE_TIMEOUT`). A worker that dies is noticed
+ * by its heartbeat, soon; this bounds what no call can last.
+ */
+const CALLS = { startToCloseTimeout: 2 * 60 * MINUTE, heartbeatTimeout: 10 * SECOND } as const;
 
 /** Reads and quotes: repeat at will, slower and slower. The flow's deadline ends them. */
 export const READ: ActivityOptions = {
-  startToCloseTimeout: CALL_START_TO_CLOSE,
+  ...CALLS,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE },
 };
 
@@ -70,7 +73,7 @@ export const STORE: ActivityOptions = {
  * polling adds nothing to the history. Never a schedule-to-close: it would end polling one interval early.
  */
 export const POLL: ActivityOptions = {
-  startToCloseTimeout: CALL_START_TO_CLOSE,
+  ...CALLS,
   retry: { initialInterval: 2 * SECOND, backoffCoefficient: 2, maximumInterval: 5 * MINUTE },
 };
 

@@ -13,7 +13,7 @@ import { END_REASONS, type FlowKind } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
 import { showState, openFlow, type Flow, type FlowCarried } from './flow.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
-import { checkOrder, notAllowed, onUpdate, legalAction, park, REFUSED } from './park.js';
+import { checkOrder, notAllowed, onUpdate, legalAction, park } from './park.js';
 import { STORE, MAX_SIGNALS_PER_RUN } from './policies.js';
 import { tryStop } from './stop.js';
 import { orderedEnd, FlowEnd } from './flow-end.js';
@@ -60,7 +60,9 @@ function answerUpdates(flow: Flow): void {
       flow.resolution = order as Resolution;
       // Until it is carried out, or refused by what is proven at that moment.
       await condition(() => flow.resolution !== order || flow.view().outcome !== null);
-      if (flow.refused === order) throw notAllowed('not_allowed', `${order.action} was not carried out: ${REFUSED}.`);
+      if (flow.refused?.order === order) {
+        throw notAllowed('not_allowed', `${order.action} was not carried out: ${flow.refused.why}.`);
+      }
       return { accepted: true };
     },
     (order) => checkResolve(flow, order),

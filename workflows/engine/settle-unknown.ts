@@ -122,29 +122,27 @@ async function askPerson(
   const still: Open = { ...open, repeat: 'unknown' };
   const asking = ask(flow, post, open, found.lookup);
   const decided = () => asking.settled() || post.trusted() !== 'nothing';
+  let now = found;
   const decision = await park(flow, reason, shownOf(post, open, found), decided, {
     without: impossible(post, open, reason),
+    lookAgain: async () => {
+      now = (await lookAgain(flow, post, open.saidToExist)) ?? found;
+    },
+    // Against proof an order is refused, and proof goes on.
+    refusalOf: ({ action }) => refusalOf(action as PostOrder, evidenceOf(post, still, now)),
   });
   if (decision === 'decided' && asking.settled()) return decide(flow, post, still, await asking.promise);
   asking.cancel();
-  if (decision === 'decided') return decide(flow, post, still, found);
-  return carryOut(flow, post, still, found, decision);
+  if (decision === 'decided') return decide(flow, post, still, now);
+  return carryOut(flow, post, still, decision);
 }
 
-/** A person's order is checked at the moment when it is carried out: against proof it is refused, and proof goes on. */
 async function carryOut(
   flow: Flow,
   post: Post,
   open: Open,
-  before: PostReading,
   { action, actor, note }: Resolution,
 ): Promise<Submitted | 'send-again'> {
-  const now = (await lookAgain(flow, post, open.saidToExist)) ?? before;
-  const refusal = refusalOf(action as PostOrder, evidenceOf(post, open, now));
-  if (refusal !== null) {
-    flow.note(`${action} refused: ${refusal}`);
-    return decide(flow, post, open, now);
-  }
   switch (action as PostOrder) {
     case 'send-again':
       return sendAgain(flow, post, open, actor, note);

@@ -107,6 +107,7 @@ function ask(flow: Flow, payment: Payment, patienceMs: number, isParked: boolean
       expect: payment.facts,
       paidByEvent: paidByEvent(payment),
       patienceMs: flow.scaled(patienceMs),
+      windowMs: flow.scaled(payment.windows.settleMs),
       timeScale: flow.timeScale,
       isParked,
     }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import pinoPretty from 'pino-pretty';
 import type { ActivityDeps, ActivityLog } from '../../../activities/deps.js';
+import { lookUpRecord } from '../../../activities/status-lookups.js';
 import { createCallbackSender } from '../../callbacks/index.js';
 import { type ServiceClient, createServiceClient, createTokenSource } from '../../service-client/index.js';
 import { type DuplicateReferenceRule, isLoopback, type Settings } from '../../config/index.js';
@@ -9,7 +10,7 @@ import type { Store } from '../../store/store.js';
 import { type Keyring, loadOrMakeKeyring, parseKeyring } from '../../keys/index.js';
 import { openPostgresStore } from '../../store/postgres/open.js';
 import { openStore } from '../../store/libsql/open.js';
-import { createGatewayLogger } from '../../gateway/index.js';
+import { createGatewayLogger, type ServiceAccess } from '../../gateway/index.js';
 import type { ProcessName } from '../run-process.js';
 import type { Home } from './load-settings.js';
 
@@ -51,8 +52,8 @@ export function openService(settings: ServiceSettings): ServiceClient {
   return openServiceAccess(settings).client;
 }
 
-/** The same with its token, which the proxy knows existing integrations by. */
-export function openServiceAccess(settings: ServiceSettings): { client: ServiceClient; token(): Promise<string> } {
+/** The same for a gateway: with its token, which the proxy knows existing integrations by. */
+export function openServiceAccess(settings: ServiceSettings): ServiceAccess & { readonly client: ServiceClient } {
   const { serviceToken, serviceTokenFile } = settings;
   const source = createTokenSource(
     serviceTokenFile === undefined ? { token: serviceToken ?? '' } : { tokenFile: serviceTokenFile },
@@ -64,7 +65,11 @@ export function openServiceAccess(settings: ServiceSettings): { client: ServiceC
     timeoutMs: settings.serviceTimeoutMs,
     duplicateWords: settings.duplicateWords,
   });
-  return { client, token: () => source.token() };
+  return {
+    client,
+    token: () => source.token(),
+    lookUp: (operation, reference) => lookUpRecord(client, operation, reference),
+  };
 }
 
 /** The store of the settings: shared where DATABASE_URL is set, else the file in TOWLINE_HOME. */

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/settings-shape.js';
+import type { LookupSays } from '../../protocol/decisions.js';
 import type { Store } from '../../store/store.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { CardIntake } from '../cards/card-intake.js';
@@ -8,11 +9,16 @@ import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Settler } from '../dispatch/settler.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 
+/** Asks the status lookup of an operation once; never fails. */
+export type LookUp = (operation: string, reference: string) => Promise<LookupSays>;
+
 /** What the flow operations need. */
 export interface FlowOperationDeps {
   readonly settings: Settings;
   readonly client: Client;
   readonly store: Store;
+  /** What the service has under the reference of an operation. Undefined: this gateway has no way to the service. */
+  readonly lookUp: LookUp | undefined;
   readonly reader: FlowReader;
   readonly tokens: TokenCheck;
   readonly dispatcher: Pick<Dispatcher, 'nudge' | 'releaseWaiting'>;

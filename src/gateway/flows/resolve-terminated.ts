@@ -49,6 +49,7 @@ export async function resolveTerminated(
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
   }
   await requireNoProofAgainst(deps.store, address, action);
+  for (const claim of action === 'close-not-executed' ? found : []) await requireNotShown(deps, claim);
   for (const key of found) {
     if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
     else if (!(await claims.closeNotExecuted(key, { actor, note })) && !isOver((await claims.get(key))?.phase)) {
@@ -99,6 +100,22 @@ async function requireNoProofAgainst(
   if (proof === undefined) return;
   const says = `The event ${proof.id}, which is proven, says ${proof.status ?? 'nothing final'} of it`;
   throw new Refusal(409, `${says}: the service has it. Check its events, then mark how it ended.`, { reference });
+}
+
+/** What may have been sent is closed as not executed only where the service, asked at this moment, does not show it. */
+async function requireNotShown({ store, lookUp }: FlowOperationDeps, claim: Claim): Promise<void> {
+  if ((await phaseOf(store, claim)) !== 'sending') return;
+  const { reference, operation } = claim;
+  const says = (await lookUp?.(operation, reference)) ?? 'no-lookup';
+  if (says === 'shown') {
+    throw new Refusal(409, `The service shows it under this reference (${operation}): mark how it ended.`, {
+      reference,
+    });
+  }
+  if (says === 'cannot-tell') {
+    const again = 'Order it again when the service answers, or mark how it ended.';
+    throw new Refusal(503, `The service cannot be asked now whether it has it. ${again}`, { reference }, 30);
+  }
 }
 
 /** A terminated flow with what its claims, and persons, said since. Other views pass as they are. */

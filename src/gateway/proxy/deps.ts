@@ -1,11 +1,12 @@
 import type { ServiceClient } from '../../service-client/index.js';
-import type { FlowOperationDeps } from '../flows/deps.js';
+import type { FlowOperationDeps, LookUp } from '../flows/deps.js';
 
 /** The way to the service, for what passes through. */
 export interface ServiceAccess {
   readonly client: Pick<ServiceClient, 'relay'>;
   /** The token that existing integrations send; undefined where it cannot be read. */
   token(): Promise<string | undefined>;
+  readonly lookUp: LookUp;
 }
 
 /** What the proxy needs: what the flow operations need, and the way to the service. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { accessOf } from '../../harness/service.js';
 import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../../src/config/settings.js';
 import { startCuttingProxy, type CuttingProxy } from '../../store/cutting-proxy.js';
@@ -18,7 +19,7 @@ describe('where everything but Temporal is away', () => {
     });
     tested = await gatewayUnderTest({
       env: { PROXY_TIMEOUT: '0.5' },
-      gateway: { service: { client, token: () => Promise.resolve('any-token') } },
+      gateway: { service: accessOf(client, 'any-token') },
     });
   });
   afterAll(async () => {
@@ -92,7 +93,7 @@ describe('where Temporal is away', () => {
     const alone = await gatewayUnderTest({
       env: { PROXY_TIMEOUT: '0.5' },
       temporalAddress: '127.0.0.1:1',
-      gateway: { service: { client, token: () => Promise.resolve('any-token') } },
+      gateway: { service: accessOf(client, 'any-token') },
     });
     const { path, body } = sample('sendCrypto', newReference('lost'));
     const answer = await callerOf(alone.url, 'any-token').post(path, body);
@@ -113,7 +114,7 @@ describe('where Temporal goes away after it took a payment', () => {
     tested = await gatewayUnderTest({
       env: { PROXY_TIMEOUT: '3' },
       temporalAddress: new URL(proxy.through('tcp://temporal')).host,
-      gateway: { service: { client, token: () => Promise.resolve('any-token') } },
+      gateway: { service: accessOf(client, 'any-token') },
     });
   });
   afterAll(async () => {
@@ -169,7 +170,7 @@ describe('the token of the sandbox', () => {
         GATEWAY_TOKENS: 'shop:flows:secret-of-shop-00000000',
         PAYLOAD_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
       },
-      gateway: { service: { client, token: () => Promise.resolve(DEVELOPMENT_SERVICE_TOKEN) } },
+      gateway: { service: accessOf(client, DEVELOPMENT_SERVICE_TOKEN) },
     });
     const url = open.url.replace('0.0.0.0', '127.0.0.1');
     const answer = await callerOf(url, DEVELOPMENT_SERVICE_TOKEN).get(`${PATHS.send}/x`);

@@ -8,7 +8,7 @@ describe('while no worker runs', () => {
   let tested: GatewayUnderTest;
   beforeAll(async () => {
     const relay = () => Promise.reject(new Error('no read is made here'));
-    const service = { client: { relay }, token: () => Promise.resolve('any-token') };
+    const service = { client: { relay }, token: () => Promise.resolve('any-token'), lookUp: relay };
     tested = await gatewayUnderTest({ env: { PROXY_TIMEOUT: '0.5' }, gateway: { service } });
   });
   afterAll(() => tested.close());

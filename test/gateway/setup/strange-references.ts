@@ -1,4 +1,5 @@
 import { Agent } from 'node:http';
+import { accessOf } from '../../harness/service.js';
 import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
 import { flowOf } from '../../../src/flows/index.js';
 import { flowAddress } from '../../../src/gateway/http/flow-path.js';
@@ -41,7 +42,7 @@ export async function openStrangersBench(): Promise<StrangersBench> {
   const tested = await gatewayUnderTest({
     temporalAddress: '127.0.0.1:1',
     env: { GATEWAY_RATE_LIMIT: '0', UNPROVEN_RATE_LIMIT: '0' },
-    gateway: { service: { client, token } },
+    gateway: { service: accessOf(client, 't') },
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   return {
