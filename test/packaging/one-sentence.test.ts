@@ -71,7 +71,9 @@ describe('what keeps towline up from starting is one sentence, and the exit code
 
 test.each(['gateway', 'sandbox'])('a %s by itself says that its port is taken, too', async (name) => {
   const setting = `${name.toUpperCase()}_PORT`;
-  const env = { ...FREE, TOWLINE_HOME: newHome(), [setting]: String(taken), LOG_LEVEL: 'silent' };
+  // No Temporal: whatever listens at its usual address may be bound to another store.
+  const own = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
+  const env = { ...FREE, ...own, [setting]: String(taken) };
   const { code, err } = await runProcess([name], env);
   expect(code).toBe(1);
   expect(err).toBe(`Port ${taken} on 127.0.0.1 is taken: stop what listens there, or set ${setting} to another port.`);
