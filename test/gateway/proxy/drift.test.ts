@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
+import { accessOf } from '../../harness/service.js';
 import { newReference } from '../../harness/references.js';
 import { serveHttp, type ScriptedServer } from '../../service-client/scripted-server.js';
 import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';
@@ -30,7 +31,7 @@ describe('a service whose answers are not what its interface shows', () => {
     client = createServiceClient({ baseUrl: service.url, token: () => Promise.resolve(TOKEN), maxAnswerBytes: 10_000 });
     tested = await gatewayUnderTest({
       env: { GATEWAY_TOKENS: `root:admin:${ADMIN}` },
-      gateway: { service: { client, token: () => Promise.resolve(TOKEN) } },
+      gateway: { service: accessOf(client, TOKEN) },
     });
   });
   beforeEach(() => void service.seen.splice(0));
