@@ -61,8 +61,9 @@ async function submit(
     claim,
     guard: { flowId, statuses: submission.shownBy },
     request: () => ({ ...(submission.request(input, ours) as Omit<CardDepositRequest, 'card'>), card }),
-    send: (request, options) =>
-      deps.service.createCardDeposit(request, options).then(
+    // Not `onAnswer`: an answer is kept as it came, and this one may hold the card.
+    send: (request, { stillValid }) =>
+      deps.service.createCardDeposit(request, { ...(stillValid && { stillValid }) }).then(
         (answer) => answerWithoutCard(answer, card),
         (error: unknown) => {
           throw refusalWithoutCard(error, card);

@@ -1,4 +1,4 @@
-import type { ClaimKey, ClaimOrder, ClaimPhase } from '../src/store/claim.js';
+import type { ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import type { ClaimRef, Pin } from './types.js';
@@ -92,8 +92,9 @@ export async function recordAnswer(
   key: ClaimKey,
   flowId: string,
   answer: unknown,
+  kept?: KeptAnswer,
 ): Promise<ClaimPhase | 'absent'> {
-  const before = await store.claims.recordAnswer(key, answer);
+  const before = await store.claims.recordAnswer(key, answer, kept);
   if (ALARMING.includes(before)) {
     const { operation, reference } = key;
     log.error({ alarm: 'late_answer_contradicts', flowId, operation, reference, claim: before }, 'ALARM');

@@ -7,11 +7,12 @@ import {
   RejectedError,
   UnknownOutcomeError,
   type CallOptions,
+  type ServiceAnswer,
 } from '../src/service-client/index.js';
 import { pause, systemClock } from '../src/clock.js';
 import type { OperationName } from '../src/contract/index.js';
 import { UnsafeAmountError } from '../src/money.js';
-import type { ClaimKey, ContradictionGuard, Reservation } from '../src/store/claim.js';
+import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
 import type { LookupSays } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import { requireOwnDeployment, recordAnswer } from './claims.js';
@@ -24,7 +25,7 @@ export interface Submission<Request> {
   /** The body of the operation, built and checked before its claim: what cannot be sent never reaches `sending`. */
   readonly request: () => Request;
   /** Exactly one POST. */
-  readonly send: (request: Request, options: Pick<CallOptions, 'stillValid'>) => Promise<unknown>;
+  readonly send: (request: Request, options: Pick<CallOptions, 'stillValid' | 'onAnswer'>) => Promise<unknown>;
   /** False once the quote that the POST carries is too old to be sent. */
   readonly stillValid?: () => boolean;
   /** Trusted events in the inbox that show it done: read in the transaction that marks the claim. */
@@ -83,15 +84,25 @@ export async function submitUnderClaim<Request>(
   if (marked === 'contradicted') return { kind: 'contradicted' };
   if ('problem' in built) return refusedRepeat(deps, key, built.problem);
 
+  let kept: KeptAnswer | undefined;
   try {
     // The disk may have taken its time, or the whole process stood still.
     if (!stillValid()) throw new NotSentError(operation as OperationName, 'expired');
-    const answer = await submission.send(built.request, { stillValid });
-    const recorded = await tried(deps, key, () => recordAnswer(deps, key, flowId, answer));
+    const answer = await submission.send(built.request, { stillValid, onAnswer: (came) => (kept = keepable(came)) });
+    const recorded = await tried(deps, key, () => recordAnswer(deps, key, flowId, answer, kept));
     return { kind: 'accepted', answer, recorded };
   } catch (error) {
-    return outcomeFromError(deps, attempt, error);
+    return outcomeFromError(deps, attempt, error, kept);
   }
+}
+
+const MOST_KEPT_BYTES = 64 * 1_024;
+
+/** For its caller, byte for byte; of one that is larger, or no text, the caller gets what the flow understood. */
+function keepable({ httpStatus, headers, bytes }: ServiceAnswer): KeptAnswer | undefined {
+  const body = Buffer.from(bytes).toString('utf8');
+  if (bytes.length > MOST_KEPT_BYTES || Buffer.byteLength(body) !== bytes.length) return undefined;
+  return { httpStatus, contentType: headers['content-type'] ?? 'application/json', body };
 }
 
 /** What came before may have been executed meanwhile: a repeat is sent only if the service does not show it. */
@@ -180,7 +191,12 @@ function whatTheClaimSays(found: Exclude<Reservation, { kind: 'reserved' }>, rep
   }
 }
 
-async function outcomeFromError(deps: ActivityDeps, attempt: Attempt, error: unknown): Promise<SubmitOutcome> {
+async function outcomeFromError(
+  deps: ActivityDeps,
+  attempt: Attempt,
+  error: unknown,
+  kept: KeptAnswer | undefined,
+): Promise<SubmitOutcome> {
   const { key, owner, repeat } = attempt;
   if (error instanceof NotSentError) {
     await handBack(deps, key, owner);
@@ -208,10 +224,10 @@ async function outcomeFromError(deps: ActivityDeps, attempt: Attempt, error: unk
     const rejection: Rejection = { httpStatus, message, ...(code === undefined ? {} : { code }) };
     if (error.isAboutReference) {
       // Kept with the claim: `settleUnknown` believes it once the lookup has shown that the service has nothing.
-      await tried(deps, key, () => deps.store.claims.noteRefusal(key, owner, rejection));
+      await tried(deps, key, () => deps.store.claims.noteRefusal(key, owner, rejection, kept));
       return { kind: 'unknown', reason: `refused for its reference (${httpStatus}: ${message})`, repeat: 'unknown' };
     }
-    const recorded = await tried(deps, key, () => deps.store.claims.recordRejection(key, owner, rejection));
+    const recorded = await tried(deps, key, () => deps.store.claims.recordRejection(key, owner, rejection, kept));
     return { kind: 'rejected', rejection, owner, recorded };
   }
   if (error instanceof DuplicateReferenceError) return { kind: 'duplicate', repeat };

@@ -17,6 +17,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Of a money POST: asked right before its first byte. False sends nothing: NotSentError, `expired`. */
   readonly stillValid?: () => boolean;
+  /** Called with what the service answered, as it came, before that is judged. */
+  readonly onAnswer?: (answer: ServiceAnswer) => void;
 }
 
 /** What the service answered, byte for byte: it may hold secrets (account operations). */
@@ -89,7 +91,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const nowMs = options.nowMs ?? Date.now;
   const duplicateWords = options.duplicateWords ?? [];
 
-  const exchange = async (name: OperationName, argument: unknown, { signal, stillValid }: CallOptions = {}) => {
+  const exchange = async (
+    name: OperationName,
+    argument: unknown,
+    { signal, stillValid, onAnswer }: CallOptions = {},
+  ) => {
     const operation: Operation = operations[name];
     const request = prepare(name, argument);
     const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
@@ -98,6 +104,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       // A failure to refresh must not hide the 401: it shows again at the next call.
       await options.onUnauthorized?.(token).catch(() => undefined);
     }
+    if (result.kind === 'answer') onAnswer?.(answerOf(result, token));
     const redact = createRedactor(token === undefined ? [] : [token], argument);
     const reference = referenceIn(operation, argument);
     return { result, token, data: () => judge(name, result, { redact, nowMs, duplicateWords, reference }) };

@@ -1,5 +1,12 @@
 import type { Rejection } from '../protocol/messages.js';
 
+/** What the service answered to the POST, as it came: for whoever sent that, never for a flow. */
+export interface KeptAnswer {
+  readonly httpStatus: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
 /** What identifies a claim: one money-moving operation for one reference of one account at the service. */
 export interface ClaimKey {
   readonly account: string;
@@ -28,6 +35,8 @@ export interface Claim extends ClaimKey {
   readonly answer?: unknown;
   /** In `rejected`; in `sending`, a refusal that is not believed yet. */
   readonly rejection?: Rejection;
+  /** Absent if the answer was lost, held a card, or could not be written with the claim. */
+  readonly kept?: KeptAnswer;
   /** Why it is void. */
   readonly reason?: string;
 }
@@ -84,16 +93,16 @@ export interface ClaimStore {
    * The service executed it: `answered`, from any phase but `answered`, by any proof (the owner's answer, a status
    * lookup). Returns the phase before, so that an answer after `void` or `rejected` can raise an alarm.
    */
-  recordAnswer(key: ClaimKey, answer: unknown): Promise<ClaimPhase | 'absent'>;
+  recordAnswer(key: ClaimKey, answer: unknown, kept?: KeptAnswer): Promise<ClaimPhase | 'absent'>;
 
   /** The service refused it: `sending(owner) → rejected`. False where it was not ours. */
-  recordRejection(key: ClaimKey, owner: string, rejection: Rejection): Promise<boolean>;
+  recordRejection(key: ClaimKey, owner: string, rejection: Rejection, kept?: KeptAnswer): Promise<boolean>;
 
   /**
    * The service refused it with words about its reference, which it may know from an earlier copy of the same POST: the
    * claim stays in `sending`, with the refusal, until a lookup shows which it was. False where it was not ours.
    */
-  noteRefusal(key: ClaimKey, owner: string, rejection: Rejection): Promise<boolean>;
+  noteRefusal(key: ClaimKey, owner: string, rejection: Rejection, kept?: KeptAnswer): Promise<boolean>;
 
   /**
    * A person orders that an unknown POST is sent again: the one transition `sending → reserved(newOwner)`, recorded in

@@ -1,4 +1,4 @@
-import type { Claim, ClaimKey, ClaimPhase, ClaimStore, Reservation } from './claim.js';
+import type { Claim, ClaimKey, ClaimPhase, ClaimStore, KeptAnswer, Reservation } from './claim.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
@@ -35,6 +35,9 @@ export function createSqlClaims(deps: {
   const changed = async (key: ClaimKey, request: Request): Promise<boolean> =>
     changes((await write(key, request)).at(-1)) === 1;
 
+  const seal = (key: ClaimKey, column: SealedColumn, value: unknown): SqlValue =>
+    value === undefined ? null : sealed.seal(placeOf(key, column), value);
+
   const order = (
     key: ClaimKey,
     action: string,
@@ -45,7 +48,7 @@ export function createSqlClaims(deps: {
   ): Step => ({
     sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
           SELECT account, operation, reference, ?, ?, ?, ? FROM claims WHERE ${OF_KEY} AND ${onlyIf}`,
-    params: [action, actor, sealed.seal(placeOf(key, 'note'), note), now(), ...values(key), ...params],
+    params: [action, actor, seal(key, 'note', note), now(), ...values(key), ...params],
   });
 
   return {
@@ -98,31 +101,32 @@ export function createSqlClaims(deps: {
         },
       ]),
 
-    async recordAnswer(key, answer) {
+    async recordAnswer(key, answer, came) {
       const [before] = await write(key, [
         { sql: SELECT, params: values(key) },
         {
-          sql: `UPDATE claims SET phase = 'answered', answer = ?, ended_at = ? WHERE ${OF_KEY} AND phase <> 'answered'`,
-          params: [sealed.seal(placeOf(key, 'answer'), answer ?? null), now(), ...values(key)],
+          sql: `UPDATE claims SET phase = 'answered', answer = ?, kept = ?, ended_at = ?
+                WHERE ${OF_KEY} AND phase <> 'answered'`,
+          params: [seal(key, 'answer', answer ?? null), seal(key, 'kept', came), now(), ...values(key)],
         },
       ]);
       return rowOf(before)?.phase ?? 'absent';
     },
 
-    recordRejection: (key, owner, rejection) =>
+    recordRejection: (key, owner, rejection, came) =>
       changed(key, [
         {
-          sql: `UPDATE claims SET phase = 'rejected', rejection = ?, ended_at = ?
+          sql: `UPDATE claims SET phase = 'rejected', rejection = ?, kept = COALESCE(?, kept), ended_at = ?
                 WHERE ${OF_KEY} AND phase = 'sending' AND owner = ?`,
-          params: [sealed.seal(placeOf(key, 'rejection'), kept(rejection)), now(), ...values(key), owner],
+          params: [seal(key, 'rejection', bare(rejection)), seal(key, 'kept', came), now(), ...values(key), owner],
         },
       ]),
 
-    noteRefusal: (key, owner, rejection) =>
+    noteRefusal: (key, owner, rejection, came) =>
       changed(key, [
         {
-          sql: `UPDATE claims SET rejection = ? WHERE ${OF_KEY} AND phase = 'sending' AND owner = ?`,
-          params: [sealed.seal(placeOf(key, 'rejection'), kept(rejection)), ...values(key), owner],
+          sql: `UPDATE claims SET rejection = ?, kept = ? WHERE ${OF_KEY} AND phase = 'sending' AND owner = ?`,
+          params: [seal(key, 'rejection', bare(rejection)), seal(key, 'kept', came), ...values(key), owner],
         },
       ]),
 
@@ -131,7 +135,7 @@ export function createSqlClaims(deps: {
       changed(key, [
         order(key, 'send-again', actor, note, `phase = 'sending' AND owner <> ?`, [newOwner]),
         {
-          sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL, rejection = NULL
+          sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL, rejection = NULL, kept = NULL
                 WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ?`,
           params: [newOwner, now(), ...values(key), newOwner],
         },
@@ -143,7 +147,7 @@ export function createSqlClaims(deps: {
         {
           sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ?
                 WHERE ${OF_KEY} AND phase IN ('sending', 'reserved')`,
-          params: [sealed.seal(placeOf(key, 'reason'), note), now(), ...values(key)],
+          params: [seal(key, 'reason', note), now(), ...values(key)],
         },
       ]),
 
@@ -168,15 +172,7 @@ export function createSqlClaims(deps: {
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
                 WHERE claims.phase = 'reserved' AND ${SENDS_ORDERED} = 0`,
-          params: [
-            ...values(key),
-            epoch ?? LATEST,
-            flowId,
-            fingerprint,
-            at,
-            at,
-            sealed.seal(placeOf(key, 'reason'), reason),
-          ],
+          params: [...values(key), epoch ?? LATEST, flowId, fingerprint, at, at, seal(key, 'reason', reason)],
         },
         { sql: SELECT, params: values(key) },
       ]);
@@ -226,7 +222,7 @@ function reservationOf(before: Claim, owner: string, sentBefore: boolean): Reser
 }
 
 /** Its three members by name: a caller may hand over an error object that has more. */
-function kept({ httpStatus, message, code }: Rejection): Rejection {
+function bare({ httpStatus, message, code }: Rejection): Rejection {
   return { httpStatus, message, ...(code === undefined ? {} : { code }) };
 }
 
@@ -256,19 +252,21 @@ interface ClaimRow {
   readonly ended_at: number | null;
   readonly answer: SqlBlob | null;
   readonly rejection: SqlBlob | null;
+  readonly kept: SqlBlob | null;
   readonly reason: SqlBlob | null;
 }
 
+type SealedColumn = 'answer' | 'rejection' | 'kept' | 'reason' | 'note';
+
 /** What a sealed column of a claim is bound to. */
-function placeOf(key: ClaimKey, column: 'answer' | 'rejection' | 'reason' | 'note'): readonly string[] {
+function placeOf(key: ClaimKey, column: SealedColumn): readonly string[] {
   return ['claims', key.account, key.operation, key.reference, column];
 }
 
 /** @throws UnknownKeyError @throws SealBrokenError */
 function claimOf(row: ClaimRow, sealed: SealedJson): Claim {
   const { account, operation, reference } = row;
-  const open = (column: 'answer' | 'rejection' | 'reason', value: SqlBlob): unknown =>
-    sealed.open(placeOf(row, column), value);
+  const open = (column: SealedColumn, value: SqlBlob): unknown => sealed.open(placeOf(row, column), value);
   return {
     account,
     operation,
@@ -282,6 +280,7 @@ function claimOf(row: ClaimRow, sealed: SealedJson): Claim {
     ...(row.ended_at === null ? {} : { endedAt: iso(row.ended_at) }),
     ...(row.answer === null ? {} : { answer: open('answer', row.answer) }),
     ...(row.rejection === null ? {} : { rejection: open('rejection', row.rejection) as Rejection }),
+    ...(row.kept === null ? {} : { kept: open('kept', row.kept) as KeptAnswer }),
     ...(row.reason === null ? {} : { reason: open('reason', row.reason) as string }),
   };
 }

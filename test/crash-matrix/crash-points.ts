@@ -82,7 +82,7 @@ export function createCrashPoints(holds: readonly Hold[], say: (said: Said) => v
           say({ kind: 'claim', step: 'markSending', as, reference: key.reference });
           return as;
         },
-        recordAnswer: (key, answer) => ofClaim('recordAnswer', key, () => store.claims.recordAnswer(key, answer)),
+        recordAnswer: (key, ...rest) => ofClaim('recordAnswer', key, () => store.claims.recordAnswer(key, ...rest)),
       },
       inbox: {
         ...store.inbox,

@@ -52,7 +52,11 @@ export interface ServiceErrorBody {
 }
 
 /** What the gateway knows of a request that was refused, by itself or by the service. */
-export type BesideServiceError = Omit<RefusalDetails, 'errors'> & { readonly by: 'gateway' | 'service' };
+export interface BesideServiceError extends Omit<RefusalDetails, 'errors'> {
+  readonly by: 'gateway' | 'service';
+  /** Path of the flow. */
+  readonly flow?: string;
+}
 
 const SENTENCES: Readonly<Record<number, string>> = {
   400: 'The request cannot be read.',

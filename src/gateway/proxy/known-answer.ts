@@ -1,14 +1,15 @@
 import type { FastifyReply } from 'fastify';
-import type { FlowView, SubmitAnswer } from '../../protocol/messages.js';
-import type { Claim } from '../../store/claim.js';
+import { parse, stringify } from 'lossless-json';
+import type { FlowView, Rejection, SubmitAnswer } from '../../protocol/messages.js';
+import type { Claim, KeptAnswer } from '../../store/claim.js';
 import { submitFingerprint } from '../../store/store-key.js';
 import { flowFingerprint } from '../../temporal/start-flow.js';
 import type { Operation } from '../../contract/operation.js';
 import { membersOf, onTheWire } from '../../contract/wire.js';
 import { resolvedView } from '../flows/resolve-terminated.js';
-import { Refusal } from '../http/refusal.js';
+import { type BesideServiceError, Refusal } from '../http/refusal.js';
 import type { FlowAddress } from '../http/flow-path.js';
-import { withoutOwnCallbacks } from '../flows/address.js';
+import { bytesWithoutOwnCallbacks, withoutOwnCallbacks } from '../flows/address.js';
 import type { ProxyDeps } from './deps.js';
 import type { MoneyRequest } from './money-request.js';
 
@@ -19,7 +20,8 @@ const BAD_REQUESTS: readonly string[] = ['invalid_input', 'quote_rejected'];
 /** Another request has this reference. */
 export function otherRequest({ address }: MoneyRequest): Refusal {
   const { reference } = address;
-  return new Refusal(409, `Another request was made under the reference ${reference}. Use a new one.`, { reference });
+  const message = `Another request was made under the reference ${reference}. Check that flow first: a new reference is a second payment.`;
+  return new Refusal(409, message, { reference });
 }
 
 /** The claim of this very request; undefined where nothing was reserved yet. @throws Refusal 409 where it is another's */
@@ -40,17 +42,28 @@ export async function claimOf(deps: ProxyDeps, request: MoneyRequest): Promise<C
 
 /** What the service answered before, by the claim. Undefined where that is not known. */
 export function answerOfClaim(reply: FastifyReply, request: MoneyRequest, claim: Claim | undefined) {
-  const { address } = request;
-  if (claim?.phase === 'answered') return accepted(reply, request, claim.answer);
-  if (claim?.phase === 'rejected' && claim.rejection !== undefined) throw rejectedByService(address, claim.rejection);
+  if (claim?.phase === 'answered') return accepted(reply, request, claim.answer, claim.kept);
+  if (claim?.phase === 'rejected') return rejectedByService(reply, request, claim.rejection, claim.kept);
   return undefined;
 }
 
-/** What the flow reported of the service's answer. Undefined where it has none. */
-export function answerOfFlow(reply: FastifyReply, request: MoneyRequest, answered: SubmitAnswer) {
-  if (answered.kind === 'accepted') return accepted(reply, request, answered.answer);
-  if (answered.kind === 'rejected') throw rejectedByService(request.address, answered);
-  return undefined;
+/**
+ * Answers with what the flow reported of the service's answer; its claim has that as it came. False if the flow has none.
+ * (No reply is given back: it is a promise to JavaScript, and to wait for it is to wait until it is sent.)
+ *
+ * @throws Refusal 409 if the claim is another request's
+ */
+export async function answerOfFlow(
+  deps: ProxyDeps,
+  request: MoneyRequest,
+  reply: FastifyReply,
+  answered: SubmitAnswer,
+): Promise<boolean> {
+  if (answered.kind === 'none') return false;
+  const known = answerOfClaim(reply, request, await claimOf(deps, request));
+  if (known === undefined && answered.kind === 'accepted') accepted(reply, request, answered.answer);
+  if (known === undefined && answered.kind === 'rejected') rejectedByService(reply, request, answered);
+  return true;
 }
 
 /** No answer of the service is to be had from its flow now: what its claim says, or how the flow stands. */
@@ -97,36 +110,63 @@ export function referenceMemberOf({ data, reference }: Pick<Operation, 'data' | 
 }
 
 /**
- * The service accepted it: its own answer. Where that was lost and a lookup proved the rest, the claim has the record
- * that was looked up, of another shape: then the reference is what there is to say.
+ * The service accepted it: its own answer, as it came. If that was lost and a lookup proved the rest, the claim has the
+ * record that was looked up, of another shape: then the reference is what there is to say.
  */
-function accepted(reply: FastifyReply, { operation, address, input }: MoneyRequest, answer: unknown) {
-  const isItsOwn = operation.data.safeParse(answer).success;
-  const known = isItsOwn ? answer : { [referenceMemberOf(operation)]: address.reference };
+function accepted(
+  reply: FastifyReply,
+  { operation, address, input }: MoneyRequest,
+  answer: unknown,
+  kept?: KeptAnswer,
+): FastifyReply {
   // What it repeats of the request is what its caller sent.
   const { callbackUrl } = input as { readonly callbackUrl?: string };
+  void located(reply, address);
+  if (kept !== undefined) return asItCame(reply, kept, bytesWithoutOwnCallbacks(Buffer.from(kept.body), callbackUrl));
+  const isItsOwn = operation.data.safeParse(answer).success;
+  const known = isItsOwn ? answer : { [referenceMemberOf(operation)]: address.reference };
   const data = onTheWire(operation.data, withoutOwnCallbacks(known, callbackUrl));
   const message = isItsOwn ? (messageIn(data) ?? 'Accepted by the service') : ANSWER_LOST;
-  return located(reply, address)
-    .code(operation.success ?? 200)
-    .send({ success: true, message, data });
+  return reply.code(operation.success ?? 200).send({ success: true, message, data });
 }
+
+const asItCame = (reply: FastifyReply, { httpStatus, contentType }: KeptAnswer, body: string | Buffer): FastifyReply =>
+  reply.code(httpStatus).type(contentType).send(body);
 
 const ANSWER_LOST = 'Accepted by the service, whose answer was lost on the way. Read its record by the reference.';
 
-/** The service refused it: its own status and sentence. */
+/** The service refused it: its own answer, as it came, and what the gateway knows beside it. */
 function rejectedByService(
-  address: FlowAddress,
-  rejection: { readonly httpStatus: number; readonly message: string; readonly code?: string | null },
-): Refusal {
+  reply: FastifyReply,
+  { address: { reference, flowId } }: MoneyRequest,
+  rejection: Omit<Rejection, 'code'> & { readonly code?: string | null } = { httpStatus: 400, message: '' },
+  kept?: KeptAnswer,
+): FastifyReply {
+  const towline: BesideServiceError = { by: 'service', reference, flow: `/flows/${flowId}` };
+  if (kept !== undefined) return asItCame(reply, kept, beside(kept.body, towline));
   const { httpStatus, message, code } = rejection;
-  // 2xx with `success: false` is a refusal of the service, too.
-  const status = httpStatus >= 200 && httpStatus <= 599 ? httpStatus : 400;
-  return new Refusal(status, message === '' ? 'The service refused it.' : message, {
-    reference: address.reference,
-    ...(code === undefined || code === null ? {} : { code }),
+  return reply.code(httpStatus >= 200 && httpStatus <= 599 ? httpStatus : 400).send({
+    success: false,
+    message: message === '' ? 'The service refused it.' : message,
+    ...(code === undefined || code === null ? {} : { error_code: code }),
+    data: { errors: [] },
+    towline,
   });
 }
+
+/** The service's error body with one member more; what is no JSON object stays as it is. Numbers stay as they were written. */
+function beside(body: string, towline: BesideServiceError): string {
+  const text = bytesWithoutOwnCallbacks(Buffer.from(body)).toString('utf8');
+  try {
+    const said: unknown = parse(text);
+    return isObject(said) ? (stringify({ ...said, towline }) ?? text) : text;
+  } catch {
+    return text;
+  }
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 /** It is under way, and the service's answer is not known yet: where to look, and what is known. */
 function underWay(reply: FastifyReply, operation: Operation, address: FlowAddress, view?: FlowView) {

@@ -32,7 +32,7 @@ export async function payInvoice(
     const isOurs = waited.kind !== 'exists' && (waited.kind !== 'not-yet' || (await isThere(deps, request)));
     if (isOurs) {
       deps.dispatcher.releaseWaiting(address.flowId);
-      if (waited.kind === 'answered' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
+      if (waited.kind === 'answered' && (await answerOfFlow(deps, request, reply, waited.answer))) return;
       return void (await answerByState(deps, request, reply));
     }
   } else if (!facts.isOpen) return void (await answerByState(deps, request, reply));
@@ -47,7 +47,7 @@ export async function payInvoice(
   });
   if (waited.kind === 'refused') throwRefusal(request, waited);
   if (waited.kind === 'not-yet' && !waited.accepted) throw notTaken(request);
-  if (waited.kind === 'answered' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
+  if (waited.kind === 'answered' && (await answerOfFlow(deps, request, reply, waited.answer))) return;
   await answerByState(deps, request, reply);
 }
 

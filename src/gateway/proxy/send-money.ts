@@ -28,8 +28,8 @@ export async function sendMoney(
   }
   if (first.kind === 'not-yet' && !(await isThere(deps, request))) throw otherRequest(request);
   deps.dispatcher.releaseWaiting(address.flowId);
-  const answered = first.kind === 'answered' ? answerOfFlow(reply, request, first.answer) : undefined;
-  if (answered === undefined) await answerByState(deps, request, reply);
+  const isAnswered = first.kind === 'answered' && (await answerOfFlow(deps, request, reply, first.answer));
+  if (!isAnswered) await answerByState(deps, request, reply);
   return { started: true };
 }
 
@@ -58,7 +58,7 @@ async function joinFlow(deps: ProxyDeps, request: MoneyRequest, reply: FastifyRe
   if (facts?.isOpen === true) {
     const update = { name: UPDATES.answer, id: answerUpdateId(fingerprint), args: [] };
     const waited = await awaitUpdate(deps.client, address.flowId, update, waiting);
-    if (waited.kind === 'answered' && answerOfFlow(reply, request, waited.answer) !== undefined) return;
+    if (waited.kind === 'answered' && (await answerOfFlow(deps, request, reply, waited.answer))) return;
   }
   await answerByState(deps, request, reply);
 }

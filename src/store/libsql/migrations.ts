@@ -18,6 +18,7 @@ const claims = [
      ended_at INTEGER,
      answer BLOB,
      rejection BLOB,
+     kept BLOB,
      reason BLOB,
      UNIQUE (account, operation, reference)
    ) STRICT`,

@@ -17,6 +17,7 @@ const claims = [
      ended_at BIGINT,
      answer BYTEA,
      rejection BYTEA,
+     kept BYTEA,
      reason BYTEA,
      UNIQUE (account, operation, reference)
    )`,

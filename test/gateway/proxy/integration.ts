@@ -6,8 +6,7 @@ import { bridgeBody, callerOf, invoiceBody, PATHS, paymentBody, QUOTE_BODY, samp
 export interface Step {
   readonly step: string;
   readonly status: number;
-  readonly success: unknown;
-  readonly data: unknown;
+  readonly said: unknown;
 }
 
 /** Members whose value nobody can foretell; their type is part of the interface. */
@@ -35,9 +34,11 @@ export async function runIntegration(baseUrl: string, token: string, word: strin
   const { get, post } = callerOf(baseUrl, token);
   const steps: Step[] = [];
   const note = (step: string, { status, body }: Answered, reference: string) => {
-    const { success, message } = body;
-    // Of a refusal, its sentence; the rest of its body is not shown by the interface.
-    steps.push({ step, status, success, data: plain(success === true ? body['data'] : message, reference) });
+    // What the gateway puts beside a refusal is its own.
+    const { towline: _ours, ...whole } = body;
+    // Of a card deposit only its data is kept: the rest of what the service says could be the card.
+    const said = step === 'createCardDeposit' ? body['data'] : whole;
+    steps.push({ step, status, said: plain(said, reference) });
     return body['data'];
   };
   const settled = (path: string, isDone: (data: Record<string, unknown>) => boolean) =>
