@@ -1,5 +1,6 @@
 import { flowOf } from '../../src/flows/index.js';
-import { defaultDeadlineSeconds, FLOW_KINDS, type FlowKind } from '../../src/protocol/vocabulary.js';
+import { defaultDeadlineSeconds } from '../../src/protocol/vocabulary.js';
+import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { allFiles } from './sources.js';
 
 const TEXT = {
@@ -25,25 +26,28 @@ const HEAD = ['kind', 'story', 'how it learns its end', 'guaranteed', 'parks', '
 
 /** The page with a row for each kind. */
 export function flowKindsDocument(): string {
-  const rows = [HEAD, HEAD.map(() => '---'), ...FLOW_KINDS.map(rowOf)];
+  const rows = [HEAD, HEAD.map(() => '---'), ...KINDS.map(rowOf)];
   return [TEXT.before, ...rows.map(line), TEXT.after].join('\n');
 }
 
 const line = (cells: readonly string[]) => (cells[0] === '---' ? `|${cells.join('|')}|` : `| ${cells.join(' | ')} |`);
 
-function rowOf(kind: FlowKind): readonly string[] {
+function rowOf(one: NamedKind): readonly string[] {
+  const { kind } = one;
   const { story, learns, guaranteed, atDeadline, parks } = flowOf(kind).docs;
   const overdue = `after ${inWords(defaultDeadlineSeconds(kind))}: ${atDeadline.map((reason) => `\`${reason}\``).join(', ')}`;
-  const shownBy = testsOf(kind).map((path) => `[${nameOf(path)}](../${path})`);
+  const shownBy = testsOf(one).map((path) => `[${nameOf(path)}](../${path})`);
   const why = parks === undefined ? overdue : `${parks}; ${overdue}`;
   return [`[\`${kind}\`](../examples/${kind}.json)`, story, learns, guaranteed, why, shownBy.join(', ')];
 }
 
-/** Those that are called after it. */
-export const testsOf = (kind: FlowKind): readonly string[] =>
-  allFiles()
-    .filter((path) => new RegExp(`^test/(flows|workflows)/${kind}[^/]*\\.test\\.ts$`).test(path))
+/** Its like's, and those that are called after it. */
+function testsOf({ kind, like }: NamedKind): readonly string[] {
+  const called = new RegExp(`^test/(flows|workflows)/${kind}[^/]*\\.test\\.ts$`);
+  return allFiles()
+    .filter((path) => path === `test/flows/${like}.test.ts` || called.test(path))
     .toSorted();
+}
 
 const nameOf = (path: string) => path.replace(/^.*\//, '').replace('.test.ts', '');
 

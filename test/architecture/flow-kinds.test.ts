@@ -12,6 +12,7 @@ const FILES: readonly ((kind: FlowKind) => string)[] = [
   (kind) => `src/flows/${kind}.ts`,
   (kind) => `workflows/${kind}.ts`,
   (kind) => `examples/${kind}.json`,
+  (kind) => `test/kinds/${kind}.ts`,
 ];
 
 describe('a flow kind', () => {
@@ -19,8 +20,10 @@ describe('a flow kind', () => {
     const files = allFiles();
     const missing = FLOW_KINDS.flatMap((kind) => FILES.map((fileOf) => fileOf(kind))).filter((f) => !files.includes(f));
     expect(missing).toEqual([]);
-    const examples = files.filter((path) => /^examples\/[^/]+\.json$/.test(path));
-    expect(examples.toSorted()).toEqual(FLOW_KINDS.map((kind) => `examples/${kind}.json`).toSorted());
+    const ofNone = files
+      .filter((path) => /^(examples\/[^/]+\.json|test\/kinds\/[^/]+\.ts)$/.test(path))
+      .filter((path) => !FLOW_KINDS.some((kind) => FILES.some((fileOf) => fileOf(kind) === path)));
+    expect(ofNone).toEqual([]);
   });
 
   it('has a line in workflows/index.ts', () => {

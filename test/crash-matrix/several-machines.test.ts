@@ -7,7 +7,8 @@ import { reportSettlement } from '../../src/contract/bridge.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { connectTemporal } from '../../src/temporal/connection.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
-import { KINDS_AT_PLAY } from '../end-to-end/kinds-at-play.js';
+import { failingOf } from '../end-to-end/kinds-at-play.js';
+import { KINDS as ALL_KINDS } from '../harness/kinds.js';
 import { byState, reconcile } from '../end-to-end/reconcile.js';
 import { clusterUrl, makeTemporaryDatabase, type TemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { openJournal } from '../harness/journal.js';
@@ -17,7 +18,7 @@ import { inTurns } from '../faults/in-turns.js';
 import { startProcess, type ProcessUnderTest } from './processes.js';
 
 /** These gateways take no cards: a card lives in the memory of the one that took it. */
-const KINDS = KINDS_AT_PLAY.filter(({ kind }) => kind !== 'card-deposit');
+const KINDS = ALL_KINDS.filter(({ kind }) => kind !== 'card-deposit');
 /** Of each kind: one fails, one does not. */
 const FLOWS = 2;
 const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
@@ -81,16 +82,17 @@ const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
     const journal = openJournal(join(folder, 'driver.jsonl'));
     const ends = await inTurns([...plays.entries()], 12, async ([machine, { kind, fails }]) => {
       const reference = newReference(`machines-${kind.kind}`.replaceAll(/review|pending|rejected/g, 'x'));
-      const { operation } = kind;
-      const scenario = { reference, ending: kind.failing.ending, ...(operation === undefined ? {} : { operation }) };
+      const scenario = { reference, ending: failingOf(kind).ending, operation: kind.record };
       if (fails) await control('/scenarios', scenario);
+      const begun = kind.begunBy?.(reference);
+      if (begun !== undefined) await control(begun.path, begun.body);
       const input = { ...kind.input(reference), timeScale: 0.02 };
       // Both are asked at once; one of them starts it.
       const asked = { of: 'gateway', method: 'POST', path: `/flows/${kind.kind}`, body: JSON.stringify(input) };
       const answers = await Promise.all([0, 1].map((at) => journal.write(asked, () => call(at, asked.path, input))));
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 201]);
       const { body } = await call(machine, `/flows/${kind.kind}/${reference}/wait?timeoutSeconds=40`);
-      return { kind: kind.kind, state: body['state'], expected: fails ? kind.failing.state : 'completed' };
+      return { kind: kind.kind, state: body['state'], expected: fails ? failingOf(kind).state : 'completed' };
     });
     expect(ends.filter(({ state, expected }) => state !== expected)).toEqual([]);
 

@@ -1,10 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
+import { recordedNames } from './recorded-names.js';
 import { LOST_WITH, presentNames, type Names, type NameSort } from './present-names.js';
 
 const sorts = Object.keys(LOST_WITH) as NameSort[];
-const snapshot = async (): Promise<Names> =>
-  JSON.parse(await readFile(new URL('./names.json', import.meta.url), 'utf8')) as Names;
+/** What is written down, and what recorded histories tell. */
+async function snapshot(): Promise<Names> {
+  const written = JSON.parse(await readFile(new URL('./names.json', import.meta.url), 'utf8')) as Names;
+  const recorded = recordedNames();
+  const types = [...written['workflow types'], ...recorded['workflow types']];
+  return { ...written, ...recorded, 'workflow types': types };
+}
 
 /** One sentence for each name that was there and is gone; a rename is that, too. */
 function lost(before: Names, present: Names): readonly string[] {
@@ -26,7 +32,7 @@ describe('durable names', () => {
     expect(lost(await snapshot(), presentNames())).toEqual([]);
   });
 
-  it('are written down in names.json as soon as they are in use', async () => {
+  it('are written down in names.json, or recorded in a history, as soon as they are in use', async () => {
     expect(added(await snapshot(), presentNames())).toEqual([]);
   });
 

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from '@jest/globals';
 import { run } from '../cli/run.js';
-import { CANARY_CARD } from '../flows/cards/card-gateway.js';
+import { CANARY_CARD } from '../harness/parties.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { until } from '../harness/until.js';
 import { scan } from './canary-scan.js';
-import { KINDS_AT_PLAY, SECRET, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
+import { KINDS } from '../harness/kinds.js';
+import { SECRET, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
 import { keyring, SERVICE_TOKEN } from '../harness/fixed.js';
 import { type Stack, withStack } from './stack.js';
 
@@ -45,10 +46,10 @@ describe('after a flow of every kind, a card that was lost on the way, and every
 
   test('I11: no card, token, secret, name or number is in the clear in history, store or log; a planted one is found', async () => {
     await subscribe(stack);
-    const card = KINDS_AT_PLAY.filter(({ kind }) => kind === 'card-deposit');
+    const card = KINDS.filter(({ kind }) => kind === 'card-deposit');
     await stack.control('POST', '/faults', { operation: 'createCardDeposit', kind: 'answer-lost', first: 1 });
     const flows = await Promise.all(
-      [...card, ...KINDS_AT_PLAY].map(async (kind) => {
+      [...card, ...KINDS].map(async (kind) => {
         const reference = await startOne(stack, kind, { more: { timeScale: 0.02 } });
         return (await whenDone(stack, kind.kind, reference))['state'] as string;
       }),

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type KindAtPlay, KINDS_AT_PLAY, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
+import { KINDS, type NamedKind } from '../harness/kinds.js';
+import { failingOf, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
 import { type Stack, withStack } from './stack.js';
 
 const MORE = { timeScale: 0.02 };
@@ -20,16 +21,16 @@ describe('all kinds at once, with an adversary between the service and us', () =
   beforeAll(() => subscribe(stack));
 
   /** Of a kind without lookup whose webhooks are all lost, nothing can be known. */
-  const isBlind = ({ hasLookup }: KindAtPlay, trouble: Trouble) => trouble === 'all lost' && !hasLookup;
+  const isBlind = ({ hasLookup }: NamedKind, trouble: Trouble) => trouble === 'all lost' && !hasLookup;
 
   test.each(Object.keys(TROUBLES) as Trouble[])(
     'one that completes and one that fails of each kind, webhooks in trouble (%s): each ends as it must',
     async (trouble) => {
       await stack.control('POST', '/adversary', TROUBLES[trouble]);
-      const plays = [false, true].flatMap((fails) => KINDS_AT_PLAY.map((kind) => ({ kind, fails })));
+      const plays = [false, true].flatMap((fails) => KINDS.map((kind) => ({ kind, fails })));
       const ends = await Promise.all(
         plays.map(async ({ kind, fails }) => {
-          const ending = fails ? { ending: kind.failing.ending } : {};
+          const ending = fails ? { ending: failingOf(kind).ending } : {};
           const more = isBlind(kind, trouble) ? { ...MORE, ...DEADLINE } : MORE;
           const parks = isBlind(kind, trouble) ? { parks: 'all its webhooks are lost' } : {};
           const reference = await startOne(stack, kind, { ...ending, more, ...parks });
@@ -41,7 +42,7 @@ describe('all kinds at once, with an adversary between the service and us', () =
         plays.map(({ kind, fails }) => ({
           kind: kind.kind,
           fails,
-          end: isBlind(kind, trouble) ? 'parked: no_settlement' : fails ? kind.failing.state : 'completed',
+          end: isBlind(kind, trouble) ? 'parked: no_settlement' : fails ? failingOf(kind).state : 'completed',
         })),
       );
       // The adversary did what it promised.

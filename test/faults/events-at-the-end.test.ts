@@ -2,34 +2,21 @@ import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
-import type { FlowKind } from '../../src/protocol/vocabulary.js';
-import { cardDepositInput } from '../flows/cards/card-bench.js';
 import { startCardGateway, type CardGateway } from '../flows/cards/card-gateway.js';
 import { inTurns } from './in-turns.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { reportOf, untilFlow } from '../harness/reports.js';
-import { transferInput, trusted } from '../harness/inputs.js';
+import { trusted } from '../harness/inputs.js';
+import { flowInput } from '../harness/kind.js';
+import { KINDS, type NamedKind } from '../harness/kinds.js';
+import bankWithdrawal from '../kinds/bank-withdrawal.js';
 
-const KINDS = ['bridge-transfer', 'bank-checkout', 'card-deposit', 'bank-withdrawal'] as const satisfies FlowKind[];
+/** Of every kind that nothing can be looked up for. */
+const TOLD = KINDS.filter(({ hasLookup }) => !hasLookup);
 const UNHANDLED_COMMAND =
   proto.temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
 const quiet = { info() {}, warn() {}, error() {}, debug() {} };
-
-const withdrawal = (referenceId: string) => ({
-  referenceId,
-  bankDetails: { bankCode: '0250', accountNumber: '62000000001' },
-  currency: 'ZAR',
-  amount: '250.50',
-});
-const checkout = (referenceId: string) => ({
-  referenceId,
-  fullName: 'Canary Customer',
-  phoneNumber: '+27821234567',
-  paymentMethod: 'CARD',
-  currency: 'ZAR',
-  amount: '250.50',
-});
 
 const BRIDGE_ENDS = [
   ['COMPLETED', 'completed'],
@@ -43,22 +30,16 @@ const PAYMENT_ENDS = [
   ['REVERSED', 'refunded'],
 ] as const;
 
-/** Of every kind that nothing can be looked up for. */
 async function startOn(
   bench: Stack,
   cards: CardGateway,
-  kind: (typeof KINDS)[number],
+  one: NamedKind,
   word: string,
   more: Record<string, unknown> = {},
 ): Promise<WorkflowHandle> {
-  const inputs: Readonly<Record<(typeof KINDS)[number], (reference: string) => Record<string, unknown>>> = {
-    'bridge-transfer': transferInput,
-    'bank-checkout': checkout,
-    'card-deposit': (reference) => cardDepositInput(reference, cards.keep()),
-    'bank-withdrawal': withdrawal,
-  };
   const reference = newReference(word);
-  return bench.startFlow(kind, reference, { ...inputs[kind](reference), ...more });
+  const card = 'card' in one.input(reference) ? cards.keep() : {};
+  return bench.startFlow(one.kind, reference, { ...flowInput(one, reference), ...card, ...more });
 }
 
 describe('events around the end of a flow', () => {
@@ -71,7 +52,7 @@ describe('events around the end of a flow', () => {
 
   const burst = () => {
     const reference = newReference('burst');
-    return bench.startFlow('bank-withdrawal', reference, withdrawal(reference));
+    return bench.startFlow('bank-withdrawal', reference, bankWithdrawal.input(reference));
   };
 
   test('fault 31: streams of events while it completes, n = 40 flows: all that Temporal took are in the result', async () => {
@@ -122,12 +103,12 @@ describe('an event past the deadline', () => {
     await bench.close();
   });
 
-  const turns = KINDS.flatMap((kind) =>
-    (kind === 'bridge-transfer' ? BRIDGE_ENDS : PAYMENT_ENDS).map(([word, state]) => ({ kind, word, state })),
+  const turns = TOLD.flatMap((one) =>
+    (one.kind === 'bridge-transfer' ? BRIDGE_ENDS : PAYMENT_ENDS).map(([word, state]) => ({ ...one, word, state })),
   );
 
-  test.each(turns)('fault 33: resolves a parked $kind by $word as $state', async ({ kind, word, state }) => {
-    const handle = await startOn(bench, cards, kind, 'overdue', { deadlineSeconds: 600 });
+  test.each(turns)('fault 33: resolves a parked $kind by $word as $state', async ({ word, state, ...one }) => {
+    const handle = await startOn(bench, cards, one, 'overdue', { deadlineSeconds: 600 });
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await bench.pass(11 * minuteMs);
     const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');

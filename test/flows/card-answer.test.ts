@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { answerWithoutCard, refusalWithoutCard } from '../../activities/card-deposit.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { cardDepositFlow } from '../../src/flows/card-deposit.js';
-import { CANARY_CARD as card } from './cards/card-gateway.js';
+import { CANARY_CARD as card } from '../harness/parties.js';
 import { canariesIn } from './cards/find-canaries.js';
 
 const { number, cvv, holder } = card;

@@ -15,7 +15,8 @@ import {
   tracked,
   type CardBench,
 } from './cards/card-bench.js';
-import { CANARY_CARD, type CardGateway } from './cards/card-gateway.js';
+import type { CardGateway } from './cards/card-gateway.js';
+import { CANARY_CARD } from '../harness/parties.js';
 import { canariesIn, decryptedHistory, filesOf } from './cards/find-canaries.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { kycCheckFlow, kycWord } from '../../src/flows/kyc-check.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
-import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
@@ -11,121 +9,25 @@ import { endOf } from './told-by-events-setup.js';
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
+/** What no other watched kind does: its words, its slow pace. The rest is in watched.test.ts. */
 describe('a KYC check', () => {
   let bench: Stack;
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
   afterAll(() => bench.close());
-  beforeEach(() => bench.control('DELETE', '/faults'));
 
-  /** The sandbox's records: their ids say how they end. */
-  const check = async (word: string, more: Record<string, unknown> = {}) => {
-    const kycId = newReference(word);
-    return { kycId, handle: await bench.startFlow('kyc-check', kycId, { kycId, ...more }) };
-  };
   const looked = (handle: WorkflowHandle) =>
     untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('looked up')));
-  const looksOf = async (handle: WorkflowHandle) =>
-    ((await handle.fetchHistory()).events ?? []).filter(
-      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'awaitStatus',
-    ).length;
-  const decideBy = (kycId: string, status: string) => bench.move(kycId, status, 'getKycStatus');
 
   test.each([
-    ['already-approved', 'completed', null, 'approved'],
-    ['approved', 'completed', null, 'approved'],
-    ['already-rejected', 'failed', 'kyc_rejected', 'rejected'],
-    ['rejected', 'failed', 'kyc_rejected', 'rejected'],
-  ])(
-    'of a record that is %s ends as %s by its lookup alone, without any webhook',
-    async (word, state, reason, says) => {
-      const { handle } = await check(word);
-      await looked(handle);
-      await bench.pass(31 * MINUTE_MS);
-      const { outcome } = await endOf(handle);
-      expect(outcome).toMatchObject({ state, reason });
-      expect(outcome?.detail).toContain(says);
-    },
-  );
-
-  test('a trusted event makes it look at once, and the lookup decides', async () => {
-    const { kycId, handle } = await check('pending');
-    await looked(handle);
-    await handle.signal('events', [trusted('REJECTED', { source: 'webhook' })]);
-    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('REJECTED')));
-    expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
-    await decideBy(kycId, 'APPROVED');
-    await handle.signal('events', [trusted('APPROVED', { source: 'webhook' })]);
-    expect(((await handle.result()) as FlowReport).view.outcome?.detail).toMatch(/approved/);
-  });
-
-  test('an untrusted event moves nothing and asks nothing', async () => {
-    const { handle } = await check('pending');
-    await looked(handle);
-    // One look at once, whose PENDING was news, and the slow one after it.
-    while ((await looksOf(handle)) < 2) await new Promise((resolve) => setTimeout(resolve, 25));
-    await handle.signal('events', [trusted('APPROVED', { trusted: false, proof: null, source: 'webhook' })]);
-    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('unverified APPROVED')));
-    expect(await looksOf(handle)).toBe(2);
-    await handle.terminate();
-  });
-
-  test('waits seven days, adds no history while it waits, then parks; a late event resolves it', async () => {
-    const { kycId, handle } = await check('pending');
-    await looked(handle);
-    const before = (await handle.describe()).historyLength;
-    await bench.pass(DAY_MS);
-    expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(8);
-    expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
-    await bench.pass(6 * DAY_MS);
-    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
-    expect(view.parked).toMatchObject({
-      reason: 'no_decision',
-      actions: ['keep-waiting', 'mark-completed', 'mark-failed'],
-      evidence: { words: ['PENDING'] },
-    });
-    await decideBy(kycId, 'APPROVED');
-    await handle.signal('events', [trusted('APPROVED', { source: 'webhook' })]);
-    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
-  }, 120_000);
-
-  test.each([
-    ['mark-completed', 'completed'],
-    ['mark-failed', 'failed'],
-  ])('parked at its deadline, a person may say %s', async (action, state) => {
-    const { handle } = await check('review', { deadlineSeconds: 600 });
-    await looked(handle);
-    await bench.pass(11 * MINUTE_MS);
-    await untilFlow(handle, (report) => report.view.state === 'parked');
-    await handle.executeUpdate('resolve', { args: [{ action, note: 'seen in the portal', actor: 'ada' }] });
-    expect((await endOf(handle)).state).toBe(state);
-  });
-
-  test('moves nothing, so it can be cancelled at any time, parked too', async () => {
-    const running = await check('pending');
-    await looked(running.handle);
-    await running.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
-    expect((await endOf(running.handle)).state).toBe('cancelled');
-
-    const late = await check('pending', { deadlineSeconds: 600 });
-    await looked(late.handle);
-    await bench.pass(11 * MINUTE_MS);
-    await untilFlow(late.handle, (report) => report.view.state === 'parked');
-    await late.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
-    expect((await endOf(late.handle)).state).toBe('cancelled');
-  });
-
-  test('a service that is down, and a record that it does not know, delay it and do not fail it', async () => {
-    await bench.control('POST', '/faults', { operation: 'getKycStatus', kind: 'error-before', first: 3 });
-    const { handle } = await check('already-approved');
-    expect((await endOf(handle)).state).toBe('completed');
-
-    const unknown = await check('unknown', { deadlineSeconds: 600 });
-    await bench.pass(11 * MINUTE_MS);
-    const { view } = await untilFlow(unknown.handle, (report) => report.view.state === 'parked');
-    expect(view.parked).toMatchObject({ reason: 'no_decision', evidence: { words: [] } });
-    await unknown.handle.terminate();
+    ['kyc-already-approved', 'completed', 'approved'],
+    ['kyc-already-rejected', 'failed', 'rejected'],
+  ])('of a record with %s before it began is %s at its first look', async (ending, state, says) => {
+    const kycId = newReference('decided');
+    await bench.control('POST', '/scenarios', { reference: kycId, ending, operation: 'getKycStatus' });
+    const { outcome } = await endOf(await bench.startFlow('kyc-check', kycId, { kycId }));
+    expect(outcome).toMatchObject({ state, detail: expect.stringContaining(says) });
   });
 
   test('a record whose word cannot be read is looked at as seldom as one that says nothing new', async () => {
@@ -166,11 +68,6 @@ describe('a KYC check', () => {
     await latest.terminate();
     await own.close();
   }, 30_000);
-
-  test('refuses an id that is none, by name', async () => {
-    const handle = await bench.startFlow('kyc-check', 'x', { kycId: '../x' });
-    expect((await endOf(handle)).outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
-  });
 
   test.each<[string | undefined, boolean | undefined, string | null]>([
     ['APPROVED', true, 'APPROVED'],

@@ -7,7 +7,7 @@ import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
-import { EXAMPLES, INVOICE } from './retry-safety/examples.js';
+import { EXAMPLES, makeBefore } from './retry-safety/examples.js';
 
 const TIME_SCALE = 0.005;
 const LATE_MS = 30_000;
@@ -30,7 +30,7 @@ describe('another send that the service refuses', () => {
   const startLost = async (operation: MoneyOperationName, refusal: Record<string, unknown>) => {
     const example = EXAMPLES[operation];
     const reference = newReference(operation);
-    if (example.before === 'invoice') await bench.deps.service.createInvoice({ referenceId: reference, ...INVOICE });
+    await makeBefore(bench, example, reference);
     // Late by the sandbox's clock: the test says when.
     await bench.control('POST', '/clock', { freeze: true });
     const rule = { operation, reference, first: 1 };

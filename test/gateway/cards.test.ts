@@ -12,7 +12,7 @@ import { startCardWorker, startWorker, type RunningWorker } from '../../src/temp
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { installRuntime } from '../../src/temporal/sdk-logger.js';
 import { cardDepositInput } from '../flows/cards/card-bench.js';
-import { CANARY_CARD } from '../flows/cards/card-gateway.js';
+import { CANARY_CARD } from '../harness/parties.js';
 import { canariesIn, decryptedHistory, filesOf } from '../flows/cards/find-canaries.js';
 import { until } from '../harness/until.js';
 import { keyring } from '../harness/fixed.js';

@@ -1,28 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { FlowEvent } from '../../src/protocol/messages.js';
+import bridgeTransfer from '../kinds/bridge-transfer.js';
 
 export { exampleInput } from '../../src/cli/demo/play-scene.js';
 
 /** A bridge transfer of 1,000.50 KES to 100 ZAR, over an address on CELO: its refund can be sent as crypto. */
 export function transferInput(reference: string, more: Record<string, unknown> = {}): Record<string, unknown> {
-  return {
-    customer_key: 'customer-1',
-    provider_reference_id: reference,
-    amount: '1000.50',
-    source_currency: 'KES',
-    wallet_id: 'wallet-1',
-    transaction_type: 'cross_border',
-    chain: 'CELO',
-    token: 'USDC',
-    crypto_payment: { address: '0x1111111111111111111111111111111111111111', crypto_amount: '7.5' },
-    settlement: {
-      amount: '100',
-      currency: 'ZAR',
-      country: 'ZA',
-      recipient: { phone_number: '+27821234567', account_holder_name: 'Canary Recipient' },
-    },
-    ...more,
-  };
+  return { ...bridgeTransfer.input(reference), ...more };
 }
 
 /** A settlement of that transfer, as the provider posts it. */

@@ -1,6 +1,6 @@
 import { groupBy } from './group-by.js';
 import { at, parsed } from './json.js';
-import { OPERATION_OF_PATH } from './kinds.js';
+import { POST_OF_PATH, referenceIn } from './kinds.js';
 import type { Call } from '../../harness/journal.js';
 import type { Witnesses } from './witnesses.js';
 
@@ -34,9 +34,8 @@ export function startedFlows({ calls }: Pick<Witnesses, 'calls'>): readonly stri
 export function ordersOf({ calls }: Pick<Witnesses, 'calls'>): readonly Order[] {
   return posts(calls).flatMap(({ path, body }): Order[] => {
     const input = parsed(body);
-    const kind = START.exec(path)?.[1] ?? OPERATION_OF_PATH[path]?.kind;
-    const reference = at(input, 'provider_reference_id') ?? at(input, 'referenceId') ?? at(input, 'kycId');
-    return kind === undefined ? [] : [{ flowId: `${kind}/${String(reference)}`, input }];
+    const kind = START.exec(path)?.[1] ?? POST_OF_PATH[path]?.kind;
+    return kind === undefined ? [] : [{ flowId: `${kind}/${String(at(input, referenceIn(kind)))}`, input }];
   });
 }
 

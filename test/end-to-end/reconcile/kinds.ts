@@ -1,51 +1,48 @@
+import { moneyOf, type Post, referenceMember } from '../../harness/kind.js';
+import { KINDS } from '../../harness/kinds.js';
 import type { ServiceRecord } from './witnesses.js';
 
+const OF_KIND = new Map<string, (typeof KINDS)[number]>(KINDS.map((one) => [one.kind, one]));
+
 /** Of each kind: the operation whose execution is the money movement; null where nothing moves. */
-export const MONEY: Readonly<Record<string, string | null>> = {
-  'bridge-transfer': 'createBridgeDeposit',
-  'invoice-payment': 'payInvoice',
-  onramp: 'createOnramp',
-  'crypto-send': 'sendCrypto',
-  offramp: 'createOfframp',
-  'bank-checkout': 'createBankCheckout',
-  'card-deposit': 'createCardDeposit',
-  'bank-withdrawal': 'createBankWithdrawal',
-  'kyc-check': null,
-  'mobile-money-watch': null,
-};
+export const MONEY: Readonly<Record<string, string | null>> = Object.fromEntries(
+  KINDS.map((one) => [one.kind, moneyOf(one)]),
+);
+
+interface OrderedPost extends Post {
+  readonly operation: string;
+  readonly kind: string;
+}
+
+const POSTS: readonly OrderedPost[] = KINDS.flatMap(({ kind, posts }) =>
+  Object.entries(posts).map(([operation, post]) => ({ ...post, operation, kind })),
+);
 
 /** Where money is ordered in the service's own interface: there by us, and at the gateway by those who integrate the service. */
-export const OPERATION_OF_PATH: Readonly<Record<string, { readonly operation: string; readonly kind: string }>> = {
-  '/api/v3/deposit/crypto-bridge': { operation: 'createBridgeDeposit', kind: 'bridge-transfer' },
-  '/api/v3/cross-boarder/invoice': { operation: 'createInvoice', kind: 'invoice-payment' },
-  '/api/v3/cross-boarder/invoice/pay': { operation: 'payInvoice', kind: 'invoice-payment' },
-  '/api/v3/onramp': { operation: 'createOnramp', kind: 'onramp' },
-  '/api/v3/onramp/crypto': { operation: 'sendCrypto', kind: 'crypto-send' },
-  '/api/v3/offramp': { operation: 'createOfframp', kind: 'offramp' },
-  '/api/v3/deposit/bank/checkout': { operation: 'createBankCheckout', kind: 'bank-checkout' },
-  '/api/v3/deposit/card': { operation: 'createCardDeposit', kind: 'card-deposit' },
-  '/api/v3/withdraw/v2/bank': { operation: 'createBankWithdrawal', kind: 'bank-withdrawal' },
-};
-
-/** Of each operation: the kind of the flow that executes it. */
-export const KIND_OF: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.values(OPERATION_OF_PATH).map(({ operation, kind }) => [operation, kind]),
+export const POST_OF_PATH: Readonly<Record<string, OrderedPost>> = Object.fromEntries(
+  POSTS.map((post) => [post.path, post]),
 );
+
+/** By its operation. */
+export const POST_OF: Readonly<Record<string, OrderedPost>> = Object.fromEntries(
+  POSTS.map((post) => [post.operation, post]),
+);
+
+/** What the input of the kind calls its reference. */
+export function referenceIn(kind: string): string {
+  const found = OF_KIND.get(kind);
+  if (found === undefined) throw new TypeError(`there is no kind ${kind}`);
+  return referenceMember(found);
+}
 
 /** Of a bridge transfer, whose refund is a send of our own. */
 export const REFUND_SUFFIX = '.refund';
 
 /** What the sandbox's control begins, as somebody else would. */
-export const ELSEWHERE: readonly string[] = ['mobileMoneyDeposit'];
-
-/** Of kinds that only watch: whose record tells how it has ended. */
-const WATCHED: Readonly<Record<string, string>> = {
-  'kyc-check': 'getKycStatus',
-  'mobile-money-watch': 'mobileMoneyDeposit',
-};
+export const ELSEWHERE: readonly string[] = KINDS.flatMap(({ begunBy, record }) => (begunBy ? [record] : []));
 
 /** Whose record tells how a flow of the kind has ended. */
-export const recordOperation = (kind: string): string => MONEY[kind] ?? WATCHED[kind] ?? kind;
+export const recordOperation = (kind: string): string => OF_KIND.get(kind)?.record ?? kind;
 
 /** `none`: the service has no record. `owed`: it failed, and the service keeps money of somebody. */
 export type Standing = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';

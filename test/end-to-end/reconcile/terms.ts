@@ -1,36 +1,8 @@
 import { units } from './amounts.js';
 import { decided, type Order, ordersOf, paymentsOf } from './driver.js';
 import { at } from './json.js';
-import { ELSEWHERE, KIND_OF, REFUND_SUFFIX } from './kinds.js';
+import { ELSEWHERE, POST_OF, REFUND_SUFFIX } from './kinds.js';
 import type { Execution, ExecutionFact, Violation, Witnesses } from './witnesses.js';
-
-/**
- * Of each operation: what the service keeps of the request that it executed, and where the driver's order says it. Of
- * several places in the order, one has it.
- */
-const TERMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-  createBridgeDeposit: same('amount', 'source_currency', 'chain', 'token', 'crypto_payment', 'settlement', 'wallet_id'),
-  createInvoice: same('amount', 'currency', 'bank'),
-  payInvoice: { ...same('amount', 'currency'), mobileMoney: ['payment.mobileMoney', 'mobileMoney'] },
-  createOnramp: same('fiatAmount', 'currency', 'chain', 'token', 'receiverAddress', 'mobileMoney', 'bankCheckout'),
-  sendCrypto: same('cryptoAmount', 'receiverAddress', 'chain', 'token'),
-  createOfframp: same('cryptoAmount', 'currency', 'chain', 'token', 'mobileMoneyReceiver', 'bankReceiver'),
-  createBankCheckout: same('amount', 'currency', 'phoneNumber', 'fullName'),
-  createCardDeposit: same('amount', 'currency', 'phoneNumber', 'fullName'),
-  createBankWithdrawal: same('amount', 'currency', 'bankDetails'),
-};
-
-/** Where the order says what the books call amount and currency. */
-const BOOKED: Readonly<Record<string, readonly [string, string]>> = {
-  createBridgeDeposit: ['amount', 'source_currency'],
-  createOnramp: ['fiatAmount', 'currency'],
-  sendCrypto: ['cryptoAmount', 'token'],
-  createOfframp: ['cryptoAmount', 'token'],
-};
-
-function same(...paths: readonly string[]): Readonly<Record<string, readonly string[]>> {
-  return Object.fromEntries(paths.map((path) => [path, [path]]));
-}
 
 /** I3, I13: amount, currency and receiver of each execution are what the driver ordered; nothing else is executed. */
 export function asOrdered(witnesses: Witnesses): readonly Violation[] {
@@ -39,7 +11,7 @@ export function asOrdered(witnesses: Witnesses): readonly Violation[] {
   return witnesses.executions.flatMap((execution) => {
     const { operation, reference } = execution;
     if (ELSEWHERE.includes(operation)) return [];
-    const ofFlow = ({ flowId }: Order) => flowId === `${KIND_OF[operation]}/${reference}`;
+    const ofFlow = ({ flowId }: Order) => flowId === `${POST_OF[operation]?.kind}/${reference}`;
     const paid = payments.filter(ofFlow).map(({ input }) => input);
     const faults = isRefund(execution)
       ? refundFaults(witnesses, execution)
@@ -67,7 +39,7 @@ function orderFaults(
 function faultsOf(witnesses: Witnesses, execution: ExecutionFact, said: readonly unknown[]): readonly string[] {
   const { operation, amount, currency } = execution;
   const ordered = (path: string) => said.map((one) => at(one, path)).find((value) => value !== undefined);
-  const [amountAt, currencyAt] = BOOKED[operation] ?? ['amount', 'currency'];
+  const [amountAt, currencyAt] = POST_OF[operation]?.booked ?? ['amount', 'currency'];
   const booked = `${amount} ${currency}`;
   const isBooked = isSame(ordered(amountAt), amount) && isSame(ordered(currencyAt), currency);
   const found = isBooked
@@ -76,7 +48,7 @@ function faultsOf(witnesses: Witnesses, execution: ExecutionFact, said: readonly
   const kept = recordsOf(witnesses, execution);
   if (kept.length === 0) found.push('was executed, and the service keeps no record of it');
   for (const { body } of kept) {
-    for (const [path, places] of Object.entries(TERMS[operation] ?? {})) {
+    for (const [path, places] of Object.entries(POST_OF[operation]?.terms ?? {})) {
       const values = places.map(ordered).filter((value) => value !== undefined);
       if (values.length > 0 && !values.some((value) => contains(at(body, path), value))) {
         found.push(`has another ${path} than was ordered`);

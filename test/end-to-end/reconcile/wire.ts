@@ -1,7 +1,7 @@
 import { decided } from './driver.js';
 import { groupBy } from './group-by.js';
 import { at, parsed } from './json.js';
-import { ELSEWHERE, KIND_OF, OPERATION_OF_PATH, REFUND_SUFFIX } from './kinds.js';
+import { ELSEWHERE, POST_OF, POST_OF_PATH, referenceIn, REFUND_SUFFIX } from './kinds.js';
 import type { Execution, Violation, Witnesses } from './witnesses.js';
 
 const key = ({ operation, reference }: Execution) => `${operation} ${reference}`;
@@ -46,14 +46,14 @@ export function asSeenOnTheWire(witnesses: Witnesses): readonly Violation[] {
 }
 
 function moneyRequest({ method, path, body, status }: NonNullable<Witnesses['wire']>[number]) {
-  const operation = method === 'POST' ? OPERATION_OF_PATH[path]?.operation : undefined;
-  if (operation === undefined) return [];
-  const request = parsed(body);
-  const reference = String(at(request, 'provider_reference_id') ?? at(request, 'referenceId'));
-  return [{ operation, reference, status }];
+  const post = method === 'POST' ? POST_OF_PATH[path] : undefined;
+  if (post === undefined) return [];
+  const reference = String(at(parsed(body), referenceIn(post.kind)));
+  return [{ operation: post.operation, reference, status }];
 }
 
 function flowOf(operation: string, reference: string): string {
-  if (operation !== 'sendCrypto' || !reference.endsWith(REFUND_SUFFIX)) return `${KIND_OF[operation]}/${reference}`;
+  if (operation !== 'sendCrypto' || !reference.endsWith(REFUND_SUFFIX))
+    return `${POST_OF[operation]?.kind}/${reference}`;
   return `bridge-transfer/${reference.slice(0, -REFUND_SUFFIX.length)}`;
 }

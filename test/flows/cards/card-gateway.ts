@@ -2,17 +2,8 @@ import type { ActivityDeps } from '../../../activities/index.js';
 import type { Card } from '../../../src/contract/deposit.js';
 import { createCardVault, type CardVault } from '../../../src/gateway/cards/card-intake.js';
 import type { LogSink } from '../../../src/temporal/sdk-logger.js';
+import { CANARY_CARD } from '../../harness/parties.js';
 import type { Stack } from '../../harness/stack.js';
-
-/** Nothing of it may be found anywhere; long enough to be found by nothing else. */
-export const CANARY_CARD: Card = {
-  number: '378282246310005',
-  holder: 'Zyxwina Canaryholder',
-  expiryMonth: '11',
-  expiryYear: '2047',
-  cvv: '7391',
-  paymentBrand: 'AMEX',
-};
 
 export interface CardGateway {
   readonly vault: CardVault;

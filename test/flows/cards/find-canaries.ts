@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
-import { CANARY_CARD } from './card-gateway.js';
+import { CANARY_CARD } from '../../harness/parties.js';
 
 /** Every spelling of the card's members that would give them away. */
 const CANARIES = [

@@ -5,7 +5,7 @@ import { trusted } from '../../harness/inputs.js';
 import { newReference } from '../../harness/references.js';
 import type { Stack } from '../../harness/stack.js';
 import type { CardGateway } from '../cards/card-gateway.js';
-import { EXAMPLES, INVOICE, type Example } from './examples.js';
+import { EXAMPLES, makeBefore, type Example } from './examples.js';
 import { GARBAGE, REPEAT_MODES, type Fault, type RepeatMode } from './faults.js';
 import { leaveBehind } from './killed.js';
 
@@ -38,7 +38,7 @@ export async function runCell(bench: Stack, gateway: CardGateway, cell: Cell): P
   const reference = newReference(operation);
   const card = operation === 'createCardDeposit' ? gateway.keep() : {};
   const input = { ...example.input(reference), ...card, timeScale: TIME_SCALE };
-  if (example.before === 'invoice') await bench.deps.service.createInvoice({ referenceId: reference, ...INVOICE });
+  await makeBefore(bench, example, reference);
   if (fault.sandbox !== undefined) {
     const variant = fault.sandbox.kind === 'garbage' ? { variant: garbageOf(cell) } : {};
     await bench.control('POST', '/faults', { operation, reference, first: 1, ...fault.sandbox, ...variant });

@@ -1,3 +1,4 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { createActivities } from '../../../activities/index.js';
 import type { ClaimRef } from '../../../activities/types.js';
 import type { MoneyOperationName } from '../../../src/contract/index.js';
@@ -5,7 +6,7 @@ import { flowOf } from '../../../src/flows/index.js';
 import { flowIdOf } from '../../../src/protocol/vocabulary.js';
 import { ACCOUNT } from '../../harness/fixed.js';
 import type { Stack } from '../../harness/stack.js';
-import { CANARY_CARD } from '../cards/card-gateway.js';
+import { CANARY_CARD } from '../../harness/parties.js';
 import type { Example } from './examples.js';
 import type { Fault } from './faults.js';
 
@@ -44,13 +45,16 @@ async function prepare(
   reference: string,
 ): Promise<Prepared> {
   const activities = createActivities(bench.deps);
+  /** As a worker calls it. */
+  const called = <T>(activity: () => Promise<T>) =>
+    new MockActivityEnvironment().run<[], T, () => Promise<T>>(activity);
   const flowId = flowIdOf(kind, reference);
   if (step === null) {
-    const { fingerprint, pin, quote } = await activities.prepareBridgeTransfer({ flowId, input: raw });
+    const { fingerprint, pin, quote } = await called(() => activities.prepareBridgeTransfer({ flowId, input: raw }));
     const body = { ...withNumbers(raw), rate_id: quote?.rateId, callback_url: CALLBACK_URL };
     return { claim: { operation, reference, flowId, fingerprint, pin }, body };
   }
-  const { steps, input } = await activities.prepareFlow({ flowId, input: raw });
+  const { steps, input } = await called(() => activities.prepareFlow({ flowId, input: raw }));
   const claim = steps[step]?.claim;
   if (claim?.operation !== operation) throw new Error(`${kind} has no step ${step} that is ${operation}`);
   const body = flowOf(kind).submissions?.[step]?.request(input, { callbackUrl: CALLBACK_URL }) as object;

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { operations } from '../../../src/contract/index.js';
+import { flowOf } from '../../../src/flows/index.js';
 import { callerOf, invoiceBody, PATHS, sample, type Caller } from './caller.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
+import { likeKinds } from '../../harness/kinds.js';
 import { newReference } from '../../harness/references.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
@@ -93,19 +96,24 @@ describe('what passes through the proxy:', () => {
     });
   });
 
-  it('a mobile money deposit that is only watched is told by its watch where the service is silent', async () => {
-    const made = newReference('watched');
-    const deposit = { referenceId: made, amount: 9, currency: 'KES', phoneNumber: '+254712345678' };
-    await stack.control('POST', '/mobile-money-deposits', deposit);
-    await stack.post('/flows/mobile-money-watch', { referenceId: made });
-    const { body } = await stack.get(`/flows/mobile-money-watch/${made}/wait?timeoutSeconds=30`);
-    expect(body['state']).toBe('completed');
-    await stack.control('POST', '/faults', { operation: 'getMobileMoneyDeposit', kind: 'error-before', first: 1 });
-    expect(await shop.get(`/api/v3/deposit/mobile-money/status/${made}`)).toMatchObject({
-      status: 200,
-      body: { data: { reference_id: made, status: 'SUCCESSFUL' } },
-    });
-  });
+  it.each(likeKinds('watched'))(
+    'the record of a $kind is told by its flow where the service is silent',
+    async (kind) => {
+      const made = newReference('watched');
+      const begun = kind.begunBy?.(made);
+      await stack.control('POST', '/scenarios', { reference: made, ending: 'completed', operation: kind.record });
+      if (begun !== undefined) await stack.control('POST', begun.path, begun.body);
+      await stack.post(`/flows/${kind.kind}`, { ...kind.input(made), timeScale: 0.002 });
+      const { body } = await stack.get(`/flows/${kind.kind}/${made}/wait?timeoutSeconds=30`);
+      expect(body['state']).toBe('completed');
+      const { operation } = flowOf(kind.kind).status ?? { operation: 'getKycStatus' };
+      await stack.control('POST', '/faults', { operation, kind: 'error-before', first: 1 });
+      expect(await shop.get(operations[operation].path.replace(/\{\w+\}/, made))).toMatchObject({
+        status: 200,
+        body: { data: { status: kind.open.rest.at(-1) } },
+      });
+    },
+  );
 
   it('an invoice that is being generated is no 404', async () => {
     const made = newReference('generating');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { STATE_ATTRIBUTE } from '../../../src/protocol/vocabulary.js';
 import { startDevServer, type DevServer } from '../../../src/dev-server/dev-server.js';
-import { KINDS_AT_PLAY } from '../../end-to-end/kinds-at-play.js';
+import { KINDS } from '../../harness/kinds.js';
 import { publicTools } from './python.js';
 import { fuzz, neverTaken, summaryOf } from './schemathesis.js';
 import { openStack, type Stack } from '../../end-to-end/stack.js';
@@ -43,7 +43,7 @@ onlyWithTools('schemathesis against the gateway', () => {
   });
 
   it('finds no server error, and no answer that its API reference does not describe', async () => {
-    for (const { kind, input } of KINDS_AT_PLAY) {
+    for (const { kind, input } of KINDS) {
       const { status } = await stack.post(`/flows/${kind}`, input(REFERENCE));
       expect(status).toBe(201);
     }
@@ -108,7 +108,7 @@ parameters = { kind = "bridge-transfer", reference = "${REFERENCE}", capability 
     const keys = (executions as { operation: string; reference: string }[]).map(
       ({ operation, reference }) => `${operation} ${reference}`,
     );
-    expect(keys.length).toBeGreaterThan(KINDS_AT_PLAY.length);
+    expect(keys.length).toBeGreaterThan(KINDS.length);
     expect(new Set(keys).size).toBe(keys.length);
   });
 });

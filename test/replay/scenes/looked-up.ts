@@ -1,53 +1,16 @@
-import type { MoneyOperationName, OperationName } from '../../../src/contract/index.js';
-import type { FlowKind } from '../../../src/protocol/vocabulary.js';
+import { flowOf } from '../../../src/flows/index.js';
 import { trusted } from '../../harness/inputs.js';
+import { likeKinds, type NamedKind } from '../../harness/kinds.js';
 import { untilFlow } from '../../harness/reports.js';
 import { cancel, HUNDREDTH, move, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
-/** A kind whose end the service's status lookup tells. */
-interface LookedUp {
-  readonly kind: FlowKind;
-  readonly operation: MoneyOperationName;
-  readonly lookups: readonly OperationName[];
-  /** Endings of the sandbox. */
-  readonly failing: string;
-  readonly unpaid: string;
-  /** From there to its success. */
-  readonly rest: readonly string[];
-}
-
-const KINDS: readonly LookedUp[] = [
-  {
-    kind: 'crypto-send',
-    operation: 'sendCrypto',
-    lookups: ['getCryptoSend'],
-    failing: 'failed',
-    unpaid: 'never',
-    rest: ['SUCCESSFUL'],
-  },
-  {
-    kind: 'onramp',
-    operation: 'createOnramp',
-    lookups: ['getOnChainDeposit', 'getMobileMoneyDeposit'],
-    failing: 'failed',
-    unpaid: 'never',
-    rest: ['CRYPTO_PENDING', 'PROCESSING', 'SUCCESS'],
-  },
-  {
-    kind: 'offramp',
-    operation: 'createOfframp',
-    lookups: ['getOfframp'],
-    failing: 'failed-early',
-    unpaid: 'never',
-    rest: ['CRYPTO_RECEIVED', 'SUCCESS'],
-  },
-];
-
 /** Their main endings: by the lookup alone, and where an event cuts it short. */
-export const lookedUp: Scenes = Object.assign({}, ...KINDS.map(scenesOf)) as Scenes;
+export const lookedUp: Scenes = Object.assign({}, ...likeKinds('looked-up').map(scenesOf)) as Scenes;
 
-function scenesOf({ kind, operation, lookups, failing, unpaid, rest }: LookedUp): Scenes {
+function scenesOf({ kind, record: operation, fails, open: { ending: unpaid, rest } }: NamedKind): Scenes {
+  const { status } = flowOf(kind);
+  const lookups = [status?.operation, status?.besides?.operation].filter((name) => name !== undefined);
   const start = async (on: Stage, reference: string, ending: string, more: Record<string, unknown> = {}) => {
     await on.sandbox('/scenarios', { reference, ending });
     return on.startKind(kind, reference, { ...HUNDREDTH, ...more });
@@ -74,8 +37,8 @@ function scenesOf({ kind, operation, lookups, failing, unpaid, rest }: LookedUp)
 
     [`${kind}-failed`]: {
       ends: 'failed',
-      reason: 'failed_at_service',
-      play: (on, reference) => start(on, reference, failing),
+      reason: fails.reason,
+      play: (on, reference) => start(on, reference, fails.ending),
     },
 
     [`${kind}-rejected`]: {

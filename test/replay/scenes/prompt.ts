@@ -1,5 +1,5 @@
 import { trusted } from '../../harness/inputs.js';
-import { HAPPY, noted, send, tracked, type Scenes } from '../scene.js';
+import { HAPPY, send, tracked, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
 /** Nobody listens there: that its caller cannot be told is nothing to the flow. */
@@ -44,17 +44,5 @@ export const prompt: Scenes = {
     ends: 'failed',
     reason: 'invalid_input',
     play: (on, reference) => on.startKind('onramp', reference, { chain: 'MOON' }),
-  },
-
-  'kyc-check-told': {
-    ends: 'completed',
-    async play(on, reference) {
-      await on.sandbox('/scenarios', { reference, operation: 'getKycStatus', ending: 'kyc-pending' });
-      const flow = await on.startKind('kyc-check', reference, { ...TOLD, timeScale: 0.001 });
-      await noted(flow, 'PENDING (looked up)');
-      await on.sandbox(`/transactions/${reference}/move`, { status: 'APPROVED' });
-      await send(flow, trusted('APPROVED'));
-      return flow;
-    },
   },
 };

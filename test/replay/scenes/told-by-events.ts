@@ -1,31 +1,21 @@
-import type { MoneyOperationName } from '../../../src/contract/index.js';
-import type { FlowKind } from '../../../src/protocol/vocabulary.js';
 import { trusted } from '../../harness/inputs.js';
+import { likeKinds, type NamedKind } from '../../harness/kinds.js';
 import { cancel, HUNDREDTH, parked, resolve, send, stage, UNPROVEN, untilContinued, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
-
-/** A kind that only trusted events and people tell the end of. Amount and currency are those of their examples. */
-interface ToldByEvents {
-  readonly kind: FlowKind;
-  readonly operation: MoneyOperationName;
-}
-
-const CHECKOUT: ToldByEvents = { kind: 'bank-checkout', operation: 'createBankCheckout' };
-const WITHDRAWAL: ToldByEvents = { kind: 'bank-withdrawal', operation: 'createBankWithdrawal' };
-const CARD: ToldByEvents = { kind: 'card-deposit', operation: 'createCardDeposit' };
 
 const paid = (facts: Readonly<Record<string, string>> = { amount: '250.5', currency: 'ZAR' }) =>
   trusted('SUCCESSFUL', { source: 'webhook', facts });
 
-/** The main endings of each, and for one of them, since they track alike, what a person decides. */
-export const toldByEvents: Scenes = {
-  ...endingsOf(CHECKOUT),
-  ...decisionsOf(CHECKOUT),
-  ...endingsOf(WITHDRAWAL),
-  ...endingsOf(CARD),
-};
+const KINDS = likeKinds('told-by-events');
 
-function starting({ kind, operation }: ToldByEvents) {
+/** The main endings of each, and for one of them, since they track alike, what a person decides. */
+export const toldByEvents: Scenes = Object.assign(
+  {},
+  ...KINDS.map(endingsOf),
+  ...KINDS.slice(0, 1).map(decisionsOf),
+) as Scenes;
+
+function starting({ kind, record: operation }: NamedKind) {
   return async (on: Stage, reference: string, options: { fault?: object; more?: object; ending?: string } = {}) => {
     await on.sandbox('/scenarios', { reference, ending: options.ending ?? 'never', operation });
     if (options.fault) await on.sandbox('/faults', { operation, reference, ...options.fault });
@@ -33,7 +23,7 @@ function starting({ kind, operation }: ToldByEvents) {
   };
 }
 
-function endingsOf(told: ToldByEvents): Scenes {
+function endingsOf(told: NamedKind): Scenes {
   const { kind } = told;
   const start = starting(told);
   const tracked = async (on: Stage, reference: string, more = {}) => {
@@ -127,7 +117,7 @@ function endingsOf(told: ToldByEvents): Scenes {
   };
 }
 
-function decisionsOf(told: ToldByEvents): Scenes {
+function decisionsOf(told: NamedKind): Scenes {
   const { kind } = told;
   const start = starting(told);
 

@@ -1,5 +1,5 @@
-import type { FlowKind, ParkReason } from '../../../src/protocol/vocabulary.js';
 import { trusted } from '../../harness/inputs.js';
+import { likeKinds, type NamedKind } from '../../harness/kinds.js';
 import { untilFlow } from '../../harness/reports.js';
 import { cancel, move, noted, parked, resolve, send, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
@@ -7,49 +7,18 @@ import type { Stage } from '../stage.js';
 /** A quarter of an hour from look to look becomes a second, and less. */
 const THOUSANDTH = { timeScale: 0.001 };
 
-/** A kind that moves nothing and waits for how a record ends. */
-interface Watched {
-  readonly kind: FlowKind;
-  /** Of the sandbox's record. */
-  readonly operation: string;
-  /** Where the record comes into being by itself only when it is looked at: nothing. */
-  readonly begin?: (on: Stage, reference: string) => Promise<unknown>;
-  /** Endings of the sandbox. */
-  readonly undecided: string;
-  readonly failing: { readonly ending: string; readonly reason: string };
-  /** The word that ends it well. */
-  readonly good: string;
-  readonly overdue: ParkReason;
-}
+/** Nobody listens there: that its caller cannot be told is nothing to the flow. */
+const CALLER = { callbackUrl: 'http://127.0.0.1:9/towline' };
 
-const KINDS: readonly Watched[] = [
-  {
-    kind: 'kyc-check',
-    operation: 'getKycStatus',
-    undecided: 'kyc-pending',
-    failing: { ending: 'kyc-rejected', reason: 'kyc_rejected' },
-    good: 'APPROVED',
-    overdue: 'no_decision',
-  },
-  {
-    kind: 'mobile-money-watch',
-    operation: 'mobileMoneyDeposit',
-    begin: (on, referenceId) =>
-      on.sandbox('/mobile-money-deposits', { referenceId, amount: 9, currency: 'KES', phoneNumber: '+254712345678' }),
-    undecided: 'never',
-    failing: { ending: 'failed', reason: 'failed_at_service' },
-    good: 'SUCCESSFUL',
-    overdue: 'no_settlement',
-  },
-];
+/** Kinds that move nothing, and wait for how a record ends. */
+export const watched: Scenes = Object.assign({}, ...likeKinds('watched').map(scenesOf)) as Scenes;
 
-/** Waiting for a decision on a record. */
-export const watched: Scenes = Object.assign({}, ...KINDS.map(scenesOf)) as Scenes;
-
-function scenesOf({ kind, operation, begin, undecided, failing, good, overdue }: Watched): Scenes {
+function scenesOf({ kind, record, begunBy, open, fails, overdue }: NamedKind): Scenes {
+  const good = open.rest.at(-1) ?? '';
   const start = async (on: Stage, reference: string, ending: string, more = {}) => {
-    await on.sandbox('/scenarios', { reference, ending, operation });
-    await begin?.(on, reference);
+    await on.sandbox('/scenarios', { reference, ending, operation: record });
+    const begun = begunBy?.(reference);
+    if (begun !== undefined) await on.sandbox(begun.path, begun.body);
     return on.startKind(kind, reference, { ...THOUSANDTH, ...more });
   };
 
@@ -62,24 +31,36 @@ function scenesOf({ kind, operation, begin, undecided, failing, good, overdue }:
     [`${kind}-completed-by-event`]: {
       ends: 'completed',
       async play(on, reference) {
-        const flow = await start(on, reference, undecided, { timeScale: 1 });
+        const flow = await start(on, reference, open.ending, { timeScale: 1 });
         await noted(flow, 'PENDING (looked up)');
-        await move(on, reference, good);
+        await move(on, reference, ...open.rest);
         await send(flow, trusted(good, { source: 'webhook' }));
+        return flow;
+      },
+    },
+
+    // Its caller is told of it.
+    [`${kind}-told`]: {
+      ends: 'completed',
+      async play(on, reference) {
+        const flow = await start(on, reference, open.ending, CALLER);
+        await noted(flow, 'PENDING (looked up)');
+        await move(on, reference, ...open.rest);
+        await send(flow, trusted(good));
         return flow;
       },
     },
 
     [`${kind}-declined`]: {
       ends: 'failed',
-      reason: failing.reason,
-      play: (on, reference) => start(on, reference, failing.ending),
+      reason: fails.reason,
+      play: (on, reference) => start(on, reference, fails.ending),
     },
 
     [`${kind}-overdue`]: {
       ends: 'completed',
       async play(on, reference) {
-        const flow = await start(on, reference, undecided, { deadlineSeconds: 1_000 });
+        const flow = await start(on, reference, open.ending, { deadlineSeconds: 1_000 });
         await parked(flow, overdue);
         await resolve(flow, 'keep-waiting');
         await untilFlow(flow, ({ view }) => view.state === 'running');
@@ -93,7 +74,7 @@ function scenesOf({ kind, operation, begin, undecided, failing, good, overdue }:
       ends: 'cancelled',
       reason: 'cancelled_before_sending',
       async play(on, reference) {
-        const flow = await start(on, reference, undecided, { timeScale: 1 });
+        const flow = await start(on, reference, open.ending, { timeScale: 1 });
         await noted(flow, 'PENDING (looked up)');
         await cancel(flow);
         return flow;

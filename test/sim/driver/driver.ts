@@ -1,6 +1,7 @@
 import { type FlowKind, flowIdOf } from '../../../src/protocol/vocabulary.js';
 import type { World } from '../world/world.js';
-import { KINDS, type Ordered, type SimKind } from './kinds.js';
+import { moneyOf, type Ordered } from '../../harness/kind.js';
+import { KINDS, type NamedKind } from '../../harness/kinds.js';
 
 /** What the driver has ordered, written down before it does it: the witness of what should have happened. */
 export interface Journal {
@@ -13,7 +14,10 @@ export interface StartedByDriver {
   readonly reference: string;
   readonly flowId: string;
   readonly ending: string;
+  /** The operation whose execution is the movement of money; null if nothing moves. */
   readonly money: string | null;
+  /** The operation whose record tells how it ended. */
+  readonly record: string;
   readonly ordered: readonly Ordered[];
   readonly deadlineMs: number;
   /** Undefined until a start was acknowledged. */
@@ -50,27 +54,29 @@ export async function startDriver(world: World, options: { readonly kind?: strin
     const kind = chance.one(kinds);
     const reference = `${kind.kind}-${number}`;
     const ending = chance.yes(0.45) ? 'completed' : chance.one(kind.endings);
-    await sandbox.control('POST', '/scenarios', { reference, ending, operation: kind.scenarioFor });
-    if (kind.kind === 'mobile-money-watch') await beginElsewhere(world, reference);
+    await sandbox.control('POST', '/scenarios', { reference, ending, operation: kind.record });
+    const begun = kind.begunBy?.(reference);
+    if (begun !== undefined) await sandbox.control('POST', begun.path, begun.body);
     const deadlineSeconds = chance.one([300, 900, 3_600, 3 * 3_600]);
     const flow: StartedByDriver = {
       kind: kind.kind,
       reference,
       flowId: flowIdOf(kind.kind, reference),
       ending,
-      money: kind.money,
+      money: moneyOf(kind),
+      record: kind.record,
       ordered: kind.ordered(reference),
       deadlineMs: deadlineSeconds * 1_000,
       acknowledgedAtMs: undefined,
     };
     flows.push(flow);
-    const body = { ...kind.input(reference, chance), deadlineSeconds };
+    const body = { ...kind.input(reference), ...kind.varied?.(chance), deadlineSeconds };
     trace.add('driver', `orders ${flow.flowId}`, `ending ${ending}, deadline ${deadlineSeconds} s`);
     const times = chance.yes(0.15) ? 2 : 1;
     for (let time = 0; time < times; time += 1) timeline.in(chance.int(0, 5_000), () => start(flow, kind, body));
   }
 
-  function start(flow: StartedByDriver, kind: SimKind, body: Readonly<Record<string, unknown>>): void {
+  function start(flow: StartedByDriver, kind: NamedKind, body: Readonly<Record<string, unknown>>): void {
     const gateways = world.gateways();
     if (gateways.length === 0) return void timeline.in(RETRY_MS, () => start(flow, kind, body));
     const gateway = chance.one(gateways);
@@ -105,10 +111,4 @@ export async function startDriver(world: World, options: { readonly kind?: strin
     journal: { flows, orders: [] },
     isDone: () => flows.every(({ acknowledgedAtMs }) => acknowledgedAtMs !== undefined),
   };
-}
-
-/** Somebody else begins the deposit that the flow only watches. */
-function beginElsewhere({ sandbox }: World, referenceId: string): Promise<unknown> {
-  const order = { referenceId, amount: 250.5, currency: 'KES', phoneNumber: '+254712345678' };
-  return sandbox.control('POST', '/mobile-money-deposits', order);
 }

@@ -52,7 +52,6 @@ const WORDS: Readonly<Record<string, Standing>> = {
 };
 
 const HELD = 'service:held';
-const WATCHED: Readonly<Record<string, string>> = { 'kyc-check': 'getKycStatus', 'mobile-money-watch': 'mobileMoneyDeposit' }; // prettier-ignore
 
 export function createBook(sandbox: SimSandbox): Book {
   const entries = (): readonly Entry[] =>
@@ -62,14 +61,14 @@ export function createBook(sandbox: SimSandbox): Book {
       postings: JSON.parse(String(row['postings'])) as Entry['postings'],
     }));
 
-  function wordOf({ kind, reference, money }: StartedByDriver): string | undefined {
+  function wordOf({ kind, reference, record }: StartedByDriver): string | undefined {
     const [row] =
       kind === 'bridge-transfer'
         ? sandbox.all('SELECT status FROM deposits WHERE reference = ? ORDER BY rowid DESC LIMIT 1', reference)
         : sandbox.all(
             'SELECT status FROM transactions WHERE reference = ? AND operation = ? ORDER BY number DESC LIMIT 1',
             reference,
-            money ?? WATCHED[kind] ?? '',
+            record,
           );
     return row === undefined ? undefined : String(row['status']);
   }

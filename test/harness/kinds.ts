@@ -1,0 +1,15 @@
+import { FLOW_KINDS, type FlowKind } from '../../src/protocol/vocabulary.js';
+import type { KindUnderTest } from './kind.js';
+
+export type NamedKind = KindUnderTest & { readonly kind: FlowKind };
+
+/** Every kind. One without its file fails here, by the name of the file. */
+export const KINDS: readonly NamedKind[] = await Promise.all(
+  FLOW_KINDS.map(async (kind) => {
+    const { default: described } = (await import(`../kinds/${kind}.js`)) as { default: KindUnderTest };
+    return { kind, ...described };
+  }),
+);
+
+export const likeKinds = (like: KindUnderTest['like']): readonly NamedKind[] =>
+  KINDS.filter((kind) => kind.like === like);

@@ -1,0 +1,23 @@
+import type { Card } from '../../src/contract/deposit.js';
+/* Who pays and who is paid in the tests: people's data have "Canary" in them, so that a search finds where they got to. */
+
+/** Nothing of it may be found anywhere; long enough to be found by nothing else. */
+export const CANARY_CARD: Card = {
+  number: '378282246310005',
+  holder: 'Zyxwina Canaryholder',
+  expiryMonth: '11',
+  expiryYear: '2047',
+  cvv: '7391',
+  paymentBrand: 'AMEX',
+};
+
+export const EVM_ADDRESS = '0x3333333333333333333333333333333333333333';
+export const KENYAN_PHONE = '+254712345678';
+export const MOBILE_MONEY = { accountName: 'Canary Payer', phoneNumber: KENYAN_PHONE, providerNetwork: 'MPESA' };
+/** Who pays by card or at a bank's page, and how much. */
+export const SOUTH_AFRICAN_PAYER = {
+  fullName: 'Canary Payer',
+  phoneNumber: '+27821234567',
+  currency: 'ZAR',
+  amount: '250.50',
+};
