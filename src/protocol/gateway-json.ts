@@ -1,5 +1,5 @@
 import type { FlowView, Rejection } from './messages.js';
-import type { FlowKind, FlowState } from './vocabulary.js';
+import type { FlowKind, FlowState, ParkReason } from './vocabulary.js';
 import type { CallbackFailure, CallbackState } from './callbacks.js';
 import type { InboxRow, InboxState } from './events.js';
 
@@ -9,6 +9,20 @@ export type Flow = FlowView;
 /** A flow in a list: what the server knows without asking a worker. */
 export interface ListedFlow extends Pick<FlowView, 'kind' | 'reference' | 'flowId' | 'state' | 'startedAt'> {
   readonly closedAt: string | null;
+  /** Decimal string; null of kinds that move no money, and of flows that another Temporal client started. */
+  readonly amount: string | null;
+  readonly currency: string | null;
+  /** Of a parked flow: why. Null if its worker did not answer in time, and of every other state. */
+  readonly reason: ParkReason | null;
+  /** Of a parked flow: since when; like `reason`. */
+  readonly since: string | null;
+}
+
+export interface FlowPage {
+  /** Newest first. */
+  readonly flows: readonly ListedFlow[];
+  /** For `after`: where the next page begins; null at the end. */
+  readonly next: string | null;
 }
 
 /** What the service answered to one request of a flow: its `data`, or its refusal. */

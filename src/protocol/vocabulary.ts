@@ -102,6 +102,7 @@ export const PARK_ACTIONS = {
   terminated: ['close-not-executed', 'mark-completed', 'mark-failed', 'mark-refunded'],
 } as const;
 export type ParkReason = keyof typeof PARK_ACTIONS;
+export const PARK_REASONS = Object.keys(PARK_ACTIONS) as [ParkReason, ...ParkReason[]];
 export type ParkAction = (typeof PARK_ACTIONS)[ParkReason][number];
 
 /** Reasons of flows that end Failed, Expired or Cancelled: the `type` of the closing failure. */

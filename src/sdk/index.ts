@@ -11,6 +11,7 @@ export type {
   CallbacksJson,
   CardToken,
   EventPage,
+  FlowPage,
   EventState,
   Flow,
   DeliveredJson,

@@ -14,9 +14,9 @@ import type {
   CallbacksJson,
   CardToken,
   EventPage,
+  FlowPage,
   Flow,
   ListedCallbacksJson,
-  ListedFlow,
   Replay,
   ServiceAnswers,
   ShownEvent,
@@ -68,7 +68,7 @@ export class Towline {
   }
 
   /** Newest first. A flow that has just changed may be listed as before for a second. */
-  list(query: ListQuery = {}, options?: CallOptions): Promise<{ readonly flows: readonly ListedFlow[] }> {
+  list(query: ListQuery = {}, options?: CallOptions): Promise<FlowPage> {
     return this.#calls.get('/flows', query, options);
   }
 

@@ -1,4 +1,4 @@
-import type { FlowState, FlowKind } from '../protocol/vocabulary.js';
+import type { FlowState, FlowKind, ParkReason } from '../protocol/vocabulary.js';
 import type { Flow, EventState } from '../protocol/gateway-json.js';
 import { type CallOptions, repeat, pause } from './request.js';
 
@@ -40,9 +40,13 @@ export async function waitUntil(
 export interface ListQuery {
   readonly kind?: FlowKind | undefined;
   readonly state?: FlowState | undefined;
+  /** Only flows that are parked for this reason, or whose reason cannot be told now. */
+  readonly reason?: ParkReason | undefined;
   readonly reference?: string | undefined;
   /** @default 50, at most 500 */
   readonly limit?: number | undefined;
+  /** Go on behind this page: its `next`. */
+  readonly after?: string | undefined;
 }
 
 export interface EventQuery {

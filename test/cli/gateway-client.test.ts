@@ -149,10 +149,35 @@ test('a refund invoice goes to its flow', async () => {
 
 test('--json prints what the gateway answered', async () => {
   const flows = [{ kind: 'bridge-transfer', flowId: FLOW, state: 'completed', startedAt: 'x', closedAt: null }];
-  gateway.answer(200, { flows });
+  gateway.answer(200, { flows, next: null });
   const { out } = await run(['list', '--state', 'completed', '--json'], env);
-  expect(JSON.parse(out)).toEqual({ flows });
+  expect(JSON.parse(out)).toEqual({ flows, next: null });
   expect(gateway.asked.at(-1)?.url).toBe('/flows?limit=50&state=completed');
+});
+
+test('a list says of parked flows why and for how long, of each how much, and how to get the rest', async () => {
+  const row = { kind: 'bridge-transfer', reference: 'r', startedAt: '2026-01-01T00:00:00.000Z', closedAt: null };
+  const since = new Date(Date.now() - 26 * 3_600_000).toISOString();
+  const parked = {
+    ...row,
+    flowId: FLOW,
+    state: 'parked',
+    reason: 'no_settlement',
+    since,
+    amount: '90',
+    currency: 'KES',
+  };
+  const silent = { ...parked, flowId: 'offramp/b', reason: null, since: null, amount: null, currency: null };
+  const running = { ...silent, flowId: 'offramp/c', state: 'running' };
+  gateway.answer(200, { flows: [parked, silent, running], next: 'page-2' });
+  const { out } = await run(['list', '--reason', 'no_settlement', '--after', 'page-1'], env);
+  expect(gateway.asked.at(-1)?.url).toBe('/flows?limit=50&reason=no_settlement&after=page-1');
+  const lines = out.split('\n');
+  expect(lines[0]).toMatch(/^flow +state +reason +for +amount +started +ended$/);
+  expect(lines[1]).toMatch(/no_settlement +1 d +90 KES +2026-01-01/);
+  expect(lines[2]).toMatch(/unknown: no worker answers/);
+  expect(lines[3]).toMatch(/^offramp\/c +running +2026-01-01/);
+  expect(lines[4]).toBe('More: the same command with --after page-2');
 });
 
 test('an event that is to be replayed says first what that would do', async () => {
@@ -171,7 +196,7 @@ describe('how to get in:', () => {
   });
 
   test('on this machine the token of development is the default', async () => {
-    gateway.answer(200, { flows: [] });
+    gateway.answer(200, { flows: [], next: null });
     expect((await run(['list'], { GATEWAY_URL: gateway.url })).out).toBe('No flows.');
     expect(gateway.asked.at(-1)?.authorization).toBe('Bearer dev-token');
   });

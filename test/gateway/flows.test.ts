@@ -112,6 +112,55 @@ describe('the flow operations', () => {
     expect((await show('/flows?state=lost')).status).toBe(400);
   });
 
+  it('say in a list why and since when they are parked, and how much is in them', async () => {
+    const [running, parked] = [newReference(), newReference()];
+    await start(running);
+    await park(parked);
+    const rowOf = async (reference: string, query = '') => {
+      const { body } = await show(`/flows?reference=${reference}${query}`);
+      return (body['flows'] as Answer[])[0];
+    };
+    const found = await until('it to be listed as parked', async () => {
+      const row = await rowOf(parked);
+      return row?.['state'] === 'parked' && row;
+    });
+    const { reason, since } = (await show(`/flows/bridge-transfer/${parked}`)).body['parked'] as Answer;
+    expect(found).toMatchObject({ reason: 'event_mismatch', amount: '1000.5', currency: 'KES' });
+    expect({ reason: found['reason'], since: found['since'] }).toEqual({ reason, since });
+    const listed = await until('the other', () => rowOf(running));
+    expect(listed).toMatchObject({ reason: null, since: null, amount: '1000.5' });
+    expect(await rowOf(parked, '&reason=event_mismatch')).toMatchObject({ reference: parked });
+    expect(await rowOf(parked, '&reason=no_settlement')).toBeUndefined();
+    expect((await show('/flows?reason=no_settlement&state=running')).status).toBe(400);
+    expect((await show('/flows?reason=boredom')).status).toBe(400);
+  });
+
+  it('are listed page by page, each once', async () => {
+    const references = Array.from({ length: 7 }, () => newReference());
+    await Promise.all(references.map((reference) => start(reference)));
+    const { flows: all } = await until('all of them', async () => {
+      const { body } = await show('/flows?kind=bridge-transfer&state=running&limit=500');
+      const listed = (body['flows'] as Answer[]).map(({ reference }) => reference as string);
+      return references.every((reference) => listed.includes(reference)) && body;
+    });
+    const paged: unknown[] = [];
+    for (let next: string | null = ''; next !== null;) {
+      const after: string = next === '' ? '' : `&after=${next}`;
+      const { body } = await show(`/flows?kind=bridge-transfer&state=running&limit=3${after}`);
+      const page = body['flows'] as Answer[];
+      expect(page.length).toBeLessThanOrEqual(3);
+      paged.push(...page.map(({ flowId }) => flowId));
+      next = body['next'] as string | null;
+    }
+    expect(paged).toEqual((all as Answer[]).map(({ flowId }) => flowId));
+    for (const after of ['bm9uc2Vuc2U', 'no.token']) {
+      expect(await show(`/flows?after=${after}`)).toMatchObject({
+        status: 400,
+        body: { data: { errors: [{ path: 'after' }] } },
+      });
+    }
+  });
+
   it('wait until a flow ends, parks, or the time is up', async () => {
     const [slow, parked] = [newReference(), newReference()];
     await start(slow);

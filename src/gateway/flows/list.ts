@@ -1,61 +1,156 @@
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { FlowPage, ListedFlow } from '../../protocol/gateway-json.js';
 import {
   flowIdOf,
   FLOW_KINDS,
   FLOW_STATES,
+  PARK_REASONS,
   parseFlowId,
   STATE_ATTRIBUTE,
   workflowTypeOf,
   type FlowState,
+  type ParkReason,
 } from '../../protocol/vocabulary.js';
+import type { Store } from '../../store/store.js';
 import { stateOf } from '../../temporal/flow-handle.js';
 import { isReference, parseBody } from '../http/flow-path.js';
+import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
 import { isTerminated, standingOfTerminated } from './resolve-terminated.js';
 
-export const ListQuery = z.strictObject({
-  kind: z.enum(FLOW_KINDS).optional(),
-  state: z.enum(FLOW_STATES).optional(),
-  reference: z.string().refine(isReference, 'is not a reference').optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-});
+export const ListQuery = z
+  .strictObject({
+    kind: z.enum(FLOW_KINDS).optional(),
+    state: z.enum(FLOW_STATES).optional(),
+    reason: z.enum(PARK_REASONS).optional().meta({ description: 'Why it is parked.' }),
+    reference: z.string().refine(isReference, 'is not a reference').optional(),
+    limit: z.coerce.number().int().min(1).max(500).default(50),
+    after: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,4000}$/, 'is not the "next" of a page')
+      .optional()
+      .meta({ description: '`next` of the page before.' }),
+  })
+  .refine(({ reason, state = 'parked' }) => reason === undefined || state === 'parked', {
+    path: ['reason'],
+    message: 'is of parked flows alone',
+  });
 
 type ListQuery = z.infer<typeof ListQuery>;
 
 const LIST_WITHIN_MS = 10_000;
+/** A filter may leave little of each page of the server's: after so many, the rest is for the next request. */
+const MOST_PAGES = 20;
 
 /** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
-export function listFlows(deps: FlowOperationDeps, request: FastifyRequest) {
-  const query = parseBody(ListQuery, request.query, 'The query');
-  return deps.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, () => flowsOf(deps, query));
+export function listFlows(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowPage> {
+  const { after, ...query } = parseBody(ListQuery, request.query, 'The query');
+  return deps.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, () => pageOf(deps, query, after));
 }
 
-async function flowsOf(deps: FlowOperationDeps, query: ListQuery) {
-  const flows = [];
-  for await (const found of deps.client.workflow.list({ query: visibilityQuery(query), pageSize: query.limit })) {
-    const id = parseFlowId(found.workflowId);
-    if (id === undefined) continue;
-    const status = found.status.name;
-    const state = isTerminated(status)
-      ? await standingOfTerminated(deps, found)
-      : stateOf(status, found.searchAttributes[STATE_ATTRIBUTE]?.[0]);
-    if (state === undefined || state !== (query.state ?? state)) continue;
-    flows.push({
-      kind: id.kind,
-      reference: id.reference,
-      flowId: found.workflowId,
-      state,
-      startedAt: found.startTime.toISOString(),
-      closedAt: found.closeTime?.toISOString() ?? null,
-    });
-    if (flows.length >= query.limit) break;
+async function pageOf(deps: FlowOperationDeps, query: ListQuery, after: string | undefined): Promise<FlowPage> {
+  const wanted = query.reason === undefined ? query : { ...query, state: 'parked' as const };
+  const flows: ListedFlow[] = [];
+  let next: string | null = after ?? null;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    // Never more than there is room for: what a page holds is listed, or left out for good.
+    const page: ServerPage = await serverPage(deps, visibilityQuery(wanted), wanted.limit - flows.length, next);
+    const listed = await Promise.all(page.found.map((found) => flowOfRow(deps, found, wanted)));
+    const there = listed.filter((flow) => flow !== undefined);
+    flows.push(...(await withReasons(deps, there)).filter(({ reason }) => isWanted(wanted.reason, reason)));
+    next = page.next;
+    if (next === null || flows.length >= wanted.limit) break;
   }
-  return { flows };
+  return { flows, next };
+}
+
+/** One that could not be asked for its reason may have any: it is left in. */
+const isWanted = (wanted: ParkReason | undefined, reason: ParkReason | null): boolean =>
+  wanted === undefined || reason === null || reason === wanted;
+
+type Row = Awaited<ReturnType<typeof executionInfoFromRaw>>;
+interface ServerPage {
+  readonly found: readonly Row[];
+  readonly next: string | null;
+}
+
+/** The client's own `list` hides the token of the next page. */
+async function serverPage(
+  { client, store }: FlowOperationDeps,
+  query: string,
+  pageSize: number,
+  after: string | null,
+): Promise<ServerPage> {
+  const { namespace, loadedDataConverter } = client.options;
+  const nextPageToken = after === null ? new Uint8Array() : tokenIn(store, after);
+  const page = await client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken });
+  const decoded = page.executions.map((raw) => executionInfoFromRaw(raw, loadedDataConverter, raw, namespace));
+  const token = Buffer.from(page.nextPageToken ?? '').toString('base64url');
+  return { found: await Promise.all(decoded), next: token === '' ? null : markOf(store, token) + token };
+}
+
+const MARK_LENGTH = 16;
+
+/** The server answers a token that it did not make with any error at all: ours are marked. */
+const markOf = (store: Pick<Store, 'mac'>, token: string): string => store.mac('page', token).slice(0, MARK_LENGTH);
+
+/** @throws Refusal 400 */
+function tokenIn(store: Pick<Store, 'mac'>, after: string): Uint8Array {
+  const token = after.slice(MARK_LENGTH);
+  if (markOf(store, token) === after.slice(0, MARK_LENGTH)) return Buffer.from(token, 'base64url');
+  const errors = [{ path: 'after', message: 'is not the "next" of a page' }];
+  throw new Refusal(400, 'The query is not what is expected here. Look at after.', { errors });
+}
+
+async function flowOfRow(deps: FlowOperationDeps, found: Row, query: ListQuery): Promise<ListedFlow | undefined> {
+  const id = parseFlowId(found.workflowId);
+  if (id === undefined) return undefined;
+  const status = found.status.name;
+  const terminated = isTerminated(status);
+  const state = terminated
+    ? await standingOfTerminated(deps, found)
+    : stateOf(status, found.searchAttributes[STATE_ATTRIBUTE]?.[0]);
+  if (state === undefined || state !== (query.state ?? state)) return undefined;
+  const closedAt = found.closeTime?.toISOString() ?? null;
+  const { amount, currency } = found.memo ?? {};
+  return {
+    kind: id.kind,
+    reference: id.reference,
+    flowId: found.workflowId,
+    state,
+    startedAt: found.startTime.toISOString(),
+    closedAt,
+    amount: typeof amount === 'string' ? amount : null,
+    currency: typeof currency === 'string' ? currency : null,
+    reason: terminated && state === 'parked' ? 'terminated' : null,
+    since: terminated && state === 'parked' ? closedAt : null,
+  };
+}
+
+/** Asking a flow costs a worker a replay now and then. Past this the others are listed without. */
+const ASK_WITHIN_MS = 4_000;
+const ASKED_AT_ONCE = 8;
+
+/** Parked flows with why and since when: their own word, by their worker; null if none answers in time. */
+async function withReasons(deps: FlowOperationDeps, flows: readonly ListedFlow[]): Promise<readonly ListedFlow[]> {
+  const endsAtMs = deps.monotonicMs() + ASK_WITHIN_MS;
+  const known = [...flows];
+  const toAsk = [...flows.entries()].filter(([, flow]) => flow.state === 'parked' && flow.reason === null).values();
+  const turn = async (): Promise<void> => {
+    for (const [index, flow] of toAsk) {
+      if (deps.monotonicMs() > endsAtMs) return;
+      const parked = (await deps.reader.reportOfOpen(flow.flowId))?.view.parked;
+      if (parked) known[index] = { ...flow, reason: parked.reason, since: parked.since };
+    }
+  };
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, turn));
+  return known;
 }
 
 /** Every word in it comes from our own vocabularies or matches the grammar of references: nothing to escape. */
-export function visibilityQuery({ kind, state, reference }: Omit<ListQuery, 'limit'>): string {
+export function visibilityQuery({ kind, state, reference }: Pick<ListQuery, 'kind' | 'state' | 'reference'>): string {
   const kinds = kind === undefined ? FLOW_KINDS : [kind];
   const inList = (values: readonly string[]) => `(${values.map((value) => `'${value}'`).join(', ')})`;
   // A run that continued as new is no flow: the one that it continued as is.

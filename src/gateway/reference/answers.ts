@@ -42,8 +42,13 @@ export const FlowList = z.object({
       state,
       startedAt: at(),
       closedAt: at().nullable(),
+      amount: z.string().nullable().meta({ description: 'Null of flows that another Temporal client started.' }),
+      currency: z.string().nullable(),
+      reason: z.string().nullable().meta({ description: 'Why it is parked; null if no worker answered in time.' }),
+      since: at().nullable().meta({ description: 'Since when it is parked.' }),
     }),
   ),
+  next: z.string().nullable().meta({ description: '`after` of the next page; null at the end.' }),
 });
 
 export const FlowAnswers = z.object({
