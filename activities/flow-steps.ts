@@ -5,8 +5,7 @@ import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
 import type { FlowDefinition, Submission } from '../src/flows/flow.js';
 import { flowOf } from '../src/flows/index.js';
 import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
-import { submitFingerprint } from '../src/store/store-key.js';
-import { canonicalJson } from '../src/store/canonical-json.js';
+import { fingerprintOf, submitFingerprint } from '../src/store/store-key.js';
 import { isPlaintext } from '../src/protocol/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
 import { asking, proves, statusLookups } from './status-lookups.js';
@@ -191,7 +190,7 @@ export function checkInput<Input>(
   if (timeScale !== undefined && timeScale !== 1 && !deps.serviceIsOnLoopback) {
     throw endsFlow('invalid_input', 'timeScale: other than 1 is possible only with a service on loopback');
   }
-  return { input, fingerprint: deps.store.mac('flow-input', canonicalJson(definition.decidedBy(input))) };
+  return { input, fingerprint: fingerprintOf(deps.store, 'flow-input', definition.decidedBy(input)) };
 }
 
 /** The kind's own rules alone: also for what was ordered after the start. */

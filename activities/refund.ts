@@ -1,6 +1,6 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
 import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
-import { canonicalJson } from '../src/store/canonical-json.js';
+import { fingerprintOf } from '../src/store/store-key.js';
 import { toWireNumber, sameAmount } from '../src/money.js';
 import type { RefundOrder, SubmitOutcome } from './types.js';
 import type { ActivityDeps } from './deps.js';
@@ -16,7 +16,7 @@ export function createRefundActivities(deps: ActivityDeps) {
     async submitRefund(order: RefundOrder): Promise<{ outcome: SubmitOutcome; fingerprint: string }> {
       const { flowId, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
       const decided = { receiverAddress, chain, token, cryptoAmount };
-      const fingerprint = deps.store.mac('refund', canonicalJson(decided));
+      const fingerprint = fingerprintOf(deps.store, 'refund', decided);
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
       const outcome = await submitUnderClaim(deps, {
         claim,

@@ -9,6 +9,7 @@ import { addCancelCommand } from './commands/cancel.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEventsCommand } from './commands/events.js';
 import { addGatewayCommand } from './commands/gateway.js';
+import { addKeysCommand } from './commands/keys.js';
 import { addListCommand } from './commands/list.js';
 import { addPayCommand } from './commands/pay.js';
 import { addRefundInvoiceCommand } from './commands/refund-invoice.js';
@@ -35,6 +36,7 @@ const COMMANDS = {
     addSandboxCommand,
     addDoctorCommand,
     addStoreCommand,
+    addKeysCommand,
     addTemporalCommand,
   ],
   'Flows:': [addStartCommand, addListCommand, addShowCommand, addWatchCommand, addWaitCommand],

@@ -11,6 +11,14 @@ export function callbackCapability(store: { mac(purpose: string, text: string): 
   return store.mac('callback', flowId).slice(0, LENGTH);
 }
 
+/** The same by every key of the store: a flow under way has that of before a rotation. */
+export function callbackCapabilities(
+  store: { macs(purpose: string, text: string): readonly string[] },
+  flowId: string,
+): readonly string[] {
+  return store.macs('callback', flowId).map((mac) => mac.slice(0, LENGTH));
+}
+
 /** Where the service is asked to call back for one flow: a path of the gateway. */
 export function callbackUrl(publicUrl: string, flowId: string, capability: string): string {
   return `${publicUrl.replace(/\/+$/, '')}/callbacks/${flowId}/${capability}`;

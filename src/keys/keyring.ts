@@ -7,6 +7,8 @@ export interface PayloadKey {
 /** The active key seals; every key opens. That is how keys rotate: put the new one first, drop the old one last. */
 export interface Keyring {
   readonly active: PayloadKey;
+  /** In the order in which they were given: the active one first. */
+  readonly ids: readonly string[];
   find(id: string): PayloadKey | undefined;
 }
 
@@ -32,7 +34,7 @@ export function createKeyring(keys: readonly PayloadKey[]): Keyring {
   if (active === undefined) throw new InvalidKeysError('There is no payload key; give at least one as id:base64');
   const byId = new Map(keys.map((key) => [key.id, key]));
   if (byId.size !== keys.length) throw new InvalidKeysError('Two payload keys have the same id');
-  return { active, find: (id) => byId.get(id) };
+  return { active, ids: [...byId.keys()], find: (id) => byId.get(id) };
 }
 
 function parseKey(entry: string, index: number): PayloadKey {

@@ -42,8 +42,8 @@ export function open(keyring: Keyring, sealed: Uint8Array, context: string): Uin
   const bodyLength = sealed.length - headLength - NONCE_BYTES - TAG_BYTES;
   if (sealed[0] !== VERSION || bodyLength < 0) throw new SealBrokenError();
   const head = sealed.subarray(0, headLength);
-  const keyId = Buffer.from(head.subarray(2)).toString('latin1');
-  if (!KEY_ID.test(keyId)) throw new SealBrokenError();
+  const keyId = keyIdOf(head);
+  if (keyId === undefined) throw new SealBrokenError();
   const key = keyring.find(keyId);
   if (key === undefined) throw new UnknownKeyError(keyId);
 
@@ -59,6 +59,15 @@ export function open(keyring: Keyring, sealed: Uint8Array, context: string): Uin
     throw new SealBrokenError();
   }
 }
+
+/** The id of the key that sealed these bytes, of which the first `LONGEST_HEAD` are enough; undefined if they are no seal. */
+export function keyIdOf(sealed: Uint8Array): string | undefined {
+  const keyId = Buffer.from(sealed.subarray(2, 2 + (sealed[1] ?? 0))).toString('latin1');
+  return sealed[0] === VERSION && KEY_ID.test(keyId) ? keyId : undefined;
+}
+
+/** Bytes: version, length, and the longest key id. */
+export const LONGEST_HEAD = 66;
 
 const heads = new WeakMap<PayloadKey, Buffer>();
 

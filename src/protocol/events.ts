@@ -19,11 +19,13 @@ export interface ReceivedEvent {
   readonly proof: Proof | null;
   /** Keyed hash of what the body says: equal content is one event, whatever its delivery id. */
   readonly contentHash: string;
+  /** The same by the keys that the store had before: a repetition of an event from before a rotation is known by them. */
+  readonly earlierHashes?: readonly string[];
   /** The parsed body. Sealed on disk; undefined once it was purged. */
   readonly body: unknown;
 }
 
-export interface InboxRow extends ReceivedEvent {
+export interface InboxRow extends Omit<ReceivedEvent, 'earlierHashes'> {
   readonly state: InboxState;
   /** Why it is in this state, in words for a person. */
   readonly detail: string | null;

@@ -3,6 +3,7 @@ import { integer, turnOf, type SqlConnection, type Dialect } from './sql-connect
 import { StoreRequestError, StoreTooNewError } from './store-errors.js';
 export const LIBSQL: Dialect = {
   elements: 'json_each',
+  flowOrNone: `ifnull(flow_id, '')`,
   idsAsJson: 'json_group_array(id)',
   // The second one is a retry of a receipt that was committed, though its caller got another answer.
   onRepeatedEvent: `
@@ -21,6 +22,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const POSTGRES: Dialect = {
   elements: 'json_array_elements_text',
+  flowOrNone: `(coalesce(flow_id, ''))`,
   idsAsJson: 'json_agg(id ORDER BY seq)::text',
   // That one is asked for the content first: a retry, which has both, ends here.
   onRepeatedEvent: `

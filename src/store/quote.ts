@@ -33,14 +33,15 @@ export interface QuoteStore {
 /** A quote is valid for a minute; a flow that was delayed still learns how old its own is. */
 const KEPT_MS = 86_400_000;
 
+/** What the terms of a quote are bound to. */
+export const quotePlace = (account: string, rateId: string): readonly string[] => ['quotes', account, rateId, 'terms'];
+
 export function createSqlQuotes(deps: {
   readonly db: SqlConnection;
   readonly sealed: SealedJson;
   readonly now: () => number;
 }): QuoteStore {
   const { db, sealed, now } = deps;
-  const placeOf = (account: string, rateId: string) => ['quotes', account, rateId, 'terms'];
-
   return {
     async remember(account, quote, tookMs) {
       const { rateId } = quote;
@@ -51,7 +52,7 @@ export function createSqlQuotes(deps: {
           // The first one stays: a rate id that is given twice is as old as it was.
           sql: `INSERT INTO quotes (account, rate_id, quoted_at, terms) VALUES (?, ?, ?, ?)
                 ON CONFLICT (account, rate_id) DO NOTHING`,
-          params: [account, rateId, nowMs - Math.ceil(tookMs), sealed.seal(placeOf(account, rateId), quote)],
+          params: [account, rateId, nowMs - Math.ceil(tookMs), sealed.seal(quotePlace(account, rateId), quote)],
         },
       ];
       await db.write(request, turnOf.quotes);
@@ -62,7 +63,7 @@ export function createSqlQuotes(deps: {
       const [found] = await db.read([{ sql, params: [account, rateId] }]);
       const row = found?.rows[0];
       if (row === undefined) return undefined;
-      const terms = sealed.open(placeOf(account, rateId), row['terms'] as SqlBlob) as QuoteTerms;
+      const terms = sealed.open(quotePlace(account, rateId), row['terms'] as SqlBlob) as QuoteTerms;
       return { ...terms, ageMs: Math.max(0, now() - integer(row, 'quoted_at')) };
     },
   };

@@ -2,7 +2,9 @@ import type { Claim, ClaimKey, ClaimPhase, ClaimStore, KeptAnswer, Reservation }
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
+import { newestMac, sameFingerprint } from '../protocol/fingerprint.js';
 import type { Rejection } from '../protocol/messages.js';
+import { StoreUnavailableError } from './store-errors.js';
 
 const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
 const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
@@ -23,8 +25,10 @@ export function createSqlClaims(deps: {
   readonly db: SqlConnection;
   readonly sealed: SealedJson;
   readonly now: () => number;
+  /** True if the store's HMAC keys were rotated since they were read. */
+  readonly refreshKeys: () => Promise<boolean>;
 }): ClaimStore {
-  const { db, sealed, now } = deps;
+  const { db, sealed, now, refreshKeys } = deps;
 
   /** Trusted events of the flow with one of those statuses; the claim that sends reads it in its own transaction. */
   const CONTRADICTION = `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NOT NULL
@@ -54,6 +58,7 @@ export function createSqlClaims(deps: {
   return {
     async reserve(key, { owner, flowId, fingerprint, epoch }): Promise<Reservation> {
       const at = now();
+      const macs = JSON.stringify(fingerprint.split(' '));
       const [before, , after] = await write(key, [
         { sql: SELECT_WITH_SENDS, params: values(key) },
         {
@@ -62,8 +67,8 @@ export function createSqlClaims(deps: {
                 VALUES (?, ?, ?, ${unlessEarlier('reserved')}, ?, ?, ?, ?)
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET owner = excluded.owner, flow_id = excluded.flow_id, reserved_at = excluded.reserved_at
-                WHERE claims.phase = 'reserved' AND claims.fingerprint = excluded.fingerprint`,
-          params: [...values(key), epoch ?? LATEST, owner, flowId, fingerprint, at],
+                WHERE claims.phase = 'reserved' AND claims.fingerprint IN (SELECT value FROM ${db.dialect.elements}(?))`,
+          params: [...values(key), epoch ?? LATEST, owner, flowId, newestMac(fingerprint), at, macs],
         },
         { sql: SELECT, params: values(key) },
       ]);
@@ -73,7 +78,11 @@ export function createSqlClaims(deps: {
         if (made?.phase === 'sending') return { kind: 'sending', since: new Date(at).toISOString() };
         return { kind: 'reserved', takenOver: false };
       }
-      if (found.fingerprint !== fingerprint) return { kind: 'other-fingerprint' };
+      if (!sameFingerprint(found.fingerprint, fingerprint)) {
+        // By a key that this process has not read yet: the next attempt compares with it.
+        if (await refreshKeys()) throw new StoreUnavailableError('KEYS_ROTATED', 'database');
+        return { kind: 'other-fingerprint' };
+      }
       return reservationOf(claimOf(found, sealed), owner, integer(before?.rows[0], 'sends_ordered') > 0);
     },
 
@@ -172,7 +181,7 @@ export function createSqlClaims(deps: {
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
                 WHERE claims.phase = 'reserved' AND ${SENDS_ORDERED} = 0`,
-          params: [...values(key), epoch ?? LATEST, flowId, fingerprint, at, at, seal(key, 'reason', reason)],
+          params: [...values(key), epoch ?? LATEST, flowId, newestMac(fingerprint), at, at, seal(key, 'reason', reason)],
         },
         { sql: SELECT, params: values(key) },
       ]);
@@ -256,10 +265,10 @@ interface ClaimRow {
   readonly reason: SqlBlob | null;
 }
 
-type SealedColumn = 'answer' | 'rejection' | 'kept' | 'reason' | 'note';
+export type SealedColumn = 'answer' | 'rejection' | 'kept' | 'reason' | 'note';
 
 /** What a sealed column of a claim is bound to. */
-function placeOf(key: ClaimKey, column: SealedColumn): readonly string[] {
+export function placeOf(key: ClaimKey, column: SealedColumn): readonly string[] {
   return ['claims', key.account, key.operation, key.reference, column];
 }
 

@@ -44,11 +44,30 @@ export function createSqlInbox(deps: {
     return { kind: 'duplicate', id: text(row, 'id') };
   };
 
+  /** The row of the same content from before the store's HMAC key was rotated. */
+  const knownByEarlierKey = async (
+    { source, flowId, proof }: ReceivedEvent,
+    earlierHashes: readonly string[],
+  ): Promise<string | undefined> => {
+    const sql = `SELECT id FROM inbox WHERE source = ? AND ${db.dialect.flowOrNone} = ? AND came_trusted = ?
+                 AND content_hash IN (SELECT value FROM ${db.dialect.elements}(?)) LIMIT 1`;
+    const params = [source, flowId ?? '', proof === null ? 0 : 1, JSON.stringify(earlierHashes)];
+    const [found] = await db.read([{ sql, params }]);
+    const id = found?.rows[0]?.['id'];
+    if (typeof id !== 'string') return undefined;
+    await write([{ sql: `UPDATE inbox SET repeats = repeats + 1 WHERE id = ?`, params: [id] }]);
+    return id;
+  };
+
   return {
     ...leases,
 
     // Most events are new, and a statement that has nothing to give back costs a quarter less.
     async receive(event, leaseMs) {
+      if (event.earlierHashes !== undefined && event.earlierHashes.length > 0) {
+        const known = await knownByEarlierKey(event, event.earlierHashes);
+        if (known !== undefined) return { kind: 'duplicate', id: known };
+      }
       const body = event.body === undefined ? null : sealed.sealParsed(placeOf(event.id, 'body'), event.body);
       const at = now();
       const trusted = event.proof === null ? 0 : 1;
@@ -214,7 +233,7 @@ interface StoredEvent {
 }
 
 /** What a sealed column of an event is bound to. */
-function placeOf(id: string, column: 'body' | 'detail'): readonly string[] {
+export function placeOf(id: string, column: 'body' | 'detail'): readonly string[] {
   return ['inbox', id, column];
 }
 
@@ -239,8 +258,9 @@ function inboxRowOf(row: StoredEvent, sealed: SealedJson): InboxRow {
 
 /** The row of an event that was stored at that moment, as it would be read. */
 function newRowOf(event: ReceivedEvent, receivedAtMs: number): InboxRow {
+  const { earlierHashes: _earlierHashes, ...stored } = event;
   return {
-    ...event,
+    ...stored,
     state: 'waiting',
     detail: null,
     receivedAt: iso(receivedAtMs),

@@ -1,41 +1,120 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { open, seal, type Keyring } from '../keys/index.js';
+import { keyIdOf, open, seal, type Keyring } from '../keys/index.js';
 import { turnOf, type SqlConnection } from './sql-connection.js';
 import type { SqlBlob } from './sql-message.js';
 import { canonicalJson } from './canonical-json.js';
 
 const PLACE = JSON.stringify(['meta', 'store-key']);
 
+/** The content of the sealed row `store-key`. */
+interface KeyRecord {
+  /** HMAC keys, base64, newest first. The newest makes; all compare, since claims are kept for ever. */
+  readonly macKeys: readonly string[];
+  /** For each payload key that was replaced: when `towline keys rotate` last found the store sealed with it, ms. */
+  readonly replaced: Readonly<Record<string, number>>;
+}
+
+/** The store's own HMAC keys, which every fingerprint, content hash and capability depends on. */
+export interface StoreKey {
+  /** HMAC-SHA256 (hex) by the newest key; `purpose` separates the uses. */
+  mac(purpose: string, text: string): string;
+  /** By every key, newest first: to compare with what was made before a rotation. */
+  macs(purpose: string, text: string): readonly string[];
+  /** Reads the keys again: true if another process rotated them since. @throws UnknownKeyError @throws SealBrokenError */
+  refresh(): Promise<boolean>;
+  /** When each payload key that was replaced was last found in use, ms. */
+  replaced(): Readonly<Record<string, number>>;
+  /**
+   * Seals the keys with the active payload key. If another one had sealed them, it also makes a new HMAC key: whoever
+   * knows the old payload key may know the earlier ones.
+   *
+   * @param stillSealing payload keys, besides, that rows were found sealed with
+   */
+  rotate(stillSealing: readonly string[]): Promise<void>;
+}
+
 /**
- * The store's own HMAC key. Made at first open, sealed, and never changed: every fingerprint ever taken depends on it.
+ * Made at first open, and sealed.
  *
  * @throws UnknownKeyError @throws SealBrokenError where the payload keys are not those it was sealed with
  */
-export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, nowMs: number): Promise<Uint8Array> {
-  const candidate = seal(keyring, randomBytes(32), PLACE);
-  const [, found] = await db.write(
-    [
-      { sql: `INSERT INTO meta VALUES ('store-key', ?, ?) ON CONFLICT DO NOTHING`, params: [candidate, nowMs] },
-      { sql: `SELECT value FROM meta WHERE name = 'store-key'`, params: [] },
-    ],
-    turnOf.meta,
-  );
-  const sealed = found?.rows[0]?.['value'];
-  return open(keyring, new Uint8Array(sealed as SqlBlob), PLACE);
+export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, now: () => number): Promise<StoreKey> {
+  const sealRecord = (record: KeyRecord) => seal(keyring, Buffer.from(JSON.stringify(record), 'utf8'), PLACE);
+  const openRecord = (sealed: Uint8Array) =>
+    JSON.parse(Buffer.from(open(keyring, sealed, PLACE)).toString('utf8')) as KeyRecord;
+
+  const made = sealRecord({ macKeys: [newKey()], replaced: {} });
+  const make = `INSERT INTO meta VALUES ('store-key', ?, ?) ON CONFLICT DO NOTHING`;
+  const [, first] = await db.write([{ sql: make, params: [made, now()] }, SELECT], turnOf.meta);
+  let sealed = bytesOf(first?.rows[0]?.['value']);
+  let record = openRecord(sealed);
+  let keys = keysOf(record);
+
+  const read = async (): Promise<boolean> => {
+    const [found] = await db.read([SELECT]);
+    const present = bytesOf(found?.rows[0]?.['value']);
+    if (Buffer.compare(present, sealed) === 0) return false;
+    record = openRecord(present);
+    sealed = present;
+    const before = keys.length;
+    keys = keysOf(record);
+    return keys.length !== before;
+  };
+  let reading: Promise<boolean> | undefined;
+  /** One read for all who ask meanwhile: a flood of forged capabilities is no flood of reads. */
+  const refresh = (): Promise<boolean> => {
+    reading ??= read().finally(() => (reading = undefined));
+    return reading;
+  };
+  const macs = (purpose: string, text: string) => keys.map((key) => mac(key, purpose, text));
+
+  return {
+    mac: (purpose, text) => mac(keys[0] ?? new Uint8Array(), purpose, text),
+    macs,
+    refresh,
+    replaced: () => record.replaced,
+    async rotate(stillSealing) {
+      for (;;) {
+        await refresh();
+        const sealer = keyIdOf(sealed);
+        const isOther = sealer !== undefined && sealer !== keyring.active.id;
+        const found = [...stillSealing, ...(isOther ? [sealer] : [])].filter((id) => id !== keyring.active.id);
+        if (found.length === 0) return;
+        const { [keyring.active.id]: _, ...others } = record.replaced;
+        const replaced = { ...others, ...Object.fromEntries(found.map((id) => [id, now()])) };
+        const next = sealRecord({ macKeys: isOther ? [newKey(), ...record.macKeys] : record.macKeys, replaced });
+        // Only as it was read: of two rotations at once, one begins anew.
+        const update = `UPDATE meta SET value = ?, at = ? WHERE name = 'store-key' AND value = ?`;
+        const [updated] = await db.write([{ sql: update, params: [next, now(), sealed] }], turnOf.meta);
+        await refresh();
+        if (updated?.changes === 1) return;
+      }
+    },
+  };
 }
+
+const SELECT = { sql: `SELECT value FROM meta WHERE name = 'store-key'`, params: [] };
+
+const newKey = (): string => randomBytes(32).toString('base64');
+const keysOf = ({ macKeys }: KeyRecord) => macKeys.map((key) => new Uint8Array(Buffer.from(key, 'base64')));
+const bytesOf = (value: unknown) => new Uint8Array(value as SqlBlob);
 
 /** The length in front keeps ("a", "bc") and ("ab", "c") apart. */
-export function mac(storeKey: Uint8Array, purpose: string, text: string): string {
-  return createHmac('sha256', storeKey).update(`${purpose.length}:${purpose}:${text}`, 'utf8').digest('hex');
+function mac(key: Uint8Array, purpose: string, text: string): string {
+  return createHmac('sha256', key).update(`${purpose.length}:${purpose}:${text}`, 'utf8').digest('hex');
 }
 
-/** What distinguishes one POST from another under the same claim: what its caller decided, under the store's own key. */
-export function submitFingerprint(
-  store: { mac(purpose: string, text: string): string },
-  operation: string,
-  decided: unknown,
-): string {
-  return store.mac(`submit ${operation}`, canonicalJson(decided));
+/**
+ * What distinguishes one request from another under the same reference: MACs of what its caller decided, by every key of
+ * the store, newest first. A claim keeps the newest alone, so that an earlier key, should it be stolen, tells nothing of it.
+ */
+export function fingerprintOf(store: Pick<StoreKey, 'macs'>, purpose: string, decided: unknown): string {
+  return store.macs(purpose, canonicalJson(decided)).join(' ');
+}
+
+/** The fingerprint of a POST for its claim. */
+export function submitFingerprint(store: Pick<StoreKey, 'macs'>, operation: string, decided: unknown): string {
+  return fingerprintOf(store, `submit ${operation}`, decided);
 }
 
 /** JSON values as sealed bytes. The place (table, row, column) is bound to them: a value moved elsewhere is broken. */

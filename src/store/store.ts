@@ -3,20 +3,23 @@ import type { ClaimStore } from './claim.js';
 import { type DeploymentStore, createDeploymentStore } from './deployment.js';
 import type { InboxStore } from './inbox.js';
 import { type QuoteStore, createSqlQuotes } from './quote.js';
-import { createSealedJson, loadOrMakeStoreKey, mac } from './store-key.js';
+import { createSealedJson, loadOrMakeStoreKey, type StoreKey } from './store-key.js';
+import { createStoreKeys, type StoreKeys } from './sealed-rows.js';
 import { createSqlClaims } from './sql-claims.js';
 import { turnOf, type SqlConnection } from './sql-connection.js';
 import { createSqlInbox } from './sql-inbox.js';
 
 /** Claims, inbox and remembered quotes, durable. Embedded (libsql) or shared (Postgres); both behave the same. */
-export interface Store {
+export interface Store extends Pick<StoreKey, 'mac' | 'macs'> {
   readonly claims: ClaimStore;
   readonly inbox: InboxStore;
   readonly quotes: QuoteStore;
   readonly deployment: DeploymentStore;
 
-  /** HMAC-SHA256 (hex) under the store's own key, which never rotates; `purpose` separates the uses. */
-  mac(purpose: string, text: string): string;
+  /** For `towline keys`. */
+  readonly keys: StoreKeys;
+  /** Before something is refused for its MAC: true if another process rotated the store's keys, and it may be good. */
+  refreshKeys(): Promise<boolean>;
 
   /** Resolves while the store can write durably, else throws StoreUnavailableError. */
   check(): Promise<void>;
@@ -25,14 +28,17 @@ export interface Store {
 
 /** On a connection whose schema is up to date, which the store then owns. */
 export async function createStore(db: SqlConnection, keyring: Keyring, now: () => number): Promise<Store> {
-  const storeKey = await loadOrMakeStoreKey(db, keyring, now());
+  const storeKey = await loadOrMakeStoreKey(db, keyring, now);
   const sealed = createSealedJson(keyring);
   return {
-    claims: createSqlClaims({ db, sealed, now }),
+    claims: createSqlClaims({ db, sealed, now, refreshKeys: () => storeKey.refresh() }),
     inbox: createSqlInbox({ db, sealed, now }),
     quotes: createSqlQuotes({ db, sealed, now }),
     deployment: await createDeploymentStore(db, now),
-    mac: (purpose, text) => mac(storeKey, purpose, text),
+    keys: createStoreKeys({ db, keyring, storeKey }),
+    mac: (purpose, text) => storeKey.mac(purpose, text),
+    macs: (purpose, text) => storeKey.macs(purpose, text),
+    refreshKeys: () => storeKey.refresh(),
     async check() {
       const sql = `INSERT INTO meta VALUES ('check', NULL, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
       await db.write([{ sql, params: [now()] }], turnOf.meta);

@@ -10,6 +10,7 @@ import {
   WorkflowUpdateStage,
 } from '@temporalio/client';
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
+import { newestMac } from '../protocol/fingerprint.js';
 import { type FlowKind, UPDATES } from '../protocol/vocabulary.js';
 import { startOptions, type StartFlowDeps } from './start-flow.js';
 import type { SubmitAnswer } from '../protocol/messages.js';
@@ -62,7 +63,7 @@ export async function startAndAwaitAnswer(
 }
 
 /** The same update for everybody who asks for this answer: a run holds ten open ones, and this is one of them. */
-export const answerUpdateId = (fingerprint: string): string => `answer-${fingerprint}`;
+export const answerUpdateId = (fingerprint: string): string => `answer-${newestMac(fingerprint)}`;
 
 /** Waits for a flow's word on one update, `answer` or `pay`. The same id is the same update, however often it is sent. */
 export async function awaitUpdate(

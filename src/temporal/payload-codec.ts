@@ -5,7 +5,8 @@ import { open, seal, SealBrokenError, UnknownKeyError, type Keyring } from '../k
 import { PLAINTEXT, UNDECODABLE, UNKNOWN_KEY } from '../protocol/plaintext-marker.js';
 
 export const ENCRYPTED = 'binary/encrypted';
-const KEY_ID = 'encryption-key-id';
+/** The member of a payload's metadata that names its key, in the clear. */
+export const KEY_ID = 'encryption-key-id';
 
 interface PayloadCodecDeps {
   readonly keyring: Keyring;

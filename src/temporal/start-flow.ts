@@ -16,12 +16,13 @@ import {
 } from '../protocol/vocabulary.js';
 import type { Store } from '../store/store.js';
 import type { FlowDefinition } from '../flows/flow.js';
-import { canonicalJson } from '../store/canonical-json.js';
+import { sameFingerprint } from '../protocol/fingerprint.js';
+import { fingerprintOf } from '../store/store-key.js';
 import type { FlowEvent } from '../protocol/messages.js';
 
 export interface StartFlowDeps {
   readonly client: Client;
-  readonly store: Pick<Store, 'mac'>;
+  readonly store: Pick<Store, 'macs'>;
   /** @default `towline` */
   readonly taskQueue?: string;
 }
@@ -87,7 +88,7 @@ export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unkn
     }
     const known = found.memo?.['fingerprint'];
     if (typeof known !== 'string') throw new OtherRequestError(flowId, 'and its content cannot be compared with this');
-    if (known !== fingerprint) throw new OtherRequestError(flowId);
+    if (!sameFingerprint(known, fingerprint)) throw new OtherRequestError(flowId);
     return { started: false, flowId, runId: found.runId };
   }
 }
@@ -124,11 +125,11 @@ export class OtherRequestError extends Error {
 
 /** What distinguishes one request from another under the same reference. Keyed, so that it says nothing to who can read it. */
 export function flowFingerprint<Input>(
-  store: Pick<Store, 'mac'>,
+  store: Pick<Store, 'macs'>,
   flow: Pick<FlowDefinition<Input>, 'decidedBy'>,
   input: Input,
 ): string {
-  return store.mac('flow-input', canonicalJson(flow.decidedBy(input)));
+  return fingerprintOf(store, 'flow-input', flow.decidedBy(input));
 }
 
 /** `not-found`: closed, or never started; `describe` says which. */

@@ -3,10 +3,10 @@ import { createProgram } from '../../src/cli/program.js';
 import { run } from './run.js';
 
 const COMMANDS =
-  'up gateway worker sandbox doctor store temporal start list show watch wait approve pay refund-invoice cancel resolve events callbacks account'.split(
+  'up gateway worker sandbox doctor store keys temporal start list show watch wait approve pay refund-invoice cancel resolve events callbacks account'.split(
     ' ',
   );
-const NESTED = ['events list', 'events show', 'events replay', 'callbacks resend', 'store raise-epoch'].concat(
+const NESTED = ['events list', 'events show', 'events replay', 'callbacks resend', 'store raise-epoch', 'keys list', 'keys rotate'].concat(
   ['create', 'verify', 'api-key', 'webhook'].map((name) => `account ${name}`),
 );
 

@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 import type { DescribedStep } from '../../activities/types.js';
+import { sameFingerprint } from '../../src/protocol/fingerprint.js';
 import type { PayOrder, SubmitAnswer } from '../../src/protocol/messages.js';
 import type { Payment } from '../engine/payment.js';
 import { act } from '../engine/activities.js';
@@ -33,7 +34,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
     const payment = served;
     const { input, ...terms } = await describe(flow, payment, order);
     const first = payment.steps[PAY.step];
-    if (first !== undefined && first.claim.fingerprint !== terms.claim.fingerprint) {
+    if (first !== undefined && !sameFingerprint(first.claim.fingerprint, terms.claim.fingerprint)) {
       throw notAllowed('other_request', 'Another payment of this invoice was ordered before. It stands.');
     }
     if (first === undefined) {

@@ -98,10 +98,12 @@ export async function loadKeyring(settings: Pick<Settings, 'payloadKeys' | 'towl
  */
 export function callbackSecrets(
   settings: Pick<Settings, 'callbackSecrets' | 'development'>,
-  store: Pick<Store, 'mac'>,
+  store: Pick<Store, 'macs'>,
 ): readonly string[] {
   if (settings.callbackSecrets.length > 0 || !settings.development) return settings.callbackSecrets;
-  return [`whsec_${Buffer.from(store.mac('callback-secret', ''), 'hex').toString('base64')}`];
+  // By the first key that the store had: receivers know it, and nobody gives them another one.
+  const derived = store.macs('callback-secret', '').at(-1) ?? '';
+  return [`whsec_${Buffer.from(derived, 'hex').toString('base64')}`];
 }
 
 /** One line of JSON for each entry; on a terminal, lines for people. */

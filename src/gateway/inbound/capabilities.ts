@@ -1,15 +1,20 @@
 import type { Settings } from '../../config/settings-shape.js';
-import { callbackCapability } from '../../flows/capability.js';
+import { callbackCapabilities } from '../../flows/capability.js';
 import type { Store } from '../../store/store.js';
 import { equalSecrets } from '../http/bearer-token.js';
 
 const LENGTH = 43;
 
-/** The unguessable parts of URLs. All but the configured one are derived from the store's key and stored nowhere. */
+/**
+ * The unguessable parts of URLs. All but the configured one are derived from the store's keys and stored nowhere: the
+ * newest key makes them, and those of earlier keys are accepted.
+ */
 export interface Capabilities {
   isCallback(flowId: string, given: string): boolean;
   isSettlement(given: string): boolean;
   isWebhook(given: string): boolean;
+  /** Before one is refused: true if the store's keys were rotated since, and it is to be asked about again. */
+  refresh(): Promise<boolean>;
   /** Undefined where there is none: then `/settlements/…` is an unknown path. */
   readonly settlement: string | undefined;
   readonly webhook: string;
@@ -17,32 +22,44 @@ export interface Capabilities {
 
 type Account = Pick<Settings, 'serviceAccount' | 'settlementCapability' | 'development'>;
 
-export function createCapabilities(store: Pick<Store, 'mac'>, settings: Account): Capabilities {
-  const derived = settings.development ? store.mac('settlement', settings.serviceAccount).slice(0, LENGTH) : undefined;
-  const settlement = settings.settlementCapability ?? derived;
-  const webhook = store.mac('webhook', settings.serviceAccount).slice(0, LENGTH);
-  const ofFlow = remembering((flowId) => callbackCapability(store, flowId));
+export function createCapabilities(store: Pick<Store, 'macs' | 'refreshKeys'>, settings: Account): Capabilities {
+  const ofAccount = (purpose: 'settlement' | 'webhook') =>
+    store.macs(purpose, settings.serviceAccount).map((mac) => mac.slice(0, LENGTH));
+  const settlements = () => {
+    if (settings.settlementCapability !== undefined) return [settings.settlementCapability];
+    return settings.development ? ofAccount('settlement') : [];
+  };
+  const ofFlow = remembering((flowId) => callbackCapabilities(store, flowId));
+  const isAmong = (given: string, known: readonly string[]) => known.some((one) => equalSecrets(given, one));
   return {
-    settlement,
-    webhook,
-    isCallback: (flowId, given) => equalSecrets(given, ofFlow(flowId)),
-    isSettlement: (given) => settlement !== undefined && equalSecrets(given, settlement),
-    isWebhook: (given) => equalSecrets(given, webhook),
+    settlement: settlements()[0],
+    webhook: ofAccount('webhook')[0] ?? '',
+    isCallback: (flowId, given) => isAmong(given, ofFlow.of(flowId)),
+    isSettlement: (given) => isAmong(given, settlements()),
+    isWebhook: (given) => isAmong(given, ofAccount('webhook')),
+    async refresh() {
+      const rotated = await store.refreshKeys();
+      if (rotated) ofFlow.forget();
+      return rotated;
+    },
   };
 }
 
 /** A flow receives several callbacks, and to derive is dearer than to remember. */
 const MOST_REMEMBERED = 5_000;
 
-function remembering(derive: (flowId: string) => string): (flowId: string) => string {
-  const known = new Map<string, string>();
-  return (flowId) => {
-    const before = known.get(flowId);
-    if (before !== undefined) return before;
-    if (known.size >= MOST_REMEMBERED) known.clear();
-    const derived = derive(flowId);
-    known.set(flowId, derived);
-    return derived;
+function remembering(derive: (flowId: string) => readonly string[]) {
+  const known = new Map<string, readonly string[]>();
+  return {
+    forget: () => known.clear(),
+    of(flowId: string): readonly string[] {
+      const before = known.get(flowId);
+      if (before !== undefined) return before;
+      if (known.size >= MOST_REMEMBERED) known.clear();
+      const derived = derive(flowId);
+      known.set(flowId, derived);
+      return derived;
+    },
   };
 }
 

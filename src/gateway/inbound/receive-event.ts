@@ -12,7 +12,7 @@ import type { SignatureProfile } from './signatures.js';
 import type { InboxSource, Proof, ReceivedEvent } from '../../protocol/events.js';
 
 export interface ReceiveDeps {
-  readonly store: Pick<Store, 'mac'>;
+  readonly store: Pick<Store, 'macs'>;
   /** Into the inbox: durable when it resolves. */
   readonly receive: (event: ReceivedEvent) => Promise<Pick<Receipt, 'kind'>>;
   readonly newEventId: () => string;
@@ -68,12 +68,14 @@ async function storeEvent(
   // Anybody may post to the settlement path: without a limit, anybody could fill the disk.
   if (proof === null) deps.unproven.take(networkOf(request.ip), unitsOf(raw));
   try {
+    const [contentHash = '', ...earlierHashes] = deps.store.macs('event', canonicalJson(contentOf(value)));
     const event = {
       id: deps.newEventId(),
       source: arrival.source,
       ...(await arrival.label(value)),
       proof,
-      contentHash: deps.store.mac('event', canonicalJson(contentOf(value))),
+      contentHash,
+      earlierHashes,
       body: value,
     };
     const { kind } = await deps.receive(event);

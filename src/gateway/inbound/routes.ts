@@ -10,7 +10,7 @@ import type { Profiles } from './signatures.js';
 import { receiveEvent, type Arrival, type ReceiveDeps, SERVICE_PROOFS, SETTLEMENT_PROOFS } from './receive-event.js';
 
 export interface InboundDeps extends ReceiveDeps {
-  readonly store: Pick<Store, 'mac' | 'claims'>;
+  readonly store: Pick<Store, 'macs' | 'claims'>;
   readonly settings: Settings;
   readonly capabilities: Capabilities;
   readonly profiles: Profiles;
@@ -34,9 +34,13 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
     arrivalOf: (r: FastifyRequest) => Arrival,
   ): void => {
     server.post(path, {
-      onRequest: (request, reply, next) => {
-        if (isOpen(request)) next();
-        else answerNotFound(request, reply);
+      onRequest: async (request, reply): Promise<FastifyReply | undefined> => {
+        if (isOpen(request)) return undefined;
+        // It may be of a key that another process gave the store a moment ago.
+        const rotated = await capabilities.refresh().catch(() => false);
+        if (rotated && isOpen(request)) return undefined;
+        answerNotFound(request, reply);
+        return reply;
       },
       handler: async (request, reply): Promise<FastifyReply> => {
         await receiveEvent(deps, request, arrivalOf(request));

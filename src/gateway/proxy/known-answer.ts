@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { parse, stringify } from 'lossless-json';
+import { sameFingerprint } from '../../protocol/fingerprint.js';
 import type { FlowView, Rejection, SubmitAnswer } from '../../protocol/messages.js';
 import type { Claim, KeptAnswer } from '../../store/claim.js';
 import { submitFingerprint } from '../../store/store-key.js';
@@ -31,12 +32,13 @@ export async function claimOf(deps: ProxyDeps, request: MoneyRequest): Promise<C
   const claim = await deps.store.claims.get(key);
   if (claim === undefined) return undefined;
   const submission = Object.values(definition.submissions ?? {}).find(({ operation }) => operation === name);
-  const fingerprint =
+  const fingerprint = () =>
     submission === undefined
       ? flowFingerprint(deps.store, definition, input)
       : submitFingerprint(deps.store, name, submission.decidedBy(input));
   // Voided before anything was reserved for it: by a person, for a flow of which nothing else is known.
-  if (claim.fingerprint !== fingerprint && claim.fingerprint !== '') throw otherRequest(request);
+  const isOurs = () => claim.fingerprint === '' || sameFingerprint(claim.fingerprint, fingerprint());
+  if (!isOurs() && !((await deps.store.refreshKeys()) && isOurs())) throw otherRequest(request);
   return claim;
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { InvoicePaymentInput } from '../../flows/invoice-payment.js';
+import { newestMac } from '../../protocol/fingerprint.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { submitFingerprint } from '../../store/store-key.js';
 import { awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
@@ -39,7 +40,7 @@ export async function payInvoice(
 
   const { amount, currency, mobileMoney } = request.input as Payment;
   const order = { actor, mobileMoney, amount, currency };
-  const id = `pay-${submitFingerprint(deps.store, request.name, { mobileMoney, amount, currency })}`;
+  const id = `pay-${newestMac(submitFingerprint(deps.store, request.name, { mobileMoney, amount, currency }))}`;
   const update = { name: UPDATES.pay, id, args: [order] };
   const waited = await awaitUpdate(deps.client, address.flowId, update, {
     ...waiting,

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { sameFingerprint } from '../../protocol/fingerprint.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { answerUpdateId, awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
 import { OtherRequestError, startFlow, flowFingerprint } from '../../temporal/start-flow.js';
@@ -53,7 +54,7 @@ async function joinFlow(deps: ProxyDeps, request: MoneyRequest, reply: FastifyRe
   const fingerprint = flowFingerprint(deps.store, definition, input);
   const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
   // A flow that another client started has none: then its claim decides, once there is one.
-  if (facts?.fingerprint !== undefined && facts.fingerprint !== fingerprint) throw otherRequest(request);
+  if (facts?.fingerprint !== undefined && !sameFingerprint(facts.fingerprint, fingerprint)) throw otherRequest(request);
   if (answerOfClaim(reply, request, claim) !== undefined) return;
   if (facts?.isOpen === true) {
     const update = { name: UPDATES.answer, id: answerUpdateId(fingerprint), args: [] };

@@ -1,0 +1,173 @@
+import type { Command } from 'commander';
+import type { Keyring } from '../../keys/index.js';
+import { DAMAGED, type KeyUsage } from '../../store/sealed-rows.js';
+import type { Store } from '../../store/store.js';
+import { historiesOfKeys, type HistoriesOfKey } from '../../temporal/keys-of-histories.js';
+import { isOutage } from '../../temporal/connection.js';
+import type { CliContext, RunCommand } from '../context.js';
+import { EXIT, type ExitCode } from '../exit-codes.js';
+import { print, type PrintOptions, plainTable } from '../print.js';
+import { requireOwnStore } from '../wiring/deployment.js';
+import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
+import { loadSettings } from '../wiring/load-settings.js';
+import { identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
+
+/** What `towline keys list` says of one payload key. */
+export interface KeyJson {
+  readonly keyId: string;
+  readonly given: 'seals' | 'opens' | 'missing';
+  /** Values of the store that this key has sealed. */
+  readonly storeValues: number;
+  /** Flows whose histories may hold its payloads; null if Temporal does not answer, or for a key that is in use. */
+  readonly openFlows: number | null;
+  readonly closedFlows: number | null;
+  /** ISO 8601: when the closed ones are gone. */
+  readonly keptUntil: string | null;
+  readonly verdict: string;
+}
+
+export function addKeysCommand(program: Command, run: RunCommand, context: CliContext): void {
+  const keys = program
+    .command('keys')
+    .summary('payload keys: what needs them, and how to replace one')
+    .addHelpText('after', '\nExample:\n  towline keys list');
+  keys
+    .command('list')
+    .description('Which payload keys the store and the histories in Temporal still need. Reads, and changes nothing.')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline keys list')
+    .action((options: PrintOptions) => run(() => withParts(context, (parts) => list(context, parts, options))));
+  keys
+    .command('rotate')
+    .description(
+      'Seals what the store holds with the first key of PAYLOAD_KEYS, and gives the store new keys of its own, so that the ' +
+        'other payload keys can be dropped. Gateways and workers go on meanwhile, with both keys; it can be interrupted ' +
+        'and run again.',
+    )
+    .option('--dry-run', 'only say what would be sealed anew')
+    .addHelpText('after', '\nExample:\n  PAYLOAD_KEYS=new:…,old:… towline keys rotate')
+    .action(({ dryRun = false }: { dryRun?: boolean }) =>
+      run(() => withParts(context, (parts) => rotate(context, parts, dryRun))),
+    );
+}
+
+interface Parts {
+  readonly store: Store;
+  readonly keyring: Keyring;
+  readonly temporal: Temporal;
+}
+
+async function withParts({ env }: CliContext, work: (parts: Parts) => Promise<ExitCode>): Promise<ExitCode> {
+  const { settings, home } = await loadSettings(env);
+  const keyring = await loadKeyring(settings);
+  const store = await openConfiguredStore(settings, home, keyring);
+  const identity = identityOf('keys', process.pid);
+  const temporal = openTemporal({ settings, keyring, identity, onUndecodable: () => undefined });
+  try {
+    await requireOwnStore({ store, namespace: temporal.namespace, account: settings.serviceAccount });
+    return await work({ store, keyring, temporal });
+  } finally {
+    await temporal.close();
+    await store.close();
+  }
+}
+
+const PROGRESS_EVERY_MS = 2_000;
+
+async function rotate({ out, err }: CliContext, { store, keyring }: Parts, dryRun: boolean): Promise<ExitCode> {
+  const active = keyring.active.id;
+  if (dryRun) {
+    const others = [...(await store.keys.usage())].filter(([id]) => id !== active);
+    for (const [id, values] of others) {
+      const isGiven = keyring.find(id) !== undefined;
+      out(`${values} sealed with ${id}${isGiven ? '' : ', which was not given: they would stay as they are'}`);
+    }
+    if (others.length === 0) out(`Everything is sealed with ${active} already.`);
+    return EXIT.done;
+  }
+  let saidMs = performance.now();
+  const { values, unreadable } = await store.keys.reseal((done) => {
+    if (performance.now() - saidMs < PROGRESS_EVERY_MS) return;
+    saidMs = performance.now();
+    err(`${done.values} values sealed with ${active} so far`);
+  });
+  out(`${values} values are sealed with ${active} now.`);
+  if (unreadable > 0) {
+    err(`${unreadable} cannot be opened with the keys of PAYLOAD_KEYS and stay as they are: see "towline keys list".`);
+    return EXIT.refused;
+  }
+  out('"towline keys list" says until when the histories in Temporal need the other keys.');
+  return EXIT.done;
+}
+
+async function list(context: CliContext, parts: Parts, options: PrintOptions): Promise<ExitCode> {
+  const { store, keyring, temporal } = parts;
+  const [usage, replaced] = await Promise.all([store.keys.usage(), store.keys.replaced()]);
+  const histories = await historiesOfKeys(temporal.client, temporal.namespace, replaced).catch((error: unknown) => {
+    if (!isOutage(error)) throw error;
+    context.err('Temporal does not answer: until when its histories need a key is not known.');
+    return undefined;
+  });
+  const keys = keysToShow(keyring, usage, replaced, histories);
+  print(context, options, { keys }, (shown) => keysTable(context, shown.keys));
+  return histories === undefined ? EXIT.unreachable : EXIT.done;
+}
+
+/** Those that were given, and those that are missed. */
+export function keysToShow(
+  keyring: Keyring,
+  usage: KeyUsage,
+  replaced: Readonly<Record<string, number>>,
+  histories: ReadonlyMap<string, HistoriesOfKey> | undefined,
+): readonly KeyJson[] {
+  const missed = [...usage.keys(), ...Object.keys(replaced)].filter((id) => keyring.find(id) === undefined);
+  return [...new Set([...keyring.ids, ...missed])]
+    .map((keyId): KeyJson => {
+      const given = keyId === keyring.active.id ? 'seals' : keyring.find(keyId) === undefined ? 'missing' : 'opens';
+      const storeValues = usage.get(keyId) ?? 0;
+      const wasReplaced = replaced[keyId] !== undefined;
+      const of = histories?.get(keyId);
+      return {
+        keyId,
+        given,
+        storeValues,
+        openFlows: of?.open ?? null,
+        closedFlows: of?.closed ?? null,
+        keptUntil: of?.keptUntil?.toISOString() ?? null,
+        verdict: verdictOf(keyId, { given, storeValues, wasReplaced, isTemporalThere: histories !== undefined }, of),
+      };
+    })
+    .filter(({ given, storeValues, openFlows, closedFlows }) => {
+      return given !== 'missing' || storeValues > 0 || (openFlows ?? 0) > 0 || (closedFlows ?? 0) > 0;
+    });
+}
+
+function verdictOf(
+  keyId: string,
+  key: Pick<KeyJson, 'given' | 'storeValues'> & { readonly wasReplaced: boolean; readonly isTemporalThere: boolean },
+  histories: HistoriesOfKey | undefined,
+): string {
+  if (keyId === DAMAGED) return 'no key opens them: their seals are damaged';
+  if (key.given === 'seals') return 'in use: it seals';
+  const verb = key.given === 'missing' ? 'MISSING' : 'needed';
+  if (key.storeValues > 0) return key.given === 'missing' ? 'MISSING: give it' : 'needed: run "towline keys rotate"';
+  if (!key.wasReplaced) return 'not used yet';
+  if (!key.isTemporalThere) return 'the store does not need it; of Temporal it is not known';
+  if (histories === undefined) return 'can be dropped';
+  if (histories.open > 0) return `${verb}: until these flows have ended`;
+  if (histories.closed > 0) return 'no flow needs it; without it, histories cannot be read that are kept until then';
+  return 'can be dropped';
+}
+
+function keysTable(look: Pick<CliContext, 'colors'>, keys: readonly KeyJson[]): string {
+  const rows = keys.map(({ keyId, given, storeValues, openFlows, closedFlows, keptUntil, verdict }) => [
+    keyId,
+    given,
+    String(storeValues),
+    String(openFlows ?? '-'),
+    String(closedFlows ?? '-'),
+    keptUntil ?? '-',
+    verdict,
+  ]);
+  return plainTable(look, ['key', 'given', 'store', 'open flows', 'closed', 'kept until', ''], rows);
+}

@@ -1,0 +1,13 @@
+/*
+ * A fingerprint is one MAC or several, newest key first, with a space between: of the same content under each HMAC key
+ * that the store had when it was made. So fingerprints from before and after a rotation can be compared.
+ */
+
+/** Whether both are of the same content. */
+export function sameFingerprint(one: string, other: string): boolean {
+  const known = one.split(' ');
+  return other.split(' ').some((mac) => known.includes(mac));
+}
+
+/** The MAC of the newest key alone: what a row keeps. */
+export const newestMac = (fingerprint: string): string => fingerprint.split(' ')[0] ?? '';
