@@ -1,6 +1,6 @@
 import { keyIdOf, LONGEST_HEAD, open, seal, SealBrokenError, UnknownKeyError, type Keyring } from '../keys/index.js';
 import { quotePlace } from './quote.js';
-import { placeOf as claimPlace, type SealedColumn } from './sql-claims.js';
+import { placeOf as claimPlace, type SealedColumn } from './claim-row.js';
 import { text, type SqlConnection } from './sql-connection.js';
 import { placeOf as eventPlace } from './sql-inbox.js';
 import type { Row, SqlBlob, SqlValue } from './sql-message.js';

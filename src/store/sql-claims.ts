@@ -1,4 +1,5 @@
-import type { Claim, ClaimKey, ClaimPhase, ClaimStore, KeptAnswer, Reservation } from './claim.js';
+import { claimOf, placeOf, type ClaimRow, type SealedColumn } from './claim-row.js';
+import type { Claim, ClaimKey, ClaimPhase, ClaimStore, Reservation } from './claim.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
@@ -181,7 +182,15 @@ export function createSqlClaims(deps: {
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
                 WHERE claims.phase = 'reserved' AND ${SENDS_ORDERED} = 0`,
-          params: [...values(key), epoch ?? LATEST, flowId, newestMac(fingerprint), at, at, seal(key, 'reason', reason)],
+          params: [
+            ...values(key),
+            epoch ?? LATEST,
+            flowId,
+            newestMac(fingerprint),
+            at,
+            at,
+            seal(key, 'reason', reason),
+          ],
         },
         { sql: SELECT, params: values(key) },
       ]);
@@ -245,55 +254,4 @@ function rowOf(result: StepResult | undefined): ClaimRow | undefined {
 
 function changes(result: StepResult | undefined): number {
   return result?.changes ?? 0;
-}
-
-/** A row of the table `claims`. */
-interface ClaimRow {
-  readonly account: string;
-  readonly operation: string;
-  readonly reference: string;
-  readonly phase: ClaimPhase;
-  readonly owner: string;
-  readonly flow_id: string;
-  readonly fingerprint: string;
-  readonly reserved_at: number;
-  readonly sending_at: number | null;
-  readonly ended_at: number | null;
-  readonly answer: SqlBlob | null;
-  readonly rejection: SqlBlob | null;
-  readonly kept: SqlBlob | null;
-  readonly reason: SqlBlob | null;
-}
-
-export type SealedColumn = 'answer' | 'rejection' | 'kept' | 'reason' | 'note';
-
-/** What a sealed column of a claim is bound to. */
-export function placeOf(key: ClaimKey, column: SealedColumn): readonly string[] {
-  return ['claims', key.account, key.operation, key.reference, column];
-}
-
-/** @throws UnknownKeyError @throws SealBrokenError */
-function claimOf(row: ClaimRow, sealed: SealedJson): Claim {
-  const { account, operation, reference } = row;
-  const open = (column: SealedColumn, value: SqlBlob): unknown => sealed.open(placeOf(row, column), value);
-  return {
-    account,
-    operation,
-    reference,
-    phase: row.phase,
-    owner: row.owner,
-    flowId: row.flow_id,
-    fingerprint: row.fingerprint,
-    reservedAt: iso(row.reserved_at),
-    ...(row.sending_at === null ? {} : { sendingAt: iso(row.sending_at) }),
-    ...(row.ended_at === null ? {} : { endedAt: iso(row.ended_at) }),
-    ...(row.answer === null ? {} : { answer: open('answer', row.answer) }),
-    ...(row.rejection === null ? {} : { rejection: open('rejection', row.rejection) as Rejection }),
-    ...(row.kept === null ? {} : { kept: open('kept', row.kept) as KeptAnswer }),
-    ...(row.reason === null ? {} : { reason: open('reason', row.reason) as string }),
-  };
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -6,9 +6,15 @@ const COMMANDS =
   'up gateway worker sandbox doctor store keys temporal start list show watch wait approve pay refund-invoice cancel resolve events callbacks account'.split(
     ' ',
   );
-const NESTED = ['events list', 'events show', 'events replay', 'callbacks resend', 'store raise-epoch', 'keys list', 'keys rotate'].concat(
-  ['create', 'verify', 'api-key', 'webhook'].map((name) => `account ${name}`),
-);
+const NESTED = [
+  'events list',
+  'events show',
+  'events replay',
+  'callbacks resend',
+  'store raise-epoch',
+  'keys list',
+  'keys rotate',
+].concat(['create', 'verify', 'api-key', 'webhook'].map((name) => `account ${name}`));
 
 test('the commands are those of the design', async () => {
   const names: string[] = [];

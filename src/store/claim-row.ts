@@ -1,0 +1,55 @@
+import type { Rejection } from '../protocol/messages.js';
+import type { Claim, ClaimKey, ClaimPhase, KeptAnswer } from './claim.js';
+import type { SqlBlob } from './sql-message.js';
+import type { SealedJson } from './store-key.js';
+
+/** A row of the table `claims`. */
+export interface ClaimRow {
+  readonly account: string;
+  readonly operation: string;
+  readonly reference: string;
+  readonly phase: ClaimPhase;
+  readonly owner: string;
+  readonly flow_id: string;
+  readonly fingerprint: string;
+  readonly reserved_at: number;
+  readonly sending_at: number | null;
+  readonly ended_at: number | null;
+  readonly answer: SqlBlob | null;
+  readonly rejection: SqlBlob | null;
+  readonly kept: SqlBlob | null;
+  readonly reason: SqlBlob | null;
+}
+
+export type SealedColumn = 'answer' | 'rejection' | 'kept' | 'reason' | 'note';
+
+/** What a sealed column of a claim is bound to. */
+export function placeOf(key: ClaimKey, column: SealedColumn): readonly string[] {
+  return ['claims', key.account, key.operation, key.reference, column];
+}
+
+/** @throws UnknownKeyError @throws SealBrokenError */
+export function claimOf(row: ClaimRow, sealed: SealedJson): Claim {
+  const { account, operation, reference } = row;
+  const open = (column: SealedColumn, value: SqlBlob): unknown => sealed.open(placeOf(row, column), value);
+  return {
+    account,
+    operation,
+    reference,
+    phase: row.phase,
+    owner: row.owner,
+    flowId: row.flow_id,
+    fingerprint: row.fingerprint,
+    reservedAt: iso(row.reserved_at),
+    ...(row.sending_at === null ? {} : { sendingAt: iso(row.sending_at) }),
+    ...(row.ended_at === null ? {} : { endedAt: iso(row.ended_at) }),
+    ...(row.answer === null ? {} : { answer: open('answer', row.answer) }),
+    ...(row.rejection === null ? {} : { rejection: open('rejection', row.rejection) as Rejection }),
+    ...(row.kept === null ? {} : { kept: open('kept', row.kept) as KeptAnswer }),
+    ...(row.reason === null ? {} : { reason: open('reason', row.reason) as string }),
+  };
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
