@@ -75,6 +75,18 @@ export const createOfframp = defineOperation({
   reference: 'referenceId',
   statusLookup: 'getOfframp',
   body: OfframpRequest,
+  example: {
+    referenceId: 'offramp-1002',
+    cryptoAmount: 12.5,
+    currency: 'KES',
+    chain: 'CELO',
+    token: 'USDC',
+    mobileMoneyReceiver: {
+      accountName: 'Amina Example',
+      phoneNumber: '+254712345678',
+      networkProvider: 'MPESA',
+    },
+  },
   data: Offramp,
   summary: "Creates an offramp request converting a customer's crypto to fiat.",
   section: 'Offramp',

@@ -22,7 +22,7 @@ export interface OpenApiOptions {
 export function openApiDocument({ serverUrl, title }: OpenApiOptions): OpenAPIV3_1.Document {
   const paths: Record<string, Record<string, OpenAPIV3_1.OperationObject>> = {};
   for (const operation of Object.values(operations)) {
-    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = describe(operation);
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = describeOperation(operation);
   }
   return {
     openapi: '3.1.0',
@@ -43,14 +43,16 @@ export function openApiDocument({ serverUrl, title }: OpenApiOptions): OpenAPIV3
   };
 }
 
-function describe(operation: Operation): OpenAPIV3_1.OperationObject {
+export function describeOperation(operation: Operation): OpenAPIV3_1.OperationObject {
   return {
     operationId: operation.name,
     summary: operation.summary,
     tags: [operation.section],
     security: operation.auth === 'bearer' ? [{ bearer: [] }] : [],
     ...(operation.param === undefined ? {} : { parameters: [parameter(operation.param)] }),
-    ...(operation.body === undefined ? {} : { requestBody: { required: true, ...json(refTo(operation.body)) } }),
+    ...(operation.body === undefined
+      ? {}
+      : { requestBody: { required: true, ...json(refTo(operation.body), operation.example) } }),
     responses: {
       [String(operation.success ?? 200)]: { description: 'Success', ...json(envelopeOf(operation.data)) },
       '429': {
@@ -77,8 +79,8 @@ const parameter = (name: string): OpenAPIV3_1.ParameterObject => ({
   schema: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$' },
 });
 
-const json = (schema: OpenAPIV3_1.SchemaObject | OpenAPIV3_1.ReferenceObject) => ({
-  content: { 'application/json': { schema } },
+const json = (schema: OpenAPIV3_1.SchemaObject | OpenAPIV3_1.ReferenceObject, example?: unknown) => ({
+  content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
 });
 
 /** "Common response envelope", with the operation's own data. */

@@ -21,6 +21,8 @@ export interface Operation {
   readonly effect: Effect;
   /** What we send: strict. */
   readonly body?: z.ZodType;
+  /** A body as an integration sends it; the sandbox takes it. */
+  readonly example?: unknown;
   /** `data` of the answer: tolerant. */
   readonly data: z.ZodType;
   /** The member of the body that carries the caller's reference (money operations). */
@@ -35,8 +37,10 @@ export interface Operation {
   readonly section: string;
 }
 
+type ExampleOf<O extends Operation> = O extends { readonly body: infer Body extends z.ZodType } ? z.input<Body> : never;
+
 /** Checks what types cannot: that path and parameter agree, and that a money operation says where its reference is. */
-export function defineOperation<const O extends Operation>(operation: O): O {
+export function defineOperation<const O extends Operation>(operation: O & { readonly example?: ExampleOf<O> }): O {
   const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
   if (inPath.length > 1 || inPath[0] !== operation.param) {
     throw new TypeError(`${operation.name}: path ${operation.path} and param ${operation.param ?? '(none)'} differ`);

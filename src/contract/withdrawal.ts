@@ -38,6 +38,12 @@ export const createBankWithdrawal = defineOperation({
   effect: 'money',
   reference: 'referenceId',
   body: BankWithdrawalRequest,
+  example: {
+    referenceId: 'withdrawal-1002',
+    bankDetails: { name: 'Thandi Example', bankCode: '0250', accountNumber: '62012345678', country: 'ZA' },
+    currency: 'ZAR',
+    amount: 250.5,
+  },
   data: BankWithdrawal,
   summary: 'Pays out to a bank account; currently only South African banks are supported.',
   section: 'Withdrawal',

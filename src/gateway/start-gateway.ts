@@ -24,7 +24,14 @@ import { collectFlowStats } from './ops/flow-stats.js';
 import { keepFresh, createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
 import { addReferenceRoutes } from './reference/routes.js';
 import { createTokenCheck } from './http/bearer-token.js';
-import { closingSignal, listRoutes, type Route, closeServer, createServer, type RequestLimits } from './http/server.js';
+import {
+  closingSignal,
+  listRoutes,
+  type AddedRoute,
+  closeServer,
+  createServer,
+  type RequestLimits,
+} from './http/server.js';
 import { errorForLog } from './http/refusal.js';
 import { createRateLimit } from './http/rate-limit.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
@@ -77,7 +84,7 @@ export interface Gateway {
   /** What to hand to the settlement provider and to the service: they carry capabilities. */
   readonly inbound: { readonly settlement?: string; readonly webhook: string };
   /** Every path that it answers, with `:parameters`. */
-  readonly routes: readonly Route[];
+  readonly routes: readonly AddedRoute[];
   /** Takes nothing new, finishes what is in flight. What is in the inbox stays there for the next start. */
   close(): Promise<void>;
 }
@@ -185,7 +192,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   addCodecRoutes(server, { codec: options.codec, tokens, settings, uiOrigin: options.uiOrigin });
   addHealthRoutes(server, { store, client, monotonicMs });
   addMetricsRoute(server, { metrics, tokens });
-  addReferenceRoutes(server, settings);
+  addReferenceRoutes(server, { publicUrl: settings.publicUrl, routes });
 
   const url = await listen(server, settings);
   dispatcher.start();

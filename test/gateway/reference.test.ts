@@ -4,24 +4,28 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { operationNames } from '../../src/contract/index.js';
-import { gatewayDocument } from '../../src/gateway/reference/document.js';
 import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
 import type { Answer } from '../harness/service.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
-const document = gatewayDocument('https://towline.shop.example') as Answer;
-
-/** `METHOD /path/{parameter}` of all that the document describes. */
-const described = Object.entries(document['paths'] as Record<string, Record<string, unknown>>).flatMap(
-  ([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-);
+interface Described {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Answer;
+}
 
 describe('the API reference', () => {
   let tested: GatewayUnderTest;
+  let document: Answer;
+  let described: readonly Described[];
   beforeAll(async () => {
     // Nothing is asked of the service: its client is there so that its routes are.
     const client = createServiceClient({ baseUrl: 'http://127.0.0.1:9', token: () => Promise.resolve('unused') });
     tested = await gatewayUnderTest({ gateway: { service: accessOf(client, 'unused') } });
+    document = (await (await fetch(`${tested.url}/openapi.json`)).json()) as Answer;
+    described = Object.entries(document['paths'] as Record<string, Record<string, Answer>>).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    );
   });
   afterAll(() => tested.close());
 
@@ -37,22 +41,18 @@ describe('the API reference', () => {
     );
   });
 
-  it('describes every route that the gateway has, and no other', () => {
-    // What is for machines of Temporal, for Prometheus, and the reference itself.
-    const untold = /^\w+ \/(codec\/|metrics$|openapi\.json$|docs(\/|$)|$)/;
-    // One path for the reader, a path for each kind in the document.
-    const startOfAnyKind = 'POST /flows/{kind}';
-    const had = tested.gateway.routes
-      .map(({ method, url }) => `${method} ${url.replace(/:(\w+)/g, '{$1}')}`)
-      .filter((route) => !untold.test(route) && route !== startOfAnyKind);
-    const starts = FLOW_KINDS.map((kind) => `POST /flows/${kind}`);
-    expect(described.toSorted()).toEqual([...had, ...starts].toSorted());
+  it('describes every route of the gateway, but for what machines know and a start of no kind', () => {
+    const without = tested.gateway.routes.filter(({ reference }) => reference === undefined);
+    const known = /^\w+ \/(codec\/|metrics$|openapi\.json$|docs(\/|$)|$)/;
+    const names = without.map(({ method, url }) => `${method} ${url}`);
+    expect(names.filter((route) => !known.test(route))).toEqual(['POST /flows/:kind']);
+    expect(described).toHaveLength(tested.gateway.routes.length - without.length);
+    const starts = described.filter(({ path }) => /^\/flows\/[a-z-]+$/.test(path)).map(({ path }) => path);
+    expect(starts.toSorted()).toEqual(FLOW_KINDS.map((kind) => `/flows/${kind}`).toSorted());
   });
 
   it("has the service's own operations at their own paths, each with an example of its body", () => {
-    const operations = Object.values(document['paths'] as Record<string, Record<string, Answer>>).flatMap((path) =>
-      Object.values(path),
-    );
+    const operations = described.map(({ operation }) => operation);
     const ids = operations.map(({ operationId }) => operationId as string);
     expect(new Set(ids).size).toBe(ids.length);
     expect(operationNames.filter((name) => !ids.includes(name))).toEqual(['reportSettlement']);
@@ -103,9 +103,7 @@ describe('the API reference', () => {
     expect([has(card), has(token)]).toEqual([['card'], ['cardToken', 'masked']]);
   });
 
-  it('is served, and its page loads nothing from anywhere else', async () => {
-    const served = await fetch(`${tested.url}/openapi.json`);
-    expect(((await served.json()) as Answer)['paths']).toEqual(document['paths']);
+  it('has a page, which loads nothing from anywhere else', async () => {
     const page = await fetch(`${tested.url}/docs`);
     const html = await page.text();
     const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url);
@@ -116,5 +114,39 @@ describe('the API reference', () => {
     }
     expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self'(;|$)/);
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  const fill = (path: string) =>
+    path
+      .replace('{kind}', 'onramp')
+      .replace('{id}', 'evt_none')
+      .replaceAll(/\{\w+\}/g, 'none-1');
+
+  it('says of each path whether it takes a token: without one it is answered 401, with the scheme to use', async () => {
+    const guarded = described.filter(({ operation }) => operation['security'].length > 0);
+    expect(guarded.length).toBeGreaterThan(40);
+    const answers = await Promise.all(
+      guarded.map(async ({ method, path }) => {
+        const { status, headers } = await fetch(tested.url + fill(path), { method });
+        return `${path} ${status} ${headers.get('www-authenticate')}`;
+      }),
+    );
+    expect(answers).toEqual(guarded.map(({ path }) => `${path} 401 Bearer`));
+  });
+
+  it('takes the content type without a body where the body is optional, and asks for one elsewhere', async () => {
+    const send = async ({ method, path }: Described) => {
+      const headers = { authorization: 'Bearer dev-token', 'content-type': 'application/json' };
+      const answer = await fetch(tested.url + fill(path), { method, headers, body: '' });
+      return [answer.status, ((await answer.json()) as Answer)['message']];
+    };
+    const withBody = described.filter(({ path, operation }) => operation.requestBody && !path.includes('{capability}'));
+    const optional = withBody.filter(({ operation }) => !operation.requestBody.required);
+    const names = optional.map(({ path }) => path.split('/').at(-1) ?? '');
+    expect(names.toSorted()).toEqual(['approve-quote', 'cancel', 'replay']);
+    for (const route of optional) expect([route.path, (await send(route))[0]]).toEqual([route.path, 404]);
+    for (const route of withBody.filter((one) => !optional.includes(one))) {
+      expect([route.path, ...(await send(route))]).toEqual([route.path, 400, 'Send a JSON body.']);
+    }
   });
 });

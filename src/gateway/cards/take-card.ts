@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Card } from '../../contract/deposit.js';
+import type { CardToken as Kept } from '../../protocol/gateway-json.js';
 import { parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import { bodyOf } from '../http/json-body.js';
+import type { MembersOf } from '../http/openapi.js';
+import { addRoute } from '../http/route.js';
 import type { CardIntake } from './card-intake.js';
 
 /*
@@ -49,12 +51,12 @@ const WithCard = z.looseObject({ card: CardGiven });
  *
  * @param start says whether a new flow was started
  */
-export async function withCardTaken(
+export async function withCardTaken<Started extends { readonly started: boolean }>(
   cards: CardIntake,
   body: unknown,
-  start: (body: unknown) => Promise<{ readonly started: boolean }>,
-): Promise<void> {
-  if (typeof body !== 'object' || body === null || !('card' in body)) return void (await start(body));
+  start: (body: unknown) => Promise<Started>,
+): Promise<Started> {
+  if (typeof body !== 'object' || body === null || !('card' in body)) return start(body);
   if ('cardToken' in body) {
     const message = 'is given beside a card: send one of them';
     throw new Refusal(400, 'Send either card or cardToken.', { errors: [{ path: 'cardToken', message }] });
@@ -62,8 +64,9 @@ export async function withCardTaken(
   const { card, ...rest } = parseBody(WithCard, body, 'The card');
   const { cardToken, masked } = cards.keep(card);
   try {
-    const { started } = await start({ ...rest, cardToken, masked });
-    if (!started) cards.forget(cardToken);
+    const outcome = await start({ ...rest, cardToken, masked });
+    if (!outcome.started) cards.forget(cardToken);
+    return outcome;
   } catch (error) {
     // Any other error may have come after the flow was started: then the card is needed, and ends with its minute.
     if (error instanceof Refusal) cards.forget(cardToken);
@@ -71,7 +74,12 @@ export async function withCardTaken(
   }
 }
 
-export const CardBody = z.strictObject({ card: CardGiven });
+const CardBody = z.strictObject({ card: CardGiven });
+const CardToken = z.object({
+  cardToken: z.string(),
+  masked: z.string(),
+  expiresAt: z.iso.datetime(),
+} satisfies MembersOf<Kept>);
 
 /**
  * `POST /card-tokens` `{card}`: 201 and `{cardToken, masked, expiresAt}`, for callers who start a card flow by other ways
@@ -81,9 +89,26 @@ export function addCardRoutes(
   server: FastifyInstance,
   deps: { readonly cards: CardIntake; readonly tokens: TokenCheck },
 ) {
-  const onRequest = async (request: FastifyRequest) => void deps.tokens.require(request, 'flows');
-  server.post('/card-tokens', { onRequest }, (request, reply) => {
-    const { card } = parseBody(CardBody, bodyOf(request).value);
-    return reply.code(201).send(deps.cards.keep(card));
-  });
+  addRoute(
+    server,
+    deps.tokens,
+    {
+      method: 'POST',
+      path: '/card-tokens',
+      operationId: 'keepCard',
+      tag: 'cards',
+      summary: 'Keeps a card in memory for a minute, behind a token that is used once.',
+      role: 'flows',
+      body: {
+        schema: { CardBody },
+        required: true,
+        example: { card: { number: '4111 1111 1111 1111', expiryMonth: '12', expiryYear: '2030', cvv: '123' } },
+      },
+      answers: { 201: { says: 'The token.', schema: { CardToken } } },
+    },
+    ({ reply, body: { card } }) => {
+      void reply.code(201);
+      return deps.cards.keep(card);
+    },
+  );
 }

@@ -1,11 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import { parse, stringify } from 'lossless-json';
-import type { FlowView } from '../../protocol/messages.js';
+import { z } from 'zod';
+import type { FlowView, Outcome, Parked, TimelineEntry } from '../../protocol/messages.js';
+import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { callbackUrlProblem } from '../../callbacks/index.js';
 import type { Settings } from '../../config/settings-shape.js';
 import { flowAddress, type FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
+import type { MembersOf } from '../http/openapi.js';
 
 /** The flow that a path names. @throws Refusal 404 for what can be no flow of ours */
 export function addressOf(request: FastifyRequest): FlowAddress {
@@ -14,6 +17,39 @@ export function addressOf(request: FastifyRequest): FlowAddress {
   if (address === undefined) throw new Refusal(404, 'There is no flow at this address.');
   return address;
 }
+
+const at = () => z.iso.datetime();
+const state = z.enum(FLOW_STATES);
+
+/**
+ * A flow, as the document shows it. Words that a later version may add to (reasons, actions, stages) are text: an
+ * enumeration would make generated clients refuse them.
+ */
+export const Flow = z.object({
+  kind: z.enum(FLOW_KINDS),
+  reference: z.string(),
+  flowId: z.string().meta({ description: '`{kind}/{reference}`, which is also the workflow id.' }),
+  state,
+  stage: z.string(),
+  serviceReference: z.string().nullable(),
+  startedAt: at(),
+  updatedAt: at(),
+  deadlineAt: at().nullable(),
+  parked: z
+    .object({
+      reason: z.string(),
+      since: at(),
+      actions: z.array(z.string()).meta({ description: 'What `resolve` takes now.' }),
+      evidence: z.looseObject({}),
+    } satisfies MembersOf<Parked>)
+    .nullable(),
+  outcome: z
+    .object({ state, reason: z.string().nullable(), detail: z.string() } satisfies MembersOf<Outcome>)
+    .nullable(),
+  timeline: z.array(
+    z.object({ at: at(), stage: z.string(), by: z.string(), detail: z.string() } satisfies MembersOf<TimelineEntry>),
+  ),
+} satisfies MembersOf<FlowView>);
 
 /** @throws Refusal 404 where it does not exist */
 export async function shownFlow(reader: FlowReader, { kind, reference, flowId }: FlowAddress): Promise<FlowView> {

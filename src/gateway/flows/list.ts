@@ -1,5 +1,4 @@
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { FlowPage, ListedFlow } from '../../protocol/gateway-json.js';
 import {
@@ -15,7 +14,8 @@ import {
 } from '../../protocol/vocabulary.js';
 import type { Store } from '../../store/store.js';
 import { stateOf } from '../../temporal/flow-handle.js';
-import { isReference, parseBody } from '../http/flow-path.js';
+import { isReference } from '../http/flow-path.js';
+import type { MembersOf } from '../http/openapi.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
 import { isTerminated, standingOfTerminated } from './resolve-terminated.js';
@@ -40,13 +40,30 @@ export const ListQuery = z
 
 type ListQuery = z.infer<typeof ListQuery>;
 
+export const FlowList = z.object({
+  flows: z.array(
+    z.object({
+      kind: z.enum(FLOW_KINDS),
+      reference: z.string(),
+      flowId: z.string(),
+      state: z.enum(FLOW_STATES),
+      startedAt: z.iso.datetime(),
+      closedAt: z.iso.datetime().nullable(),
+      amount: z.string().nullable().meta({ description: 'Null of flows that another Temporal client started.' }),
+      currency: z.string().nullable(),
+      reason: z.string().nullable().meta({ description: 'Why it is parked; null if no worker answered in time.' }),
+      since: z.iso.datetime().nullable().meta({ description: 'Since when it is parked.' }),
+    } satisfies MembersOf<ListedFlow>),
+  ),
+  next: z.string().nullable().meta({ description: '`after` of the next page; null at the end.' }),
+} satisfies MembersOf<FlowPage>);
+
 const LIST_WITHIN_MS = 10_000;
 /** A filter may leave little of each page of the server's: after so many, the rest is for the next request. */
 const MOST_PAGES = 20;
 
 /** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
-export function listFlows(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowPage> {
-  const { after, ...query } = parseBody(ListQuery, request.query, 'The query');
+export function listFlows(deps: FlowOperationDeps, { after, ...query }: ListQuery): Promise<FlowPage> {
   return deps.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, () => pageOf(deps, query, after));
 }
 

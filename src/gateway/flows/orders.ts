@@ -1,26 +1,18 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { ApplicationFailure } from '@temporalio/common';
-import {
-  type Client,
-  isGrpcServiceError,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-  WorkflowUpdateStage,
-} from '@temporalio/client';
-import type { FlowView, PayOrder, PersonOrder, RefundInvoiceOrder, ResolveOrder } from '../../protocol/messages.js';
+import type { FlowView, ResolveOrder } from '../../protocol/messages.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
-import { type FlowAddress, parseBody } from '../http/flow-path.js';
-import { bodyOf, bodyOrEmpty } from '../http/json-body.js';
+import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
-import { addressOf, shownFlow } from './address.js';
+import { addRoute } from '../http/route.js';
+import { addressOf, Flow, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { resolveTerminated } from './resolve-terminated.js';
+import { type FlowOrder, orderFlow } from './send-order.js';
 
 const note = () => z.string().max(1_000);
-export const CancelBody = z.strictObject({ note: note().optional() });
-export const ResolveBody = z.strictObject({
+const CancelBody = z.strictObject({ note: note().optional() });
+const ResolveBody = z.strictObject({
   action: z.string().regex(/^[a-z-]{1,40}$/, 'is not an action'),
   note: note().min(1, 'must say why'),
   eventId: z
@@ -28,62 +20,121 @@ export const ResolveBody = z.strictObject({
     .regex(/^[\w.-]{1,80}$/, 'is not an event id')
     .optional(),
 });
-export const PayBody = z.strictObject({
+const PayBody = z.strictObject({
   mobileMoney: z.unknown().refine((value) => value !== undefined, 'must say who pays'),
   amount: z.unknown().optional(),
   currency: z.unknown().optional(),
 });
-export const RefundInvoiceBody = z.strictObject({ invoice: z.string().min(1).max(4_000) });
+const RefundInvoiceBody = z.strictObject({ invoice: z.string().min(1).max(4_000) });
 
-/** `POST …/cancel`: refused once money may have moved. Cancelling a cancelled flow is no error. */
-export async function cancelFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
-  const actor = deps.tokens.require(request, 'flows').name;
-  const { note: why } = parseBody(CancelBody, bodyOrEmpty(request));
-  const order = { actor, ...(why === undefined ? {} : { note: why }) };
-  return give(deps, addressOf(request), { update: UPDATES.cancel, order }, (view) => view.state === 'cancelled');
+const order = {
+  method: 'POST',
+  tag: 'flows',
+  role: 'flows',
+  answers: { 200: { says: 'The flow.', schema: { Flow } } },
+} as const;
+
+/** What a person, or the caller, decides about a flow. */
+export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
+  const { tokens } = deps;
+  addRoute(
+    server,
+    tokens,
+    {
+      ...order,
+      path: '/flows/:kind/:reference/cancel',
+      operationId: 'cancelFlow',
+      summary: 'Cancels a flow; refused once money may have moved.',
+      body: { schema: { CancelBody }, required: false, example: { note: 'ordered twice' } },
+      refusals: { 409: 'Money may have moved already.' },
+    },
+    // Cancelling a cancelled flow is no error.
+    ({ request, actor, body: { note: why } }) =>
+      give(
+        deps,
+        addressOf(request),
+        { update: UPDATES.cancel, order: { actor, ...(why === undefined ? {} : { note: why }) } },
+        (view) => view.state === 'cancelled',
+      ),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      ...order,
+      path: '/flows/:kind/:reference/approve-quote',
+      operationId: 'approveQuote',
+      summary: 'Lets a flow that waits for the approval of its quote go on.',
+      body: { schema: { CancelBody }, required: false },
+      refusals: { 409: 'It does not wait for that.' },
+    },
+    ({ request, actor, body: { note: why } }) =>
+      give(deps, addressOf(request), {
+        update: UPDATES.approveQuote,
+        order: { actor, ...(why === undefined ? {} : { note: why }) },
+      }),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      ...order,
+      path: '/flows/:kind/:reference/pay',
+      operationId: 'payFlow',
+      summary: 'Pays the invoice of an invoice-payment that waits for it.',
+      body: {
+        schema: { PayBody },
+        required: true,
+        example: { mobileMoney: { phoneNumber: '+254712345678', providerNetwork: 'MPESA' } },
+      },
+      refusals: { 409: 'It does not wait for that.' },
+    },
+    // Once: the same order again finds the first one. What is in it is checked by the flow, by the rules of its kind.
+    ({ request, actor, body }) => give(deps, addressOf(request), { update: UPDATES.pay, order: { actor, ...body } }),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      ...order,
+      path: '/flows/:kind/:reference/refund-invoice',
+      operationId: 'provideRefundInvoice',
+      summary: 'Gives the Lightning invoice that a refund of an offramp goes to.',
+      body: { schema: { RefundInvoiceBody }, required: true, example: { invoice: 'lnbc…' } },
+      refusals: { 409: 'It does not wait for that.' },
+    },
+    ({ request, actor, body: { invoice } }) =>
+      give(deps, addressOf(request), { update: UPDATES.provideRefundInvoice, order: { actor, invoice } }),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      ...order,
+      path: '/flows/:kind/:reference/resolve',
+      operationId: 'resolveFlow',
+      summary: 'Decides a parked flow by one of the actions that it lists.',
+      role: 'operator',
+      body: {
+        schema: { ResolveBody },
+        required: true,
+        example: { action: 'keep-waiting', note: 'the provider says: tomorrow' },
+      },
+      refusals: { 409: 'The action is not legal now.' },
+    },
+    ({ request, actor, body: { eventId, ...rest } }) =>
+      resolveFlow(deps, addressOf(request), { ...rest, actor, ...(eventId === undefined ? {} : { eventId }) }),
+  );
 }
 
-/** `POST …/approve-quote`: the flow goes on to its deposit. */
-export async function approveQuote(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
-  const actor = deps.tokens.require(request, 'flows').name;
-  const { note: why } = parseBody(CancelBody, bodyOrEmpty(request));
-  const order = { actor, ...(why === undefined ? {} : { note: why }) };
-  return give(deps, addressOf(request), { update: UPDATES.approveQuote, order }, () => false);
-}
-
-/** `POST …/resolve`: one of the actions that the parked flow lists. */
-export async function resolveFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
-  const actor = deps.tokens.require(request, 'operator').name;
-  const { action, note: why, eventId } = parseBody(ResolveBody, bodyOf(request).value);
-  const address = addressOf(request);
+async function resolveFlow(deps: FlowOperationDeps, address: FlowAddress, order: ResolveOrder): Promise<FlowView> {
   const facts = await deps.reader.facts(address.flowId);
   if (facts?.status === 'TERMINATED' || facts?.status === 'TIMED_OUT') {
-    return resolveTerminated(deps, address, facts, { action, note: why, actor });
+    return resolveTerminated(deps, address, facts, order);
   }
-  const order = { action, note: why, actor, ...(eventId === undefined ? {} : { eventId }) };
-  const view = await give(deps, address, { update: UPDATES.resolve, order }, () => false);
+  const view = await give(deps, address, { update: UPDATES.resolve, order });
   deps.settler.lookAt(address.flowId);
   return view;
-}
-
-/** `POST …/pay`: the invoice that a flow generated is paid, once. The same order again finds the first one. */
-export async function payInvoice(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
-  const actor = deps.tokens.require(request, 'flows').name;
-  // What is in it is checked by the flow, by the rules of its kind.
-  const order = { actor, ...parseBody(PayBody, bodyOf(request).value) };
-  return give(deps, addressOf(request), { update: UPDATES.pay, order }, () => false);
-}
-
-/** `POST …/refund-invoice`: a Lightning invoice of the recipient of an offramp's refund. */
-export async function giveRefundInvoice(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
-  const actor = deps.tokens.require(request, 'flows').name;
-  const { invoice } = parseBody(RefundInvoiceBody, bodyOf(request).value);
-  return give(
-    deps,
-    addressOf(request),
-    { update: UPDATES.provideRefundInvoice, order: { actor, invoice } },
-    () => false,
-  );
 }
 
 const CONTENT_PROBLEMS: readonly string[] = ['invalid_input', 'invoice_refused'];
@@ -92,7 +143,7 @@ async function give(
   { client, reader, logger }: FlowOperationDeps,
   address: FlowAddress,
   order: FlowOrder,
-  isDone: (view: FlowView) => boolean,
+  isDone: (view: FlowView) => boolean = () => false,
 ): Promise<FlowView> {
   const outcome = await orderFlow(client, address.flowId, order);
   const view = await shownFlow(reader, address);
@@ -123,64 +174,4 @@ async function give(
     default:
       return outcome satisfies never;
   }
-}
-
-/** A person's order to a flow, which the flow takes or refuses. */
-type FlowOrder =
-  | { readonly update: typeof UPDATES.resolve; readonly order: ResolveOrder }
-  | { readonly update: typeof UPDATES.cancel | typeof UPDATES.approveQuote; readonly order: PersonOrder }
-  | { readonly update: typeof UPDATES.pay; readonly order: PayOrder }
-  | { readonly update: typeof UPDATES.provideRefundInvoice; readonly order: RefundInvoiceOrder };
-
-export type OrderOutcome =
-  | { readonly kind: 'taken' }
-  /** The flow took it, and carries it out still. */
-  | { readonly kind: 'under-way' }
-  /** The flow is not in a state in which that is legal; `type` is the flow's word for why. */
-  | { readonly kind: 'refused'; readonly type: string; readonly message: string }
-  /** Closed, or never started. */
-  | { readonly kind: 'not-found' }
-  /** No worker took it in time: it may still be taken. */
-  | { readonly kind: 'no-answer' };
-
-const DEADLINE_MS = 10_000;
-const DEADLINE_EXCEEDED = 4;
-const RESOURCE_EXHAUSTED = 8;
-
-/** Sends an order as an update and waits for the flow's word on it. */
-export async function orderFlow(
-  client: Client,
-  flowId: string,
-  { update, order }: FlowOrder,
-  deadlineMs = DEADLINE_MS,
-): Promise<OrderOutcome> {
-  let accepted = false;
-  const send = async () => {
-    const sent = await client.workflow
-      .getHandle(flowId)
-      .startUpdate<unknown, [unknown]>(update, { args: [order], waitForStage: WorkflowUpdateStage.ACCEPTED });
-    accepted = true;
-    await sent.result();
-  };
-  try {
-    await client.connection.withDeadline(Date.now() + deadlineMs, send);
-    return { kind: 'taken' };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return { kind: 'not-found' };
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
-      return { kind: accepted ? 'under-way' : 'no-answer' };
-    if (error instanceof WorkflowUpdateFailedError) return refusalOf(error.cause);
-    const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-    // A run holds ten open updates; more come when no worker takes them.
-    if (isGrpcServiceError(cause) && [DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED].includes(cause.code)) {
-      return { kind: accepted ? 'under-way' : 'no-answer' };
-    }
-    throw error;
-  }
-}
-
-function refusalOf(cause: Error | undefined): OrderOutcome {
-  // The update was accepted, but the flow ended before it was done.
-  if (!(cause instanceof ApplicationFailure)) return { kind: 'not-found' };
-  return { kind: 'refused', type: cause.type ?? 'refused', message: cause.message };
 }

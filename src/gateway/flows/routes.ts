@@ -1,52 +1,99 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { TokenRole } from '../../config/gateway-tokens.js';
-import type { FlowView, Rejection } from '../../protocol/messages.js';
+import type { ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
+import type { FlowView } from '../../protocol/messages.js';
 import type { Claim } from '../../store/claim.js';
-import { parseBody } from '../http/flow-path.js';
-import { addressOf, shownFlow, withoutOwnCallbacks } from './address.js';
+import type { MembersOf } from '../http/openapi.js';
+import { addRoute } from '../http/route.js';
+import { addressOf, Flow, shownFlow, withoutOwnCallbacks } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
-import { listFlows } from './list.js';
-import { approveQuote, cancelFlow, giveRefundInvoice, payInvoice, resolveFlow } from './orders.js';
+import { FlowList, listFlows, ListQuery } from './list.js';
+import { addOrderRoutes } from './orders.js';
 import { resolvedView } from './resolve-terminated.js';
-import { startFlowByHttp } from './start.js';
+import { addStartRoutes } from './start.js';
 
-/** `/flows`: start, list, show, wait, the service's answers, and orders. Every path needs a token before its body is read. */
+const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
+
+const FlowAnswers = z.object({
+  flowId: z.string(),
+  answers: z.array(
+    z.object({
+      operation: z.string(),
+      data: z.unknown().optional().meta({ description: "The service's own answer; absent where it refused." }),
+      rejected: z.looseObject({ httpStatus: z.int(), message: z.string() }).optional(),
+    }),
+  ),
+} satisfies MembersOf<ServiceAnswers>);
+
+const read = { method: 'GET', tag: 'flows', role: 'flows' } as const;
+const shown = { 200: { says: 'The flow.', schema: { Flow } } } as const;
+
+/** `/flows`: start, list, show, wait, the service's answers, and orders. */
 export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
-  const needs = (role: TokenRole) => ({
-    onRequest: async (request: FastifyRequest) => void deps.tokens.require(request, role),
-  });
+  const { tokens } = deps;
   const resolved = (view: FlowView): Promise<FlowView> => resolvedView(view, deps.store);
 
-  server.get('/flows', needs('flows'), (request) => listFlows(deps, request));
-  server.post('/flows/:kind', needs('flows'), (request, reply) => startFlowByHttp(deps, request, reply));
-  server.get('/flows/:kind/:reference', needs('flows'), async (request) =>
-    resolved(await shownFlow(deps.reader, addressOf(request))),
+  addStartRoutes(server, deps);
+  addRoute(
+    server,
+    tokens,
+    {
+      ...read,
+      path: '/flows',
+      operationId: 'listFlows',
+      summary: 'Lists flows, newest first.',
+      description: 'Lags behind by a second or so.',
+      query: ListQuery,
+      answers: { 200: { says: 'Flows.', schema: { FlowList } } },
+    },
+    ({ query }) => listFlows(deps, query),
   );
-  server.get('/flows/:kind/:reference/wait', needs('flows'), async (request) =>
-    resolved(await waitForFlow(deps, request)),
+  addRoute(
+    server,
+    tokens,
+    {
+      ...read,
+      path: '/flows/:kind/:reference',
+      operationId: 'showFlow',
+      summary: 'Shows a flow.',
+      answers: shown,
+    },
+    async ({ request }) => resolved(await shownFlow(deps.reader, addressOf(request))),
   );
-  server.post('/flows/:kind/:reference/cancel', needs('flows'), (request) => cancelFlow(deps, request));
-  server.post('/flows/:kind/:reference/approve-quote', needs('flows'), (request) => approveQuote(deps, request));
-  server.post('/flows/:kind/:reference/pay', needs('flows'), (request) => payInvoice(deps, request));
-  server.post('/flows/:kind/:reference/refund-invoice', needs('flows'), (request) => giveRefundInvoice(deps, request));
-  server.get('/flows/:kind/:reference/answers', needs('flows'), (request) => answersOfFlow(deps, request));
-  server.post('/flows/:kind/:reference/resolve', needs('operator'), (request) => resolveFlow(deps, request));
+  addRoute(
+    server,
+    tokens,
+    {
+      ...read,
+      path: '/flows/:kind/:reference/wait',
+      operationId: 'waitForFlow',
+      summary: 'Shows a flow as soon as it ended or parked, or as it is when the time is up.',
+      query: WaitQuery,
+      answers: shown,
+    },
+    async ({ request, query: { timeoutSeconds } }) => resolved(await waitForFlow(deps, request, timeoutSeconds)),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      ...read,
+      path: '/flows/:kind/:reference/answers',
+      operationId: 'showAnswers',
+      summary: "What the service answered to the flow's requests: where to send a customer, what to pay.",
+      answers: { 200: { says: 'The answers so far, oldest first.', schema: { FlowAnswers } } },
+    },
+    ({ request }) => answersOfFlow(deps, request),
+  );
+  addOrderRoutes(server, deps);
 }
 
-/** What the service answered to one POST of a flow: its `data`, or its refusal. */
-export type KnownAnswer =
-  { readonly operation: string; readonly data: unknown } | { readonly operation: string; readonly rejected: Rejection };
-
 /**
- * `GET …/answers`: what the service answered to the flow's POSTs so far, oldest first: where a customer is to be sent
- * (`redirect_url`), or what they are to pay. It may hold personal data, and is in no list and no log.
+ * What the service answered to the flow's POSTs so far, oldest first: where a customer is to be sent (`redirect_url`), or
+ * what they are to pay. It may hold personal data, and is in no list and no log.
  */
-async function answersOfFlow(
-  deps: FlowOperationDeps,
-  request: FastifyRequest,
-): Promise<{ flowId: string; answers: readonly KnownAnswer[] }> {
+async function answersOfFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<ServiceAnswers> {
   const address = addressOf(request);
   const claims = await deps.store.claims.ofFlow(address.flowId);
   // Without a claim nothing was sent; what does not exist at all is a 404 and not an empty list.
@@ -54,23 +101,21 @@ async function answersOfFlow(
   return { flowId: address.flowId, answers: claims.flatMap(answerOf) };
 }
 
-function answerOf({ operation, phase, answer, rejection }: Claim): KnownAnswer[] {
+function answerOf({ operation, phase, answer, rejection }: Claim): ServiceAnswer[] {
   if (phase === 'answered') return [{ operation, data: withoutOwnCallbacks(answer) }];
   return phase === 'rejected' && rejection !== undefined ? [{ operation, rejected: rejection }] : [];
 }
 
-export const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
-
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
 
-/**
- * `GET …/wait`: the flow as soon as it ended or parked, or as it is when the time is up. Asks the server alone, which
- * knows both; the worker is asked once, at the end.
- */
-async function waitForFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<FlowView> {
+/** Asks the server alone, which knows whether it ended or parked; the worker is asked once, at the end. */
+async function waitForFlow(
+  deps: FlowOperationDeps,
+  request: FastifyRequest,
+  timeoutSeconds: number,
+): Promise<FlowView> {
   const address = addressOf(request);
-  const { timeoutSeconds } = parseBody(WaitQuery, request.query, 'The query');
   const endsAtMs = deps.monotonicMs() + timeoutSeconds * 1_000;
   let pauseMs = FIRST_PAUSE_MS;
   for (;;) {

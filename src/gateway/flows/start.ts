@@ -1,52 +1,71 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { flowOf } from '../../flows/index.js';
-import type { FlowDefinition } from '../../flows/flow.js';
+import type { FlowView } from '../../protocol/messages.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import { viewOfNewFlow } from '../../temporal/flow-handle.js';
 import { OtherRequestError, startFlow } from '../../temporal/start-flow.js';
 import { isLoopback } from '../../protocol/loopback.js';
 import { withCardTaken } from '../cards/take-card.js';
-import { bodyOf } from '../http/json-body.js';
 import { flowAddress, parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
+import { addRoute } from '../http/route.js';
 import type { FlowOperationDeps } from './deps.js';
-import { shownFlow, checkCallbackUrl } from './address.js';
+import { checkCallbackUrl, Flow, shownFlow } from './address.js';
+import { describedInput, pascal } from './described-input.js';
 
-/** `POST /flows/{kind}`: 201 and the new flow, 200 and the flow that the same request started before, 409 for another. */
-export async function startFlowByHttp(deps: FlowOperationDeps, request: FastifyRequest, reply: FastifyReply) {
-  const { kind: word } = request.params as { kind: string };
-  const kind = FLOW_KINDS.find((candidate) => candidate === word);
-  if (kind === undefined) {
-    throw new Refusal(404, `There is no flow of this kind. This version has: ${FLOW_KINDS.join(', ')}.`);
+/** `POST /flows/{kind}`, a route for each kind: each has an input of its own. */
+export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
+  for (const kind of FLOW_KINDS) {
+    addRoute(
+      server,
+      deps.tokens,
+      {
+        method: 'POST',
+        path: `/flows/${kind}`,
+        operationId: `start${pascal(kind)}`,
+        tag: 'flows',
+        summary: `Starts a flow of the kind ${kind}, or finds the one that its reference has.`,
+        role: 'flows',
+        body: { required: true, described: () => describedInput(kind) },
+        answers: {
+          200: { says: 'The very same request started it before.', schema: { Flow } },
+          201: { says: 'Started.', schema: { Flow } },
+        },
+        refusals: { 409: 'The reference has another request.' },
+      },
+      async ({ reply, body }) => {
+        const start = (taken: unknown) => startOrFind(deps, kind, taken, reply);
+        const input = withTimeScale(deps, body);
+        const { view } = await (kind === 'card-deposit' ? withCardTaken(deps.cards, input, start) : start(input));
+        return view;
+      },
+    );
   }
-  const definition = flowOf(kind);
-  const body = withTimeScale(deps, bodyOf(request).value);
-  const start = (taken: unknown) => startAndAnswer(deps, { kind, definition, body: taken }, reply);
-  if (kind === 'card-deposit') await withCardTaken(deps.cards, body, start);
-  else await start(body);
-  return reply;
+  const onRequest = async (request: FastifyRequest) => void deps.tokens.require(request, 'flows');
+  server.post('/flows/:kind', { onRequest }, () => {
+    throw new Refusal(404, `There is no flow of this kind. This version has: ${FLOW_KINDS.join(', ')}.`);
+  });
 }
 
-async function startAndAnswer(
+async function startOrFind(
   deps: FlowOperationDeps,
-  { kind, definition, body }: { kind: FlowKind; definition: FlowDefinition; body: unknown },
+  kind: FlowKind,
+  body: unknown,
   reply: FastifyReply,
-): Promise<{ started: boolean }> {
+): Promise<{ readonly started: boolean; readonly view: FlowView }> {
+  const definition = flowOf(kind);
   const input = parseBody(definition.input, body, `The input of ${kind}`);
   checkCallbackUrl(deps.settings, input);
   const address = flowAddress(kind, definition.referenceOf(input));
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
   const { reference, flowId } = address;
-  const location = `/flows/${kind}/${reference}`;
   try {
     const { started } = await startFlow(deps, kind, input);
-    void reply.header('location', location);
-    if (!started) void reply.code(200).send(await shownFlow(deps.reader, address));
-    else {
-      deps.dispatcher.releaseWaiting(flowId);
-      void reply.code(201).send(viewOfNewFlow(flowId, new Date(deps.nowMs())));
-    }
-    return { started };
+    void reply.header('location', `/flows/${kind}/${reference}`);
+    if (!started) return { started, view: await shownFlow(deps.reader, address) };
+    deps.dispatcher.releaseWaiting(flowId);
+    void reply.code(201);
+    return { started, view: viewOfNewFlow(flowId, new Date(deps.nowMs())) };
   } catch (error) {
     if (error instanceof OtherRequestError) throw new Refusal(409, error.message, { reference });
     throw error;

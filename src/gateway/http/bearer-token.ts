@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { type GatewayToken, TOKEN_ROLES, type TokenRole } from '../../config/gateway-tokens.js';
 import { networkOf, type RateLimit } from './rate-limit.js';
-import { Refusal } from './refusal.js';
+import { Refusal, TokenRefusal } from './refusal.js';
 
 /** Who calls: the token's name is the actor of every order. */
 export interface Caller {
@@ -16,7 +16,7 @@ const rank = (role: TokenRole): number => TOKEN_ROLES.indexOf(role);
 export interface TokenCheck {
   /**
    * @param besides tokens that are good for this path alone
-   * @throws Refusal 401 without a token that we know, 403 where its role does not suffice, 429 where it comes too often
+   * @throws TokenRefusal without a token that we know, Refusal 403 where its role does not suffice, 429 where it comes too often
    */
   require(request: FastifyRequest, role: TokenRole, besides?: readonly GatewayToken[]): Caller;
 }
@@ -35,7 +35,7 @@ export function createTokenCheck(tokens: readonly GatewayToken[], limit: RateLim
       if (!counted.has(request))
         limit.take(token === undefined ? `address ${networkOf(request.ip)}` : `token ${token.name}`);
       counted.add(request);
-      if (token === undefined) throw new Refusal(401, 'Send the header "Authorization: Bearer" with a gateway token.');
+      if (token === undefined) throw new TokenRefusal();
       if (rank(token.role) < rank(role)) {
         throw new Refusal(403, `This needs a token of the role ${role}; ${token.name} has the role ${token.role}.`);
       }

@@ -17,6 +17,8 @@ export function takeJsonBodies(server: FastifyInstance): void {
   const inTurn = createTurns();
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, raw: Buffer, done) => {
     const read = (): void => {
+      // Many clients send the content type with every request: whether there has to be a body is the route's to say.
+      if (raw.length === 0) return done(null, undefined);
       try {
         done(null, { raw, value: readJson(raw) } satisfies JsonBody);
       } catch (error) {

@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import { StoreUnavailableError } from '../../store/store-errors.js';
 import { isOutage } from '../../temporal/connection.js';
+import type { MembersOf } from './openapi.js';
 
 /** One member that is wrong: `settlement.amount` and what it must be. */
 export interface MemberError {
@@ -35,12 +37,35 @@ export class Refusal extends Error {
   }
 }
 
+/** Thrown if a request has no token that the gateway knows: the answer says which scheme it takes (RFC 6750, section 3). */
+export class TokenRefusal extends Refusal {
+  constructor() {
+    super(401, 'Send the header "Authorization: Bearer" with a gateway token.');
+  }
+}
+
 /** The one error body of the gateway. */
 export interface ErrorBody {
   readonly success: false;
   readonly message: string;
   readonly data: RefusalDetails;
 }
+
+const reference = z.string().optional();
+const actions = z.array(z.string()).optional();
+
+export const Refused = z
+  .object({
+    success: z.literal(false),
+    message: z.string().meta({ description: 'A sentence that says what to do.' }),
+    data: z.looseObject({
+      reference,
+      errors: z.array(z.object({ path: z.string(), message: z.string() } satisfies MembersOf<MemberError>)).optional(),
+      code: z.string().optional(),
+      actions,
+    } satisfies MembersOf<RefusalDetails>),
+  } satisfies MembersOf<ErrorBody>)
+  .meta({ description: 'The one error body. It names members at fault, never their values.' });
 
 /** On the service's own paths: its error envelope, so that whoever branches on that goes on to, and ours beside it. */
 export interface ServiceErrorBody {
@@ -57,6 +82,24 @@ export interface BesideServiceError extends Omit<RefusalDetails, 'errors'> {
   /** Path of the flow. */
   readonly flow?: string;
 }
+
+export const ServiceRefused = z
+  .object({
+    success: z.literal(false),
+    message: z.string(),
+    error_code: z.string().optional(),
+    data: z.looseObject({ errors: z.array(z.unknown()).optional() }),
+    towline: z
+      .looseObject({
+        by: z.enum(['gateway', 'service']),
+        reference,
+        code: z.string().optional().meta({ description: 'One word for why its flow ended so.' }),
+        actions,
+        flow: z.string().optional().meta({ description: 'Path of the flow.' }),
+      } satisfies MembersOf<BesideServiceError>)
+      .meta({ description: 'Who refused it, and what the gateway knows of its flow.' }),
+  } satisfies MembersOf<ServiceErrorBody>)
+  .meta({ description: "The service's own error body if it refused; the gateway's refusals have the same envelope." });
 
 const SENTENCES: Readonly<Record<number, string>> = {
   400: 'The request cannot be read.',
@@ -128,6 +171,7 @@ export function createErrorHandler(logger: Logger) {
       if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
       return reply.code(status).send(bodyAt(request.url, status, message, details));
     };
+    if (error instanceof TokenRefusal) void reply.header('www-authenticate', 'Bearer');
     if (error instanceof Refusal) return refuse(error.status, error.message, error.details, error.retryAfter);
     if (error instanceof StoreUnavailableError) {
       logger.error({ requestId: request.id, error: errorForLog(error) }, 'the store is unavailable');

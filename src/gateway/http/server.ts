@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { NetworkList } from '../../config/networks.js';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog } from './refusal.js';
 import { takeJsonBodies } from './json-body.js';
+import type { Reference } from './openapi.js';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
 const HEADER_LIMIT_BYTES = 8 * 1_024;
@@ -129,17 +130,19 @@ function logRequests(server: FastifyInstance, logger: Logger): void {
   });
 }
 
-export interface Route {
+export interface AddedRoute {
   readonly method: string;
+  /** With `:parameters`. */
   readonly url: string;
+  readonly reference: (() => Reference) | undefined;
 }
 
 /**
  * Fills with every route that is added from now on; those that fastify adds by itself (HEAD) and OPTIONS aside. A path
  * that has none is not found; one that has routes of other methods alone says which.
  */
-export function listRoutes(server: FastifyInstance): readonly Route[] {
-  const routes: Route[] = [];
+export function listRoutes(server: FastifyInstance): readonly AddedRoute[] {
+  const routes: AddedRoute[] = [];
   // Before its body is read.
   server.addHook('onRequest', (request, reply, next) => {
     if (!request.is404) return next();
@@ -148,9 +151,10 @@ export function listRoutes(server: FastifyInstance): readonly Route[] {
     if (allowed.length === 0) answerNotFound(request, reply);
     else answerOtherMethods(request, reply, [...new Set(allowed)]);
   });
-  server.addHook('onRoute', ({ method, url }) => {
+  server.addHook('onRoute', ({ method, url, config }) => {
     const methods = Array.isArray(method) ? method : [method];
-    for (const one of methods) if (one !== 'HEAD' && one !== 'OPTIONS') routes.push({ method: one, url });
+    for (const one of methods)
+      if (one !== 'HEAD' && one !== 'OPTIONS') routes.push({ method: one, url, reference: config?.reference });
   });
   return routes;
 }

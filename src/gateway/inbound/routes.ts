@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import type { Settings } from '../../config/settings-shape.js';
 import { reportSettlement } from '../../contract/bridge.js';
 import type { Store } from '../../store/store.js';
 import { answerNotFound } from '../http/refusal.js';
 import { flowAddress } from '../http/flow-path.js';
+import { routeOptions } from '../http/route.js';
 import type { Capabilities } from './capabilities.js';
 import { labelCallback, labelSettlement, createWebhookLabels } from './match-webhook.js';
 import type { Profiles } from './signatures.js';
@@ -16,8 +18,15 @@ export interface InboundDeps extends ReceiveDeps {
   readonly profiles: Profiles;
 }
 
+/** Nothing is refused for its shape: what is not understood is kept, and listed as unmatched. */
+const AnyEvent = z
+  .unknown()
+  .meta({ description: 'Either envelope, either spelling; whatever else it is, it is kept.' });
+
+const Received = z.object({ success: z.literal(true), message: z.string(), data: z.object({}) });
+
 /** One answer for whatever was stored, new or known: a sender learns nothing. */
-const RECEIVED = { success: true, message: 'Event received', data: {} };
+const RECEIVED: z.infer<typeof Received> = { success: true, message: 'Event received', data: {} };
 
 /**
  * The endpoints for webhooks and callbacks. A wrong capability is an unknown path, answered before its body is read.
@@ -29,11 +38,25 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
   const serviceProofs = SERVICE_PROOFS[settings.webhookProfile];
 
   const endpoint = (
-    path: string,
+    route: {
+      readonly path: string;
+      readonly operationId: string;
+      readonly summary: string;
+      readonly example?: unknown;
+    },
     isOpen: (request: FastifyRequest) => boolean,
     arrivalOf: (r: FastifyRequest) => Arrival,
   ): void => {
-    server.post(path, {
+    const { example, ...about } = route;
+    server.route({
+      ...routeOptions({
+        ...about,
+        method: 'POST',
+        tag: 'inbound',
+        role: null,
+        body: { schema: { AnyEvent }, required: true, ...(example === undefined ? {} : { example }) },
+        answers: { 200: { says: 'Stored, or known already.', schema: { Received } } },
+      }),
       onRequest: async (request, reply): Promise<FastifyReply | undefined> => {
         if (isOpen(request)) return undefined;
         // It may be of a key that another process gave the store a moment ago.
@@ -60,14 +83,31 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       label: labelSettlement,
     });
 
-  endpoint(reportSettlement.path, () => true, settlement(false));
   endpoint(
-    '/settlements/:capability',
+    {
+      path: reportSettlement.path,
+      operationId: 'receiveSettlement',
+      summary: "The interface's settlement path. Anybody may post; what nothing proves moves nothing.",
+      example: { provider_reference_id: 'order-1001', status: 'COMPLETED' },
+    },
+    () => true,
+    settlement(false),
+  );
+  endpoint(
+    {
+      path: '/settlements/:capability',
+      operationId: 'receiveSettlementByCapability',
+      summary: 'For a settlement provider that cannot sign.',
+    },
     (request) => capabilities.isSettlement(param(request, 'capability')),
     settlement(true),
   );
   endpoint(
-    '/webhooks/:capability',
+    {
+      path: '/webhooks/:capability',
+      operationId: 'receiveWebhook',
+      summary: "The service's account-wide webhooks.",
+    },
     (request) => capabilities.isWebhook(param(request, 'capability')),
     () => ({
       source: 'webhook',
@@ -79,7 +119,11 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
     }),
   );
   endpoint(
-    '/callbacks/:kind/:reference/:capability',
+    {
+      path: '/callbacks/:kind/:reference/:capability',
+      operationId: 'receiveCallback',
+      summary: "The service's callbacks about one flow.",
+    },
     (request) => {
       const flow = addressOf(request);
       return flow !== undefined && capabilities.isCallback(flow.flowId, param(request, 'capability'));

@@ -1,15 +1,16 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { TokenRole } from '../../config/gateway-tokens.js';
 import type { CallbackHandles, CallbackFacts, ListedCallbacks } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
-import { parseFlowId } from '../../protocol/vocabulary.js';
+import { FLOW_KINDS, FLOW_STATES, parseFlowId } from '../../protocol/vocabulary.js';
 import type { CallbackJson, CallbacksJson, DeliveredJson, ListedCallbacksJson } from '../../protocol/gateway-json.js';
 import { addressOf } from '../flows/address.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import { type FlowAddress, parseBody } from '../http/flow-path.js';
+import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
+import type { MembersOf } from '../http/openapi.js';
+import { addRoute } from '../http/route.js';
 import type { CallbackFailure, Notification } from '../../protocol/callbacks.js';
 
 export interface CallbackRoutesDeps {
@@ -19,17 +20,42 @@ export interface CallbackRoutesDeps {
   readonly logger: Logger;
 }
 
-export const ListQuery = z.strictObject({
+const ListQuery = z.strictObject({
   state: z.enum(['undelivered', 'open']).default('undelivered'),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
 
+const at = () => z.iso.datetime();
+const kind = z.enum(FLOW_KINDS);
+
+const Notified = z.object({
+  id: z.string(),
+  timestamp: at(),
+  flowState: z.enum(FLOW_STATES),
+  stage: z.string(),
+  skipped: z.int().meta({ description: 'Older changes that this one stands for, too.' }),
+} satisfies MembersOf<CallbackJson>);
+
+const Callbacks = z.object({
+  kind,
+  reference: z.string(),
+  flowId: z.string(),
+  state: z.string(),
+  to: z.string().nullable().meta({ description: 'The origin of the URL; its path may hold a capability.' }),
+  current: Notified.nullable(),
+  since: at().nullable(),
+  attempts: z.int(),
+  lastFailure: z.looseObject({ problem: z.string(), httpStatus: z.int().nullable(), at: at() }).nullable(),
+  nextAttemptAt: at().nullable(),
+  delivered: Notified.extend({ at: at(), httpStatus: z.int(), attempts: z.int() }).nullable(),
+} satisfies MembersOf<CallbacksJson>);
+
+const listed = { kind: kind.nullable(), reference: z.string(), flowId: z.string(), startedAt: at() };
+const CallbackList = z.object({ callbacks: z.array(z.object(listed satisfies MembersOf<ListedCallbacksJson>)) });
+
 /** Callbacks to callers, for people: how far they got, those that could not be delivered, and the order to send again. */
 export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesDeps): void {
   const { callbacks, reader, tokens, logger } = deps;
-  const needs = (role: TokenRole) => ({
-    onRequest: async (request: FastifyRequest) => void tokens.require(request, role),
-  });
 
   const shown = async (address: FlowAddress) => {
     const facts = await callbacks.facts(address.flowId);
@@ -39,25 +65,61 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     return callbacksJson(address, facts);
   };
 
-  server.get('/callbacks', needs('flows'), async (request) => {
-    const { state, limit } = parseBody(ListQuery, request.query, 'The query');
-    return { callbacks: (await callbacks.list(state, limit)).map(listedJson) };
-  });
-  server.get('/flows/:kind/:reference/callbacks', needs('flows'), (request) => shown(addressOf(request)));
-  server.post('/flows/:kind/:reference/callbacks/resend', needs('operator'), async (request) => {
-    const actor = tokens.require(request, 'operator').name;
-    const address = addressOf(request);
-    const { flowId, reference } = address;
-    const outcome = await callbacks.resend(flowId, actor);
-    if (outcome === 'not-found') {
-      throw new Refusal(404, `Nothing was sent for ${flowId}: it has no callbackUrl, or has not changed yet.`, {
-        reference,
-      });
-    }
-    if (outcome === 'no-answer') throw new Refusal(503, 'No worker answers. Send it again later.', { reference }, 5);
-    logger.info({ flowId, actor }, 'a person has a callback sent again');
-    return shown(address);
-  });
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'GET',
+      path: '/callbacks',
+      operationId: 'listCallbacks',
+      tag: 'callbacks',
+      summary: 'Lists flows whose callbacks could not be delivered, or are being delivered.',
+      role: 'flows',
+      query: ListQuery,
+      answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList } } },
+    },
+    async ({ query: { state, limit } }) => ({ callbacks: (await callbacks.list(state, limit)).map(listedJson) }),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'GET',
+      path: '/flows/:kind/:reference/callbacks',
+      operationId: 'showCallbacks',
+      tag: 'callbacks',
+      summary: 'Shows how far the callbacks of a flow got.',
+      role: 'flows',
+      answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
+    },
+    ({ request }) => shown(addressOf(request)),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'POST',
+      path: '/flows/:kind/:reference/callbacks/resend',
+      operationId: 'resendCallback',
+      tag: 'callbacks',
+      summary: 'Sends the newest change again.',
+      role: 'operator',
+      answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
+    },
+    async ({ request, actor }) => {
+      const address = addressOf(request);
+      const { flowId, reference } = address;
+      const outcome = await callbacks.resend(flowId, actor);
+      if (outcome === 'not-found') {
+        throw new Refusal(404, `Nothing was sent for ${flowId}: it has no callbackUrl, or has not changed yet.`, {
+          reference,
+        });
+      }
+      if (outcome === 'no-answer') throw new Refusal(503, 'No worker answers. Send it again later.', { reference }, 5);
+      logger.info({ flowId, actor }, 'a person has a callback sent again');
+      return shown(address);
+    },
+  );
 }
 
 function callbacksJson({ kind, reference, flowId }: FlowAddress, facts: CallbackFacts | undefined): CallbacksJson {

@@ -1,19 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Logger } from 'pino';
-import type { TokenRole } from '../../config/gateway-tokens.js';
 import type { Store } from '../../store/store.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { flowOf } from '../../flows/index.js';
 import { parseFlowId } from '../../protocol/vocabulary.js';
+import type { EventPage, ShownEvent } from '../../protocol/gateway-json.js';
 import type { FlowEvent } from '../../protocol/messages.js';
 import { eventOfRow } from '../../flows/event-of-row.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import { addressOf } from '../flows/address.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import { bodyOrEmpty } from '../http/json-body.js';
-import { parseBody, flowAddress } from '../http/flow-path.js';
+import { flowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
+import type { MembersOf } from '../http/openapi.js';
+import { addRoute } from '../http/route.js';
 import type { InboxRow, InboxState } from '../../protocol/events.js';
 
 export interface EventRoutesDeps {
@@ -24,7 +25,7 @@ export interface EventRoutesDeps {
   readonly logger: Logger;
 }
 
-export const INBOX_STATES = [
+const INBOX_STATES = [
   'waiting',
   'delivered',
   'applied',
@@ -35,16 +36,14 @@ export const INBOX_STATES = [
   'conflicting',
 ] as const satisfies readonly InboxState[];
 
-const page = {
+const EVENT_ID = /^[\w.-]{1,80}$/;
+
+const PageQuery = z.strictObject({
   state: z.enum(INBOX_STATES).optional(),
-  after: z
-    .string()
-    .regex(/^[\w.-]{1,80}$/, 'is not an event id')
-    .optional(),
+  after: z.string().regex(EVENT_ID, 'is not an event id').optional(),
   limit: z.coerce.number().int().min(1).max(500).default(50),
-};
-export const PageQuery = z.strictObject(page);
-export const ReplayBody = z.strictObject({
+});
+const ReplayBody = z.strictObject({
   trust: z.boolean().default(false),
   dryRun: z.boolean().default(false),
   flowId: z
@@ -54,15 +53,43 @@ export const ReplayBody = z.strictObject({
     .optional(),
 });
 
+const at = () => z.iso.datetime();
+
+const Event = z.looseObject({
+  id: z.string(),
+  source: z.enum(['callback', 'settlement', 'webhook']),
+  flowId: z.string().nullable(),
+  reference: z.string().nullable(),
+  status: z.string().nullable(),
+  proof: z.string().nullable().meta({ description: 'Why it is trusted; null while it is not.' }),
+  state: z.enum(INBOX_STATES),
+  detail: z.string().nullable(),
+  receivedAt: at(),
+  deliveredAt: at().nullable(),
+  settledAt: at().nullable(),
+  repeats: z.int().meta({ description: 'How often the same content came again.' }),
+  body: z.unknown().optional().meta({ description: 'Only where one event is shown; null once it was purged.' }),
+  unreadable: z.string().optional().meta({ description: 'Why its body and detail cannot be opened.' }),
+} satisfies MembersOf<ShownEvent>);
+
+const EventList = z.object({
+  events: z.array(Event),
+  next: z.string().nullable().meta({ description: '`after` of the next page.' }),
+} satisfies MembersOf<EventPage>);
+
+const Replay = z.looseObject({
+  dryRun: z.boolean(),
+  would: z.string(),
+  flowState: z.string().nullable(),
+  event: Event.optional(),
+});
+
 /** The inbox, for people: what arrived, its state, and the order to deliver it anew. */
 export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
+  const { tokens } = deps;
   const { inbox } = deps.store;
-  const needs = (role: TokenRole) => ({
-    onRequest: async (request: FastifyRequest) => void deps.tokens.require(request, role),
-  });
 
-  const list = async (request: FastifyRequest, flowId?: string) => {
-    const { state, after, limit } = parseBody(PageQuery, request.query, 'The query');
+  const list = async ({ state, after, limit }: z.infer<typeof PageQuery>, flowId?: string): Promise<EventPage> => {
     const rows = await inbox.list({
       limit,
       ...(flowId === undefined ? {} : { flowId }),
@@ -72,40 +99,84 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
     return { events: rows.map((row) => eventJson(row, { withBody: false })), next };
   };
+  const lists = {
+    method: 'GET',
+    tag: 'events',
+    role: 'flows',
+    query: PageQuery,
+    answers: { 200: { says: 'Events, without their bodies.', schema: { EventList } } },
+  } as const;
 
-  server.get('/flows/:kind/:reference/events', needs('flows'), (request) => list(request, addressOf(request).flowId));
-  server.get('/events', needs('flows'), (request) => list(request));
-  server.get('/events/:id', needs('operator'), async (request) =>
-    eventJson(await eventOf(request), { withBody: true }),
+  addRoute(
+    server,
+    tokens,
+    {
+      ...lists,
+      path: '/flows/:kind/:reference/events',
+      operationId: 'listEventsOfFlow',
+      summary: 'Lists the events of a flow, newest first.',
+    },
+    ({ request, query }) => list(query, addressOf(request).flowId),
   );
-
-  server.post('/events/:id/replay', needs('operator'), async (request, reply) => {
-    const actor = deps.tokens.require(request, 'operator').name;
-    const { trust, dryRun, flowId: given } = parseBody(ReplayBody, bodyOrEmpty(request));
-    const row = await eventOf(request);
-    if (row.body === undefined)
-      throw new Refusal(409, 'The body of this event was purged: it cannot be delivered anew.');
-    const flowId = flowOfEvent(row, given);
-    const preview = await previewReplay(deps.reader, row, flowId, trust);
-    if (dryRun) return reply.code(200).send({ dryRun: true, ...preview });
-    const replayed = await inbox.replay(row.id, { proof: trust ? 'person' : undefined, flowId });
-    if (replayed === undefined) throw new Refusal(404, 'There is no such event.');
-    if (replayed === 'known') throw new Refusal(409, `${flowId} has an event of the same content already.`);
-    deps.logger.info({ flowId, event: row.id, trust, actor }, 'a person replays an event');
-    deps.dispatcher.nudge();
-    return reply.code(200).send({ dryRun: false, ...preview, event: eventJson(replayed, { withBody: false }) });
-  });
+  addRoute(
+    server,
+    tokens,
+    { ...lists, path: '/events', operationId: 'listEvents', summary: 'Lists events, newest first.' },
+    ({ query }) => list(query),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'GET',
+      path: '/events/:id',
+      operationId: 'showEvent',
+      tag: 'events',
+      summary: 'Shows an event with its body, which may hold personal data.',
+      role: 'operator',
+      answers: { 200: { says: 'The event.', schema: { Event } } },
+    },
+    async ({ request }) => eventJson(await eventOf(request), { withBody: true }),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'POST',
+      path: '/events/:id/replay',
+      operationId: 'replayEvent',
+      tag: 'events',
+      summary: 'Delivers an event anew; `trust` vouches for it; `dryRun` only says what would happen.',
+      role: 'operator',
+      body: { schema: { ReplayBody }, required: false, example: { dryRun: true } },
+      answers: { 200: { says: 'What happened, or would.', schema: { Replay } } },
+    },
+    async ({ request, actor, body: { trust, dryRun, flowId: given } }) => {
+      const row = await eventOf(request);
+      if (row.body === undefined)
+        throw new Refusal(409, 'The body of this event was purged: it cannot be delivered anew.');
+      const flowId = flowOfEvent(row, given);
+      const preview = await previewReplay(deps.reader, row, flowId, trust);
+      if (dryRun) return { dryRun: true, ...preview };
+      const replayed = await inbox.replay(row.id, { proof: trust ? 'person' : undefined, flowId });
+      if (replayed === undefined) throw new Refusal(404, 'There is no such event.');
+      if (replayed === 'known') throw new Refusal(409, `${flowId} has an event of the same content already.`);
+      deps.logger.info({ flowId, event: row.id, trust, actor }, 'a person replays an event');
+      deps.dispatcher.nudge();
+      return { dryRun: false, ...preview, event: eventJson(replayed, { withBody: false }) };
+    },
+  );
 
   async function eventOf(request: FastifyRequest): Promise<InboxRow> {
     const { id } = request.params as { id: string };
-    const row = /^[\w.-]{1,80}$/.test(id) ? await inbox.get(id) : undefined;
+    const row = EVENT_ID.test(id) ? await inbox.get(id) : undefined;
     if (row === undefined) throw new Refusal(404, 'There is no such event.');
     return row;
   }
 }
 
 /** An inbox row as JSON. The body may hold names and phone numbers: only who may resolve sees it. */
-function eventJson(row: InboxRow, options: { readonly withBody: boolean }) {
+function eventJson(row: InboxRow, options: { readonly withBody: boolean }): ShownEvent {
   const { contentHash: _hash, body, ...shown } = row;
   return options.withBody ? { ...shown, body: body ?? null } : shown;
 }

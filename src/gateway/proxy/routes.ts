@@ -10,6 +10,7 @@ import { bodyOf } from '../http/json-body.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 import { parseBody } from '../http/flow-path.js';
 import type { ProxyDeps } from './deps.js';
+import { describeThroughGateway } from './describe.js';
 import type { ReadName } from '../../flows/service-interface.js';
 import { checkedBody, moneyRequest } from './money-request.js';
 import { passOn, relay, readThrough } from './read-through.js';
@@ -43,6 +44,7 @@ export function addProxyRoutes(server: FastifyInstance, deps: ProxyDeps): void {
       // A HEAD would make an API key, too.
       exposeHeadRoute: false,
       url: operation.path.replace(/\{(\w+)\}/, ':$1'),
+      config: { reference: () => describeThroughGateway(operation) },
       // Before its body is read.
       onRequest: async (request) => {
         callers.set(request, await authenticate(deps, request, ROLES[operation.effect]));

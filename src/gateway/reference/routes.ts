@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import type { AddedRoute } from '../http/server.js';
 import { gatewayDocument } from './document.js';
 
 const UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
@@ -56,10 +57,13 @@ const PAGE_POLICY = [
 ].join('; ');
 
 /** `GET /openapi.json` and, for people, `GET /docs`: made once, without any network. */
-export function addReferenceRoutes(server: FastifyInstance, { publicUrl }: { readonly publicUrl: string }): void {
+export function addReferenceRoutes(
+  server: FastifyInstance,
+  { publicUrl, routes }: { readonly publicUrl: string; readonly routes: readonly AddedRoute[] },
+): void {
   let text: string | undefined;
   server.get('/openapi.json', async (_request, reply) => {
-    text ??= JSON.stringify(gatewayDocument(publicUrl));
+    text ??= JSON.stringify(gatewayDocument(publicUrl, routes));
     return reply.type('application/json').send(text);
   });
 

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { operationNames, operations, type OperationName } from '../../../src/contract/index.js';
 import type { Operation } from '../../../src/contract/operation.js';
 import { ERROR_BODIES } from '../../../src/sandbox/settings.js';
-import { SERVICE_EXAMPLES } from '../../../src/gateway/reference/proxy-paths.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
 import { newReference } from '../../harness/references.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
@@ -48,8 +47,7 @@ describe('an error of the service is the same through the proxy as it is directl
   };
 
   const bodyOf = (name: OperationName, reference: string): unknown => {
-    const example = SERVICE_EXAMPLES[name] as Record<string, unknown> | undefined;
-    const { reference: member }: Operation = operations[name];
+    const { example, reference: member }: Operation = operations[name];
     return example === undefined || member === undefined ? example : { ...example, [member]: reference };
   };
 

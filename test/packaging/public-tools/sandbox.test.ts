@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '../../../src/contract/index.js';
 import { openApiDocument } from '../../../src/contract/openapi.js';
-import { SERVICE_EXAMPLES } from '../../../src/gateway/reference/proxy-paths.js';
 import { startSandbox } from '../../../src/sandbox/sandbox.js';
 import { publicTools } from './python.js';
 import { fuzz, neverTaken, summaryOf } from './schemathesis.js';
@@ -14,29 +13,13 @@ const onlyWithTools = tools === undefined ? describe.skip : describe;
 const TOKEN = 'sandbox-token';
 const REFERENCE = 'fuzzed-1';
 
-/** The contract's own document, with a request of each operation that the sandbox takes. */
-function documentWithExamples(serverUrl: string): object {
-  const document = openApiDocument({ serverUrl, title: 'The sandbox' });
-  for (const operation of Object.values(document.paths ?? {}).flatMap((path) => Object.values(path ?? {}))) {
-    const { operationId, requestBody } = operation as {
-      operationId: keyof typeof SERVICE_EXAMPLES;
-      requestBody?: { content: Record<string, { example?: unknown }> };
-    };
-    const example = SERVICE_EXAMPLES[operationId];
-    const type = requestBody?.content['application/json'];
-    if (type !== undefined && example !== undefined) type.example = example;
-  }
-  return document;
-}
-
 /** One transfer of each kind, so that what is read by a reference is there from the first case on. */
 async function beginTransfers(url: string): Promise<void> {
   for (const [name, operation] of Object.entries(operations)) {
     if (operation.effect !== 'money') continue;
-    const example = SERVICE_EXAMPLES[name as keyof typeof operations];
     const response = await fetch(url + operation.path, {
       method: operation.method,
-      body: JSON.stringify({ ...(example as object), [operation.reference]: REFERENCE }),
+      body: JSON.stringify({ ...operation.example, [operation.reference]: REFERENCE }),
       headers: { 'content-type': 'application/json', authorization: `Bearer ${TOKEN}` },
     });
     expect({ name, status: response.status }).toEqual({ name, status: 200 });
@@ -60,7 +43,7 @@ onlyWithTools('schemathesis against the sandbox', () => {
     await beginTransfers(sandbox.url);
     const { report, said } = await fuzz({
       schemathesis: tools?.schemathesis ?? '',
-      document: documentWithExamples(sandbox.url),
+      document: openApiDocument({ serverUrl: sandbox.url, title: 'The sandbox' }),
       url: sandbox.url,
       scheme: 'bearer',
       token: TOKEN,

@@ -1,6 +1,6 @@
 import { UPDATES } from '../../../src/protocol/vocabulary.js';
 import type { FlowReport } from '../../../src/protocol/messages.js';
-import { orderFlow } from '../../../src/gateway/flows/orders.js';
+import { orderFlow } from '../../../src/gateway/flows/send-order.js';
 import { fromPayload } from '../temporal/payloads.js';
 import { isOpen, type Run } from '../temporal/run.js';
 import type { World } from '../world/world.js';

@@ -1,0 +1,151 @@
+import type { OpenAPIV3_1 } from 'openapi-types';
+import { z } from 'zod';
+import type { TokenRole } from '../../config/gateway-tokens.js';
+import { MAX_CALLER_REFERENCE_LENGTH } from '../../contract/sending.js';
+
+type Schema = OpenAPIV3_1.SchemaObject;
+
+/** A route in the OpenAPI document: its operation, and the components that only it and its like refer to. */
+export interface Reference {
+  readonly operation: OpenAPIV3_1.OperationObject;
+  readonly schemas: Readonly<Record<string, Schema>>;
+}
+
+/** A schema under the name that it has in the document: `{ Flow }`. */
+export type Named<Schema extends z.ZodType> = Readonly<Record<string, Schema>>;
+
+/** A route, declared once: its token, its validation and its entry in the document come from this. */
+export interface Route<
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType = z.ZodType,
+> {
+  readonly method: 'GET' | 'POST';
+  /** With `:parameters`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description?: string;
+  /** Least role of the token; null if none is needed. */
+  readonly role: TokenRole | null;
+  readonly query?: Query;
+  readonly body?:
+    | { readonly schema: Named<Body>; readonly required: boolean; readonly example?: z.input<Body> }
+    /** Validated by the handler, and shown by the first of these schemas, which may refer to the others. */
+    | { readonly required: true; readonly described: () => DescribedBody };
+  readonly answers: Readonly<Record<number, { readonly says: string; readonly schema: Named<Answer> }>>;
+  /** Statuses that mean something of their own here. */
+  readonly refusals?: Readonly<Record<number, string>>;
+}
+
+interface DescribedBody {
+  readonly schemas: Readonly<Record<string, OpenAPIV3_1.SchemaObject>>;
+  readonly example?: unknown;
+}
+
+export type AnyRoute = Route<z.ZodType, z.ZodType<unknown, never>>;
+
+/** Members of a type of `src/protocol`, each with a schema: one that is missing, or one too many, does not compile. */
+export type MembersOf<T> = { readonly [Member in keyof T]-?: z.ZodType };
+
+export const TAGS = {
+  flows: 'Start flows, look at them, wait for them, decide.',
+  events: 'What arrived from the service and the settlement provider, and its state.',
+  callbacks: 'Signed callbacks to callers, and their delivery.',
+  cards: 'Card data, which never enters a flow.',
+  inbound: 'Doors for the service and the settlement provider.',
+  operations: 'For those who run the gateway.',
+} as const;
+export type Tag = keyof typeof TAGS;
+
+const ROLES: Readonly<Record<TokenRole, string>> = {
+  flows: 'Needs a gateway token.',
+  operator: 'Needs a gateway token of the role operator or admin.',
+  admin: 'Needs a gateway token of the role admin.',
+};
+
+export const ref = (name: string): OpenAPIV3_1.ReferenceObject => ({ $ref: `#/components/schemas/${name}` });
+
+export const json = (schema: string, example?: unknown) => ({
+  content: { 'application/json': { schema: ref(schema), ...(example === undefined ? {} : { example }) } },
+});
+
+/** The route as the document shows it. Every path may be refused besides, always with the same shape. */
+export function describeRoute(route: AnyRoute): Reference {
+  const { operationId, tag, summary, role, query, answers, refusals = {} } = route;
+  const parameters = [...pathParameters(route.path), ...(query === undefined ? [] : queryParameters(query))];
+  const description = [route.description, role === null ? undefined : ROLES[role]].filter(Boolean).join(' ');
+  const body = bodyOf(route);
+  const operation = {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description === '' ? {} : { description }),
+    security: role === null ? [] : [{ token: [] }],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: body.required, ...json(body.name, body.example) } }),
+    responses: {
+      ...mapValues(answers, ({ says, schema }) => ({ description: says, ...json(Object.keys(schema)[0] ?? '') })),
+      ...mapValues(refusals, (says) => ({ description: says, ...json('Refused') })),
+      '4XX': { $ref: '#/components/responses/Refused' },
+      '5XX': { $ref: '#/components/responses/Unavailable' },
+    },
+  };
+  const answered = Object.assign({}, ...Object.values(answers).map(({ schema }) => schema)) as Record<
+    string,
+    z.ZodType
+  >;
+  return { operation, schemas: { ...body?.schemas, ...mapValues(answered, (schema) => toSchema(schema, 'output')) } };
+}
+
+function bodyOf({ body }: AnyRoute) {
+  if (body === undefined) return undefined;
+  const { schemas, example } =
+    'schema' in body
+      ? { schemas: mapValues(body.schema, (schema) => toSchema(schema, 'input')), example: body.example }
+      : body.described();
+  return { name: Object.keys(schemas)[0] ?? '', required: body.required, schemas, example };
+}
+
+const PATH_PARAMETERS: Readonly<Record<string, Schema | OpenAPIV3_1.ReferenceObject>> = {
+  kind: ref('FlowKind'),
+  reference: { type: 'string', pattern: `^[A-Za-z0-9][A-Za-z0-9._:-]{0,${MAX_CALLER_REFERENCE_LENGTH - 1}}$` },
+  id: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,80}$' },
+};
+
+// The type of a parameter's schema is that of an older version of OpenAPI.
+const parameter = (name: string, where: 'path' | 'query', schema: object): OpenAPIV3_1.ParameterObject => ({
+  name,
+  in: where,
+  required: where === 'path',
+  schema,
+});
+
+const pathParameters = (path: string) =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = '']) =>
+    parameter(name, 'path', PATH_PARAMETERS[name] ?? { type: 'string' }),
+  );
+
+const queryParameters = (query: z.ZodType) =>
+  Object.entries(toSchema(query, 'output').properties ?? {}).map(([name, schema]) => parameter(name, 'query', schema));
+
+export function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
+  const { $schema: _schema, ...shown } = z.toJSONSchema(schema, {
+    io,
+    target: 'draft-2020-12',
+    unrepresentable: 'any',
+    // Answers may grow members.
+    override: ({ jsonSchema }) => {
+      if (io === 'output' && jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties'];
+    },
+  });
+  return JSON.parse(JSON.stringify(shown)) as Schema;
+}
+
+function mapValues<Value, Other>(
+  members: Readonly<Record<string, Value>>,
+  change: (value: Value) => Other,
+): Record<string, Other> {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(value)]));
+}

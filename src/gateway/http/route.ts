@@ -1,0 +1,65 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import type { TokenRole } from '../../config/gateway-tokens.js';
+import type { Caller, TokenCheck } from './bearer-token.js';
+import { parseBody } from './flow-path.js';
+import { bodyOf, bodyOrEmpty } from './json-body.js';
+import { type AnyRoute, describeRoute, type Reference, type Route } from './openapi.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Its entry in `/openapi.json`. Absent: the route is for machines that know it (Temporal's UI, Prometheus). */
+    reference?: () => Reference;
+  }
+}
+
+/** What a handler may answer: the schema's members. An object that may have others needs no index signature. */
+type Json<T> = unknown extends T
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Json<Item>[]
+    : T extends object
+      ? { readonly [Member in keyof T as string extends Member ? never : Member]: Json<T[Member]> }
+      : T;
+
+export interface Asked<Query extends z.ZodType, Body extends z.ZodType> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Name of the caller's token: who gives an order. */
+  readonly actor: string;
+  readonly query: z.output<Query>;
+  /** An empty object if it is optional and was not sent. */
+  readonly body: z.output<Body>;
+}
+
+/** Path, method and document entry of a route that checks its callers and bodies by itself. */
+export function routeOptions<Body extends z.ZodType>(route: Route<z.ZodType, Body>) {
+  const { method, path: url } = route;
+  return { method, url, config: { reference: () => describeRoute(route as AnyRoute) } };
+}
+
+/** Adds a route whose token is checked before its body is read. The status is 200 unless the handler sets another one. */
+export function addRoute<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+  server: FastifyInstance,
+  tokens: TokenCheck,
+  route: Route<Query, Body, Answer> & { readonly role: TokenRole },
+  handle: (asked: Asked<Query, Body>) => Json<z.output<Answer>> | Promise<Json<z.output<Answer>>>,
+): void {
+  const callers = new WeakMap<FastifyRequest, Caller>();
+  const { query, body } = route;
+  const bodySchema = body !== undefined && 'schema' in body ? Object.values(body.schema)[0] : undefined;
+  const given = (request: FastifyRequest): unknown =>
+    body?.required === true ? bodyOf(request).value : bodyOrEmpty(request);
+  server.route({
+    ...routeOptions(route),
+    onRequest: async (request) => void callers.set(request, tokens.require(request, route.role)),
+    handler: async (request, reply) =>
+      handle({
+        request,
+        reply,
+        actor: callers.get(request)?.name ?? '',
+        query: query === undefined ? undefined : parseBody(query, request.query, 'The query'),
+        body: bodySchema === undefined ? given(request) : parseBody(bodySchema, given(request)),
+      } as Asked<Query, Body>),
+  });
+}

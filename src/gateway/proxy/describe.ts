@@ -1,0 +1,59 @@
+import type { OpenAPIV3_1 } from 'openapi-types';
+import { z } from 'zod';
+import { describeOperation } from '../../contract/openapi.js';
+import type { Operation } from '../../contract/operation.js';
+import { json, type Reference, toSchema } from '../http/openapi.js';
+
+/** Header of answers that belong to a flow. */
+const LOCATION = {
+  Location: { description: 'Path of the flow, `/flows/{kind}/{reference}`.', schema: { type: 'string' as const } },
+};
+
+const UnderWay = z
+  .object({ success: z.literal(true), message: z.string(), data: z.looseObject({}) })
+  .meta({ description: "The service's answer is not known yet; `Location` is the address of the flow." });
+
+/** An operation of the service as the gateway speaks it: with its tokens, its refusals, and 202 for what is under way. */
+export function describeThroughGateway(operation: Operation): Reference {
+  const own = describeOperation(operation);
+  const isMoney = operation.effect === 'money';
+  const status = String(operation.success ?? 200);
+  const success = (own.responses ?? {})[status] as OpenAPIV3_1.ResponseObject;
+  const described = {
+    ...own,
+    description: descriptionOf(operation),
+    security: [{ token: [] }],
+    responses: {
+      [status]: isMoney ? { ...success, headers: LOCATION } : success,
+      ...(isMoney
+        ? {
+            '202': {
+              description: "Under way; the service's answer is not known yet.",
+              headers: LOCATION,
+              ...json('UnderWay'),
+            },
+            '409': { description: 'The reference has another request.', ...json('ServiceRefused') },
+          }
+        : {}),
+      '4XX': { $ref: '#/components/responses/ServiceRefused' },
+      '5XX': { $ref: '#/components/responses/ServiceUnavailable' },
+    },
+  };
+  return { operation: described, schemas: isMoney ? { UnderWay: toSchema(UnderWay, 'output') } : {} };
+}
+
+function descriptionOf({ effect }: Operation): string {
+  switch (effect) {
+    case 'money':
+      return 'Starts the flow of its reference, or finds it. The same request again gets the same answer. Takes the token of the service, too.';
+    case 'account':
+      return 'Passed on once. Needs a gateway token of the role admin.';
+    case 'quote':
+      return 'Passed on, and remembered: a deposit with its rate id knows how old it is.';
+    case 'read':
+    case 'report':
+      return 'Answered from the flow where that knows more, else passed on.';
+    default:
+      return effect satisfies never;
+  }
+}
