@@ -1,4 +1,3 @@
-import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { z } from 'zod';
 import type { FlowPage, ListedFlow } from '../../protocol/gateway-json.js';
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../protocol/vocabulary.js';
 import type { Store } from '../../store/store.js';
 import { stateOf } from '../../temporal/flow-handle.js';
+import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
 import { isReference } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
 import { Refusal } from '../http/refusal.js';
@@ -87,25 +87,20 @@ async function pageOf(deps: FlowOperationDeps, query: ListQuery, after: string |
 const isWanted = (wanted: ParkReason | undefined, reason: ParkReason | null): boolean =>
   wanted === undefined || reason === null || reason === wanted;
 
-type Row = Awaited<ReturnType<typeof executionInfoFromRaw>>;
 interface ServerPage {
-  readonly found: readonly Row[];
+  readonly found: readonly ListedExecution[];
   readonly next: string | null;
 }
 
-/** The client's own `list` hides the token of the next page. */
 async function serverPage(
   { client, store }: FlowOperationDeps,
   query: string,
   pageSize: number,
   after: string | null,
 ): Promise<ServerPage> {
-  const { namespace, loadedDataConverter } = client.options;
-  const nextPageToken = after === null ? new Uint8Array() : tokenIn(store, after);
-  const page = await client.workflowService.listWorkflowExecutions({ namespace, query, pageSize, nextPageToken });
-  const decoded = page.executions.map((raw) => executionInfoFromRaw(raw, loadedDataConverter, raw, namespace));
-  const token = Buffer.from(page.nextPageToken ?? '').toString('base64url');
-  return { found: await Promise.all(decoded), next: token === '' ? null : markOf(store, token) + token };
+  const page = await listExecutions(client, query, pageSize, after === null ? undefined : tokenIn(store, after));
+  const token = Buffer.from(page.nextPageToken).toString('base64url');
+  return { found: page.found, next: token === '' ? null : markOf(store, token) + token };
 }
 
 const MARK_LENGTH = 16;
@@ -121,7 +116,11 @@ function tokenIn(store: Pick<Store, 'mac'>, after: string): Uint8Array {
   throw new Refusal(400, 'The query is not what is expected here. Look at after.', { errors });
 }
 
-async function flowOfRow(deps: FlowOperationDeps, found: Row, query: ListQuery): Promise<ListedFlow | undefined> {
+async function flowOfRow(
+  deps: FlowOperationDeps,
+  found: ListedExecution,
+  query: ListQuery,
+): Promise<ListedFlow | undefined> {
   const id = parseFlowId(found.workflowId);
   if (id === undefined) return undefined;
   const status = found.status.name;
