@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify';
 import { parse, stringify } from 'lossless-json';
 import { z } from 'zod';
 import type { FlowView, Outcome, Parked, TimelineEntry } from '../../protocol/messages.js';
@@ -6,17 +5,9 @@ import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { callbackUrlProblem } from '../../callbacks/index.js';
 import type { Settings } from '../../config/settings-shape.js';
-import { flowAddress, type FlowAddress } from '../http/flow-path.js';
+import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
-
-/** The flow that a path names. @throws Refusal 404 for what can be no flow of ours */
-export function addressOf(request: FastifyRequest): FlowAddress {
-  const { kind, reference } = request.params as Record<string, unknown>;
-  const address = flowAddress(kind, reference);
-  if (address === undefined) throw new Refusal(404, 'There is no flow at this address.');
-  return address;
-}
 
 const at = () => z.iso.datetime();
 const state = z.enum(FLOW_STATES);

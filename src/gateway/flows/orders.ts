@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { FlowView, ResolveOrder } from '../../protocol/messages.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
-import type { FlowAddress } from '../http/flow-path.js';
+import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-import { addressOf, Flow, shownFlow } from './address.js';
+import { Flow, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { resolveTerminated } from './resolve-terminated.js';
 import { type FlowOrder, orderFlow } from './send-order.js';
@@ -31,6 +31,7 @@ const order = {
   method: 'POST',
   tag: 'flows',
   role: 'flows',
+  params: FlowParams,
   answers: { 200: { says: 'The flow.', schema: { Flow } } },
 } as const;
 
@@ -49,10 +50,10 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       refusals: { 409: 'Money may have moved already.' },
     },
     // Cancelling a cancelled flow is no error.
-    ({ request, actor, body: { note: why } }) =>
+    ({ params, actor, body: { note: why } }) =>
       give(
         deps,
-        addressOf(request),
+        addressOf(params),
         { update: UPDATES.cancel, order: { actor, ...(why === undefined ? {} : { note: why }) } },
         (view) => view.state === 'cancelled',
       ),
@@ -68,8 +69,8 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       body: { schema: { CancelBody }, required: false },
       refusals: { 409: 'It does not wait for that.' },
     },
-    ({ request, actor, body: { note: why } }) =>
-      give(deps, addressOf(request), {
+    ({ params, actor, body: { note: why } }) =>
+      give(deps, addressOf(params), {
         update: UPDATES.approveQuote,
         order: { actor, ...(why === undefined ? {} : { note: why }) },
       }),
@@ -90,7 +91,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       refusals: { 409: 'It does not wait for that.' },
     },
     // Once: the same order again finds the first one. What is in it is checked by the flow, by the rules of its kind.
-    ({ request, actor, body }) => give(deps, addressOf(request), { update: UPDATES.pay, order: { actor, ...body } }),
+    ({ params, actor, body }) => give(deps, addressOf(params), { update: UPDATES.pay, order: { actor, ...body } }),
   );
   addRoute(
     server,
@@ -103,8 +104,8 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       body: { schema: { RefundInvoiceBody }, required: true, example: { invoice: 'lnbc…' } },
       refusals: { 409: 'It does not wait for that.' },
     },
-    ({ request, actor, body: { invoice } }) =>
-      give(deps, addressOf(request), { update: UPDATES.provideRefundInvoice, order: { actor, invoice } }),
+    ({ params, actor, body: { invoice } }) =>
+      give(deps, addressOf(params), { update: UPDATES.provideRefundInvoice, order: { actor, invoice } }),
   );
   addRoute(
     server,
@@ -122,8 +123,8 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       },
       refusals: { 409: 'The action is not legal now.' },
     },
-    ({ request, actor, body: { eventId, ...rest } }) =>
-      resolveFlow(deps, addressOf(request), { ...rest, actor, ...(eventId === undefined ? {} : { eventId }) }),
+    ({ params, actor, body: { eventId, ...rest } }) =>
+      resolveFlow(deps, addressOf(params), { ...rest, actor, ...(eventId === undefined ? {} : { eventId }) }),
   );
 }
 

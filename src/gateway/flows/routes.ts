@@ -5,8 +5,9 @@ import type { ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.
 import type { FlowView } from '../../protocol/messages.js';
 import type { Claim } from '../../store/claim.js';
 import type { MembersOf } from '../http/openapi.js';
+import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { addRoute } from '../http/route.js';
-import { addressOf, Flow, shownFlow, withoutOwnCallbacks } from './address.js';
+import { Flow, shownFlow, withoutOwnCallbacks } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { FlowList, listFlows, ListQuery } from './list.js';
 import { addOrderRoutes } from './orders.js';
@@ -54,37 +55,41 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
     tokens,
     {
       ...read,
+      params: FlowParams,
       path: '/flows/:kind/:reference',
       operationId: 'showFlow',
       summary: 'Shows a flow.',
       answers: shown,
     },
-    async ({ request }) => resolved(await shownFlow(deps.reader, addressOf(request))),
+    async ({ params }) => resolved(await shownFlow(deps.reader, addressOf(params))),
   );
   addRoute(
     server,
     tokens,
     {
       ...read,
+      params: FlowParams,
       path: '/flows/:kind/:reference/wait',
       operationId: 'waitForFlow',
       summary: 'Shows a flow as soon as it ended or parked, or as it is when the time is up.',
       query: WaitQuery,
       answers: shown,
     },
-    async ({ request, query: { timeoutSeconds } }) => resolved(await waitForFlow(deps, request, timeoutSeconds)),
+    async ({ request, params, query: { timeoutSeconds } }) =>
+      resolved(await waitForFlow(deps, addressOf(params), timeoutSeconds, request)),
   );
   addRoute(
     server,
     tokens,
     {
       ...read,
+      params: FlowParams,
       path: '/flows/:kind/:reference/answers',
       operationId: 'showAnswers',
       summary: "What the service answered to the flow's requests: where to send a customer, what to pay.",
       answers: { 200: { says: 'The answers so far, oldest first.', schema: { FlowAnswers } } },
     },
-    ({ request }) => answersOfFlow(deps, request),
+    ({ params }) => answersOfFlow(deps, addressOf(params)),
   );
   addOrderRoutes(server, deps);
 }
@@ -93,8 +98,7 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
  * What the service answered to the flow's POSTs so far, oldest first: where a customer is to be sent (`redirect_url`), or
  * what they are to pay. It may hold personal data, and is in no list and no log.
  */
-async function answersOfFlow(deps: FlowOperationDeps, request: FastifyRequest): Promise<ServiceAnswers> {
-  const address = addressOf(request);
+async function answersOfFlow(deps: FlowOperationDeps, address: FlowAddress): Promise<ServiceAnswers> {
   const claims = await deps.store.claims.ofFlow(address.flowId);
   // Without a claim nothing was sent; what does not exist at all is a 404 and not an empty list.
   if (claims.length === 0) await shownFlow(deps.reader, address);
@@ -112,10 +116,10 @@ const LONGEST_PAUSE_MS = 1_000;
 /** Asks the server alone, which knows whether it ended or parked; the worker is asked once, at the end. */
 async function waitForFlow(
   deps: FlowOperationDeps,
-  request: FastifyRequest,
+  address: FlowAddress,
   timeoutSeconds: number,
+  request: FastifyRequest,
 ): Promise<FlowView> {
-  const address = addressOf(request);
   const endsAtMs = deps.monotonicMs() + timeoutSeconds * 1_000;
   let pauseMs = FIRST_PAUSE_MS;
   for (;;) {

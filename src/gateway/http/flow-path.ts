@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../../contract/sending.js';
 import { flowIdOf, FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import { type MemberError, Refusal } from './refusal.js';
@@ -19,6 +19,23 @@ export function flowAddress(kind: unknown, reference: unknown): FlowAddress | un
 export function isReference(text: unknown): text is string {
   return typeof text === 'string' && text.length <= MAX_CALLER_REFERENCE_LENGTH && REFERENCE_PATTERN.test(text);
 }
+
+/** Parameters of a path that names a flow. */
+export const FlowParams = z.object({
+  kind: z.enum(FLOW_KINDS),
+  // Without the look-ahead of the grammar, which not every generator of clients reads.
+  reference: z
+    .string()
+    .refine(isReference)
+    .meta({ pattern: `^[A-Za-z0-9][A-Za-z0-9._:-]{0,${MAX_CALLER_REFERENCE_LENGTH - 1}}$` }),
+});
+
+/** The flow that a path names. */
+export const addressOf = ({ kind, reference }: z.output<typeof FlowParams>): FlowAddress => ({
+  kind,
+  reference,
+  flowId: flowIdOf(kind, reference),
+});
 
 const MAX_ERRORS = 20;
 

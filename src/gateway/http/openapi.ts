@@ -1,7 +1,6 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
 import type { TokenRole } from '../../config/gateway-tokens.js';
-import { MAX_CALLER_REFERENCE_LENGTH } from '../../contract/sending.js';
 
 type Schema = OpenAPIV3_1.SchemaObject;
 
@@ -16,6 +15,7 @@ export type Named<Schema extends z.ZodType> = Readonly<Record<string, Schema>>;
 
 /** A route, declared once: its token, its validation and its entry in the document come from this. */
 export interface Route<
+  Params extends z.ZodObject = z.ZodObject,
   Query extends z.ZodType = z.ZodType,
   Body extends z.ZodType = z.ZodType,
   Answer extends z.ZodType = z.ZodType,
@@ -29,6 +29,8 @@ export interface Route<
   readonly description?: string;
   /** Least role of the token; null if none is needed. */
   readonly role: TokenRole | null;
+  /** Of the path. What does not fit is not found. */
+  readonly params?: Params;
   readonly query?: Query;
   readonly body?:
     | { readonly schema: Named<Body>; readonly required: boolean; readonly example?: z.input<Body> }
@@ -44,7 +46,7 @@ interface DescribedBody {
   readonly example?: unknown;
 }
 
-export type AnyRoute = Route<z.ZodType, z.ZodType<unknown, never>>;
+export type AnyRoute = Route<z.ZodObject, z.ZodType, z.ZodType<unknown, never>>;
 
 /** Members of a type of `src/protocol`, each with a schema: one that is missing, or one too many, does not compile. */
 export type MembersOf<T> = { readonly [Member in keyof T]-?: z.ZodType };
@@ -74,7 +76,7 @@ export const json = (schema: string, example?: unknown) => ({
 /** The route as the document shows it. Every path may be refused besides, always with the same shape. */
 export function describeRoute(route: AnyRoute): Reference {
   const { operationId, tag, summary, role, query, answers, refusals = {} } = route;
-  const parameters = [...pathParameters(route.path), ...(query === undefined ? [] : queryParameters(query))];
+  const parameters = [...pathParameters(route), ...(query === undefined ? [] : queryParameters(query))];
   const description = [route.description, role === null ? undefined : ROLES[role]].filter(Boolean).join(' ');
   const body = bodyOf(route);
   const operation = {
@@ -108,13 +110,6 @@ function bodyOf({ body }: AnyRoute) {
   return { name: Object.keys(schemas)[0] ?? '', required: body.required, schemas, example };
 }
 
-const PATH_PARAMETERS: Readonly<Record<string, Schema | OpenAPIV3_1.ReferenceObject>> = {
-  kind: ref('FlowKind'),
-  reference: { type: 'string', pattern: `^[A-Za-z0-9][A-Za-z0-9._:-]{0,${MAX_CALLER_REFERENCE_LENGTH - 1}}$` },
-  id: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,80}$' },
-};
-
-// The type of a parameter's schema is that of an older version of OpenAPI.
 const parameter = (name: string, where: 'path' | 'query', schema: object): OpenAPIV3_1.ParameterObject => ({
   name,
   in: where,
@@ -122,9 +117,14 @@ const parameter = (name: string, where: 'path' | 'query', schema: object): OpenA
   schema,
 });
 
-const pathParameters = (path: string) =>
+const pathParameters = ({ path, params }: AnyRoute) =>
   [...path.matchAll(/:(\w+)/g)].map(([, name = '']) =>
-    parameter(name, 'path', PATH_PARAMETERS[name] ?? { type: 'string' }),
+    // Its words are a component: generators make one type of it.
+    parameter(
+      name,
+      'path',
+      name === 'kind' ? ref('FlowKind') : toSchema((params?.shape[name] ?? z.string()) as z.ZodType, 'input'),
+    ),
   );
 
 const queryParameters = (query: z.ZodType) =>

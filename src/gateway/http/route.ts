@@ -4,6 +4,7 @@ import type { TokenRole } from '../../config/gateway-tokens.js';
 import type { Caller, TokenCheck } from './bearer-token.js';
 import { parseBody } from './flow-path.js';
 import { bodyOf, bodyOrEmpty } from './json-body.js';
+import { Refusal } from './refusal.js';
 import { type AnyRoute, describeRoute, type Reference, type Route } from './openapi.js';
 
 declare module 'fastify' {
@@ -22,31 +23,37 @@ type Json<T> = unknown extends T
       ? { readonly [Member in keyof T as string extends Member ? never : Member]: Json<T[Member]> }
       : T;
 
-export interface Asked<Query extends z.ZodType, Body extends z.ZodType> {
+export interface Asked<Params extends z.ZodObject, Query extends z.ZodType, Body extends z.ZodType> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Name of the caller's token: who gives an order. */
   readonly actor: string;
+  readonly params: z.output<Params>;
   readonly query: z.output<Query>;
   /** An empty object if it is optional and was not sent. */
   readonly body: z.output<Body>;
 }
 
 /** Path, method and document entry of a route that checks its callers and bodies by itself. */
-export function routeOptions<Body extends z.ZodType>(route: Route<z.ZodType, Body>) {
+export function routeOptions<Body extends z.ZodType>(route: Route<z.ZodObject, z.ZodType, Body>) {
   const { method, path: url } = route;
   return { method, url, config: { reference: () => describeRoute(route as AnyRoute) } };
 }
 
 /** Adds a route whose token is checked before its body is read. The status is 200 unless the handler sets another one. */
-export function addRoute<Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+export function addRoute<
+  Params extends z.ZodObject,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Answer extends z.ZodType,
+>(
   server: FastifyInstance,
   tokens: TokenCheck,
-  route: Route<Query, Body, Answer> & { readonly role: TokenRole },
-  handle: (asked: Asked<Query, Body>) => Json<z.output<Answer>> | Promise<Json<z.output<Answer>>>,
+  route: Route<Params, Query, Body, Answer> & { readonly role: TokenRole },
+  handle: (asked: Asked<Params, Query, Body>) => Json<z.output<Answer>> | Promise<Json<z.output<Answer>>>,
 ): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
-  const { query, body } = route;
+  const { params, query, body } = route;
   const bodySchema = body !== undefined && 'schema' in body ? Object.values(body.schema)[0] : undefined;
   const given = (request: FastifyRequest): unknown =>
     body?.required === true ? bodyOf(request).value : bodyOrEmpty(request);
@@ -58,8 +65,15 @@ export function addRoute<Query extends z.ZodType, Body extends z.ZodType, Answer
         request,
         reply,
         actor: callers.get(request)?.name ?? '',
+        params: params === undefined ? {} : paramsOf(params, request),
         query: query === undefined ? undefined : parseBody(query, request.query, 'The query'),
         body: bodySchema === undefined ? given(request) : parseBody(bodySchema, given(request)),
-      } as Asked<Query, Body>),
+      } as Asked<Params, Query, Body>),
   });
+}
+
+function paramsOf<Params extends z.ZodObject>(params: Params, request: FastifyRequest): z.output<Params> {
+  const parsed = params.safeParse(request.params);
+  if (!parsed.success) throw new Refusal(404, 'There is nothing at this address.');
+  return parsed.data;
 }

@@ -4,7 +4,7 @@ import type { Settings } from '../../config/settings-shape.js';
 import { reportSettlement } from '../../contract/bridge.js';
 import type { Store } from '../../store/store.js';
 import { answerNotFound } from '../http/refusal.js';
-import { flowAddress } from '../http/flow-path.js';
+import { flowAddress, FlowParams } from '../http/flow-path.js';
 import { routeOptions } from '../http/route.js';
 import type { Capabilities } from './capabilities.js';
 import { labelCallback, labelSettlement, createWebhookLabels } from './match-webhook.js';
@@ -54,6 +54,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
         method: 'POST',
         tag: 'inbound',
         role: null,
+        params: FlowParams,
         body: { schema: { AnyEvent }, required: true, ...(example === undefined ? {} : { example }) },
         answers: { 200: { says: 'Stored, or known already.', schema: { Received } } },
       }),

@@ -5,9 +5,8 @@ import type { CallbackHandles, CallbackFacts, ListedCallbacks } from '../../temp
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { FLOW_KINDS, FLOW_STATES, parseFlowId } from '../../protocol/vocabulary.js';
 import type { CallbackJson, CallbacksJson, DeliveredJson, ListedCallbacksJson } from '../../protocol/gateway-json.js';
-import { addressOf } from '../flows/address.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import type { FlowAddress } from '../http/flow-path.js';
+import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
@@ -85,6 +84,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     tokens,
     {
       method: 'GET',
+      params: FlowParams,
       path: '/flows/:kind/:reference/callbacks',
       operationId: 'showCallbacks',
       tag: 'callbacks',
@@ -92,13 +92,14 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       role: 'flows',
       answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
     },
-    ({ request }) => shown(addressOf(request)),
+    ({ params }) => shown(addressOf(params)),
   );
   addRoute(
     server,
     tokens,
     {
       method: 'POST',
+      params: FlowParams,
       path: '/flows/:kind/:reference/callbacks/resend',
       operationId: 'resendCallback',
       tag: 'callbacks',
@@ -106,8 +107,8 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       role: 'operator',
       answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
     },
-    async ({ request, actor }) => {
-      const address = addressOf(request);
+    async ({ params, actor }) => {
+      const address = addressOf(params);
       const { flowId, reference } = address;
       const outcome = await callbacks.resend(flowId, actor);
       if (outcome === 'not-found') {

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.js';
@@ -9,9 +9,8 @@ import type { EventPage, ShownEvent } from '../../protocol/gateway-json.js';
 import type { FlowEvent } from '../../protocol/messages.js';
 import { eventOfRow } from '../../flows/event-of-row.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
-import { addressOf } from '../flows/address.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import { flowAddress } from '../http/flow-path.js';
+import { addressOf, flowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
@@ -36,7 +35,8 @@ const INBOX_STATES = [
   'conflicting',
 ] as const satisfies readonly InboxState[];
 
-const EVENT_ID = /^[\w.-]{1,80}$/;
+const EVENT_ID = /^[A-Za-z0-9_.-]{1,80}$/;
+const EventParams = z.object({ id: z.string().regex(EVENT_ID) });
 
 const PageQuery = z.strictObject({
   state: z.enum(INBOX_STATES).optional(),
@@ -112,11 +112,12 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     tokens,
     {
       ...lists,
+      params: FlowParams,
       path: '/flows/:kind/:reference/events',
       operationId: 'listEventsOfFlow',
       summary: 'Lists the events of a flow, newest first.',
     },
-    ({ request, query }) => list(query, addressOf(request).flowId),
+    ({ params, query }) => list(query, addressOf(params).flowId),
   );
   addRoute(
     server,
@@ -129,6 +130,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     tokens,
     {
       method: 'GET',
+      params: EventParams,
       path: '/events/:id',
       operationId: 'showEvent',
       tag: 'events',
@@ -136,13 +138,14 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
       role: 'operator',
       answers: { 200: { says: 'The event.', schema: { Event } } },
     },
-    async ({ request }) => eventJson(await eventOf(request), { withBody: true }),
+    async ({ params }) => eventJson(await eventOf(params.id), { withBody: true }),
   );
   addRoute(
     server,
     tokens,
     {
       method: 'POST',
+      params: EventParams,
       path: '/events/:id/replay',
       operationId: 'replayEvent',
       tag: 'events',
@@ -151,8 +154,8 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
       body: { schema: { ReplayBody }, required: false, example: { dryRun: true } },
       answers: { 200: { says: 'What happened, or would.', schema: { Replay } } },
     },
-    async ({ request, actor, body: { trust, dryRun, flowId: given } }) => {
-      const row = await eventOf(request);
+    async ({ params, actor, body: { trust, dryRun, flowId: given } }) => {
+      const row = await eventOf(params.id);
       if (row.body === undefined)
         throw new Refusal(409, 'The body of this event was purged: it cannot be delivered anew.');
       const flowId = flowOfEvent(row, given);
@@ -167,9 +170,8 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     },
   );
 
-  async function eventOf(request: FastifyRequest): Promise<InboxRow> {
-    const { id } = request.params as { id: string };
-    const row = EVENT_ID.test(id) ? await inbox.get(id) : undefined;
+  async function eventOf(id: string): Promise<InboxRow> {
+    const row = await inbox.get(id);
     if (row === undefined) throw new Refusal(404, 'There is no such event.');
     return row;
   }
