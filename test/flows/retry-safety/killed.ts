@@ -1,12 +1,12 @@
-import { MockActivityEnvironment } from '@temporalio/testing';
-import { createActivities } from '../../../activities/index.js';
+import { createBridgeActivities } from '../../../activities/bridge-transfer.js';
+import { createFlowStepActivities } from '../../../activities/flow-steps.js';
 import type { ClaimRef } from '../../../activities/types.js';
 import type { MoneyOperationName } from '../../../src/contract/index.js';
 import { flowOf } from '../../../src/flows/index.js';
 import { flowIdOf } from '../../../src/protocol/vocabulary.js';
 import { ACCOUNT } from '../../harness/fixed.js';
 import type { Stack } from '../../harness/stack.js';
-import { CANARY_CARD } from '../../harness/parties.js';
+import { CANARY_CARD } from '../cards/card-gateway.js';
 import type { Example } from './examples.js';
 import type { Fault } from './faults.js';
 
@@ -44,17 +44,16 @@ async function prepare(
   raw: Record<string, unknown>,
   reference: string,
 ): Promise<Prepared> {
-  const activities = createActivities(bench.deps);
-  /** As a worker calls it. */
-  const called = <T>(activity: () => Promise<T>) =>
-    new MockActivityEnvironment().run<[], T, () => Promise<T>>(activity);
   const flowId = flowIdOf(kind, reference);
   if (step === null) {
-    const { fingerprint, pin, quote } = await called(() => activities.prepareBridgeTransfer({ flowId, input: raw }));
+    const { fingerprint, pin, quote } = await createBridgeActivities(bench.deps).prepareBridgeTransfer({
+      flowId,
+      input: raw,
+    });
     const body = { ...withNumbers(raw), rate_id: quote?.rateId, callback_url: CALLBACK_URL };
     return { claim: { operation, reference, flowId, fingerprint, pin }, body };
   }
-  const { steps, input } = await called(() => activities.prepareFlow({ flowId, input: raw }));
+  const { steps, input } = await createFlowStepActivities(bench.deps).prepareFlow({ flowId, input: raw });
   const claim = steps[step]?.claim;
   if (claim?.operation !== operation) throw new Error(`${kind} has no step ${step} that is ${operation}`);
   const body = flowOf(kind).submissions?.[step]?.request(input, { callbackUrl: CALLBACK_URL }) as object;
