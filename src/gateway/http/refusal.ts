@@ -97,7 +97,11 @@ export const ServiceRefused = z
         actions,
         flow: z.string().optional().meta({ description: 'Path of the flow.' }),
       } satisfies MembersOf<BesideServiceError>)
-      .meta({ description: 'Who refused it, and what the gateway knows of its flow.' }),
+      .optional()
+      .meta({
+        description:
+          'Who refused it, and what the gateway knows of its flow. Absent where the service refused a read or an operation of the account: its answer is passed on as it came.',
+      }),
   } satisfies MembersOf<ServiceErrorBody>)
   .meta({ description: "The service's own error body if it refused; the gateway's refusals have the same envelope." });
 

@@ -6,7 +6,7 @@ import { flowOf } from '../../../src/flows/index.js';
 import { flowIdOf } from '../../../src/protocol/vocabulary.js';
 import { ACCOUNT } from '../../harness/fixed.js';
 import type { Stack } from '../../harness/stack.js';
-import { CANARY_CARD } from '../cards/card-gateway.js';
+import { CANARY_CARD } from '../../harness/parties.js';
 import type { Example } from './examples.js';
 import type { Fault } from './faults.js';
 
