@@ -9,6 +9,7 @@ const ADDRESS = '0xAbCdEf0123456789abcdef0123456789ABCDEF01';
 const MOBILE_MONEY = { phoneNumber: '+254712345678', accountName: 'Canary Customer', providerNetwork: 'VODACOM' };
 const CHECKOUT = { fullName: 'Canary Customer', phoneNumber: '+254712345678', paymentMethod: 'CAPITECPAY' };
 
+/** What no other kind does: its two legs, and how its customer pays. The rest is in looked-up.test.ts. */
 describe('an onramp', () => {
   let bench: Stack;
   beforeAll(async () => {
@@ -157,101 +158,23 @@ describe('an onramp', () => {
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
   });
 
-  describe('a POST that went wrong', () => {
-    test.each(['answer-lost', 'error-after', 'garbage', 'duplicate-answer'])(
-      'after %s its two legs prove it: executed once',
-      async (kind) => {
-        await bench.control('POST', '/settings', { numbersAsStrings: true });
-        await bench.control('POST', '/faults', { operation: 'createOnramp', kind, first: 1 });
-        const { reference, handle } = await onramp(kind);
-        expect((await endOf(handle)).view.state).toBe('completed');
-        expect(await executions(reference)).toBe(1);
-      },
+  test('with the answer of a bank checkout its redirect URL is lost, and the flow says so', async () => {
+    await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'answer-lost', first: 1 });
+    const { reference, handle } = await onramp('lost-url', 'never', {
+      mobileMoney: undefined,
+      bankCheckout: CHECKOUT,
+    });
+    const answer = await handle.executeUpdate('answer');
+    expect(answer).toMatchObject({ kind: 'accepted', answer: { referenceId: reference } });
+    await untilFlow(handle, (report) =>
+      detailsOf(report).includes('the redirect URL of the checkout was lost with the answer'),
     );
-
-    test('with the answer of a bank checkout its redirect URL is lost, and the flow says so', async () => {
-      await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'answer-lost', first: 1 });
-      const { reference, handle } = await onramp('lost-url', 'never', {
-        mobileMoney: undefined,
-        bankCheckout: CHECKOUT,
-      });
-      const answer = await handle.executeUpdate('answer');
-      expect(answer).toMatchObject({ kind: 'accepted', answer: { referenceId: reference } });
-      await untilFlow(handle, (report) =>
-        detailsOf(report).includes('the redirect URL of the checkout was lost with the answer'),
-      );
-      await handle.terminate();
-    });
-
-    test.each(['reset-before', 'error-before'])(
-      'after %s it parks; sent again by a person, it completes once',
-      async (kind) => {
-        await bench.control('POST', '/faults', { operation: 'createOnramp', kind, first: 1 });
-        const { reference, handle } = await onramp(kind);
-        const { view } = await parked(bench, handle);
-        expect(view.parked).toMatchObject({
-          reason: 'not_found_at_service',
-          actions: ['send-again', 'close-not-executed'],
-        });
-        expect(await executions(reference)).toBe(0);
-        await order(handle, 'send-again');
-        expect((await endOf(handle)).view.state).toBe('completed');
-        expect(await executions(reference)).toBe(1);
-      },
-    );
-
-    test('what was never executed is closed by a person', async () => {
-      await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'reset-before', first: 1 });
-      const { reference, handle } = await onramp('closed');
-      await parked(bench, handle);
-      await order(handle, 'close-not-executed');
-      expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
-      expect(await executions(reference)).toBe(0);
-    });
-
-    test('a trusted event proves it before any lookup does', async () => {
-      await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'reset-before', first: 1 });
-      const { handle } = await onramp('proven');
-      await untilFlow(handle, ({ view }) => view.stage === 'outcome-unknown');
-      await handle.signal('events', [
-        eventOf('onramp', { status: 'PENDING', fiatAmount: '1000.500', currency: 'KES' }),
-      ]);
-      const { view } = await untilFlow(handle, (report) => report.view.stage === 'fiat-leg');
-      expect(view.state).toBe('running');
-      await handle.terminate();
-    });
-
-    test('another onramp under its reference is not taken for its own', async () => {
-      const reference = newReference('taken');
-      const body = { fiatAmount: 9, currency: 'KES', chain: 'CELO', token: 'USDC', receiverAddress: ADDRESS };
-      await bench.deps.service.createOnramp({
-        ...body,
-        currency: 'KES',
-        chain: 'CELO',
-        token: 'USDC',
-        referenceId: reference,
-        callbackUrl: 'http://127.0.0.1:9/',
-      });
-      const handle = await bench.startFlow('onramp', reference, { ...body, fiatAmount: '10', referenceId: reference });
-      const { view } = await parked(bench, handle);
-      expect(view.parked).toMatchObject({ reason: 'duplicate_mismatch', evidence: { theirs: { fiatAmount: '9' } } });
-      expect(view.parked?.actions).toEqual(['close-not-executed']);
-      expect(await executions(reference)).toBe(1);
-      await handle.terminate();
-    });
-
-    test.each(['rejected', 'insufficient-funds'])(
-      'one that is refused (%s) ends it with the reason',
-      async (ending) => {
-        const { reference, handle } = await onramp(ending, ending);
-        expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
-        expect(await executions(reference)).toBe(0);
-      },
-    );
+    await handle.terminate();
   });
 
-  describe('at its deadline', () => {
-    test.each(['never', 'review', 'crypto-never'])('%s: it parks, and a late event resolves it', async (ending) => {
+  test.each(['review', 'crypto-never'])(
+    '%s: at its deadline it parks, and a late event resolves it',
+    async (ending) => {
       const { reference, handle } = await onramp('late', ending);
       const { view } = await parked(bench, handle);
       expect(view.parked?.reason).toBe('no_settlement');
@@ -260,63 +183,18 @@ describe('an onramp', () => {
       await handle.signal('events', [eventOf('onramp', { referenceId: reference, status: 'SUCCESS' })]);
       const { view: after } = await untilFlow(handle, (report) => report.view.outcome !== null);
       expect(after.outcome).toMatchObject({ state: 'completed' });
-    });
+    },
+  );
 
-    test('a late event that the lookup does not bear out decides nothing, and is looked up once', async () => {
-      const { reference, handle } = await onramp('hint', 'never');
-      await parked(bench, handle);
-      const before = (await handle.describe()).historyLength;
-      await handle.signal('events', [eventOf('onramp', { referenceId: reference, status: 'SUCCESS' })]);
-      await bench.pass(60_000);
-      const { view } = await parked(bench, handle);
-      expect(view.parked?.reason).toBe('no_settlement');
-      expect((await handle.describe()).historyLength - before).toBeLessThan(60);
-      await handle.terminate();
-    });
-
-    test('an hour of waiting for the customer adds no history', async () => {
-      const { handle } = await onramp('slow', 'never');
-      await tracked(handle);
-      await bench.pass(60_000);
-      await untilFlow(handle, (report) => detailsOf(report).includes('FIAT_PENDING (looked up)'));
-      const before = (await handle.describe()).historyLength;
-      await bench.pass(HOUR_MS - 180_000);
-      expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(8);
-      await handle.terminate();
-    });
-  });
-
-  describe('what is said beside the lookup', () => {
-    test('an untrusted event moves nothing', async () => {
-      const { reference, handle } = await onramp('forged', 'never');
-      await tracked(handle);
-      const forged = { trusted: false, proof: null };
-      await handle.signal('events', [eventOf('onramp', { referenceId: reference, status: 'SUCCESS' }, forged)]);
-      await handle.signal('events', [eventOf('onramp', { referenceId: reference, status: 'FAILED' }, forged)]);
-      await bench.pass(120_000);
-      const { view, events } = await handle.query<Awaited<ReturnType<typeof endOf>>>('flow');
-      expect(view.state).toBe('running');
-      expect(Object.values(events)).toEqual(['unverified', 'unverified']);
-      await handle.terminate();
-    });
-
-    test('a payment that failed after it had been collected is a contradiction, not a failure', async () => {
-      const { reference, handle } = await onramp('contradiction', 'failed');
-      await handle.signal('events', [
-        eventOf('onramp', { event: 'payment.confirmed', data: { referenceId: reference, status: 'SUCCESSFUL' } }),
-      ]);
-      const { view } = await parked(bench, handle);
-      expect(view.parked).toMatchObject({ reason: 'conflict' });
-      await order(handle, 'mark-failed', 'it was another payment');
-      expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
-    });
-
-    test('cancelling is refused once money may have moved', async () => {
-      const { handle } = await onramp('cancel', 'never');
-      await tracked(handle);
-      await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] })).rejects.toThrow();
-      await handle.terminate();
-    });
+  test('a payment that failed after it had been collected is a contradiction, not a failure', async () => {
+    const { reference, handle } = await onramp('contradiction', 'failed');
+    await handle.signal('events', [
+      eventOf('onramp', { event: 'payment.confirmed', data: { referenceId: reference, status: 'SUCCESSFUL' } }),
+    ]);
+    const { view } = await parked(bench, handle);
+    expect(view.parked).toMatchObject({ reason: 'conflict' });
+    await order(handle, 'mark-failed', 'it was another payment');
+    expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
   });
 
   test.each([

@@ -11,7 +11,8 @@ export const CANARY_CARD: Card = {
   paymentBrand: 'AMEX',
 };
 
-export const EVM_ADDRESS = '0x3333333333333333333333333333333333333333';
+/** In mixed case: services return it in theirs. */
+export const EVM_ADDRESS = '0xAbCdEf0123456789abcdef0123456789ABCDEF01';
 export const KENYAN_PHONE = '+254712345678';
 export const MOBILE_MONEY = { accountName: 'Canary Payer', phoneNumber: KENYAN_PHONE, providerNetwork: 'MPESA' };
 /** Who pays by card or at a bank's page, and how much. */
