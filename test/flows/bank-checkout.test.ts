@@ -1,36 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { bankCheckoutFlow } from '../../src/flows/bank-checkout.js';
+import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { type Stack, openStack } from '../harness/stack.js';
-import { expectRefused, startAs, type ToldByEvents } from './told-by-events-setup.js';
-import { behavesAsToldByEvents } from './told-by-events.js';
+import { expectRefused, startAs } from './told-by-events-setup.js';
 
-const CHECKOUT: ToldByEvents = {
-  kind: 'bank-checkout',
-  operation: 'createBankCheckout',
-  input: (referenceId) => ({
-    referenceId,
-    fullName: 'Canary Customer',
-    phoneNumber: '+27821234567',
-    paymentMethod: 'PAYBYBANK',
-    currency: 'ZAR',
-    amount: '250.50',
-    customerRedirectUrl: 'https://shop.example/paid',
-  }),
-  failures: ['FAILED', 'CANCELLED', 'DECLINED', 'EXPIRED'],
-};
+const [CHECKOUT] = KINDS.filter(({ kind }) => kind === 'bank-checkout') as [NamedKind];
 
+/** The rest is in told-by-events.test.ts. */
 describe('a bank checkout', () => {
   let bench: Stack;
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
   afterAll(() => bench.close());
-  beforeEach(() => bench.control('DELETE', '/faults'));
-
-  behavesAsToldByEvents(CHECKOUT, () => bench);
 
   test('hands out what the service answered, for the customer to be sent on', async () => {
-    const { reference, handle } = await startAs(bench, CHECKOUT, 'answer');
+    const { reference, handle } = await startAs(bench, CHECKOUT, 'answer', {
+      more: { customerRedirectUrl: 'https://shop.example/paid' },
+    });
     expect(await handle.executeUpdate('answer')).toMatchObject({
       kind: 'accepted',
       answer: { referenceId: reference, paymentMethod: 'PAYBYBANK', customerRedirectUrl: 'https://shop.example/paid' },

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
-import { countCalls, detailsOf, endOf, eventOf, move, order, parked, stagesOf } from './ramps.js';
+import { countCalls, endOf, eventOf, move, order, parked, stagesOf } from './ramps.js';
 
-const HOUR_MS = 3_600_000;
 const MOBILE = { phoneNumber: '+254712345678', accountName: 'Canary Receiver', networkProvider: 'TIGO' };
 const BANK = {
   name: 'Canary Receiver',

@@ -1,19 +1,10 @@
 import { expect } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
-import type { FlowKind } from '../../src/protocol/vocabulary.js';
+import { flowInput } from '../harness/kind.js';
+import type { NamedKind } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
 import type { Stack } from '../harness/stack.js';
-
-/** A kind whose POST nothing looks up: only trusted events and people tell its end. */
-export interface ToldByEvents {
-  readonly kind: FlowKind;
-  readonly operation: string;
-  /** 250.50 ZAR. */
-  input(reference: string): Record<string, unknown>;
-  /** Words of the service, with how they end the flow. */
-  readonly failures: readonly string[];
-}
 
 export interface Started {
   readonly reference: string;
@@ -22,15 +13,18 @@ export interface Started {
 
 export async function startAs(
   bench: Stack,
-  kind: ToldByEvents,
+  kind: NamedKind,
   word: string,
   options: { ending?: string; more?: Record<string, unknown> } = {},
 ): Promise<Started> {
   const reference = newReference(word);
   // What the bench's sandbox does with it: unless a test says otherwise, accept it and never say anything.
-  const { kind: flowKind, operation } = kind;
-  await bench.control('POST', '/scenarios', { reference, ending: options.ending ?? 'never', operation });
-  const handle = await bench.startFlow(flowKind, reference, { ...kind.input(reference), ...options.more });
+  await bench.control('POST', '/scenarios', {
+    reference,
+    ending: options.ending ?? kind.open.ending,
+    operation: kind.record,
+  });
+  const handle = await bench.startFlow(kind.kind, reference, { ...flowInput(kind, reference), ...options.more });
   return { reference, handle };
 }
 
@@ -43,7 +37,7 @@ export async function endOf(handle: WorkflowHandle): Promise<FlowReport['view']>
 /** Refused by name, with a reason and without the value, and nothing is sent. */
 export async function expectRefused(
   bench: Stack,
-  kind: ToldByEvents,
+  kind: NamedKind,
   more: Record<string, unknown>,
   says: RegExp,
 ): Promise<void> {
@@ -51,5 +45,5 @@ export async function expectRefused(
   const { outcome } = await endOf(handle);
   expect(outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
   expect(outcome?.detail).toMatch(says);
-  expect(await bench.executions(kind.operation, reference)).toBe(0);
+  expect(await bench.executions(kind.record, reference)).toBe(0);
 }

@@ -1,12 +1,14 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { defaultDeadlineSeconds } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
-import type { Stack } from '../harness/stack.js';
-import { endOf, startAs, type ToldByEvents } from './told-by-events-setup.js';
+import { likeKinds } from '../harness/kinds.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { startCardGateway, type CardGateway } from './cards/card-gateway.js';
+import { endOf, startAs } from './told-by-events-setup.js';
 
 const MINUTE_MS = 60_000;
 /** Between its last looks an activity waits for real, whatever the clock of the flows does. */
@@ -18,7 +20,6 @@ const tell = (handle: WorkflowHandle, ...events: ReturnType<typeof trusted>[]) =
 const order = (handle: WorkflowHandle, action: string) =>
   handle.executeUpdate('resolve', { args: [{ action, note: 'asked the bank', actor: 'ada' }] });
 
-/** What holds for every such kind. Call it within the `describe` of the kind. */
 const untilAllowed = (order: () => Promise<unknown>) =>
   until('the order to be allowed', () =>
     order().then(
@@ -30,9 +31,24 @@ const untilAllowed = (order: () => Promise<unknown>) =>
     ),
   );
 
-export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack): void {
-  const start = (word: string, options?: Parameters<typeof startAs>[3]) => startAs(benchOf(), kind, word, options);
-  const executions = (reference: string) => benchOf().executions(kind.operation, reference);
+/** What holds for every kind whose POST nothing looks up: only trusted events and people tell its end. */
+describe.each(likeKinds('told-by-events'))('a $kind', (kind) => {
+  let bench: Stack;
+  let cards: CardGateway;
+  beforeAll(async () => {
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
+    cards = await startCardGateway(bench, { info() {}, warn() {}, error() {}, debug() {} });
+  });
+  afterAll(async () => {
+    await cards.close();
+    await bench.close();
+  });
+  beforeEach(() => bench.control('DELETE', '/faults'));
+
+  const takesCard = 'card' in kind.input('any');
+  const start = (word: string, options: Parameters<typeof startAs>[3] = {}) =>
+    startAs(bench, kind, word, { ...options, more: { ...(takesCard ? cards.keep() : {}), ...options.more } });
+  const executions = (reference: string) => bench.executions(kind.record, reference);
 
   test.each(['SUCCESSFUL', 'SUCCESS', 'COMPLETED'])('completes by a trusted %s, executed once', async (word) => {
     const { reference, handle } = await start('happy');
@@ -43,14 +59,17 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
     expect(await executions(reference)).toBe(1);
   });
 
-  test.each(kind.failures)('fails by a trusted %s, after a while in which nothing contradicts it', async (word) => {
-    const { handle } = await start('failed');
-    await stage(handle, 'tracking');
-    await tell(handle, trusted(word));
-    const view = await endOf(handle);
-    expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
-    expect(view.outcome?.detail).toContain(word);
-  });
+  test.each(['FAILED', 'CANCELLED', 'DECLINED', 'EXPIRED', 'PERMANENTLY_FAILED'])(
+    'fails by a trusted %s, after a while in which nothing contradicts it',
+    async (word) => {
+      const { handle } = await start('failed');
+      await stage(handle, 'tracking');
+      await tell(handle, trusted(word));
+      const view = await endOf(handle);
+      expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
+      expect(view.outcome?.detail).toContain(word);
+    },
+  );
 
   test('is refunded by a trusted REVERSED', async () => {
     const { handle } = await start('reversed');
@@ -76,7 +95,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
   test('keeps words that it does not know, and takes none of them for an end', async () => {
     const { handle } = await start('strange');
     await stage(handle, 'tracking');
-    await tell(handle, trusted('REQUIRE_REVIEW'), trusted('SOMETHING_NEW'), trusted('SUCCESSFUL'));
+    await tell(handle, trusted('REQUIRE_REVIEW'), trusted('RETRY'), trusted('SOMETHING_NEW'), trusted('SUCCESSFUL'));
     const { view } = (await handle.result()) as FlowReport;
     expect(view.timeline.map(({ detail }) => detail).join('\n')).toMatch(/SOMETHING_NEW .*not final/);
   });
@@ -85,9 +104,9 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
     const { handle } = await start('forged', { more: { deadlineSeconds: 600 } });
     await stage(handle, 'tracking');
     await tell(handle, trusted('SUCCESSFUL', { trusted: false, proof: null }));
-    await benchOf().pass(5 * MINUTE_MS);
+    await bench.pass(5 * MINUTE_MS);
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
-    await benchOf().pass(6 * MINUTE_MS);
+    await bench.pass(6 * MINUTE_MS);
     const { view } = await parked(handle);
     expect(view.parked?.reason).toBe('unverified_settlement');
     await order(handle, 'trust-settlement');
@@ -99,9 +118,9 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
     const { reference, handle } = await start('late');
     await stage(handle, 'tracking');
     const before = (await handle.describe()).historyLength;
-    await benchOf().pass(deadlineMs - MINUTE_MS);
+    await bench.pass(deadlineMs - MINUTE_MS);
     expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(1);
-    await benchOf().pass(2 * MINUTE_MS);
+    await bench.pass(2 * MINUTE_MS);
     const { view } = await parked(handle);
     expect(view.parked).toMatchObject({
       reason: 'no_settlement',
@@ -131,7 +150,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
   test.each(['answer-lost', 'error-after', 'garbage'])(
     'after %s an event proves it: executed once, and completed',
     async (fault) => {
-      await benchOf().control('POST', '/faults', { operation: kind.operation, kind: fault, first: 1 });
+      await bench.control('POST', '/faults', { operation: kind.record, kind: fault, first: 1 });
       const { reference, handle } = await start(fault);
       await stage(handle, 'outcome-unknown');
       await tell(handle, trusted('PENDING'));
@@ -143,8 +162,8 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
   );
 
   test('what the service commits after we gave up is executed once, and its event resolves the parked flow', async () => {
-    await benchOf().control('POST', '/faults', {
-      operation: kind.operation,
+    await bench.control('POST', '/faults', {
+      operation: kind.record,
       kind: 'late-commit',
       first: 1,
       delayMs: 300,
@@ -152,7 +171,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
     });
     const { reference, handle } = await start('late-commit', SCALED);
     await stage(handle, 'outcome-unknown');
-    await benchOf().pass(2 * MINUTE_MS);
+    await bench.pass(2 * MINUTE_MS);
     await parked(handle);
     while ((await executions(reference)) === 0) await new Promise((resolve) => setTimeout(resolve, 25));
     await tell(handle, trusted('PENDING'), trusted('SUCCESSFUL'));
@@ -161,38 +180,40 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
   });
 
   test('after a lost answer and no event it parks as unknown, never failed; the late event resolves it', async () => {
-    await benchOf().control('POST', '/faults', { operation: kind.operation, kind: 'answer-lost', first: 1 });
+    await bench.control('POST', '/faults', { operation: kind.record, kind: 'answer-lost', first: 1 });
     const { reference, handle } = await start('silent', SCALED);
     await stage(handle, 'outcome-unknown');
-    await benchOf().pass(2 * MINUTE_MS);
+    await bench.pass(2 * MINUTE_MS);
     const { view } = await parked(handle);
     expect(view.parked).toMatchObject({
       reason: 'unknown_outcome',
-      actions: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
+      actions: [...(takesCard ? [] : ['send-again']), 'close-not-executed', 'mark-completed', 'mark-refunded'],
     });
     await tell(handle, trusted('SUCCESSFUL'));
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     expect(await executions(reference)).toBe(1);
   });
 
-  test.each([
-    ['send-again', 'completed', 1],
-    ['close-not-executed', 'failed', 0],
-  ])('what the service never had parks; a person orders %s: %s, executed %d times', async (action, state, times) => {
-    await benchOf().control('POST', '/faults', { operation: kind.operation, kind: 'reset-before', first: 1 });
-    const { reference, handle } = await start('never-there', SCALED);
-    await stage(handle, 'outcome-unknown');
-    await benchOf().pass(2 * MINUTE_MS);
-    await parked(handle);
-    expect(await executions(reference)).toBe(0);
-    await order(handle, action);
-    if (state === 'completed') {
-      await stage(handle, 'tracking');
-      await tell(handle, trusted('SUCCESSFUL'));
-    }
-    expect((await endOf(handle)).state).toBe(state);
-    expect(await executions(reference)).toBe(times);
-  });
+  // A card is forgotten once it may have been sent.
+  const orders: [string, string, number][] = takesCard ? [] : [['send-again', 'completed', 1]];
+  test.each([...orders, ['close-not-executed', 'failed', 0] as const])(
+    'what the service never had parks; a person orders %s: %s, executed %d times',
+    async (action, state, times) => {
+      await bench.control('POST', '/faults', { operation: kind.record, kind: 'reset-before', first: 1 });
+      const { reference, handle } = await start('never-there', SCALED);
+      await stage(handle, 'outcome-unknown');
+      await bench.pass(2 * MINUTE_MS);
+      await parked(handle);
+      expect(await executions(reference)).toBe(0);
+      await order(handle, action);
+      if (state === 'completed') {
+        await stage(handle, 'tracking');
+        await tell(handle, trusted('SUCCESSFUL'));
+      }
+      expect((await endOf(handle)).state).toBe(state);
+      expect(await executions(reference)).toBe(times);
+    },
+  );
 
   test.each(['rejected', 'insufficient-funds'])(
     '"%s" ends it as rejected by the service, executed 0 times',
@@ -205,7 +226,7 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
   );
 
   test('can be cancelled while nothing was sent, and not after', async () => {
-    await benchOf().control('POST', '/faults', { operation: kind.operation, kind: 'unauthorized' });
+    await bench.control('POST', '/faults', { operation: kind.record, kind: 'unauthorized' });
     const early = await start('cancelled');
     await stage(early.handle, 'submitting');
     // Refused while an attempt is on its way; the service refuses each, and the claim is free again.
@@ -213,11 +234,11 @@ export function behavesAsToldByEvents(kind: ToldByEvents, benchOf: () => Stack):
     expect((await endOf(early.handle)).state).toBe('cancelled');
     expect(await executions(early.reference)).toBe(0);
 
-    await benchOf().control('DELETE', '/faults');
+    await bench.control('DELETE', '/faults');
     const late = await start('not-cancelled');
     await stage(late.handle, 'tracking');
     await expect(late.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] })).rejects.toThrow();
     expect((await late.handle.query<FlowReport>('flow')).view.state).toBe('running');
     await late.handle.terminate();
   });
-}
+});
