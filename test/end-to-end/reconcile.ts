@@ -21,9 +21,19 @@ const PATIENCE_MS = 75_000;
  * @throws Error that names every violation
  */
 export function createReconciler(sources: Sources, patienceMs = PATIENCE_MS): () => Promise<Witnesses> {
-  const lookUpFlows = createFlowLookup(sources);
+  const flowsAtRest = createRest(sources, patienceMs);
+  return async () => {
+    const witnesses = await gather(sources, await flowsAtRest());
+    const found = check(witnesses);
+    if (found.length > 0) throw new Error(['The reconciler found:', ...found.map(describe)].join('\n'));
+    return witnesses;
+  };
+}
 
-  async function flowsAtRest(): Promise<readonly FlowFact[]> {
+/** The flows, as soon as nothing moves any more, or when patience ends. */
+export function createRest(sources: Sources, patienceMs: number): () => Promise<readonly FlowFact[]> {
+  const lookUpFlows = createFlowLookup(sources);
+  return async () => {
     const endsAtMs = performance.now() + patienceMs;
     for (;;) {
       const { deliveries } = await ask<{ deliveries: Record<string, number> }>(sources.sandboxUrl, '/state');
@@ -33,13 +43,6 @@ export function createReconciler(sources: Sources, patienceMs = PATIENCE_MS): ()
       if (rests || performance.now() > endsAtMs) return flows;
       await sleep(200);
     }
-  }
-
-  return async () => {
-    const witnesses = await gather(sources, await flowsAtRest());
-    const found = check(witnesses);
-    if (found.length > 0) throw new Error(['The reconciler found:', ...found.map(describe)].join('\n'));
-    return witnesses;
   };
 }
 

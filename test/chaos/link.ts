@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** A wire between two parties that can be cut. */
+export interface Link {
+  readonly port: number;
+  /** Connections that are open are reset, and new ones are, until it is mended. */
+  cut(): void;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+/** Passes connections on to the first of the ports, in turn, where somebody listens. */
+export async function openLink(ports: readonly number[]): Promise<Link> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  let turn = 0;
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    keep(client);
+    if (isCut) return void client.resetAndDestroy();
+    turn += 1;
+    void reach(ports.map((_, index) => ports[(turn + index) % ports.length] ?? 0)).then((upstream) => {
+      if (upstream === undefined || isCut) return void client.resetAndDestroy();
+      keep(upstream);
+      client.pipe(upstream);
+      upstream.pipe(client);
+      client.on('close', () => upstream.destroySoon());
+      upstream.on('close', () => client.destroySoon());
+      client.on('error', () => upstream.resetAndDestroy());
+      upstream.on('error', () => client.resetAndDestroy());
+    });
+  });
+  const keep = (socket: Socket): void => {
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined);
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      isCut = true;
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    mend() {
+      isCut = false;
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+async function reach(ports: readonly number[]): Promise<Socket | undefined> {
+  for (const port of ports) {
+    const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+    const isOpen = await new Promise<boolean>((resolve) => {
+      socket.once('connect', () => resolve(true));
+      socket.once('error', () => resolve(false));
+    });
+    if (isOpen) return socket;
+  }
+  return undefined;
+}
