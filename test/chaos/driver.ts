@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { KINDS_AT_PLAY, type KindAtPlay } from '../end-to-end/kinds-at-play.js';
+import { failingOf } from '../end-to-end/kinds-at-play.js';
+import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { createChance } from '../sim/core/chance.js';
 import type { World } from './world.js';
 
@@ -9,15 +10,15 @@ export interface Planned {
   readonly reference: string;
   readonly input: Record<string, unknown>;
   /** What the service is told to make of it. */
-  readonly ending: { readonly ending: string; readonly operation?: string } | undefined;
+  readonly ending: { readonly ending: string; readonly operation: string } | undefined;
   /** For what begins elsewhere. */
-  readonly begunElsewhere: Record<string, unknown> | undefined;
+  readonly begunElsewhere: { readonly path: string; readonly body: Readonly<Record<string, unknown>> } | undefined;
 }
 
 /** Waits of our own take a tenth of their time. */
 const TIME_SCALE = 0.1;
-/** Five minutes of real time: longer than every outage of the run together lasts for one flow. */
-const DEADLINE_SECONDS = 3_000;
+/** Two and a half minutes of real time: longer than all outages of the run together last for one flow. */
+const DEADLINE_SECONDS = 1_500;
 /** Of which the service says nothing, ever: a minute. */
 const MUTE_DEADLINE_SECONDS = 600;
 const FAILING = 0.1;
@@ -28,25 +29,19 @@ const MUTE_ENDING = 'no-callbacks-ever';
 /** All kinds in turn; a tenth is made to fail, a twentieth gets no callback. The same plan for the same seed. */
 export function planFlows(count: number, seed: number): readonly Planned[] {
   const chance = createChance(seed);
-  const kinds: readonly (KindAtPlay | 'mobile-money-watch')[] = [...KINDS_AT_PLAY, 'mobile-money-watch'];
   return Array.from({ length: count }, (_, index): Planned => {
-    const play = kinds[index % kinds.length] as (typeof kinds)[number];
+    const play = KINDS[index % KINDS.length] as NamedKind;
     const reference = `chaos-${seed}-${index + 1}`;
-    const [fails, isMute] = [chance.yes(FAILING), chance.yes(MUTE)];
-    const common = { timeScale: TIME_SCALE, deadlineSeconds: isMute ? MUTE_DEADLINE_SECONDS : DEADLINE_SECONDS };
-    if (play === 'mobile-money-watch') {
-      const begunElsewhere = { referenceId: reference, amount: 1_000.5, currency: 'KES', phoneNumber: '+254712345678' };
-      return { kind: play, reference, input: { referenceId: reference, ...common }, ending: undefined, begunElsewhere };
-    }
-    const { kind, input, failing, operation } = play;
-    const scenario = fails ? failing.ending : isMute && kind !== 'kyc-check' ? MUTE_ENDING : undefined;
-    const of = operation === undefined ? {} : { operation };
+    const fails = chance.yes(FAILING);
+    const isMute = chance.yes(MUTE) && !fails && play.record in play.posts;
+    const ending = fails ? failingOf(play).ending : isMute ? MUTE_ENDING : undefined;
+    const deadlineSeconds = isMute ? MUTE_DEADLINE_SECONDS : DEADLINE_SECONDS;
     return {
-      kind,
+      kind: play.kind,
       reference,
-      input: { ...input(reference), ...common },
-      ending: scenario === undefined ? undefined : { ending: scenario, ...of },
-      begunElsewhere: undefined,
+      input: { ...play.input(reference), timeScale: TIME_SCALE, deadlineSeconds },
+      ending: ending === undefined ? undefined : { ending, operation: play.record },
+      begunElsewhere: play.begunBy?.(reference),
     };
   });
 }
@@ -61,7 +56,7 @@ export async function startPlanned(
   { kind, reference, input, ending, begunElsewhere }: Planned,
 ): Promise<void> {
   if (ending !== undefined) await control(world, '/scenarios', { reference, ...ending });
-  if (begunElsewhere !== undefined) await control(world, '/mobile-money-deposits', begunElsewhere);
+  if (begunElsewhere !== undefined) await control(world, begunElsewhere.path, begunElsewhere.body);
   const path = `/flows/${kind}`;
   const body = JSON.stringify(input);
   for (let tries = 1; ; tries += 1) {
@@ -82,11 +77,11 @@ async function post(world: World, path: string, body: string): Promise<{ status:
     body,
     signal: AbortSignal.timeout(15_000),
   });
-  return { status: answer.status, body: (await answer.json()) as unknown };
+  return { status: answer.status, body: await answer.json() };
 }
 
 /** Until the sandbox is there to take it. What it knows already (its answer was lost) is what was wanted. */
-async function control(world: World, path: string, body: Record<string, unknown>): Promise<void> {
+async function control(world: World, path: string, body: Readonly<Record<string, unknown>>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await world.control('POST', path, body);

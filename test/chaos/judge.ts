@@ -10,6 +10,7 @@ import { Worker } from '@temporalio/worker';
 import { createKeyring } from '../../src/keys/index.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { installRuntime } from '../../src/temporal/sdk-logger.js';
+import { groupBy } from '../end-to-end/reconcile/group-by.js';
 import { check } from '../end-to-end/reconcile/check.js';
 import { ask, gather, type Sources } from '../end-to-end/reconcile/gather.js';
 import { createRest } from '../end-to-end/reconcile.js';
@@ -26,6 +27,8 @@ export interface Case {
   readonly journal: string;
   /** A file with what went over the wire, as JSON. */
   readonly wire: string;
+  /** The same of what came to the gateways. */
+  readonly inbound: string;
   readonly secrets: readonly string[];
   /** A folder whose files must hold no secret, and nothing personal in the clear. */
   readonly folder: string;
@@ -93,7 +96,7 @@ const sources: Sources = {
 };
 
 const flows = await createRest(sources, given.patienceMs)();
-const gathered = await gather(sources, flows);
+const gathered = await gatherAll();
 const { injections } = await ask<{ injections: Injection[] }>(given.sandboxUrl, '/faults/log');
 const faultsOf = ownFaults({ ...gathered, injections });
 const parked = flows
@@ -130,6 +133,22 @@ const verdict: Verdict = {
 };
 process.stdout.write(JSON.stringify(verdict));
 await connection.close();
+
+/** A sandbox that is killed forgets the answers that it had just got: what came over the wire is known besides. */
+async function gatherAll(): Promise<Witnesses> {
+  const all = await gather(sources, flows);
+  const inbound = JSON.parse(readFileSync(given.inbound, 'utf8')) as NonNullable<Witnesses['wire']>;
+  const seen = groupBy(
+    inbound.filter(({ method }) => method === 'POST'),
+    ({ path, body }) => `${path} ${body}`,
+  );
+  const deliveries = [...groupBy(all.deliveries, ({ path, body }) => `${path} ${body}`)].flatMap(([key, copies]) => {
+    const known = copies.reduce((sum, { answers }) => sum + answers.length, 0);
+    const forgotten = Array.from({ length: Math.max(0, (seen.get(key)?.length ?? 0) - known) }, () => null);
+    return copies.map((copy, index) => (index === 0 ? { ...copy, answers: [...copy.answers, ...forgotten] } : copy));
+  });
+  return { ...all, deliveries };
+}
 
 interface Fetched {
   readonly workflowId: string;

@@ -17,19 +17,26 @@ export async function openLink(ports: readonly number[]): Promise<Link> {
   let turn = 0;
   const server = createServer({ allowHalfOpen: true }, (client) => {
     keep(client);
-    if (isCut) return void client.resetAndDestroy();
     turn += 1;
-    void reach(ports.map((_, index) => ports[(turn + index) % ports.length] ?? 0)).then((upstream) => {
-      if (upstream === undefined || isCut) return void client.resetAndDestroy();
-      keep(upstream);
-      client.pipe(upstream);
-      upstream.pipe(client);
-      client.on('close', () => upstream.destroySoon());
-      upstream.on('close', () => client.destroySoon());
-      client.on('error', () => upstream.resetAndDestroy());
-      upstream.on('error', () => client.resetAndDestroy());
-    });
+    const inTurn = ports.map((_, index) => ports[(turn + index) % ports.length] ?? 0);
+    if (isCut) client.resetAndDestroy();
+    else void join(client, inTurn);
   });
+  const join = async (client: Socket, inTurn: readonly number[]): Promise<void> => {
+    const upstream = await reach(inTurn);
+    if (upstream === undefined || isCut) {
+      client.resetAndDestroy();
+      upstream?.destroy();
+      return;
+    }
+    keep(upstream);
+    client.pipe(upstream);
+    upstream.pipe(client);
+    client.on('close', () => upstream.destroySoon());
+    upstream.on('close', () => client.destroySoon());
+    client.on('error', () => upstream.resetAndDestroy());
+    upstream.on('error', () => client.resetAndDestroy());
+  };
   const keep = (socket: Socket): void => {
     socket.setNoDelay(true);
     socket.on('error', () => undefined);

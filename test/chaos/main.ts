@@ -155,10 +155,10 @@ function createOrders(world: World, rate: number) {
 /** Right after each kill a transfer is ordered: how long until it was sent and answered? */
 function startProbes(world: World, nemesis: Nemesis, seed: number) {
   const probed: Promise<{ deed: string; ms: number }>[] = [];
+  const over = new AbortController();
   let seen = 0;
-  let isOver = false;
   const watching = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const kills = nemesis.deeds.filter(({ deed }) => deed.startsWith('kill'));
       for (const { deed, atMs } of kills.slice(seen)) {
         seen += 1;
@@ -169,7 +169,7 @@ function startProbes(world: World, nemesis: Nemesis, seed: number) {
   })();
   return {
     async over() {
-      isOver = true;
+      over.abort();
       await watching;
       return Promise.all(probed);
     },
@@ -199,8 +199,9 @@ async function probe(world: World, reference: string): Promise<number> {
 
 async function judge(world: World): Promise<Verdict> {
   const outside = join(world.folder, 'outside');
-  const wire = join(outside, 'wire.json');
+  const [wire, inbound] = [join(outside, 'wire.json'), join(outside, 'inbound.json')];
   await writeFile(wire, JSON.stringify(world.wire.requests()));
+  await writeFile(inbound, JSON.stringify(world.inbound.requests()));
   const given: Case = {
     temporalAddress: world.temporalAddress,
     sandboxUrl: world.sandboxUrl,
@@ -209,6 +210,7 @@ async function judge(world: World): Promise<Verdict> {
     payloadKey: world.payloadKey,
     journal: world.journal.path,
     wire,
+    inbound,
     secrets: world.secrets,
     folder: world.folder,
     bundlePath: join(packageRoot(), 'dist', 'workflow-bundle.js'),

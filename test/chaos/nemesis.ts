@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OPERATION_OF_PATH } from '../end-to-end/reconcile/kinds.js';
+import { POST_OF, POST_OF_PATH } from '../end-to-end/reconcile/kinds.js';
 import { createChance, type Chance } from '../sim/core/chance.js';
 import type { Member } from './processes.js';
 import type { World } from './world.js';
@@ -42,9 +42,8 @@ const ADVERSARY = {
 const FORGED = { forged: 1 };
 
 export async function injectFaults({ control }: World): Promise<void> {
-  const money = new Set(Object.values(OPERATION_OF_PATH).map(({ operation }) => operation));
   for (const fault of FAULTS) {
-    for (const operation of money) await control('POST', '/faults', { operation, ...fault });
+    for (const operation of Object.keys(POST_OF)) await control('POST', '/faults', { operation, ...fault });
     if (fault.kind === 'error-before' || fault.kind === 'rate-limited') {
       await control('POST', '/faults', { operation: '*', ...fault });
     }
@@ -97,7 +96,7 @@ export function startNemesis(world: World, seed: number, log: (line: string) => 
 }
 
 export const moneyPosts = ({ wire }: Pick<World, 'wire'>): number =>
-  wire.requests().filter(({ method, path }) => method === 'POST' && path in OPERATION_OF_PATH).length;
+  wire.requests().filter(({ method, path }) => method === 'POST' && path in POST_OF_PATH).length;
 
 interface Chosen {
   readonly name: string;

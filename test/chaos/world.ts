@@ -28,6 +28,8 @@ export interface World {
   readonly links: Readonly<Record<'temporal' | 'service' | 'gateways', Link>>;
   /** What went to the service. */
   readonly wire: WireLog;
+  /** What came to the gateways. */
+  readonly inbound: WireLog;
   readonly journal: Journal;
   readonly control: Control['control'];
   readonly gatewayUrl: string;
@@ -71,13 +73,15 @@ export async function openWorld(database: Database, log: (line: string) => void)
     const toSandbox = await openLink([sandboxPort as number]);
     const wire = await startWireLog(`http://127.0.0.1:${toSandbox.port}`);
     const toGateways = await openLink(gatewayPorts);
-    closing.push(() => Promise.all([wire.close(), toTemporal.close(), toSandbox.close(), toGateways.close()]));
+    const inbound = await startWireLog(`http://127.0.0.1:${toGateways.port}`);
+    const ways = [wire, inbound, toTemporal, toSandbox, toGateways];
+    closing.push(() => Promise.all(ways.map((way) => way.close())));
 
     const key = { id: 'chaos', base64: randomBytes(32).toString('base64') };
     const token = randomBytes(24).toString('hex');
     const serviceToken = randomBytes(24).toString('hex');
     const [webhookSecret, settlementSecret] = [secret(), secret()];
-    const gatewayUrl = `http://127.0.0.1:${toGateways.port}`;
+    const gatewayUrl = inbound.url;
     const env = {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
@@ -128,6 +132,7 @@ export async function openWorld(database: Database, log: (line: string) => void)
       temporal,
       links: { temporal: toTemporal, service: toSandbox, gateways: toGateways },
       wire,
+      inbound,
       journal,
       control,
       gatewayUrl,
