@@ -2,7 +2,7 @@ import { BaseUrlError, TokenFileError } from '../service-client/index.js';
 import { KeptSecretsError, SettingsError } from '../config/index.js';
 import { GatewayPortTakenError } from '../gateway/start-gateway.js';
 import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError } from '../keys/index.js';
-import { StoreTooNewError, StoreUnavailableError, StoreRequestError } from '../store/store-errors.js';
+import { StoreTooNewError, StoreTooOldError, StoreUnavailableError, StoreRequestError } from '../store/store-errors.js';
 import { DevServerError } from '../dev-server/dev-server.js';
 import { NoTemporalServerError } from '../dev-server/find-server.js';
 import {
@@ -36,6 +36,7 @@ const SPOKEN = [
   RefusedError,
   SettingsError,
   StoreTooNewError,
+  StoreTooOldError,
   TokenFileError,
 ];
 

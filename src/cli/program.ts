@@ -11,6 +11,7 @@ import { addEventsCommand } from './commands/events.js';
 import { addGatewayCommand } from './commands/gateway.js';
 import { addKeysCommand } from './commands/keys.js';
 import { addListCommand } from './commands/list.js';
+import { addMigrateCommand } from './commands/migrate.js';
 import { addPayCommand } from './commands/pay.js';
 import { addRefundInvoiceCommand } from './commands/refund-invoice.js';
 import { addResolveCommand } from './commands/resolve.js';
@@ -37,6 +38,7 @@ const COMMANDS = {
     addDoctorCommand,
     addStoreCommand,
     addKeysCommand,
+    addMigrateCommand,
     addTemporalCommand,
   ],
   'Flows:': [addStartCommand, addListCommand, addShowCommand, addWatchCommand, addWaitCommand],

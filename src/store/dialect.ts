@@ -1,19 +1,21 @@
-import type { Request, StepResult } from './sql-message.js';
-import { integer, turnOf, type SqlConnection, type Dialect } from './sql-connection.js';
-import { StoreRequestError, StoreTooNewError } from './store-errors.js';
+import type { Dialect } from './sql-connection.js';
+
 export const LIBSQL: Dialect = {
   elements: 'json_each',
   flowOrNone: `ifnull(flow_id, '')`,
   idsAsJson: 'json_group_array(id)',
   // The second one is a retry of a receipt that was committed, though its caller got another answer.
   onRepeatedEvent: `
-    ON CONFLICT (source, ifnull(flow_id, ''), came_trusted, content_hash) DO UPDATE SET repeats = repeats + 1
+    ON CONFLICT (source, came_to, came_trusted, content_hash) DO UPDATE SET repeats = repeats + 1
     ON CONFLICT (id) DO UPDATE SET repeats = repeats + 1
-      WHERE source = excluded.source AND flow_id IS excluded.flow_id
+      WHERE source = excluded.source AND came_to = excluded.came_to
         AND came_trusted = excluded.came_trusted AND content_hash = excluded.content_hash`,
   joinOldestWaiting: `
     CROSS JOIN inbox ON inbox.seq IN (SELECT seq FROM inbox AS of_flow
       WHERE of_flow.flow_id = inbox_flows.flow_id AND of_flow.state = 'waiting' ORDER BY seq LIMIT ?)`,
+  // One writer at a time has the whole file.
+  forUpdateSkippingLocked: '',
+  isMissingTable: (code) => code === 'SQLITE_ERROR',
   isConflict: (code) => code.startsWith('SQLITE_CONSTRAINT'),
   tidy: () => [],
 };
@@ -26,34 +28,20 @@ export const POSTGRES: Dialect = {
   idsAsJson: 'json_agg(id ORDER BY seq)::text',
   // That one is asked for the content first: a retry, which has both, ends here.
   onRepeatedEvent: `
-    ON CONFLICT (source, coalesce(flow_id, ''), came_trusted, content_hash) DO UPDATE SET repeats = inbox.repeats + 1`,
+    ON CONFLICT (source, came_to, came_trusted, content_hash) DO UPDATE SET repeats = inbox.repeats + 1`,
   joinOldestWaiting: `
     CROSS JOIN LATERAL (SELECT * FROM inbox AS of_flow
       WHERE of_flow.flow_id = inbox_flows.flow_id AND of_flow.state = 'waiting' ORDER BY seq LIMIT ?) AS inbox`,
+  forUpdateSkippingLocked: 'FOR UPDATE SKIP LOCKED',
+  isMissingTable: (code) => code === '42P01',
   isConflict: (code) => code === '23505',
-  tidy: (nowMs) => [{ sql: `DELETE FROM commits WHERE at < ?`, params: [nowMs - DAY_MS] }],
+  tidy: (nowMs) => [
+    { sql: `DELETE FROM commits WHERE at < ?`, params: [nowMs - DAY_MS] },
+    {
+      sql: `WITH counted AS (DELETE FROM inbox_counts WHERE backend <> 0 RETURNING name, count)
+            INSERT INTO inbox_counts (name, backend, count) SELECT name, 0, sum(count) FROM counted GROUP BY name
+            ON CONFLICT (name, backend) DO UPDATE SET count = inbox_counts.count + excluded.count`,
+      params: [],
+    },
+  ],
 };
-
-/**
- * Brings the schema up to date. Processes that do it at once are fine: each migration commits once, whole.
- *
- * @param migrations number n stands at place n - 1
- */
-export async function migrate(db: SqlConnection, migrations: readonly (readonly string[])[]): Promise<void> {
-  const write = (request: Request): Promise<readonly StepResult[]> => db.write(request, turnOf.migrations);
-  await write([{ sql: `CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY)`, params: [] }]);
-  const [found] = await db.read([{ sql: `SELECT coalesce(max(version), 0) AS version FROM migrations`, params: [] }]);
-  const version = integer(found?.rows[0], 'version');
-  if (version > migrations.length) throw new StoreTooNewError(version, migrations.length);
-
-  for (const [index, statements] of migrations.entries()) {
-    if (index < version) continue;
-    const mark = { sql: `INSERT INTO migrations VALUES (?)`, params: [index + 1] };
-    try {
-      await write([mark, ...statements.map((sql) => ({ sql, params: [] }))]);
-    } catch (error) {
-      // The mark was there already: another process was faster, and its migration is committed.
-      if (!(error instanceof StoreRequestError && db.dialect.isConflict(error.code))) throw error;
-    }
-  }
-}

@@ -55,7 +55,7 @@ export interface InboxStore {
   untrustedTaken(flowId: string, most: number): Promise<number>;
 
   /** `waiting → delivered`; the lease ends. What else the flow has waiting is due after `restMs`. @param restMs default 0 */
-  markDelivered(ids: readonly string[], restMs?: number): Promise<void>;
+  markDelivered(flowId: string, ids: readonly string[], restMs?: number): Promise<void>;
 
   /** The flow cannot be reached now: its waiting rows are due again after `delayMs`; the lease ends. */
   defer(flowId: string, delayMs: number): Promise<void>;
@@ -77,12 +77,12 @@ export interface InboxStore {
    * flow a row without one is of. A row without a flow, or whose body was purged, stays as it is.
    *
    * @param order.flowId for a row without a flow alone
-   * @returns the row as it is now; `known` where that flow has an event of the same content already
+   * @returns the row as it is now
    */
   replay(
     id: string,
     order?: { readonly proof?: Proof | undefined; readonly flowId?: string | undefined },
-  ): Promise<InboxRow | 'known' | undefined>;
+  ): Promise<InboxRow | undefined>;
 
   get(id: string): Promise<InboxRow | undefined>;
   list(query: InboxQuery): Promise<readonly InboxRow[]>;

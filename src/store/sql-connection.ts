@@ -7,6 +7,8 @@ import type { Request, StepResult, Row, Step } from './sql-message.js';
  */
 export interface Turn {
   readonly name: string;
+  /** Order is kept within this process alone: each statement of it is right in whatever order two processes run it. */
+  readonly isLocal?: true;
   /**
    * Done twice is as good as done once. Where it is not, and the connection is lost while a commit is on its way, what
    * became of it is read back before anything is done again.
@@ -19,11 +21,20 @@ export const turnOf = {
     name: JSON.stringify(['claim', account, operation, reference]),
     repeatable: false,
   }),
-  // One for all flows: the order of rows is the order of receipt, and the counts are one row for each state.
-  inbox: { name: 'inbox', repeatable: true },
+  // Each flow has its own: what holds one flow up holds up no other.
+  inbox: (flowId: string): Turn => ({ name: JSON.stringify(['inbox', flowId]), repeatable: true }),
+  /** Takes what no other process holds. */
+  leasing: { name: 'leasing', repeatable: true, isLocal: true },
+  /** Compare-and-set, row by row. */
+  settling: (firstId: string): Turn => ({
+    name: JSON.stringify(['settling', firstId]),
+    repeatable: true,
+    isLocal: true,
+  }),
+  purging: { name: 'purging', repeatable: true, isLocal: true },
+  duty: (name: string): Turn => ({ name: JSON.stringify(['duty', name]), repeatable: true }),
   quotes: { name: 'quotes', repeatable: true },
   meta: { name: 'meta', repeatable: true },
-  migrations: { name: 'migrations', repeatable: true },
   /** Twice would only make one epoch more. */
   epoch: { name: 'epoch', repeatable: true },
 } as const;
@@ -69,8 +80,12 @@ export interface Dialect {
   readonly onRepeatedEvent: string;
   /** Joins `inbox_flows` with the oldest waiting rows of each, as `inbox`; one parameter: how many. By index, however many wait. */
   readonly joinOldestWaiting: string;
+  /** Ends a SELECT of rows that are then written: passes over those that another transaction writes. */
+  readonly forUpdateSkippingLocked: string;
+  /** The code of a statement that asked for a table that is not there. */
+  isMissingTable(code: string): boolean;
   /** The code of a statement that met a unique constraint. */
   isConflict(code: string): boolean;
-  /** What is kept for the sake of the connection alone, and is too old to be asked for. */
+  /** What is kept for the sake of the connections alone: what is too old to be asked for goes, counts are added up. */
   tidy(nowMs: number): readonly Step[];
 }

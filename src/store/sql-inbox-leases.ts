@@ -10,8 +10,6 @@ const NO_LEASE = `leased_by = NULL, lease = NULL, hastened = 0`;
 export type InboxLeases = Pick<InboxStore, 'lease' | 'waitingOf' | 'markDelivered' | 'defer' | 'releaseWaiting'> & {
   /** This event's flow waits; where nothing else of it does and `leaseMs` is given, it is leased at once. */
   admit(id: string, atMs: number, leaseMs: number | undefined): Step;
-  /** Drops the flows of these events from the list of those that have something waiting, where nothing is. */
-  forgetIdle(ids: readonly string[]): Step;
   /** The flow of this event, if it waits, is due now, or at the end of its lease. */
   wake(id: string, atMs: number): Step;
 };
@@ -29,16 +27,28 @@ export function createInboxLeases(deps: {
 }): InboxLeases {
   const { db, now, toRow, instance } = deps;
   let leases = 0;
-  const write = (request: Request): Promise<readonly StepResult[]> => db.write(request, turnOf.inbox);
+  const writeOf = (flowId: string, request: Request): Promise<readonly StepResult[]> =>
+    db.write(request, turnOf.inbox(flowId));
 
   const IDS = `(SELECT value FROM ${db.dialect.elements}(?))`;
-  const FLOWS_OF_IDS = `flow_id IN (SELECT flow_id FROM inbox WHERE id IN ${IDS})`;
 
-  const forgetIdle = (ids: readonly string[]): Step => ({
-    sql: `DELETE FROM inbox_flows WHERE ${FLOWS_OF_IDS} AND NOT EXISTS
+  /** Drops the flow from the list of those that have something waiting, if nothing is. */
+  const forgetIdle = (flowId: string): Step => ({
+    sql: `DELETE FROM inbox_flows WHERE flow_id = ? AND NOT EXISTS
             (SELECT 1 FROM inbox WHERE inbox.flow_id = inbox_flows.flow_id AND inbox.state = 'waiting')`,
-    params: [JSON.stringify(ids)],
+    params: [flowId],
   });
+
+  const OF_LEASE = `leased_by = ? AND lease = ?`;
+
+  /** Flows that were leased with nothing waiting: their rows were settled by other ways. */
+  const forgetAllIdle = async (lease: string, busy: ReadonlySet<string>): Promise<void> => {
+    const [found] = await db.read([
+      { sql: `SELECT flow_id FROM inbox_flows WHERE ${OF_LEASE}`, params: [instance, lease] },
+    ]);
+    const idle = (found?.rows ?? []).map((row) => text(row, 'flow_id')).filter((flowId) => !busy.has(flowId));
+    await Promise.all(idle.map((flowId) => writeOf(flowId, [forgetIdle(flowId)])));
+  };
 
   // Who holds the flow learns of it by `hastened`: should this try fail, the next one comes at once.
   const DUE_NOW = `
@@ -64,8 +74,6 @@ export function createInboxLeases(deps: {
       };
     },
 
-    forgetIdle,
-
     wake: (id, at) => ({
       sql: `INSERT INTO inbox_flows (flow_id, due_at) SELECT flow_id, ? FROM inbox WHERE id = ? AND state = 'waiting'
             ON CONFLICT (flow_id) DO UPDATE SET ${DUE_NOW}`,
@@ -75,19 +83,26 @@ export function createInboxLeases(deps: {
     async lease({ flows, perFlow, leaseMs }) {
       const at = now();
       const lease = newLease();
-      const [, found] = await write([
-        {
-          sql: `UPDATE inbox_flows SET due_at = ?, leased_by = ?, lease = ?, hastened = 0 WHERE flow_id IN
-                  (SELECT flow_id FROM inbox_flows WHERE due_at <= ? ORDER BY due_at LIMIT ?)`,
-          params: [at + leaseMs, instance, lease, at, flows],
-        },
-        {
-          sql: `SELECT inbox.*, deferrals FROM inbox_flows ${db.dialect.joinOldestWaiting}
-                WHERE leased_by = ? AND lease = ? ORDER BY inbox.seq`,
-          params: [perFlow, instance, lease],
-        },
-      ]);
-      return [...groupByFlow(found?.rows ?? [])].map(([flowId, rows]) => ({
+      const [leased, found] = await db.write(
+        [
+          {
+            sql: `WITH due AS (SELECT flow_id FROM inbox_flows WHERE due_at <= ? ORDER BY due_at LIMIT ?
+                    ${db.dialect.forUpdateSkippingLocked})
+                  UPDATE inbox_flows SET due_at = ?, leased_by = ?, lease = ?, hastened = 0
+                  WHERE flow_id IN (SELECT flow_id FROM due)`,
+            params: [at, flows, at + leaseMs, instance, lease],
+          },
+          {
+            sql: `SELECT inbox.*, deferrals FROM inbox_flows ${db.dialect.joinOldestWaiting}
+                  WHERE ${OF_LEASE} ORDER BY inbox.seq`,
+            params: [perFlow, instance, lease],
+          },
+        ],
+        turnOf.leasing,
+      );
+      const byFlow = groupByFlow(found?.rows ?? []);
+      if (byFlow.size < (leased?.changes ?? 0)) await forgetAllIdle(lease, new Set(byFlow.keys()));
+      return [...byFlow].map(([flowId, rows]) => ({
         flowId,
         rows: rows.map(toRow),
         deferrals: integer(rows[0], 'deferrals'),
@@ -100,38 +115,39 @@ export function createInboxLeases(deps: {
       return (found?.rows ?? []).map(toRow);
     },
 
-    async markDelivered(ids, restMs = 0) {
+    async markDelivered(flowId, ids, restMs = 0) {
       if (ids.length === 0) return;
       const at = now();
-      await write([
+      await writeOf(flowId, [
         {
           sql: `UPDATE inbox SET state = 'delivered', delivered_at = ?
                 WHERE id IN ${IDS} AND state = 'waiting'`,
           params: [at, JSON.stringify(ids)],
         },
         {
-          sql: `UPDATE inbox_flows SET due_at = ?, deferrals = 0, ${NO_LEASE} WHERE ${FLOWS_OF_IDS} AND ${NOT_OTHERS}`,
-          params: [at + restMs, JSON.stringify(ids), instance, at],
+          sql: `UPDATE inbox_flows SET due_at = ?, deferrals = 0, ${NO_LEASE} WHERE flow_id = ? AND ${NOT_OTHERS}`,
+          params: [at + restMs, flowId, instance, at],
         },
-        forgetIdle(ids),
+        forgetIdle(flowId),
       ]);
     },
 
     async defer(flowId, delayMs) {
       const at = now();
-      await write([
+      await writeOf(flowId, [
         {
           sql: `UPDATE inbox_flows SET due_at = CASE WHEN hastened = 1 THEN CAST(? AS BIGINT) ELSE ? END, deferrals = deferrals + 1,
                   ${NO_LEASE}
                 WHERE flow_id = ? AND ${NOT_OTHERS}`,
           params: [at, at + delayMs, flowId, instance, at],
         },
+        forgetIdle(flowId),
       ]);
     },
 
     async releaseWaiting(flowId) {
       const at = now();
-      await write([
+      await writeOf(flowId, [
         {
           sql: `UPDATE inbox SET state = 'waiting', detail = NULL, settled_at = NULL
                 WHERE flow_id = ? AND state = 'unmatched' AND body IS NOT NULL`,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { SealBrokenError, UnknownKeyError } from '../keys/index.js';
 import type { InboxStore, Receipt } from './inbox.js';
-import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
+import { integer, text, turnOf, type SqlConnection, type Turn } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import { createInboxLeases } from './sql-inbox-leases.js';
-import type { Request, Row, SqlValue, StepResult, SqlBlob } from './sql-message.js';
+import type { Row, SqlValue, StepResult, SqlBlob } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
 import type { InboxState, InboxRow, InboxSource, Proof, ReceivedEvent } from '../protocol/events.js';
 
@@ -12,8 +12,9 @@ const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;
 
 const NEW_EVENT = `
-  INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_trusted, content_hash, body, state, received_at)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_to, came_trusted, content_hash, body, state,
+    received_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 /**
  * Each method is one transaction; a receipt is two where the event came before. The order of a flow's events is the order
@@ -27,7 +28,6 @@ export function createSqlInbox(deps: {
   const { db, sealed, now } = deps;
   const toRow = (row: Row) => inboxRowOf(row as unknown as StoredEvent, sealed);
   const leases = createInboxLeases({ db, now, toRow, instance: randomUUID() });
-  const write = (request: Request): Promise<readonly StepResult[]> => db.write(request, turnOf.inbox);
 
   /** The row of another event is in the way. */
   const noneOnConflict = (error: unknown): readonly StepResult[] => {
@@ -36,9 +36,9 @@ export function createSqlInbox(deps: {
   };
 
   /** An event that came before, or a receipt that was committed though its caller got another answer. */
-  const repeated = async (params: readonly SqlValue[]): Promise<Receipt> => {
+  const repeated = async (turn: Turn, params: readonly SqlValue[]): Promise<Receipt> => {
     const sql = `${NEW_EVENT} ${db.dialect.onRepeatedEvent} RETURNING id`;
-    const [known] = await write([{ sql, params }]).catch(noneOnConflict);
+    const [known] = await db.write([{ sql, params }], turn).catch(noneOnConflict);
     const row = known?.rows[0];
     if (row === undefined) throw new StoreRequestError('EVENT_ID_IN_USE');
     return { kind: 'duplicate', id: text(row, 'id') };
@@ -78,17 +78,20 @@ export function createSqlInbox(deps: {
         event.reference,
         event.status,
         event.proof,
+        event.source === 'webhook' ? '' : (event.flowId ?? ''),
         trusted,
         event.contentHash,
         body,
         event.flowId === null ? 'unmatched' : 'waiting',
         at,
       ];
-      const [inserted, admitted] = await write([
-        { sql: `${NEW_EVENT} ON CONFLICT DO NOTHING`, params },
-        leases.admit(event.id, at, leaseMs),
-      ]);
-      if (inserted?.changes !== 1) return repeated(params);
+      // Events of no flow have no order.
+      const turn = turnOf.inbox(event.flowId ?? event.id);
+      const [inserted, admitted] = await db.write(
+        [{ sql: `${NEW_EVENT} ON CONFLICT DO NOTHING`, params }, leases.admit(event.id, at, leaseMs)],
+        turn,
+      );
+      if (inserted?.changes !== 1) return repeated(turn, params);
       const receipt = { kind: 'stored', id: event.id } as const;
       const { flowId } = event;
       if (leaseMs === undefined || flowId === null || admitted?.changes !== 1) return receipt;
@@ -96,7 +99,8 @@ export function createSqlInbox(deps: {
     },
 
     async settle(fates) {
-      if (fates.length === 0) return;
+      const [first] = fates;
+      if (first === undefined) return;
       const at = now();
       const updates = fates.map(({ id, state, detail }) => {
         if (!SETTLED.has(state)) throw new StoreRequestError('NOT_A_SETTLEMENT');
@@ -108,7 +112,7 @@ export function createSqlInbox(deps: {
           params: [state, detail === undefined ? null : sealed.seal(placeOf(id, 'detail'), detail), at, id],
         };
       });
-      await write([...updates, leases.forgetIdle(fates.map(({ id }) => id))]);
+      await db.write(updates, turnOf.settling(first.id));
     },
 
     async unsettledFlows({ limit, ageMs }) {
@@ -127,17 +131,21 @@ export function createSqlInbox(deps: {
 
     async replay(id, { proof, flowId } = {}) {
       const at = now();
-      const results = await write([
+      const [found] = await db.read([{ sql: `SELECT flow_id FROM inbox WHERE id = ?`, params: [id] }]);
+      if (found?.rows.length !== 1) return undefined;
+      const ofFlow = (found.rows[0]?.['flow_id'] as string | null) ?? flowId ?? null;
+      const request = [
         {
           sql: `UPDATE inbox SET state = 'waiting', detail = NULL, delivered_at = NULL, settled_at = NULL,
-                  proof = coalesce(?, proof), flow_id = coalesce(flow_id, ?)
-                WHERE id = ? AND coalesce(flow_id, ?) IS NOT NULL AND body IS NOT NULL`,
-          params: [proof ?? null, flowId ?? null, id, flowId ?? null],
+                  proof = coalesce(?, proof), flow_id = ?
+                WHERE id = ? AND coalesce(flow_id, ?) = ? AND body IS NOT NULL`,
+          params: [proof ?? null, ofFlow, id, ofFlow, ofFlow],
         },
         leases.wake(id, at),
         { sql: `SELECT * FROM inbox WHERE id = ?`, params: [id] },
-      ]).catch(noneOnConflict);
-      return results.length === 0 ? 'known' : rows(results[2]).map(toRow)[0];
+      ];
+      const results = await db.write(request, turnOf.inbox(ofFlow ?? id));
+      return rows(results[2]).map(toRow)[0];
     },
 
     async get(id) {
@@ -172,7 +180,12 @@ export function createSqlInbox(deps: {
 
     async counts() {
       const waiting = `SELECT 'waiting' AS name, COUNT(*) AS count FROM inbox WHERE state = 'waiting'`;
-      const [found] = await db.read([{ sql: `SELECT name, count FROM inbox_counts UNION ALL ${waiting}`, params: [] }]);
+      const [found] = await db.read([
+        {
+          sql: `SELECT name, CAST(sum(count) AS BIGINT) AS count FROM inbox_counts GROUP BY name UNION ALL ${waiting}`,
+          params: [],
+        },
+      ]);
       const count = Object.fromEntries(rows(found).map((row) => [text(row, 'name'), integer(row, 'count')]));
       const byState = Object.fromEntries([...OPEN, ...SETTLED].map((state) => [state, count[state] ?? 0]));
       return { byState: byState as Record<InboxState, number>, repeats: count['repeats'] ?? 0 };
@@ -183,15 +196,19 @@ export function createSqlInbox(deps: {
     async purgeBodies(before) {
       let cleared = 0;
       for (;;) {
-        const [purged] = await write([
-          {
-            sql: `UPDATE inbox SET body = NULL WHERE id IN
-                    (SELECT id FROM inbox WHERE received_at < ? AND body IS NOT NULL
-                       AND state NOT IN ('waiting', 'delivered') LIMIT ?)`,
-            params: [before.getTime(), PURGED_AT_ONCE],
-          },
-          ...db.dialect.tidy(now()),
-        ]);
+        // Its state is asked twice: a person may replay the row at this moment.
+        const [purged] = await db.write(
+          [
+            {
+              sql: `UPDATE inbox SET body = NULL WHERE state NOT IN ('waiting', 'delivered') AND id IN
+                      (SELECT id FROM inbox WHERE received_at < ? AND body IS NOT NULL
+                         AND state NOT IN ('waiting', 'delivered') LIMIT ?)`,
+              params: [before.getTime(), PURGED_AT_ONCE],
+            },
+            ...db.dialect.tidy(now()),
+          ],
+          turnOf.purging,
+        );
         cleared += purged?.changes ?? 0;
         if (purged?.changes !== PURGED_AT_ONCE) return cleared;
       }

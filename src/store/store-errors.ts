@@ -26,11 +26,26 @@ export class StoreRequestError extends Error {
   }
 }
 
-/** The store was written by a newer Towline. */
+/** The tables of the store are of a newer Towline, which takes something away that this one needs. */
 export class StoreTooNewError extends Error {
   override readonly name = 'StoreTooNewError';
 
-  constructor(found: number, known: number) {
-    super(`The store has schema version ${found}, this Towline knows up to ${known}. Start a newer Towline on it`);
+  constructor(found: number, usableFrom: number, known: number) {
+    super(
+      `The store has schema version ${found}, which is for a Towline that knows at least version ${usableFrom}; this one ` +
+        `knows up to ${known}. Start a newer Towline on it`,
+    );
+  }
+}
+
+/** The tables of the store lack what this Towline needs. */
+export class StoreTooOldError extends Error {
+  override readonly name = 'StoreTooOldError';
+
+  constructor(found: number, needed: number) {
+    super(
+      `The store has schema version ${found}, and this Towline needs at least ${needed}: run "towline migrate" with the ` +
+        'same settings, then start it again. Processes that run meanwhile go on.',
+    );
   }
 }

@@ -44,7 +44,7 @@ export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, no
     JSON.parse(Buffer.from(open(keyring, sealed, PLACE)).toString('utf8')) as KeyRecord;
 
   const made = sealRecord({ macKeys: [newKey()], replaced: {} });
-  const make = `INSERT INTO meta VALUES ('store-key', ?, ?) ON CONFLICT DO NOTHING`;
+  const make = `INSERT INTO meta (name, value, at) VALUES ('store-key', ?, ?) ON CONFLICT DO NOTHING`;
   const [, first] = await db.write([{ sql: make, params: [made, now()] }, SELECT], turnOf.meta);
   let sealed = bytesOf(first?.rows[0]?.['value']);
   let record = openRecord(sealed);

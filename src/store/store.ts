@@ -1,6 +1,7 @@
 import type { Keyring } from '../keys/index.js';
 import type { ClaimStore } from './claim.js';
 import { type DeploymentStore, createDeploymentStore } from './deployment.js';
+import { createSqlDuties, type DutyStore } from './duties.js';
 import type { InboxStore } from './inbox.js';
 import { type QuoteStore, createSqlQuotes } from './quote.js';
 import { createSealedJson, loadOrMakeStoreKey, type StoreKey } from './store-key.js';
@@ -15,6 +16,7 @@ export interface Store extends Pick<StoreKey, 'mac' | 'macs'> {
   readonly inbox: InboxStore;
   readonly quotes: QuoteStore;
   readonly deployment: DeploymentStore;
+  readonly duties: DutyStore;
 
   /** For `towline keys`. */
   readonly keys: StoreKeys;
@@ -26,23 +28,35 @@ export interface Store extends Pick<StoreKey, 'mac' | 'macs'> {
   close(): Promise<void>;
 }
 
-/** On a connection whose schema is up to date, which the store then owns. */
-export async function createStore(db: SqlConnection, keyring: Keyring, now: () => number): Promise<Store> {
+/**
+ * On a connection whose schema is up to date, which the store then owns.
+ *
+ * @param forClaims the connection that claims have for themselves, owned as well. @default the same
+ */
+export async function createStore(
+  db: SqlConnection,
+  keyring: Keyring,
+  now: () => number,
+  forClaims = db,
+): Promise<Store> {
   const storeKey = await loadOrMakeStoreKey(db, keyring, now);
   const sealed = createSealedJson(keyring);
   return {
-    claims: createSqlClaims({ db, sealed, now, refreshKeys: () => storeKey.refresh() }),
+    claims: createSqlClaims({ db: forClaims, sealed, now, refreshKeys: () => storeKey.refresh() }),
     inbox: createSqlInbox({ db, sealed, now }),
     quotes: createSqlQuotes({ db, sealed, now }),
+    duties: createSqlDuties({ db, now }),
     deployment: await createDeploymentStore(db, now),
     keys: createStoreKeys({ db, keyring, storeKey }),
     mac: (purpose, text) => storeKey.mac(purpose, text),
     macs: (purpose, text) => storeKey.macs(purpose, text),
     refreshKeys: () => storeKey.refresh(),
     async check() {
-      const sql = `INSERT INTO meta VALUES ('check', NULL, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
+      const sql = `INSERT INTO meta (name, at) VALUES ('check', ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
       await db.write([{ sql, params: [now()] }], turnOf.meta);
     },
-    close: () => db.close(),
+    async close() {
+      await Promise.all([db.close(), forClaims.close()]);
+    },
   };
 }

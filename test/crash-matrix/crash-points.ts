@@ -92,8 +92,10 @@ export function createCrashPoints(holds: readonly Hold[], say: (said: Said) => v
           return around('receive', reference, () => store.inbox.receive(event));
         },
         lease: (options) => around('lease', '', () => store.inbox.lease(options)),
-        markDelivered: (ids, restMs) =>
-          around('markDelivered', referenceOf.get(ids[0] ?? '') ?? '', () => store.inbox.markDelivered(ids, restMs)),
+        markDelivered: (flowId, ids, restMs) =>
+          around('markDelivered', referenceOf.get(ids[0] ?? '') ?? '', () =>
+            store.inbox.markDelivered(flowId, ids, restMs),
+          ),
       },
     }),
     service: (service) => ({

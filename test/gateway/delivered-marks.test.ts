@@ -12,7 +12,7 @@ function marksUnderTest(write: () => Promise<void> = () => Promise.resolve()) {
   const warnings: string[] = [];
   const marks = createDeliveredMarks({
     inbox: {
-      markDelivered: (ids, restMs = 0) => {
+      markDelivered: (_flowId, ids, restMs = 0) => {
         written.push({ ids, restMs, turn });
         // Those of one moment see the same object.
         queueMicrotask(() => setImmediate(() => (turn = {})));
@@ -29,8 +29,8 @@ describe('the marks of delivered events', () => {
     const { marks, written } = marksUnderTest();
     const done: string[] = [];
     const addedAtMs = performance.now();
-    marks.add(['a'], REST_MS, () => done.push('a'));
-    marks.add(['b', 'c'], REST_MS, () => done.push('b'));
+    marks.add('bridge-transfer/r1', ['a'], REST_MS, () => done.push('a'));
+    marks.add('bridge-transfer/r1', ['b', 'c'], REST_MS, () => done.push('b'));
     expect(written).toEqual([]);
     await until('written', () => done.length === 2);
     const waitedMs = performance.now() - addedAtMs;
@@ -44,14 +44,14 @@ describe('the marks of delivered events', () => {
 
   it('do not wait where the flow has more to be signalled at once', () => {
     const { marks, written } = marksUnderTest();
-    marks.add(['a'], 0, () => undefined);
+    marks.add('bridge-transfer/r1', ['a'], 0, () => undefined);
     expect(written).toMatchObject([{ ids: ['a'], restMs: 0 }]);
   });
 
   it('are all written when it finishes', async () => {
     const { marks, written } = marksUnderTest();
     const done: string[] = [];
-    marks.add(['a'], REST_MS, () => done.push('a'));
+    marks.add('bridge-transfer/r1', ['a'], REST_MS, () => done.push('a'));
     await marks.finish();
     expect(written).toMatchObject([{ ids: ['a'] }]);
     expect(done).toEqual(['a']);
@@ -60,7 +60,7 @@ describe('the marks of delivered events', () => {
   it('say so where they cannot be written, and go on', async () => {
     const { marks, warnings } = marksUnderTest(() => Promise.reject(new Error('no disk')));
     const done: string[] = [];
-    marks.add(['evt_1'], REST_MS, () => done.push('a'));
+    marks.add('bridge-transfer/r1', ['evt_1'], REST_MS, () => done.push('a'));
     await marks.finish();
     expect(done).toEqual([]);
     expect(warnings.join()).toContain('evt_1');

@@ -1,7 +1,10 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** `before`: the server never hears of it, and undoes what was open. `after`: it was done, but its answer is lost. */
-export type Cut = 'before' | 'after';
+/**
+ * `before`: the server never hears of it, and undoes what was open. `after`: it was done, but its answer is lost. `never`: the
+ * connection stays, and nothing goes through it any more, as with a process that hangs.
+ */
+export type Cut = 'before' | 'after' | 'never';
 
 export interface CuttingProxy {
   /** The URL of a database, by way of this proxy. */
@@ -35,7 +38,9 @@ export async function startCuttingProxy(target: { host: string; port: number }):
       });
     }
     let swallow = false;
+    let hangs = false;
     client.on('data', (bytes) => {
+      if (hangs) return;
       if (next === undefined || !bytes.includes(next.words)) {
         upstream.write(bytes);
         return;
@@ -47,7 +52,8 @@ export async function startCuttingProxy(target: { host: string; port: number }):
         upstream.write(bytes);
         // Its answer says that it is done.
         upstream.once('data', () => client.destroy());
-      } else client.destroy();
+      } else if (cut === 'never') hangs = true;
+      else client.destroy();
       done();
     });
     upstream.on('data', (bytes) => {

@@ -33,7 +33,7 @@ describeStores('the leases of the inbox', (kind) => {
         const batch = await leasedIds(inbox, options);
         if (batch.length === 0) break;
         seen.push(batch);
-        await inbox.markDelivered(batch);
+        await inbox.markDelivered(flow(1), batch);
       }
       expect(seen).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6)]);
     });
@@ -76,7 +76,7 @@ describeStores('the leases of the inbox', (kind) => {
         temporary.clock.advance(1);
       }
       await leasedIds();
-      await inbox.markDelivered([id]);
+      await inbox.markDelivered(flow(1), [id]);
       await receive();
       expect((await inbox.lease(leaseAll)).map(({ deferrals }) => deferrals)).toEqual([0]);
     });
@@ -99,6 +99,7 @@ describeStores('the leases of the inbox', (kind) => {
         { id: ended, state: 'late' },
         { id: other, state: 'unmatched' },
       ]);
+      for (const n of [1, 2]) await inbox.defer(flow(n), 0);
       expect(await leasedIds()).toEqual([]);
       await inbox.releaseWaiting(flow(1));
       expect(await inbox.get(given)).toMatchObject({ state: 'waiting', detail: null, settledAt: null });

@@ -41,7 +41,7 @@ describeStores('the inbox', (kind) => {
 
     it('counts the same content as a repeat of the first, whatever its delivery id and state', async () => {
       const id = await receive({ contentHash: 'h' });
-      await inbox.markDelivered([id]);
+      await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'applied' }]);
       expect(await inbox.receive(anEvent({ contentHash: 'h' }))).toEqual({ kind: 'duplicate', id });
       expect(await inbox.get(id)).toMatchObject({ state: 'applied', repeats: 1 });
@@ -91,7 +91,7 @@ describeStores('the inbox', (kind) => {
     it('happens once, except that unverified may rise', async () => {
       const id = await receive();
       await leasedIds();
-      await inbox.markDelivered([id]);
+      await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'unverified', detail: 'no proof' }]);
       temporary.clock.advance(1000);
       await inbox.settle([{ id, state: 'unverified', detail: 'again' }]);
@@ -107,7 +107,7 @@ describeStores('the inbox', (kind) => {
       await leasedIds();
       await inbox.settle([{ id, state: 'applied' }]);
       const settled = await inbox.get(id);
-      await inbox.markDelivered([id]);
+      await inbox.markDelivered(flow(1), [id]);
       expect(await inbox.get(id)).toEqual(settled);
       expect(await inbox.unsettledFlows({ limit: 9, ageMs: 0 })).toEqual([]);
     });
@@ -128,9 +128,10 @@ describeStores('the inbox', (kind) => {
       const a = await receive({ flowId: flow('a') });
       const b = await receive({ flowId: flow('b') });
       const b2 = await receive({ flowId: flow('b') });
-      await inbox.markDelivered([b]);
+      await inbox.markDelivered(flow('b'), [b]);
       temporary.clock.advance(10);
-      await inbox.markDelivered([a, b2]);
+      await inbox.markDelivered(flow('a'), [a]);
+      await inbox.markDelivered(flow('b'), [b2]);
       const ageMs = 5;
       expect(await inbox.unsettledFlows({ limit: 9, ageMs })).toEqual([{ flowId: flow('b'), ids: [b] }]);
       temporary.clock.advance(5);
@@ -143,7 +144,7 @@ describeStores('the inbox', (kind) => {
   describe('replay', () => {
     it('delivers a settled row anew', async () => {
       const id = await receive();
-      await inbox.markDelivered([id]);
+      await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'late', detail: 'closed' }]);
       expect(await inbox.replay(id)).toMatchObject({
         state: 'waiting',
@@ -155,10 +156,9 @@ describeStores('the inbox', (kind) => {
       expect(await inbox.replay('other')).toBeUndefined();
     });
 
-    it('of a row that is of no flow goes to the one that a person names, once, and of another one to its own', async () => {
+    it('of a row that is of no flow goes to the one that a person names, and of another one to its own', async () => {
       const [id, again] = [await receive({ flowId: null, contentHash: 'h' }), await receive({ contentHash: 'h' })];
-      expect(await inbox.replay(id, { flowId: flow(1) })).toBe('known');
-      expect(await inbox.get(id)).toMatchObject({ state: 'unmatched', flowId: null });
+      expect(await inbox.replay(id)).toMatchObject({ state: 'unmatched', flowId: null });
       expect(await inbox.replay(id, { flowId: flow(2) })).toMatchObject({ state: 'waiting', flowId: flow(2) });
       expect(await inbox.replay(again, { flowId: flow(2) })).toMatchObject({ flowId: flow(1) });
       expect(await leasedIds()).toEqual([id, again]);
@@ -166,12 +166,12 @@ describeStores('the inbox', (kind) => {
 
     it('with a person to vouch is not undone by what the flow said before', async () => {
       const id = await receive({ proof: null });
-      await inbox.markDelivered([id]);
+      await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'unverified' }]);
       expect(await inbox.replay(id, { proof: 'person' })).toMatchObject({ state: 'waiting', proof: 'person' });
       await inbox.settle([{ id, state: 'unverified' }]);
       expect(await leasedIds()).toEqual([id]);
-      await inbox.markDelivered([id]);
+      await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'applied' }]);
       expect(await state(id)).toBe('applied');
     });
@@ -202,7 +202,7 @@ describeStores('the inbox', (kind) => {
       const ids = [];
       for (let n = 0; n < 4; n += 1) ids.push(await receive({ contentHash: `${n}` }));
       await receive({ contentHash: '0' });
-      await inbox.markDelivered(ids.slice(0, 3));
+      await inbox.markDelivered(flow(1), ids.slice(0, 3));
       await inbox.settle([{ id: ids[0] ?? '', state: 'applied' }]);
       expect(await inbox.counts()).toEqual({
         byState: {
@@ -224,7 +224,7 @@ describeStores('the inbox', (kind) => {
     it('clears old bodies that were dealt with, and still knows their content', async () => {
       const settled = await receive({ contentHash: 'h' });
       const waiting = await receive();
-      await inbox.markDelivered([settled]);
+      await inbox.markDelivered(flow(1), [settled]);
       await inbox.settle([{ id: settled, state: 'applied' }]);
       temporary.clock.advance(1000);
       const young = await receive({ flowId: null });

@@ -1,57 +1,123 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { LIBSQL_MIGRATIONS } from '../../src/store/libsql/migrations.js';
-import { POSTGRES_MIGRATIONS } from '../../src/store/postgres/migrations.js';
+import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
+import { migrateFile } from '../../src/store/libsql/open.js';
+import { migratePostgres } from '../../src/store/postgres/migrate.js';
+import { POSTGRES_SCHEMA } from '../../src/store/postgres/migrations.js';
+import type { Migration, Schema } from '../../src/store/schema.js';
+import { StoreTooNewError, StoreTooOldError } from '../../src/store/store-errors.js';
+import type { Store } from '../../src/store/store.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
-/** Before what waits had fewer indexes and was counted when it is asked for. */
-const BEFORE_CHEAPER_RECEIPT = 2;
+const TABLES = [
+  'claims',
+  'claim_orders',
+  'inbox',
+  'inbox_flows',
+  'inbox_counts',
+  'meta',
+  'deployment',
+  'quotes',
+  'duties',
+];
 
-/** Two of the first, three of the second and so on. */
-const STATES = ['waiting', 'delivered', 'applied', 'unmatched'];
+/** As the next version may be: a column more in each table, and an index of one of them. */
+const ADDITIVE: Migration = {
+  usableFrom: 1,
+  steps: TABLES.map((table) => `ALTER TABLE ${table} ADD COLUMN noted TEXT`),
+  indexes: { inbox_noted: 'ON inbox (noted) WHERE noted IS NOT NULL', claims_noted: 'ON claims (noted)' },
+};
 
-describeStores('a store that an earlier version made', (kind) => {
+describeStores('the schema of a store', (kind) => {
+  const ours = kind === 'libsql' ? LIBSQL_SCHEMA : POSTGRES_SCHEMA;
+  const next: Schema = { needs: 1, migrations: [...ours.migrations, ADDITIVE] };
   let temporary: TemporaryStore;
   beforeEach(async () => {
     temporary = await makeTemporaryStore(kind);
-    const migrations = (kind === 'libsql' ? LIBSQL_MIGRATIONS : POSTGRES_MIGRATIONS).slice(0, BEFORE_CHEAPER_RECEIPT);
-    await temporary.execute('CREATE TABLE migrations (version INTEGER PRIMARY KEY)');
-    for (const [index, statements] of migrations.entries()) {
-      for (const sql of statements) await temporary.execute(sql);
-      await temporary.execute(`INSERT INTO migrations VALUES (${index + 1})`);
-    }
   });
   afterEach(() => temporary.remove());
 
-  const flowId = (state: string) => (state === 'unmatched' ? 'NULL' : `'bridge-transfer/${state}'`);
+  const migrateTo = (schema: Schema) =>
+    kind === 'libsql' ? migrateFile(temporary.place, schema) : migratePostgres(temporary.place, schema);
 
-  async function fill(): Promise<void> {
-    for (const [place, state] of STATES.entries()) {
-      for (let n = 0; n < place + 2; n += 1) {
-        await temporary.execute(
-          `INSERT INTO inbox (id, source, flow_id, came_trusted, content_hash, state, received_at)
-           VALUES ('${state}-${n}', 'callback', ${flowId(state)}, 1, '${state}-${n}', '${state}', 1000)`,
-        );
-      }
-    }
-    await temporary.execute(`INSERT INTO inbox_flows (flow_id, due_at) VALUES ('bridge-transfer/waiting', 0)`);
+  /** One flow from its claim to its event, by this build. */
+  async function use({ claims, inbox }: Store, name: string): Promise<void> {
+    const key = { account: 'a', operation: 'o', reference: name };
+    const flowId = `bridge-transfer/${name}`;
+    expect(await claims.reserve(key, { owner: 'x', flowId, fingerprint: 'f' })).toMatchObject({ kind: 'reserved' });
+    expect(await claims.markSending(key, 'x')).toBe('sending');
+    const { id } = await inbox.receive(anEvent({ flowId }));
+    await inbox.lease({ flows: 99, perFlow: 9, leaseMs: 1_000 });
+    await inbox.markDelivered(flowId, [id]);
+    await claims.recordAnswer(key, { name });
+    await inbox.settle([{ id, state: 'applied' }]);
+    expect((await claims.get(key))?.phase).toBe('answered');
+    expect((await inbox.get(id))?.state).toBe('applied');
   }
 
-  it('keeps its rows, and their counts go on', async () => {
-    await fill();
-    const { inbox } = await temporary.open();
-    expect((await inbox.counts()).byState).toMatchObject({ waiting: 2, delivered: 3, applied: 4, unmatched: 5 });
-    for (const [place, state] of STATES.entries()) {
-      const rows = await inbox.list(state === 'unmatched' ? { state } : { flowId: `bridge-transfer/${state}` });
-      const ids = Array.from({ length: place + 2 }, (_, n) => `${state}-${n}`);
-      expect(rows.map(({ id }) => id)).toEqual(ids.toReversed());
-    }
+  it('goes from N to N + 1 and back to builds of N, with flows under way all the while', async () => {
+    const first = await temporary.open();
+    await use(first, 'before');
+    const migrated = new AbortController();
+    let used = 0;
+    const flows = async (): Promise<void> => {
+      for (;;) {
+        await use(first, `during-${(used += 1)}`);
+        if (migrated.signal.aborted) return;
+      }
+    };
+    const underWay = flows();
+    expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
+    migrated.abort();
+    await underWay;
+    expect((await temporary.execute('SELECT noted FROM claims')).every(({ noted }) => noted === null)).toBe(true);
 
-    await inbox.receive(anEvent({ flowId: 'bridge-transfer/waiting' }));
-    const [batch] = await inbox.lease({ flows: 9, perFlow: 9, leaseMs: 1_000 });
-    expect(batch?.rows).toHaveLength(3);
-    await inbox.markDelivered(['waiting-0']);
-    await inbox.settle([{ id: 'delivered-0', state: 'applied' }]);
-    expect((await inbox.counts()).byState).toMatchObject({ waiting: 2, delivered: 3, applied: 5, unmatched: 5 });
+    const newer = await temporary.open({ schema: next });
+    await use(newer, 'newer');
+    // The release is rolled back: the process that runs goes on, and another one of its build starts.
+    await use(first, 'after');
+    await use(await temporary.open(), 'back');
+    expect((await newer.inbox.counts()).byState.applied).toBe(used + 4);
+  });
+
+  it('is made at the first start, by one of several processes, and only looked at from then on', async () => {
+    const stores = await Promise.all([temporary.open(), temporary.open(), temporary.open()]);
+    for (const [n, store] of stores.entries()) await use(store, `r${n}`);
+    await use(await temporary.open({ schema: next }), 'next');
+    await expect(temporary.execute('SELECT noted FROM claims')).rejects.toThrow();
+    // A migration that is done is not done again.
+    expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
+    expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
+  });
+
+  it('that lacks what a build needs is refused, with the command that mends it', async () => {
+    await temporary.open();
+    const needy: Schema = { ...next, needs: ours.migrations.length + 1 };
+    const refused = await temporary.open({ schema: needy }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StoreTooOldError);
+    expect((refused as Error).message).toContain('"towline migrate"');
+    await migrateTo(needy);
+    await use(await temporary.open({ schema: needy }), 'migrated');
+  });
+
+  it('from which a newer build took something away is refused', async () => {
+    await temporary.open();
+    const contracted = { ...next, migrations: [...ours.migrations, { ...ADDITIVE, usableFrom: 2 }] };
+    await migrateTo(contracted);
+    await expect(temporary.open()).rejects.toThrow(StoreTooNewError);
+    await use(await temporary.open({ schema: contracted }), 'contracted');
+  });
+
+  it('has its indexes in the end, though the building of one was cut off', async () => {
+    await temporary.open();
+    await migrateTo(next);
+    if (kind === 'postgres') {
+      await temporary.execute(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'inbox_noted'::regclass`);
+      await migrateTo(next);
+      const valid = `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = 'inbox_noted'::regclass`;
+      expect(await temporary.execute(valid)).toEqual([{ valid: true }]);
+    } else {
+      expect(await temporary.execute(`SELECT name FROM sqlite_master WHERE name = 'inbox_noted'`)).toHaveLength(1);
+    }
   });
 });

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createStore } from '../../src/store/store.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
-import { LIBSQL_MIGRATIONS } from '../../src/store/libsql/migrations.js';
-import { migrate } from '../../src/store/dialect.js';
+import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
+import { migrate } from '../../src/store/schema.js';
 import { openStore } from '../../src/store/libsql/open.js';
 import { turnOf } from '../../src/store/sql-connection.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
@@ -106,7 +106,7 @@ describe('a full disk', () => {
   it('is an error, of the whole batch, that leaves nothing half-written', async () => {
     await (await temporary.open()).close();
     const db = await openConnection({ path: temporary.place, pragmas: ['max_page_count=120'] });
-    await migrate(db, LIBSQL_MIGRATIONS);
+    await migrate(db, LIBSQL_SCHEMA);
     const store = await createStore(db, keyring, Date.now);
     const events = Array.from({ length: 64 }, () => anEvent({ body: 'x'.repeat(10_000) }));
     const stored: string[] = [];

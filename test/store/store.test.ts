@@ -28,7 +28,7 @@ describeStores('a store', (kind) => {
 
   it('of a newer Towline is left alone', async () => {
     await (await temporary.open()).close();
-    await temporary.execute('INSERT INTO migrations VALUES (999)');
+    await temporary.execute('INSERT INTO migrations (version, usable_from) VALUES (999, 999)');
     await expect(temporary.open()).rejects.toThrow(StoreTooNewError);
   });
 

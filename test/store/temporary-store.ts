@@ -6,6 +6,7 @@ import { openConnection } from '../../src/store/libsql/connection.js';
 import { openPostgresStore } from '../../src/store/postgres/open.js';
 import { openStore } from '../../src/store/libsql/open.js';
 import { turnOf } from '../../src/store/sql-connection.js';
+import type { Schema } from '../../src/store/schema.js';
 import type { Store } from '../../src/store/store.js';
 import { makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import type { StoreKind } from './store-kinds.js';
@@ -29,7 +30,7 @@ export interface TemporaryStore {
   /** Path of the file, or URL of the database. */
   readonly place: string;
   readonly clock: ReturnType<typeof createClock>;
-  open(options?: { readonly keyring?: Keyring }): Promise<Store>;
+  open(options?: { readonly keyring?: Keyring; readonly schema?: Schema }): Promise<Store>;
   /** Any statement, beside whatever the stores do. */
   readonly execute: (sql: string) => Promise<readonly Record<string, unknown>[]>;
   /** Closes what was opened, too. */
@@ -45,7 +46,7 @@ export async function makeTemporaryStore(kind: StoreKind): Promise<TemporaryStor
     clock,
     execute,
     async open(options = {}) {
-      const store = await openAt(place, { keyring: options.keyring ?? keyring, now: clock.now });
+      const store = await openAt(place, { keyring, now: clock.now, ...options });
       stores.push(store);
       return store;
     },
@@ -57,7 +58,10 @@ export async function makeTemporaryStore(kind: StoreKind): Promise<TemporaryStor
 }
 
 /** @param place as in `TemporaryStore` */
-export function openAt(place: string, options: { keyring: Keyring; now?: () => number }): Promise<Store> {
+export function openAt(
+  place: string,
+  options: { keyring: Keyring; now?: () => number; schema?: Schema },
+): Promise<Store> {
   return place.startsWith('postgres:')
     ? openPostgresStore({ url: place, ...options })
     : openStore({ path: place, ...options });

@@ -157,7 +157,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       if (failures > 0) logger.info('Temporal answers again');
       failures = 0;
       if (signalled === undefined) return lookIn(dueInMs);
-      marks.add(signalled, dueInMs, (restMs) => {
+      marks.add(batch.flowId, signalled, dueInMs, (restMs) => {
         // More of this flow may have come since it was leased.
         if (nudges === seen && batch.rows.length < EVENTS_PER_SIGNAL) return;
         // One more, since the store counts whole milliseconds of another clock.
@@ -227,10 +227,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
  */
 export interface DeliveredMarks {
   /**
+   * @param ids events of this flow
    * @param restMs until the flow may be signalled again; without a rest its lease ends at once
    * @param marked called when that is on disk, with how long the flow rests from then on at most, ms
    */
-  add(ids: readonly string[], restMs: number, marked: (restMs: number) => void): void;
+  add(flowId: string, ids: readonly string[], restMs: number, marked: (restMs: number) => void): void;
   /** Resolves when nothing is left to write. */
   finish(): Promise<void>;
 }
@@ -239,6 +240,7 @@ export interface DeliveredMarks {
 const TOGETHER_MS = 150;
 
 interface Mark {
+  readonly flowId: string;
   readonly ids: readonly string[];
   readonly restUntilMs: number;
   readonly marked: (restMs: number) => void;
@@ -256,11 +258,11 @@ export function createDeliveredMarks(deps: {
   let stopTimer: (() => void) | undefined;
 
   /** Where it fails, the lease runs out and the events go out again, of which the flow takes each once. */
-  async function write({ ids, restUntilMs, marked }: Mark): Promise<void> {
+  async function write({ flowId, ids, restUntilMs, marked }: Mark): Promise<void> {
     try {
       const restMs = Math.max(0, Math.ceil(restUntilMs - clock.monotonicMs()));
       // The store counts from the moment in which it writes: a read by our earlier count could come too soon, and in vain.
-      await deps.inbox.markDelivered(ids, restMs);
+      await deps.inbox.markDelivered(flowId, ids, restMs);
       marked(restMs);
     } catch (error) {
       deps.logger.warn({ events: ids, error: errorForLog(error) }, 'delivered events could not be marked as such');
@@ -280,8 +282,8 @@ export function createDeliveredMarks(deps: {
   }
 
   return {
-    add(ids, restMs, marked) {
-      waiting.push({ ids, restUntilMs: clock.monotonicMs() + restMs, marked });
+    add(flowId, ids, restMs, marked) {
+      waiting.push({ flowId, ids, restUntilMs: clock.monotonicMs() + restMs, marked });
       if (restMs < TOGETHER_MS) flush();
       else stopTimer ??= clock.after(TOGETHER_MS, flush);
     },

@@ -163,7 +163,6 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
       if (dryRun) return { dryRun: true, ...preview };
       const replayed = await inbox.replay(row.id, { proof: trust ? 'person' : undefined, flowId });
       if (replayed === undefined) throw new Refusal(404, 'There is no such event.');
-      if (replayed === 'known') throw new Refusal(409, `${flowId} has an event of the same content already.`);
       deps.logger.info({ flowId, event: row.id, trust, actor }, 'a person replays an event');
       deps.dispatcher.nudge();
       return { dryRun: false, ...preview, event: eventJson(replayed, { withBody: false }) };

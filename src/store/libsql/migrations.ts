@@ -1,7 +1,9 @@
+import type { Schema } from '../schema.js';
+
 /*
  * Times are milliseconds since 1970 by the store's clock. BLOBs are sealed (see sealed-json.ts); everything else is
  * stored in the clear, so no column may hold what a person wrote or what identifies a person, references aside.
- * The same tables for Postgres: `postgres-migrations.ts`.
+ * The same tables for Postgres: `postgres/migrations.ts`.
  */
 const claims = [
   `CREATE TABLE claims (
@@ -37,7 +39,8 @@ const claims = [
 ];
 
 const inbox = [
-  // `came_trusted` is part of what makes two events the same; a later proof (a person's) does not change it.
+  // What makes two events the same: content, source, the flow whose own address it came to (or none), and whether it came
+  // with proof. A flow that is found for it, or a person's proof, changes none of that.
   `CREATE TABLE inbox (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
      id TEXT NOT NULL UNIQUE,
@@ -46,6 +49,7 @@ const inbox = [
      reference TEXT,
      status TEXT,
      proof TEXT,
+     came_to TEXT NOT NULL,
      came_trusted INTEGER NOT NULL,
      content_hash TEXT NOT NULL,
      body BLOB,
@@ -56,12 +60,12 @@ const inbox = [
      settled_at INTEGER,
      repeats INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
-  `CREATE UNIQUE INDEX inbox_content ON inbox (source, ifnull(flow_id, ''), came_trusted, content_hash)`,
-  `CREATE INDEX inbox_of_flow ON inbox (flow_id, seq)`,
+  `CREATE UNIQUE INDEX inbox_content ON inbox (source, came_to, came_trusted, content_hash)`,
+  `CREATE INDEX inbox_of_flow ON inbox (flow_id, state, seq)`,
   `CREATE INDEX inbox_of_state ON inbox (state, seq)`,
-  `CREATE INDEX inbox_waiting ON inbox (flow_id, seq) WHERE state = 'waiting'`,
   `CREATE INDEX inbox_unsettled ON inbox (delivered_at, flow_id) WHERE state = 'delivered'`,
-  `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL`,
+  `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL AND state NOT IN ('waiting', 'delivered')`,
+  `CREATE INDEX inbox_to_match ON inbox (seq) WHERE flow_id IS NULL AND state = 'waiting'`,
   // A flow with waiting rows. A lease is a due time in the future with its holder's name on it.
   `CREATE TABLE inbox_flows (
      flow_id TEXT PRIMARY KEY,
@@ -74,20 +78,24 @@ const inbox = [
   `CREATE INDEX inbox_flows_due ON inbox_flows (due_at)`,
   // Counted as it happens: metrics must not read every row that was ever received.
   `CREATE TABLE inbox_counts (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT`,
-  `CREATE TRIGGER inbox_count_new AFTER INSERT ON inbox BEGIN
-     INSERT INTO inbox_counts VALUES (NEW.state, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
+  // What is waiting is counted when it is asked for: its sender waits for an answer.
+  `CREATE TRIGGER inbox_count_new AFTER INSERT ON inbox WHEN NEW.state <> 'waiting' BEGIN
+     INSERT INTO inbox_counts (name, count) VALUES (NEW.state, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
    END`,
   `CREATE TRIGGER inbox_count_state AFTER UPDATE OF state ON inbox WHEN OLD.state <> NEW.state BEGIN
      UPDATE inbox_counts SET count = count - 1 WHERE name = OLD.state;
-     INSERT INTO inbox_counts VALUES (NEW.state, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
+     INSERT INTO inbox_counts (name, count) SELECT NEW.state, 1 WHERE NEW.state <> 'waiting'
+       ON CONFLICT (name) DO UPDATE SET count = count + 1;
    END`,
   `CREATE TRIGGER inbox_count_repeat AFTER UPDATE OF repeats ON inbox WHEN OLD.repeats <> NEW.repeats BEGIN
-     INSERT INTO inbox_counts VALUES ('repeats', NEW.repeats - OLD.repeats)
+     INSERT INTO inbox_counts (name, count) VALUES ('repeats', NEW.repeats - OLD.repeats)
        ON CONFLICT (name) DO UPDATE SET count = count + excluded.count;
    END`,
 ];
 
 const meta = [
+  // Work that one process at a time does for all of them.
+  `CREATE TABLE duties (name TEXT PRIMARY KEY, holder TEXT NOT NULL, ends_at INTEGER NOT NULL) STRICT`,
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB, at INTEGER NOT NULL) STRICT`,
   // One row: what this store belongs to.
   `CREATE TABLE deployment (
@@ -110,29 +118,7 @@ const quotes = [
   `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
 ];
 
-/** What is waiting is not counted as it comes, and has fewer indexes: its sender waits for an answer. */
-const cheaperReceipt = [
-  `DROP INDEX inbox_waiting`,
-  `DROP INDEX inbox_of_flow`,
-  `CREATE INDEX inbox_of_flow ON inbox (flow_id, state, seq)`,
-  `DROP INDEX inbox_bodies`,
-  `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL AND state NOT IN ('waiting', 'delivered')`,
-  `DROP TRIGGER inbox_count_new`,
-  `CREATE TRIGGER inbox_count_new AFTER INSERT ON inbox WHEN NEW.state <> 'waiting' BEGIN
-     INSERT INTO inbox_counts VALUES (NEW.state, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
-   END`,
-  `DROP TRIGGER inbox_count_state`,
-  `CREATE TRIGGER inbox_count_state AFTER UPDATE OF state ON inbox WHEN OLD.state <> NEW.state BEGIN
-     UPDATE inbox_counts SET count = count - 1 WHERE name = OLD.state;
-     INSERT INTO inbox_counts SELECT NEW.state, 1 WHERE NEW.state <> 'waiting'
-       ON CONFLICT (name) DO UPDATE SET count = count + 1;
-   END`,
-  `DELETE FROM inbox_counts WHERE name = 'waiting'`,
-];
-
-/** Number n stands at place n - 1. Released ones never change: append. */
-export const LIBSQL_MIGRATIONS: readonly (readonly string[])[] = [
-  [...claims, ...inbox, ...meta],
-  quotes,
-  cheaperReceipt,
-];
+export const LIBSQL_SCHEMA: Schema = {
+  needs: 1,
+  migrations: [{ usableFrom: 1, steps: [...claims, ...inbox, ...meta, ...quotes] }],
+};

@@ -2,10 +2,10 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Keyring } from '../../keys/index.js';
 import { createStore, type Store } from '../store.js';
-import { migrate } from '../dialect.js';
+import { migrate, prepareSchema, type Schema } from '../schema.js';
 import { StoreUnavailableError } from '../store-errors.js';
 import { openConnection } from './connection.js';
-import { LIBSQL_MIGRATIONS } from './migrations.js';
+import { LIBSQL_SCHEMA } from './migrations.js';
 
 /**
  * The embedded store: one file, which gateway and workers of this machine open at the same time.
@@ -13,23 +13,40 @@ import { LIBSQL_MIGRATIONS } from './migrations.js';
  * @param options.path made where it is not there, readable by its owner alone
  * @param options.keyring opens what was sealed before, and seals
  * @param options.now milliseconds since 1970. @default Date.now
+ * @param options.schema for tests. @default that of this build
  * @throws StoreUnavailableError where the file cannot be opened or written
- * @throws StoreTooNewError where a newer Towline wrote it
+ * @throws StoreTooOldError, StoreTooNewError where its tables are not those of this Towline
  * @throws UnknownKeyError, SealBrokenError where the keyring is not the one that it was made with
  */
 export async function openStore(options: {
   readonly path: string;
   readonly keyring: Keyring;
   readonly now?: () => number;
+  readonly schema?: Schema;
 }): Promise<Store> {
+  const schema = options.schema ?? LIBSQL_SCHEMA;
   await makeFile(options.path);
   const db = await openConnection({ path: options.path });
   try {
-    await migrate(db, LIBSQL_MIGRATIONS);
+    await prepareSchema(db, schema, () => migrate(db, schema));
     return await createStore(db, options.keyring, options.now ?? Date.now);
   } catch (error) {
     await db.close();
     throw error;
+  }
+}
+
+/** All writes of one file happen one after the other: they wait for this, and this for them. */
+const MIGRATION_WAITS_MS = 600_000;
+
+/** Brings the tables up to date, made where there are none. @returns the version from then on @throws StoreUnavailableError */
+export async function migrateFile(path: string, schema: Schema = LIBSQL_SCHEMA): Promise<number> {
+  await makeFile(path);
+  const db = await openConnection({ path, lockTimeoutMs: MIGRATION_WAITS_MS });
+  try {
+    return await migrate(db, schema);
+  } finally {
+    await db.close();
   }
 }
 

@@ -1,5 +1,7 @@
+import type { Schema } from '../schema.js';
+
 /*
- * The tables of `libsql-migrations.ts`, as Postgres says them, and one more. Where a column is added there, it is added
+ * The tables of `libsql/migrations.ts`, as Postgres says them, and one more. Where a column is added there, it is added
  * here; the number of a migration need not be the same.
  */
 const claims = [
@@ -46,6 +48,7 @@ const inbox = [
      reference TEXT,
      status TEXT,
      proof TEXT,
+     came_to TEXT NOT NULL,
      came_trusted INTEGER NOT NULL,
      content_hash TEXT NOT NULL,
      body BYTEA,
@@ -56,12 +59,12 @@ const inbox = [
      settled_at BIGINT,
      repeats INTEGER NOT NULL DEFAULT 0
    )`,
-  `CREATE UNIQUE INDEX inbox_content ON inbox (source, (coalesce(flow_id, '')), came_trusted, content_hash)`,
-  `CREATE INDEX inbox_of_flow ON inbox (flow_id, seq)`,
+  `CREATE UNIQUE INDEX inbox_content ON inbox (source, came_to, came_trusted, content_hash)`,
+  `CREATE INDEX inbox_of_flow ON inbox (flow_id, state, seq)`,
   `CREATE INDEX inbox_of_state ON inbox (state, seq)`,
-  `CREATE INDEX inbox_waiting ON inbox (flow_id, seq) WHERE state = 'waiting'`,
   `CREATE INDEX inbox_unsettled ON inbox (delivered_at, flow_id) WHERE state = 'delivered'`,
-  `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL`,
+  `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL AND state NOT IN ('waiting', 'delivered')`,
+  `CREATE INDEX inbox_to_match ON inbox (seq) WHERE flow_id IS NULL AND state = 'waiting'`,
   `CREATE TABLE inbox_flows (
      flow_id TEXT PRIMARY KEY,
      due_at BIGINT NOT NULL,
@@ -71,10 +74,17 @@ const inbox = [
      deferrals INTEGER NOT NULL DEFAULT 0
    )`,
   `CREATE INDEX inbox_flows_due ON inbox_flows (due_at)`,
-  `CREATE TABLE inbox_counts (name TEXT PRIMARY KEY, count BIGINT NOT NULL)`,
+  // Each session counts in rows of its own, so that no transaction waits for another one; `tidy` adds them up.
+  `CREATE TABLE inbox_counts (
+     name TEXT NOT NULL,
+     backend INTEGER NOT NULL,
+     count BIGINT NOT NULL,
+     PRIMARY KEY (name, backend)
+   )`,
+  // What is waiting is counted when it is asked for: its sender waits for an answer.
   `CREATE FUNCTION inbox_count(counted TEXT, difference BIGINT) RETURNS void LANGUAGE sql AS $$
-     INSERT INTO inbox_counts VALUES (counted, difference)
-       ON CONFLICT (name) DO UPDATE SET count = inbox_counts.count + excluded.count
+     INSERT INTO inbox_counts (name, backend, count) SELECT counted, pg_backend_pid(), difference WHERE counted <> 'waiting'
+       ON CONFLICT (name, backend) DO UPDATE SET count = inbox_counts.count + excluded.count
    $$`,
   `CREATE FUNCTION inbox_count_new() RETURNS trigger LANGUAGE plpgsql AS $$
    BEGIN
@@ -98,6 +108,8 @@ const inbox = [
 ];
 
 const meta = [
+  // Work that one process at a time does for all of them.
+  `CREATE TABLE duties (name TEXT PRIMARY KEY, holder TEXT NOT NULL, ends_at BIGINT NOT NULL)`,
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value BYTEA, at BIGINT NOT NULL)`,
   `CREATE TABLE deployment (
      one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -119,23 +131,7 @@ const quotes = [
   `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
 ];
 
-/** What is waiting is not counted as it comes, and has fewer indexes: its sender waits for an answer. */
-const cheaperReceipt = [
-  `DROP INDEX inbox_waiting`,
-  `DROP INDEX inbox_of_flow`,
-  `CREATE INDEX inbox_of_flow ON inbox (flow_id, state, seq)`,
-  `DROP INDEX inbox_bodies`,
-  `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL AND state NOT IN ('waiting', 'delivered')`,
-  `CREATE OR REPLACE FUNCTION inbox_count(counted TEXT, difference BIGINT) RETURNS void LANGUAGE sql AS $$
-     INSERT INTO inbox_counts SELECT counted, difference WHERE counted <> 'waiting'
-       ON CONFLICT (name) DO UPDATE SET count = inbox_counts.count + excluded.count
-   $$`,
-  `DELETE FROM inbox_counts WHERE name = 'waiting'`,
-];
-
-/** Number n stands at place n - 1. Released ones never change: append. */
-export const POSTGRES_MIGRATIONS: readonly (readonly string[])[] = [
-  [...claims, ...inbox, ...meta],
-  quotes,
-  cheaperReceipt,
-];
+export const POSTGRES_SCHEMA: Schema = {
+  needs: 1,
+  migrations: [{ usableFrom: 1, steps: [...claims, ...inbox, ...meta, ...quotes] }],
+};

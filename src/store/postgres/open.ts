@@ -1,8 +1,9 @@
 import type { Keyring } from '../../keys/index.js';
 import { createStore, type Store } from '../store.js';
-import { migrate } from '../dialect.js';
+import { prepareSchema, type Schema } from '../schema.js';
 import { createPostgresConnection } from './connection.js';
-import { POSTGRES_MIGRATIONS } from './migrations.js';
+import { migratePostgres } from './migrate.js';
+import { POSTGRES_SCHEMA } from './migrations.js';
 import { integer, type SqlConnection } from '../sql-connection.js';
 
 /**
@@ -12,9 +13,10 @@ import { integer, type SqlConnection } from '../sql-connection.js';
  * @param options.keyring opens what was sealed before, and seals
  * @param options.now milliseconds since 1970. @default the database's clock
  * @param options.giveUpAfterMs how long a request is tried while the database is away or busy. @default 5000
+ * @param options.schema for tests. @default that of this build
  * @throws StoreUnavailableError where the database cannot be reached, or does not let us in
  * @throws StoreRequestError where it does not let us make tables
- * @throws StoreTooNewError where a newer Towline wrote it
+ * @throws StoreTooOldError, StoreTooNewError where its tables are not those of this Towline
  * @throws UnknownKeyError, SealBrokenError where the keyring is not the one that it was made with
  */
 export async function openPostgresStore(options: {
@@ -22,17 +24,24 @@ export async function openPostgresStore(options: {
   readonly keyring: Keyring;
   readonly now?: () => number;
   readonly giveUpAfterMs?: number;
+  readonly schema?: Schema;
 }): Promise<Store> {
-  const { url, keyring, now, giveUpAfterMs } = options;
-  const db = createPostgresConnection({ url, ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }) });
+  const { url, keyring, now, giveUpAfterMs, schema = POSTGRES_SCHEMA } = options;
+  const common = { url, ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }) };
+  const db = createPostgresConnection({ ...common, connections: FOR_ALL_ELSE });
+  const forClaims = createPostgresConnection({ ...common, connections: FOR_CLAIMS });
   try {
-    await migrate(db, POSTGRES_MIGRATIONS);
-    return await createStore(db, keyring, now ?? (await followDatabaseClock(db)));
+    await prepareSchema(db, schema, () => migratePostgres(url, schema));
+    return await createStore(db, keyring, now ?? (await followDatabaseClock(db)), forClaims);
   } catch (error) {
-    await db.close();
+    await Promise.all([db.close(), forClaims.close()]);
     throw error;
   }
 }
+
+/** Connections of one process. However many events come, a claim never waits for one of theirs. */
+const FOR_CLAIMS = 4;
+const FOR_ALL_ELSE = 8;
 
 const ASKED_EVERY_MS = 60_000;
 const NOW = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;

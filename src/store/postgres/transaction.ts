@@ -61,7 +61,7 @@ export async function transact(
 
 async function commit(client: ClientBase, turn: Turn, results: LostCommit['results']): Promise<void> {
   const mark = randomUUID();
-  const note = turn.repeatable ? '' : `INSERT INTO commits VALUES ('${mark}', ${Date.now()}); `;
+  const note = turn.repeatable ? '' : `INSERT INTO commits (id, at) VALUES ('${mark}', ${Date.now()}); `;
   try {
     await client.query(`${note}COMMIT`);
   } catch (error) {
@@ -73,14 +73,14 @@ async function commit(client: ClientBase, turn: Turn, results: LostCommit['resul
  * READ COMMITTED, so that what follows the lock sees what its last holder committed. What the server or a role has as
  * its default must not make a commit less durable, nor may a process that hangs keep the others waiting.
  */
-function beginOf({ name }: Turn): string {
+function beginOf({ name, isLocal }: Turn): string {
   const lock = createHash('sha256').update(`towline ${name}`).digest().readBigInt64BE();
+  const takeTurn = isLocal === true ? '' : `;\n    SELECT pg_advisory_xact_lock(${lock})`;
   return `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
     SELECT set_config('synchronous_commit',
       CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true);
     SET LOCAL idle_in_transaction_session_timeout = 10000;
-    SET LOCAL lock_timeout = 10000;
-    SELECT pg_advisory_xact_lock(${lock})`;
+    SET LOCAL lock_timeout = 10000${takeTurn}`;
 }
 
 async function inOrder(client: ClientBase, requests: readonly Request[]): Promise<StepResult[][]> {

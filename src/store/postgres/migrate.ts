@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { MAKE_MIGRATIONS, markOf, SELECT_VERSION, type Schema } from '../schema.js';
+import { StoreRequestError, StoreUnavailableError } from '../store-errors.js';
+import { judgePostgresError } from './transaction.js';
+
+/** Of the database, and not of a table: who migrates is alone in it. Any number of ours. */
+const LOCK = 7_216_004_433_120_551n;
+const AGAIN_MS = 200;
+/** A statement that waits for a table lets nobody else at it meanwhile: it gives up, and comes again. */
+const LOCK_TIMEOUT = '2s';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Brings the tables up to date, however long it takes, while gateways and workers go on: the statements of a migration
+ * commit together, its indexes are built beside them (CONCURRENTLY). One that was cut off goes on where it was.
+ *
+ * @returns the version from then on
+ * @throws StoreUnavailableError @throws StoreRequestError where the database does not let us make tables
+ */
+export async function migratePostgres(url: string, { migrations }: Schema): Promise<number> {
+  const client = new Client({ connectionString: url, keepAlive: true, fallback_application_name: 'towline-migrate' });
+  // What is asked on a connection that ends fails by itself.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(`SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0`);
+    await lock(client);
+    await client.query(MAKE_MIGRATIONS);
+    const version = await versionOf(client);
+    for (const [index, migration] of migrations.entries()) {
+      if (index >= version) await inOneTransaction(client, [markOf(index + 1, migration), ...migration.steps]);
+      for (const [name, what] of Object.entries(migration.indexes ?? {})) await buildIndex(client, name, what);
+    }
+    return Math.max(version, migrations.length);
+  } catch (error) {
+    const { kind, code } = judgePostgresError(error);
+    throw kind === 'refused' ? new StoreRequestError(code) : new StoreUnavailableError(code, 'database');
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Asked for again and again: one that waits inside the database would hold up the indexes that another one builds. */
+async function lock(client: Client): Promise<void> {
+  for (;;) {
+    const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${LOCK}) AS taken`);
+    if (rows[0]?.taken === true) return;
+    await sleep(AGAIN_MS);
+  }
+}
+
+async function versionOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ version: number }>(SELECT_VERSION);
+  return rows[0]?.version ?? 0;
+}
+
+async function inOneTransaction(client: Client, statements: readonly string[]): Promise<void> {
+  for (;;) {
+    try {
+      await client.query(`BEGIN; SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; ${statements.join(';\n')}; COMMIT`);
+      return;
+    } catch (error) {
+      await client.query('ROLLBACK');
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
+}
+
+/** One that was cut off is there, but not valid. */
+async function buildIndex(client: Client, name: string, what: string): Promise<void> {
+  const { rows } = await client.query<{ valid: boolean }>(
+    `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)`,
+    [name],
+  );
+  if (rows[0]?.valid === true) return;
+  if (rows[0] !== undefined) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
+  await client.query(`CREATE INDEX CONCURRENTLY ${name} ${what}`);
+}

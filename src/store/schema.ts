@@ -1,0 +1,90 @@
+import { integer, turnOf, type SqlConnection } from './sql-connection.js';
+import { StoreRequestError, StoreTooNewError, StoreTooOldError } from './store-errors.js';
+
+/** One change of the tables. Released ones never change: append. */
+export interface Migration {
+  /** Statements of one transaction, short: what takes long goes into `indexes`, or into the work of the new build. */
+  readonly steps: readonly string[];
+  /** Name → what stands behind `CREATE INDEX name`. Built while others write, where the database can; no statement may need it. */
+  readonly indexes?: Readonly<Record<string, string>>;
+  /**
+   * The oldest version whose builds work on the tables after this change as well: a migration that only adds takes over the
+   * one before it, one that takes something away gives its own number.
+   */
+  readonly usableFrom: number;
+}
+
+export interface Schema {
+  /** Number n stands at place n - 1. */
+  readonly migrations: readonly Migration[];
+  /** The oldest version that this build works on. */
+  readonly needs: number;
+}
+
+/** What the tables of a store are like. */
+export interface SchemaVersion {
+  readonly version: number;
+  readonly usableFrom: number;
+}
+
+export const MAKE_MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, usable_from INTEGER NOT NULL)`;
+export const SELECT_VERSION = `SELECT version, usable_from FROM migrations ORDER BY version DESC LIMIT 1`;
+
+/** Undefined: nothing was ever made in it. */
+export async function schemaVersion(db: SqlConnection): Promise<SchemaVersion | undefined> {
+  try {
+    const [found] = await db.read([{ sql: SELECT_VERSION, params: [] }]);
+    const row = found?.rows[0];
+    return row && { version: integer(row, 'version'), usableFrom: integer(row, 'usable_from') };
+  } catch (error) {
+    if (error instanceof StoreRequestError && db.dialect.isMissingTable(error.code)) return undefined;
+    throw error;
+  }
+}
+
+/** @throws StoreTooOldError, StoreTooNewError where this build does not work on those tables */
+export function requireUsable({ version, usableFrom }: SchemaVersion, { needs, migrations }: Schema): void {
+  if (version < needs) throw new StoreTooOldError(version, needs);
+  if (usableFrom > migrations.length) throw new StoreTooNewError(version, usableFrom, migrations.length);
+}
+
+/** For a process that starts: an empty store gets its tables, any other is only looked at. A grown one may take hours. */
+export async function prepareSchema(
+  db: SqlConnection,
+  schema: Schema,
+  migrateAll: () => Promise<unknown>,
+): Promise<void> {
+  if ((await schemaVersion(db)) === undefined) await migrateAll();
+  const found = await schemaVersion(db);
+  if (found !== undefined) requireUsable(found, schema);
+}
+
+/**
+ * Brings the tables of an embedded store up to date: each migration commits once, whole. Processes that do it at once are
+ * fine.
+ *
+ * @returns the version from then on
+ */
+export async function migrate(db: SqlConnection, { migrations }: Schema): Promise<number> {
+  const write = (statements: readonly string[]) =>
+    db.write(
+      statements.map((sql) => ({ sql, params: [] })),
+      turnOf.meta,
+    );
+  await write([MAKE_MIGRATIONS]);
+  const version = (await schemaVersion(db))?.version ?? 0;
+  for (const [index, migration] of migrations.entries()) {
+    if (index < version) continue;
+    const indexes = Object.entries(migration.indexes ?? {}).map(([name, what]) => `CREATE INDEX ${name} ${what}`);
+    try {
+      await write([markOf(index + 1, migration), ...migration.steps, ...indexes]);
+    } catch (error) {
+      // The mark was there already: another process was faster, and its migration is committed.
+      if (!(error instanceof StoreRequestError && db.dialect.isConflict(error.code))) throw error;
+    }
+  }
+  return Math.max(version, migrations.length);
+}
+
+export const markOf = (version: number, { usableFrom }: Migration): string =>
+  `INSERT INTO migrations (version, usable_from) VALUES (${version}, ${usableFrom})`;

@@ -1,0 +1,112 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { openPostgresStore } from '../../src/store/postgres/open.js';
+import type { Store } from '../../src/store/store.js';
+import { clusterUrl, makeTemporaryDatabase, type TemporaryDatabase } from '../setup/postgres/temporary-database.js';
+import { startCuttingProxy, type CuttingProxy } from './cutting-proxy.js';
+import { anEvent, keyring } from './temporary-store.js';
+
+const COMMIT = 'COMMIT\0';
+const flow = (name: string) => `bridge-transfer/${name}`;
+const leaseAll = { flows: 50, perFlow: 50, leaseMs: 30_000 };
+
+(clusterUrl === undefined ? describe.skip : describe)('two gateways on one Postgres', () => {
+  let database: TemporaryDatabase;
+  let proxy: CuttingProxy;
+  let hanging: Store;
+  let other: Store;
+  /** Beside both: what a third one holds. */
+  let beside: Client;
+  beforeEach(async () => {
+    database = await makeTemporaryDatabase();
+    const { hostname, port } = new URL(database.url);
+    proxy = await startCuttingProxy({ host: hostname, port: Number(port) });
+    hanging = await openPostgresStore({ url: proxy.through(database.url), keyring });
+    other = await openPostgresStore({ url: database.url, keyring });
+    beside = new Client({ connectionString: database.url });
+    await beside.connect();
+  });
+  afterEach(async () => {
+    proxy.down(true);
+    await Promise.all([beside.end(), hanging.close(), other.close()]);
+    await proxy.close();
+    await database.drop();
+  });
+
+  const idsOf = async (store: Store) =>
+    (await store.inbox.lease(leaseAll)).flatMap(({ rows }) => rows.map(({ id }) => id));
+  /** Sessions that wait for a lock of another one, of whatever kind. */
+  const waiting = async () => {
+    // Not by `beside`: in a transaction the activity stands still.
+    const [row] = await database.query(
+      `SELECT count(*)::int AS n FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0 AND datname = current_database()`,
+    );
+    return Number(row?.['n']);
+  };
+
+  it.each(['receive', 'mark', 'settle'] as const)(
+    'do not wait for one another where one hangs in a transaction of another flow: %s',
+    async (what) => {
+      const stuck = anEvent({ flowId: flow('stuck') });
+      await hanging.inbox.receive(anEvent({ flowId: flow('stuck') }));
+      await hanging.inbox.receive(stuck);
+      const isHung = proxy.cutAt(COMMIT, 'never');
+      const doings = {
+        receive: () => hanging.inbox.receive(anEvent({ flowId: flow('stuck') })),
+        mark: () => hanging.inbox.markDelivered(flow('stuck'), [stuck.id]),
+        settle: () => hanging.inbox.settle([{ id: stuck.id, state: 'late' }]),
+      };
+      const held = doings[what]().then(
+        () => undefined,
+        () => undefined,
+      );
+      await isHung;
+
+      const free = Array.from({ length: 20 }, (_, n) => anEvent({ flowId: flow(`free-${n}`) }));
+      await Promise.all(free.map((event) => other.inbox.receive(event)));
+      expect(await idsOf(other)).toEqual(expect.arrayContaining(free.map(({ id }) => id)));
+      for (const { id, flowId } of free) await other.inbox.markDelivered(flowId ?? '', [id]);
+      await Promise.all(free.map(({ id }) => other.inbox.settle([{ id, state: 'applied' }])));
+      expect((await other.inbox.counts()).byState.applied).toBe(free.length);
+      expect(await waiting()).toBe(0);
+
+      // Its own flow is kept in order: what comes by another gateway waits for what hangs.
+      const next = other.inbox.receive(anEvent({ flowId: flow('stuck') }));
+      if (what !== 'settle') for (;;) if ((await waiting()) === 1) break;
+      proxy.down(true);
+      await Promise.all([next, held]);
+    },
+  );
+
+  it('send claims while all that is done with events hangs', async () => {
+    await beside.query('BEGIN; LOCK TABLE inbox IN ACCESS EXCLUSIVE MODE');
+    const events = Array.from({ length: 40 }, (_, n) => other.inbox.receive(anEvent({ flowId: flow(`f${n}`) })));
+    const reads = Array.from({ length: 40 }, () => other.inbox.get('event'));
+    for (;;) if ((await waiting()) >= 8) break;
+    const key = { account: 'a', operation: 'o', reference: 'r' };
+    await other.claims.reserve(key, { owner: 'x', flowId: 'f', fingerprint: 'f' });
+    expect(await other.claims.markSending(key, 'x')).toBe('sending');
+    await other.claims.recordAnswer(key, {});
+    expect((await other.claims.get(key))?.phase).toBe('answered');
+    await beside.query('ROLLBACK');
+    await Promise.all([...events, ...reads]);
+  });
+
+  it('count all events exactly, by whichever connection they came, also once the counts are added up', async () => {
+    const events = Array.from({ length: 60 }, (_, n) => anEvent({ flowId: n % 3 === 0 ? null : flow(`f${n}`) }));
+    await Promise.all(events.map((event, n) => (n % 2 === 0 ? hanging : other).inbox.receive(event)));
+    const settled = events.filter(({ flowId }) => flowId !== null);
+    await Promise.all(
+      settled.map(({ id }, n) => (n % 2 === 0 ? other : hanging).inbox.settle([{ id, state: 'late' }])),
+    );
+    const counts = { waiting: 0, late: 40, unmatched: 20 };
+    expect((await other.inbox.counts()).byState).toMatchObject(counts);
+    await Promise.all([other.inbox.purgeBodies(new Date(0)), hanging.inbox.purgeBodies(new Date(0))]);
+    expect((await other.inbox.counts()).byState).toMatchObject(counts);
+    await other.inbox.settle([]);
+    await hanging.inbox.replay(settled[0]?.id ?? '');
+    expect((await other.inbox.counts()).byState).toMatchObject({ waiting: 1, late: 39 });
+    const { rows } = await beside.query(`SELECT name FROM inbox_counts WHERE backend = 0 ORDER BY name`);
+    expect(rows).toEqual([{ name: 'late' }, { name: 'unmatched' }]);
+  });
+});
