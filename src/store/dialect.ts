@@ -2,7 +2,6 @@ import type { Dialect } from './sql-connection.js';
 
 export const LIBSQL: Dialect = {
   elements: 'json_each',
-  flowOrNone: `ifnull(flow_id, '')`,
   idsAsJson: 'json_group_array(id)',
   // The second one is a retry of a receipt that was committed, though its caller got another answer.
   onRepeatedEvent: `
@@ -24,7 +23,6 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const POSTGRES: Dialect = {
   elements: 'json_array_elements_text',
-  flowOrNone: `(coalesce(flow_id, ''))`,
   idsAsJson: 'json_agg(id ORDER BY seq)::text',
   // That one is asked for the content first: a retry, which has both, ends here.
   onRepeatedEvent: `

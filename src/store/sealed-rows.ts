@@ -2,7 +2,7 @@ import { keyIdOf, LONGEST_HEAD, open, seal, SealBrokenError, UnknownKeyError, ty
 import { quotePlace } from './quote.js';
 import { placeOf as claimPlace, type SealedColumn } from './claim-row.js';
 import { text, type SqlConnection } from './sql-connection.js';
-import { placeOf as eventPlace } from './sql-inbox.js';
+import { placeOf as eventPlace } from './inbox-row.js';
 import type { Row, SqlBlob, SqlValue } from './sql-message.js';
 import type { StoreKey } from './store-key.js';
 

@@ -72,8 +72,6 @@ export function integer(row: Row | undefined, column: string): number {
 export interface Dialect {
   /** A JSON array of texts as rows, with one column, `value`. */
   readonly elements: string;
-  /** As the index of contents has it. */
-  readonly flowOrNone: string;
   /** Aggregate: texts of one column as a JSON array, in the order in which they were received. */
   readonly idsAsJson: string;
   /** What an event conflicts with where it came before, and what happens then. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { SealBrokenError, UnknownKeyError } from '../keys/index.js';
 import type { InboxStore, Receipt } from './inbox.js';
+import { inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js';
 import { integer, text, turnOf, type SqlConnection, type Turn } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import { createInboxLeases } from './sql-inbox-leases.js';
-import type { Row, SqlValue, StepResult, SqlBlob } from './sql-message.js';
+import type { Row, SqlValue, StepResult } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
-import type { InboxState, InboxRow, InboxSource, Proof, ReceivedEvent } from '../protocol/events.js';
+import type { InboxState, ReceivedEvent } from '../protocol/events.js';
 
 const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;
@@ -46,16 +46,19 @@ export function createSqlInbox(deps: {
 
   /** The row of the same content from before the store's HMAC key was rotated. */
   const knownByEarlierKey = async (
-    { source, flowId, proof }: ReceivedEvent,
+    event: ReceivedEvent,
     earlierHashes: readonly string[],
   ): Promise<string | undefined> => {
-    const sql = `SELECT id FROM inbox WHERE source = ? AND ${db.dialect.flowOrNone} = ? AND came_trusted = ?
+    const sql = `SELECT id FROM inbox WHERE source = ? AND came_to = ? AND came_trusted = ?
                  AND content_hash IN (SELECT value FROM ${db.dialect.elements}(?)) LIMIT 1`;
-    const params = [source, flowId ?? '', proof === null ? 0 : 1, JSON.stringify(earlierHashes)];
+    const params = [event.source, cameTo(event), event.proof === null ? 0 : 1, JSON.stringify(earlierHashes)];
     const [found] = await db.read([{ sql, params }]);
     const id = found?.rows[0]?.['id'];
     if (typeof id !== 'string') return undefined;
-    await write([{ sql: `UPDATE inbox SET repeats = repeats + 1 WHERE id = ?`, params: [id] }]);
+    await db.write(
+      [{ sql: `UPDATE inbox SET repeats = repeats + 1 WHERE id = ?`, params: [id] }],
+      turnOf.inbox(event.flowId ?? id),
+    );
     return id;
   };
 
@@ -78,7 +81,7 @@ export function createSqlInbox(deps: {
         event.reference,
         event.status,
         event.proof,
-        event.source === 'webhook' ? '' : (event.flowId ?? ''),
+        cameTo(event),
         trusted,
         event.contentHash,
         body,
@@ -230,75 +233,7 @@ function rows(result: StepResult | undefined): readonly Row[] {
   return result?.rows ?? [];
 }
 
-/** A row of the table `inbox`. */
-interface StoredEvent {
-  readonly seq: number;
-  readonly id: string;
-  readonly source: InboxSource;
-  readonly flow_id: string | null;
-  readonly reference: string | null;
-  readonly status: string | null;
-  readonly proof: Proof | null;
-  readonly content_hash: string;
-  readonly body: SqlBlob | null;
-  readonly state: InboxState;
-  readonly detail: SqlBlob | null;
-  readonly received_at: number;
-  readonly delivered_at: number | null;
-  readonly settled_at: number | null;
-  readonly repeats: number;
-}
-
-/** What a sealed column of an event is bound to. */
-export function placeOf(id: string, column: 'body' | 'detail'): readonly string[] {
-  return ['inbox', id, column];
-}
-
-/** A row whose seals do not open is shown without them, and says so: one lost key must not hide the whole inbox. */
-function inboxRowOf(row: StoredEvent, sealed: SealedJson): InboxRow {
-  return {
-    id: row.id,
-    source: row.source,
-    flowId: row.flow_id,
-    reference: row.reference,
-    status: row.status,
-    proof: row.proof,
-    contentHash: row.content_hash,
-    state: row.state,
-    receivedAt: iso(row.received_at),
-    deliveredAt: row.delivered_at === null ? null : iso(row.delivered_at),
-    settledAt: row.settled_at === null ? null : iso(row.settled_at),
-    repeats: row.repeats,
-    ...contentOf(row, sealed),
-  };
-}
-
-/** The row of an event that was stored at that moment, as it would be read. */
-function newRowOf(event: ReceivedEvent, receivedAtMs: number): InboxRow {
-  const { earlierHashes: _earlierHashes, ...stored } = event;
-  return {
-    ...stored,
-    state: 'waiting',
-    detail: null,
-    receivedAt: iso(receivedAtMs),
-    deliveredAt: null,
-    settledAt: null,
-    repeats: 0,
-  };
-}
-
-function contentOf(row: StoredEvent, sealed: SealedJson): Pick<InboxRow, 'body' | 'detail' | 'unreadable'> {
-  try {
-    return {
-      body: row.body === null ? undefined : sealed.open(placeOf(row.id, 'body'), row.body),
-      detail: row.detail === null ? null : (sealed.open(placeOf(row.id, 'detail'), row.detail) as string),
-    };
-  } catch (error) {
-    if (!(error instanceof UnknownKeyError || error instanceof SealBrokenError)) throw error;
-    return { body: undefined, detail: null, unreadable: error.message };
-  }
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
+/** The flow that the sender addressed: one that is found for an account webhook later makes no other event of it. */
+function cameTo({ source, flowId }: ReceivedEvent): string {
+  return source === 'webhook' ? '' : (flowId ?? '');
 }

@@ -4,7 +4,7 @@ import { callbackCapability } from '../../src/flows/capability.js';
 import { createCapabilities } from '../../src/gateway/inbound/capabilities.js';
 import { fingerprintOf } from '../../src/store/store-key.js';
 import type { Store } from '../../src/store/store.js';
-import { LIBSQL_MIGRATIONS } from '../../src/store/libsql/migrations.js';
+import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
 import { SEALED_TABLES } from '../../src/store/sealed-rows.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
@@ -60,7 +60,7 @@ async function expectReadable({ claims, inbox, quotes }: Store): Promise<void> {
 }
 
 it('every sealed column is one that a rotation seals anew', () => {
-  const schema = LIBSQL_MIGRATIONS.flat().join('\n');
+  const schema = LIBSQL_SCHEMA.migrations.flatMap(({ steps }) => steps).join('\n');
   const tables = [...schema.matchAll(/CREATE TABLE (\w+) \(([^;]*?)\) STRICT/g)];
   const blobs = tables.flatMap(([, table, columns = '']) =>
     [...columns.matchAll(/(\w+) BLOB/g)].map(([, column]) => `${table}.${column}`),

@@ -1,0 +1,77 @@
+import { SealBrokenError, UnknownKeyError } from '../keys/index.js';
+import type { SealedJson } from './store-key.js';
+import type { SqlBlob } from './sql-message.js';
+import type { InboxState, InboxRow, InboxSource, Proof, ReceivedEvent } from '../protocol/events.js';
+
+/** A row of the table `inbox`. */
+export interface StoredEvent {
+  readonly seq: number;
+  readonly id: string;
+  readonly source: InboxSource;
+  readonly flow_id: string | null;
+  readonly reference: string | null;
+  readonly status: string | null;
+  readonly proof: Proof | null;
+  readonly content_hash: string;
+  readonly body: SqlBlob | null;
+  readonly state: InboxState;
+  readonly detail: SqlBlob | null;
+  readonly received_at: number;
+  readonly delivered_at: number | null;
+  readonly settled_at: number | null;
+  readonly repeats: number;
+}
+
+/** What a sealed column of an event is bound to. */
+export function placeOf(id: string, column: 'body' | 'detail'): readonly string[] {
+  return ['inbox', id, column];
+}
+
+/** A row whose seals do not open is shown without them, and says so: one lost key must not hide the whole inbox. */
+export function inboxRowOf(row: StoredEvent, sealed: SealedJson): InboxRow {
+  return {
+    id: row.id,
+    source: row.source,
+    flowId: row.flow_id,
+    reference: row.reference,
+    status: row.status,
+    proof: row.proof,
+    contentHash: row.content_hash,
+    state: row.state,
+    receivedAt: iso(row.received_at),
+    deliveredAt: row.delivered_at === null ? null : iso(row.delivered_at),
+    settledAt: row.settled_at === null ? null : iso(row.settled_at),
+    repeats: row.repeats,
+    ...contentOf(row, sealed),
+  };
+}
+
+/** The row of an event that was stored at that moment, as it would be read. */
+export function newRowOf(event: ReceivedEvent, receivedAtMs: number): InboxRow {
+  const { earlierHashes: _earlierHashes, ...stored } = event;
+  return {
+    ...stored,
+    state: 'waiting',
+    detail: null,
+    receivedAt: iso(receivedAtMs),
+    deliveredAt: null,
+    settledAt: null,
+    repeats: 0,
+  };
+}
+
+function contentOf(row: StoredEvent, sealed: SealedJson): Pick<InboxRow, 'body' | 'detail' | 'unreadable'> {
+  try {
+    return {
+      body: row.body === null ? undefined : sealed.open(placeOf(row.id, 'body'), row.body),
+      detail: row.detail === null ? null : (sealed.open(placeOf(row.id, 'detail'), row.detail) as string),
+    };
+  } catch (error) {
+    if (!(error instanceof UnknownKeyError || error instanceof SealBrokenError)) throw error;
+    return { body: undefined, detail: null, unreadable: error.message };
+  }
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}
