@@ -8,3 +8,4 @@ export { invoicePayment } from './invoice-payment.js';
 export { offramp } from './offramp.js';
 export { onramp } from './onramp.js';
 export { kycCheck } from './kyc-check.js';
+export { mobileMoneyWatch } from './mobile-money-watch.js';

@@ -8,3 +8,4 @@ export { bankCheckoutFlow as 'bank-checkout' } from './bank-checkout.js';
 export { cardDepositFlow as 'card-deposit' } from './card-deposit.js';
 export { bankWithdrawalFlow as 'bank-withdrawal' } from './bank-withdrawal.js';
 export { kycCheckFlow as 'kyc-check' } from './kyc-check.js';
+export { mobileMoneyWatchFlow as 'mobile-money-watch' } from './mobile-money-watch.js';

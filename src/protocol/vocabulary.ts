@@ -16,6 +16,7 @@ const DEADLINE_SECONDS = {
   'card-deposit': HOUR_SECONDS,
   'bank-withdrawal': 3 * DAY_SECONDS, // Banks rest on weekends.
   'kyc-check': 7 * DAY_SECONDS, // People look at a KYC record, and they rest on weekends, too.
+  'mobile-money-watch': HOUR_SECONDS,
 } as const;
 export type FlowKind = keyof typeof DEADLINE_SECONDS;
 export const FLOW_KINDS = Object.keys(DEADLINE_SECONDS) as readonly FlowKind[];
