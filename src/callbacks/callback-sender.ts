@@ -3,8 +3,8 @@ import { type EgressPolicy, callbackUrlProblem } from './address-policy.js';
 import { NoCallbackSecretError, resolveByDns, type Resolve, post, type Answered } from './post.js';
 
 export interface CallbackSenderOptions extends EgressPolicy {
-  /** `whsec_…`; the first signs. */
-  readonly secrets: readonly string[];
+  /** `whsec_…`; the first signs. Asked for each callback. */
+  readonly secrets: () => readonly string[];
   /** @default the name servers' */
   readonly resolve?: Resolve;
   /** @default Date.now */
@@ -32,7 +32,7 @@ export function createCallbackSender(options: CallbackSenderOptions): CallbackSe
   return {
     problemOf: (url) => callbackUrlProblem(url, policy),
     async send({ url, id, body }) {
-      const [secret] = secrets;
+      const [secret] = secrets();
       if (secret === undefined) throw new NoCallbackSecretError();
       // Of this attempt: a receiver takes only what was signed within the last minutes.
       const timestamp = new Date(nowMs());

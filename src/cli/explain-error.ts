@@ -1,5 +1,5 @@
-import { BaseUrlError, TokenFileError } from '../service-client/index.js';
-import { KeptSecretsError, SettingsError } from '../config/index.js';
+import { BaseUrlError } from '../service-client/index.js';
+import { KeptSecretsError, SecretFileError, SettingsError } from '../config/index.js';
 import { GatewayPortTakenError } from '../gateway/start-gateway.js';
 import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError } from '../keys/index.js';
 import { StoreTooNewError, StoreTooOldError, StoreUnavailableError, StoreRequestError } from '../store/store-errors.js';
@@ -37,7 +37,7 @@ const SPOKEN = [
   SettingsError,
   StoreTooNewError,
   StoreTooOldError,
-  TokenFileError,
+  SecretFileError,
 ];
 
 /** The one table from what went wrong to the sentence for a person; undefined for what is a bug of ours. */

@@ -1,4 +1,11 @@
-import { DEVELOPMENT_TOKEN, isLoopback, readSettings, type Environment } from '../config/index.js';
+import {
+  DEVELOPMENT_TOKEN,
+  isLoopback,
+  readSecretFiles,
+  readSettings,
+  SettingsError,
+  type Environment,
+} from '../config/index.js';
 import { flowAddress } from '../gateway/http/flow-path.js';
 import { Towline } from '../sdk/index.js';
 import { gatewayUrl } from './wiring/temporal.js';
@@ -17,9 +24,11 @@ interface GatewayAccess {
  * settings, and the token of development. Tokens never come by the command line, which other users can see.
  * @throws CliError, SettingsError
  */
-export function gatewayAccess(env: Environment): GatewayAccess {
-  const given = env['GATEWAY_URL']?.trim() ?? '';
-  const url = given === '' ? gatewayUrl(readSettings(env)) : checked(given);
+export function gatewayAccess(given: Environment): GatewayAccess {
+  const { env, problems } = readSecretFiles(given);
+  if (problems.length > 0) throw new SettingsError(problems);
+  const gateway = env['GATEWAY_URL']?.trim() ?? '';
+  const url = gateway === '' ? gatewayUrl(readSettings(given)) : checked(gateway);
   const isLocal = isLoopback(new URL(url).hostname);
   const token = env['TOWLINE_TOKEN']?.trim() ?? '';
   if (token !== '') return { url, token };

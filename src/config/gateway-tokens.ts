@@ -27,6 +27,30 @@ const token = (entry: string): GatewayToken | string => {
   return { name, role: known, secret };
 };
 
+/** Characters of 128 random bits in base64url. */
+const LEAST_SECRET = 22;
+/** Of random ones in hexadecimal notation, 32 have fewer once in some ten million. */
+const LEAST_DISTINCT = 8;
+
+/** What is wrong with tokens beyond development, as a sentence that repeats none of them. */
+export function tokensProblem(
+  tokens: readonly GatewayToken[],
+  { development }: { readonly development: boolean },
+): string | undefined {
+  if (development) return undefined;
+  const texts = tokens.map(({ secret }) => secret);
+  if (texts.includes(DEVELOPMENT_TOKEN.secret)) {
+    return 'GATEWAY_TOKENS has the token of development, which is refused outside of development.';
+  }
+  if (texts.some((secret) => secret.length < LEAST_SECRET)) {
+    return `GATEWAY_TOKENS has a secret of fewer than ${LEAST_SECRET} characters: 128 random bits take that many.`;
+  }
+  if (texts.some((secret) => new Set(secret).size < LEAST_DISTINCT)) {
+    return 'GATEWAY_TOKENS has a secret of a few characters that repeat: take a random one (openssl rand -hex 16).';
+  }
+  return undefined;
+}
+
 /** `GATEWAY_TOKENS`: comma-separated `name:role:secret`. Two tokens may share a name (rotation), but no secret. */
 export const gatewayTokens = () =>
   z.string().transform((text, context): readonly GatewayToken[] => {

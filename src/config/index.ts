@@ -4,6 +4,8 @@ export { DEVELOPMENT_TOKEN, type GatewayToken, type TokenRole } from './gateway-
 export { isLoopback } from '../protocol/loopback.js';
 export { createNetworkList, type NetworkList } from './networks.js';
 export { SettingsError } from './environment.js';
+export { BROKEN_SECRET, followSecrets, type LiveSecrets, type SettingsOfSecrets } from './live-secrets.js';
+export { isGiven, readSecretFiles, SecretFileError, type Live } from './secret-files.js';
 export { keptSecretsPath, KeptSecretsError, readKeptSecrets, writeKeptSecrets } from './kept-webhook-secrets.js';
 export type { KeptSecret } from './kept-webhook-secrets.js';
 export type { LogLevel, Settings, SettlementTrust, WebhookProfile } from './settings-shape.js';

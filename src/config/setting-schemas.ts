@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopback } from '../protocol/loopback.js';
 import type { Environment } from './environment.js';
 
 /** The simple forms of settings. Messages follow the setting's name in a sentence and never repeat the value. */
@@ -67,6 +68,20 @@ export const postgresUrl = () =>
         URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) && new URL(text).pathname.length > 1,
       'must be postgres://user:password@host:port/database',
     );
+
+/** Whether nobody can sit between us and this database: it is on this machine, or proves by its certificate who it is. */
+export function isTrustworthy(databaseUrl: string): boolean {
+  const url = new URL(databaseUrl);
+  const given = url.searchParams.getAll('host');
+  const hosts = given.length > 0 ? given : [decodeURIComponent(url.hostname)];
+  if (hosts.every((host) => host.startsWith('/') || isLoopback(host))) return true;
+  const modes = url.searchParams.getAll('sslmode');
+  return modes.length > 0 && modes.every((mode) => mode === 'verify-full');
+}
+
+/** What an Authorization header can carry. */
+export const serviceToken = () =>
+  z.string().regex(/^[\x21-\x7e]{1,16384}$/, 'must be one token, in visible ASCII without spaces');
 
 const MIN_SECRET_LENGTH = 16;
 const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

@@ -1,6 +1,7 @@
 import type { DuplicateReference } from './duplicate-reference.js';
 import type { GatewayToken } from './gateway-tokens.js';
 import type { NetworkList } from './networks.js';
+import type { SecretFiles } from './secret-files.js';
 
 export const WEBHOOK_PROFILES = ['auto', 'standard-webhooks', 'raw-hmac', 'json-hmac', 'unsigned'] as const;
 export type WebhookProfile = (typeof WEBHOOK_PROFILES)[number];
@@ -13,14 +14,17 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Every setting of a process of ours. Each member is the camelCase of its variable (`…Ms`: given in seconds). */
 export interface Settings {
-  /** Service and gateway are both on this machine. What is only for development hangs on this, and on nothing else. */
+  /**
+   * `DEVELOPMENT`; if it is not set: the service is our own sandbox, and the gateway and PUBLIC_URL are on this machine.
+   * What is only for development hangs on this, and on nothing else.
+   */
   readonly development: boolean;
   /** Our own sandbox is the service: SERVICE_BASE_URL is not set. It is then started along. */
   readonly serviceIsSandbox: boolean;
   readonly serviceBaseUrl: string;
   readonly serviceToken: string | undefined;
-  /** Read again whenever the service refuses the token. */
-  readonly serviceTokenFile: string | undefined;
+  /** The files that secrets came from. */
+  readonly secretFiles: SecretFiles;
   readonly serviceAccount: string;
   readonly serviceTimeoutMs: number;
   /** The gateway, as the service and the settlement provider reach it. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { parseKeyring } from '../keys/index.js';
 import { duplicateReference, unknownForAll } from './duplicate-reference.js';
 import { type Environment, SettingsError } from './environment.js';
-import { DEVELOPMENT_TOKEN, gatewayTokens } from './gateway-tokens.js';
+import { DEVELOPMENT_TOKEN, gatewayTokens, tokensProblem } from './gateway-tokens.js';
 import { isLoopback } from '../protocol/loopback.js';
 import { networks } from './networks.js';
 import {
@@ -12,15 +12,18 @@ import {
   type SettingReader,
   flag,
   fraction,
+  isTrustworthy,
   httpUrl,
   oneOf,
   port,
   postgresUrl,
   seconds,
+  serviceToken,
   secrets,
   wholeNumber,
   words,
 } from './setting-schemas.js';
+import { readSecretFiles } from './secret-files.js';
 import { LOG_LEVELS, SETTLEMENT_TRUSTS, WEBHOOK_PROFILES, type Settings } from './settings-shape.js';
 
 /** The token that the sandbox of development knows. */
@@ -33,8 +36,6 @@ const DEFAULT_SANDBOX_PORT = 8401;
 const DEFAULT_RATE_LIMIT = 200;
 /** Each is kept, and looked after for an hour; a provider that cannot prove itself posts less. */
 const DEFAULT_UNPROVEN_LIMIT = 10;
-/** Characters of 128 random bits in base64url. */
-const LEAST_SECRET = 22;
 /** 128 bits in base64url. */
 const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
 
@@ -42,24 +43,26 @@ const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
  * Settings from environment variables. All problems are reported at once.
  * @throws SettingsError
  */
-export function readSettings(env: Environment): Settings {
+export function readSettings(given: Environment): Settings {
+  const { env, files: secretFiles, problems } = readSecretFiles(given);
   const reader = createSettingReader(env);
   const { read } = reader;
+  problems.forEach((problem) => reader.problem(problem));
 
   const sandboxPort = read('SANDBOX_PORT', port().default(DEFAULT_SANDBOX_PORT)) ?? DEFAULT_SANDBOX_PORT;
   const givenService = read('SERVICE_BASE_URL', httpUrl().optional());
   const serviceBaseUrl = givenService ?? `http://127.0.0.1:${sandboxPort}`;
   const gatewayHost = read('GATEWAY_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1';
   const gatewayPort = read('GATEWAY_PORT', port().default(DEFAULT_GATEWAY_PORT)) ?? DEFAULT_GATEWAY_PORT;
-  const serviceIsLocal = isLoopback(new URL(serviceBaseUrl).hostname);
   const gatewayIsLocal = isLoopback(gatewayHost);
   const givenPublicUrl = read('PUBLIC_URL', httpUrl().optional());
   // A proxy in front of a gateway on loopback makes it the internet's, and a PUBLIC_URL says so.
   const publicIsLocal = givenPublicUrl === undefined || isLoopback(new URL(givenPublicUrl).hostname);
-  const development = serviceIsLocal && gatewayIsLocal && publicIsLocal;
+  // Guessed of our own sandbox alone: behind an address of this machine there may be a way to a live service.
+  const development =
+    read('DEVELOPMENT', flag().optional()) ?? (givenService === undefined && gatewayIsLocal && publicIsLocal);
 
-  const serviceToken = read('SERVICE_TOKEN', z.string().optional());
-  const serviceTokenFile = read('SERVICE_TOKEN_FILE', z.string().optional());
+  const givenToken = read('SERVICE_TOKEN', serviceToken().optional());
   const settlementTrust = read('SETTLEMENT_TRUST', oneOf(SETTLEMENT_TRUSTS).default('corroborated')) ?? 'corroborated';
   const settlementNetworks = read('SETTLEMENT_NETWORKS', networks().optional());
   const payloadKeys = read(
@@ -74,9 +77,8 @@ export function readSettings(env: Environment): Settings {
     development,
     serviceIsSandbox: givenService === undefined,
     serviceBaseUrl,
-    serviceToken:
-      serviceToken ?? (serviceTokenFile === undefined && serviceIsLocal ? DEVELOPMENT_SERVICE_TOKEN : undefined),
-    serviceTokenFile: serviceTokenFile === undefined ? undefined : resolve(serviceTokenFile),
+    serviceToken: givenToken ?? (givenService === undefined ? DEVELOPMENT_SERVICE_TOKEN : undefined),
+    secretFiles,
     serviceAccount: read('SERVICE_ACCOUNT', accountName().default('default')) ?? 'default',
     serviceTimeoutMs: read('SERVICE_TIMEOUT', seconds(600).default(30_000)) ?? 30_000,
     publicUrl:
@@ -115,7 +117,7 @@ export function readSettings(env: Environment): Settings {
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS).default('info')) ?? 'info',
     temporal: temporalVariables(env),
   };
-  checkTogether(settings, env, reader);
+  checkTogether(settings, env, reader, read('DATABASE_TLS', oneOf(DATABASE_TLS).default('verified')));
   if (reader.problems.length > 0) throw new SettingsError(reader.problems);
   return settings;
 }
@@ -138,8 +140,17 @@ function temporalVariables(env: Environment): Readonly<Record<string, string>> {
   return Object.fromEntries(ours);
 }
 
+const DATABASE_TLS = ['verified', 'unverified'] as const;
+
+const SAY_DEVELOPMENT = ' Set DEVELOPMENT=true if all of this is for development, on one machine.';
+
 /** What no setting can say alone. */
-function checkTogether(settings: Settings, env: Environment, { problem }: Pick<SettingReader, 'problem'>): void {
+function checkTogether(
+  settings: Settings,
+  env: Environment,
+  { problem }: Pick<SettingReader, 'problem'>,
+  databaseTls: string | undefined,
+): void {
   const serviceUrl = new URL(settings.serviceBaseUrl);
   const serviceIsLocal = isLoopback(serviceUrl.hostname);
   const gatewayIsLocal = isLoopback(settings.gatewayHost);
@@ -147,16 +158,16 @@ function checkTogether(settings: Settings, env: Environment, { problem }: Pick<S
   if (!serviceIsLocal && serviceUrl.protocol !== 'https:') {
     problem('SERVICE_BASE_URL must begin with https, since the service is not on this machine.');
   }
-  if (settings.serviceToken !== undefined && settings.serviceTokenFile !== undefined) {
-    problem('SERVICE_TOKEN and SERVICE_TOKEN_FILE are both set: keep one.');
+  const publicUrl = new URL(settings.publicUrl);
+  if (settings.development && !(serviceIsLocal && gatewayIsLocal && isLoopback(publicUrl.hostname))) {
+    problem('DEVELOPMENT=true is refused where the service, the gateway or PUBLIC_URL is not on this machine.');
   }
-  if (settings.serviceToken === undefined && settings.serviceTokenFile === undefined) {
+  if (settings.serviceToken === undefined) {
     problem('SERVICE_TOKEN (or SERVICE_TOKEN_FILE) is missing: the service takes no request without it.');
   }
   if (!serviceIsLocal && !env['PUBLIC_URL']) {
     problem('PUBLIC_URL is missing: the service must know where to send its callbacks.');
   }
-  const publicUrl = new URL(settings.publicUrl);
   if (
     !isLoopback(publicUrl.hostname) &&
     publicUrl.protocol !== 'https:' &&
@@ -165,16 +176,20 @@ function checkTogether(settings: Settings, env: Environment, { problem }: Pick<S
   ) {
     problem('PUBLIC_URL must begin with https: its paths carry what proves a callback.');
   }
+  // A worker has no use for tokens; a gateway on loopback that has none does not start.
   if (!gatewayIsLocal && settings.gatewayTokens.length === 0) {
     problem('GATEWAY_TOKENS is missing: the token of development is refused where GATEWAY_HOST is not this machine.');
   }
-  if (!settings.development && settings.gatewayTokens.some(({ secret }) => secret === DEVELOPMENT_TOKEN.secret)) {
-    problem('GATEWAY_TOKENS has the token of development, which is refused outside of development.');
-  } else if (!settings.development && settings.gatewayTokens.some(({ secret }) => secret.length < LEAST_SECRET)) {
-    problem(`GATEWAY_TOKENS has a secret of fewer than ${LEAST_SECRET} characters: 128 random bits take that many.`);
-  }
+  const ofTokens = tokensProblem(settings.gatewayTokens, settings);
+  if (ofTokens !== undefined) problem(ofTokens);
   if (!settings.development && settings.payloadKeys === undefined) {
-    problem('PAYLOAD_KEYS is missing: keys are made by themselves in development only.');
+    problem(`PAYLOAD_KEYS is missing: keys are made by themselves in development only.${SAY_DEVELOPMENT}`);
+  }
+  if (settings.databaseUrl !== undefined && !isTrustworthy(settings.databaseUrl) && databaseTls === 'verified') {
+    problem(
+      'DATABASE_URL must have sslmode=verify-full (and sslrootcert=, for a CA of your own), since the database is not on ' +
+        'this machine: who sits in between could have money sent twice. DATABASE_TLS=unverified takes that risk.',
+    );
   }
   if (settings.settlementTrust === 'signed' && settings.settlementSecrets.length === 0) {
     problem('SETTLEMENT_SECRETS is missing, without which SETTLEMENT_TRUST=signed can trust nothing.');

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import { BROKEN_SECRET, followSecrets } from '../config/live-secrets.js';
 import type { Settings } from '../config/settings-shape.js';
 import type { Store } from '../store/store.js';
 import { createCallbackHandles } from '../temporal/callback-handle.js';
@@ -97,6 +98,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { settings, store, client, logger, pace = {} } = options;
   const nowMs = options.nowMs ?? Date.now;
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
+  const onBroken = (problem: string) => logger.error({ problem }, BROKEN_SECRET);
+  const secrets = followSecrets(settings, { monotonicMs, onBroken });
   const reader = createFlowReader(client);
   const openSignals = createOpenSignals(nowMs);
   const { inbox } = store;
@@ -137,7 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
   });
   const retention = createRetention({ inbox, nowMs, logger });
-  const tokens = createTokenCheck(settings.gatewayTokens, createRateLimit(settings.gatewayRateLimit, monotonicMs));
+  const tokens = createTokenCheck(secrets.gatewayTokens, createRateLimit(settings.gatewayRateLimit, monotonicMs));
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
   const cards = createCardIntake({
@@ -155,7 +158,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settings,
     store,
     capabilities,
-    profiles: createProfiles(settings, followWebhookSecrets({ settings, nowMs, monotonicMs, logger }), nowMs),
+    profiles: createProfiles(
+      settings,
+      {
+        webhook: followWebhookSecrets({
+          settings,
+          fromSetting: secrets.webhookSecrets,
+          nowMs,
+          monotonicMs,
+          logger,
+        }),
+        settlement: secrets.settlementSecrets,
+      },
+      nowMs,
+    ),
     newEventId: options.newEventId ?? (() => `evt_${uuidv7()}`),
     receive: createIntake({ inbox, dispatcher }),
     acknowledged: metrics.acknowledged,

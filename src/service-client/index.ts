@@ -21,6 +21,4 @@ export type {
   ServiceClient,
   ServiceClientOptions,
 } from './service-client.js';
-export { createTokenSource, TokenFileError } from './token-source.js';
-export type { TokenSource } from './token-source.js';
 export type { Problem } from './errors.js';

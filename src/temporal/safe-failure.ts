@@ -47,7 +47,6 @@ const OWN_ERRORS = [
   'StoreRequestError',
   'StoreTooNewError',
   'StoreUnavailableError',
-  'TokenFileError',
   'UnknownOutcomeError',
   'UnsafeAmountError',
 ] as const;

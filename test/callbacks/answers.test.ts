@@ -8,7 +8,11 @@ import { SELF_SIGNED } from '../service-client/tls-fixture.js';
 const secrets = [`whsec_${Buffer.alloc(32, 5).toString('base64')}`];
 /** Ample where the time is not what a test is about: this machine may stand still for a second. */
 const sendTo = (url: string, timeoutMs = 20_000) =>
-  createCallbackSender({ secrets, allowLoopback: true, timeoutMs }).send({ url, id: 'msg_1', body: '{}' });
+  createCallbackSender({ secrets: () => secrets, allowLoopback: true, timeoutMs }).send({
+    url,
+    id: 'msg_1',
+    body: '{}',
+  });
 
 const open = new Set<Socket>();
 let server: Server | undefined;
@@ -61,7 +65,7 @@ describe('a receiver that misbehaves', () => {
 
   it('is sent nothing unsigned', async () => {
     const port = await listen(createHttpServer(() => undefined));
-    const unsigned = createCallbackSender({ secrets: [], allowLoopback: true });
+    const unsigned = createCallbackSender({ secrets: () => [], allowLoopback: true });
     const sent = unsigned.send({ url: `http://127.0.0.1:${port}/`, id: 'msg_1', body: '{}' });
     await expect(sent).rejects.toThrow('CALLBACK_SECRETS');
     expect(open.size).toBe(0);

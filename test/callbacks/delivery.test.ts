@@ -14,7 +14,7 @@ import type { CallbackReport } from '../../src/protocol/callbacks.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const OLD_SECRET = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;
-const callbacks = createCallbackSender({ secrets: [SECRET, OLD_SECRET], allowLoopback: true });
+const callbacks = createCallbackSender({ secrets: () => [SECRET, OLD_SECRET], allowLoopback: true });
 
 let bench: Stack;
 let caller: Receiver;

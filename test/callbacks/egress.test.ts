@@ -9,7 +9,7 @@ import { startReceiver, type Receiver } from './receiver.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const strict = (more: Partial<CallbackSenderOptions> = {}) =>
-  createCallbackSender({ secrets: [SECRET], allowLoopback: false, timeoutMs: 2_000, ...more });
+  createCallbackSender({ secrets: () => [SECRET], allowLoopback: false, timeoutMs: 2_000, ...more });
 const resolvingTo =
   (...addresses: readonly string[]): Resolve =>
   (_, done) =>

@@ -24,7 +24,7 @@ describe('receivers that hang', () => {
     const opened = await hangingReceiver();
     closing.push(opened.close);
     const callbacks = createCallbackSender({
-      secrets: [`whsec_${Buffer.alloc(32, 5).toString('base64')}`],
+      secrets: () => [`whsec_${Buffer.alloc(32, 5).toString('base64')}`],
       allowLoopback: true,
       timeoutMs: 120_000,
     });

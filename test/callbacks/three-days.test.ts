@@ -14,7 +14,7 @@ const secrets = [`whsec_${Buffer.alloc(32, 5).toString('base64')}`];
 let bench: Stack;
 let caller: Receiver;
 beforeAll(async () => {
-  const callbacks = createCallbackSender({ secrets, allowLoopback: true });
+  const callbacks = createCallbackSender({ secrets: () => secrets, allowLoopback: true });
   bench = await openStack({ time: 'skipping', deps: { callbacks } });
   caller = await startReceiver();
 });

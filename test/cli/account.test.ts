@@ -41,7 +41,13 @@ describe('towline account', () => {
     await control('DELETE', '/faults');
     homes += 1;
     const TOWLINE_HOME = join(folder, `home-${homes}`);
-    env = { TOWLINE_HOME, SERVICE_BASE_URL: sandbox.url, SERVICE_TOKEN: TOKEN, WEBHOOK_SECRETS: OLD };
+    env = {
+      TOWLINE_HOME,
+      SERVICE_BASE_URL: sandbox.url,
+      DEVELOPMENT: 'true',
+      SERVICE_TOKEN: TOKEN,
+      WEBHOOK_SECRETS: OLD,
+    };
   });
 
   async function control(method: string, path: string, body?: unknown) {
@@ -247,7 +253,7 @@ describe('towline account', () => {
   });
 
   test('needs no token, keys or address of a gateway where it needs none, also for a service elsewhere', async () => {
-    const elsewhere = { SERVICE_BASE_URL: 'https://service.invalid', SERVICE_TOKEN: '' };
+    const elsewhere = { SERVICE_BASE_URL: 'https://service.invalid', DEVELOPMENT: '', SERVICE_TOKEN: '' };
     const created = await account(['create', '-'], ACCOUNT, elsewhere);
     expect(created).toMatchObject({ code: 4, err: expect.stringMatching(/cannot be reached/) });
     const key = await account(['api-key'], '', elsewhere);

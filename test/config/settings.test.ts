@@ -96,7 +96,28 @@ describe('settings', () => {
       { PUBLIC_URL: 'https://towline.example', GATEWAY_TOKENS: 'dev:admin:dev-token', PAYLOAD_KEYS: key },
       /token of development/,
     ],
+    [
+      'a secret of few characters',
+      { ...live, GATEWAY_TOKENS: `ann:operator:${'abcdefg'.repeat(6)}` },
+      /a few characters that repeat/,
+    ],
     ['two places for the token', { SERVICE_TOKEN: 'a', SERVICE_TOKEN_FILE: 'b' }, /both set/],
+    ['two places for the tokens', { GATEWAY_TOKENS: 'a', GATEWAY_TOKENS_FILE: 'b' }, /both set/],
+    ['a file of keys that is not there', { PAYLOAD_KEYS_FILE: '/none/keys' }, /PAYLOAD_KEYS_FILE: .*ENOENT/],
+    [
+      'a service behind an address of this machine without keys',
+      { SERVICE_BASE_URL: 'http://127.0.0.1:9000', SERVICE_TOKEN: 'live' },
+      /PAYLOAD_KEYS is missing.* DEVELOPMENT=true/,
+    ],
+    ['development with a live service', { ...live, DEVELOPMENT: 'true' }, /DEVELOPMENT=true is refused/],
+    ['development behind a public URL', { PUBLIC_URL: 'https://t.example', DEVELOPMENT: 'true' }, /=true is refused/],
+    ...['', '?sslmode=require', '?sslmode=verify-full&sslmode=disable', '?host=db.example'].map(
+      (query): [string, Record<string, string>, RegExp] => [
+        `a database elsewhere without verified TLS (${query || 'nothing said'})`,
+        { DATABASE_URL: `postgres://u:p@${query.includes('host') ? 'localhost' : 'db.example'}/t${query}` },
+        /DATABASE_URL must have sslmode=verify-full/,
+      ],
+    ),
     ['trust by signature without a secret', { SETTLEMENT_TRUST: 'signed' }, /SETTLEMENT_SECRETS is missing/],
     ['trust by network without networks', { SETTLEMENT_TRUST: 'network' }, /SETTLEMENT_NETWORKS is missing/],
     ['a network that is everybody', { SETTLEMENT_NETWORKS: '0.0.0.0/0' }, /SETTLEMENT_NETWORKS must be/],
@@ -109,6 +130,28 @@ describe('settings', () => {
     ['a user in a URL', { SERVICE_BASE_URL: 'https://me:hush@service.example' }, /must not carry/],
   ])('refuse %s', (_what, env, sentence) => {
     expect(problemsOf(env as Record<string, string>).join('\n')).toMatch(sentence);
+  });
+
+  it('take a database of this machine, one that proves who it is, and another one if that is said', () => {
+    for (const url of [
+      'postgres://u:p@127.0.0.1/t',
+      'postgres://u:p@[::1]:5432/t',
+      'postgres://u:p@db.example/t?host=/run/postgresql',
+      'postgres://u:p@db.example/t?sslmode=verify-full&sslrootcert=/etc/ca.pem',
+    ]) {
+      expect(problemsOf({ DATABASE_URL: url })).toEqual([]);
+    }
+    expect(problemsOf({ DATABASE_URL: 'postgres://u:p@db.example/t', DATABASE_TLS: 'unverified' })).toEqual([]);
+  });
+
+  it('are of development with a service of this machine only if that is said', () => {
+    const sidecar = { SERVICE_BASE_URL: 'http://127.0.0.1:9000', SERVICE_TOKEN: 'live', PAYLOAD_KEYS: key };
+    expect(readSettings(sidecar)).toMatchObject({ development: false, gatewayTokens: [], allowPlaintext: false });
+    expect(readSettings({ ...sidecar, DEVELOPMENT: 'true' })).toMatchObject({
+      development: true,
+      allowPlaintext: true,
+    });
+    expect(readSettings({ DEVELOPMENT: 'false', PAYLOAD_KEYS: key })).toMatchObject({ development: false });
   });
 
   it('read rules for repeated references by operation', () => {

@@ -53,7 +53,7 @@ const worker = await startWorker({
     monotonicMs: () => performance.now(),
     log: quiet,
     limits: { heartbeatMs: HEARTBEAT_MS },
-    callbacks: createCallbackSender({ secrets: [CALLBACK_SECRET], allowLoopback: true }),
+    callbacks: createCallbackSender({ secrets: () => [CALLBACK_SECRET], allowLoopback: true }),
   },
   log: quiet,
   bundlePath: config.bundlePath,

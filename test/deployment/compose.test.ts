@@ -28,6 +28,7 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as Record<str
 };
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { build }]) => build !== undefined);
+const gatewayAndWorker = ours.filter(([name]) => name !== 'sandbox');
 const dockerfile = read('Dockerfile');
 
 /** What a person writes into .env. */
@@ -42,12 +43,12 @@ const FIXED = [
   'GATEWAY_HOST',
   'GATEWAY_PORT',
   'DATABASE_URL',
+  'DATABASE_TLS',
   'TEMPORAL_ADDRESS',
   'TEMPORAL_NAMESPACE',
   'TEMPORAL_UI_URL',
 ];
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  SERVICE_TOKEN_FILE: 'a file has to be mounted, too',
   CALLBACK_ALLOW_LOOPBACK: 'no caller is in the container of a gateway',
   TOWLINE_HOME: 'the image has it',
   TOWLINE_CACHE: 'Temporal is a service of its own',
@@ -56,6 +57,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   GATEWAY_URL: 'of the command line',
   TOWLINE_TOKEN: 'of the command line',
   NO_COLOR: 'of the command line',
+  DEVELOPMENT: 'containers are none',
   SANDBOX_HOST: 'the sandbox alone has it',
   SANDBOX_PORT: 'of one machine: each container has its own ports',
   TIME_SCALE: 'for tests',
@@ -117,7 +119,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives them settings that they take, with the sandbox and with a live service', () => {
-    for (const [, service] of ours) {
+    for (const [, service] of gatewayAndWorker) {
       expect(settingsOf(service, DOT_ENV)).toMatchObject({
         development: false,
         serviceIsSandbox: true,
@@ -135,7 +137,7 @@ describe('docker-compose.yml', () => {
 
   it('passes every setting on that .env may have', () => {
     const names = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+\*?)` /gm)].map(([, name = '']) => name);
-    for (const [, { environment = {} }] of ours) {
+    for (const [, { environment = {} }] of gatewayAndWorker) {
       const passed = names.filter((name) => environment[name]?.startsWith(`\${${name}:`));
       const fixed = names.filter((name) => name in environment && !passed.includes(name));
       expect(fixed.filter((name) => name !== 'SANDBOX_HOST')).toEqual(FIXED);
@@ -143,6 +145,21 @@ describe('docker-compose.yml', () => {
     }
     const strict = { SETTLEMENT_TRUST: 'signed', SETTLEMENT_SECRETS: `whsec_${Buffer.alloc(24).toString('base64')}` };
     expect(settingsOf(compose.services['gateway'], { ...DOT_ENV, ...strict }).settlementTrust).toBe('signed');
+  });
+
+  it('gives the sandbox settings of its own, and nothing of a live service', () => {
+    const live = Object.fromEntries(
+      ['SERVICE_TOKEN', 'WEBHOOK_SECRETS', 'SETTLEMENT_SECRETS', 'CALLBACK_SECRETS'].map((name) => [
+        name,
+        `live-${name}`,
+      ]),
+    );
+    const { environment = {} } = compose.services['sandbox'] ?? {};
+    const given = Object.values(environment).map((text) => filledIn(text, { ...DOT_ENV, ...live }));
+    for (const secret of [...Object.values(live), ...Object.values(DOT_ENV)]) {
+      expect(given.filter((text) => text.includes(secret))).toEqual([]);
+    }
+    expect(settingsOf(compose.services['sandbox'], DOT_ENV)).toMatchObject({ serviceIsSandbox: true });
   });
 
   it('gives each container a network of its own, which no other can take away, and waits only for what there is', () => {

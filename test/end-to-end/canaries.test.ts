@@ -62,6 +62,7 @@ describe('after a flow of every kind, a card that was lost on the way, and every
     const env = {
       TOWLINE_HOME: home,
       SERVICE_BASE_URL: stack.sandbox.url,
+      DEVELOPMENT: 'true',
       SERVICE_TOKEN,
       WEBHOOK_SECRETS: OLD_SECRET,
     };

@@ -19,6 +19,7 @@ await connection.close();
 const env = {
   TOWLINE_HOME: join(scratch, 'home'),
   SERVICE_BASE_URL: sandbox.url,
+  DEVELOPMENT: 'true',
   SERVICE_TOKEN: 'canary-service-token',
   TEMPORAL_ADDRESS: address,
   GATEWAY_PORT: String(await closedPort()),

@@ -3,7 +3,8 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import { openService } from '../../src/cli/wiring/dependencies.js';
+import { readSettings } from '../../src/config/index.js';
+import { followSecretsOf, openService } from '../../src/cli/wiring/dependencies.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { until } from '../harness/until.js';
 import { openFront, type Refusal } from './front-of-service.js';
@@ -54,14 +55,9 @@ export async function openLimitedService(): Promise<LimitedService> {
   const tokenFile = join(folder, 'token');
   await writeFile(tokenFile, 'first-token', { mode: 0o600 });
   const front = await openFront();
-  const service = openService({
-    serviceBaseUrl: front.url,
-    serviceToken: undefined,
-    // Read again when the service refuses what was in it.
-    serviceTokenFile: tokenFile,
-    duplicateWords: [],
-    serviceTimeoutMs: 8_000,
-  });
+  const env = { SERVICE_BASE_URL: front.url, SERVICE_TOKEN_FILE: tokenFile, DEVELOPMENT: 'true', SERVICE_TIMEOUT: '8' };
+  const settings = readSettings(env);
+  const service = openService(settings, followSecretsOf(settings, { error: () => undefined }));
   const bench = await openStack({ time: 'real', sandbox: { stepMs: 10 }, deps: { service } });
   front.behind = { url: bench.sandbox.url, token: SERVICE_TOKEN };
 

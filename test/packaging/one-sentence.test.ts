@@ -92,6 +92,8 @@ test('the store of other payload keys is said to be that', async () => {
     TOWLINE_HOME: newHome(),
     TEMPORAL_ADDRESS: TEMPORAL,
     SERVICE_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
+    SERVICE_TOKEN: 'any-token',
+    DEVELOPMENT: 'true',
   };
   await run(['doctor'], { ...env, PAYLOAD_KEYS: key(1) });
   const { out } = await run(['doctor'], { ...env, PAYLOAD_KEYS: key(2) });

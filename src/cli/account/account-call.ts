@@ -8,7 +8,7 @@ import {
   RejectedError,
   UnknownOutcomeError,
 } from '../../service-client/index.js';
-import type { Settings, Environment } from '../../config/index.js';
+import { isGiven, type Settings, type Environment } from '../../config/index.js';
 import type { CliContext } from '../context.js';
 import { openService } from '../wiring/dependencies.js';
 import { CliError, EXIT } from '../exit-codes.js';
@@ -32,7 +32,7 @@ export interface AccountCall<T> {
 export async function callAccount<T>(context: CliContext, asked: AccountCall<T>): Promise<void> {
   const { settings, options, name, what, check } = asked;
   const place = await answerPlace(context, options, { home: settings.towlineHome, name, what, check });
-  const service = openService(settings);
+  const service = openService(settings, { serviceToken: () => settings.serviceToken ?? '' });
   let answer: T;
   try {
     answer = await asked.call(service);
@@ -103,12 +103,13 @@ const NOT_NEEDED = {
  * @param needs `token`: it sends the service token; `nothing`: it is called before there is one
  */
 export function accountSettings(env: Environment, needs: 'token' | 'nothing'): Promise<LoadedSettings> {
-  const isGiven = (name: string) => (env[name]?.trim() ?? '') !== '';
-  const standIns = Object.entries(NOT_NEEDED).flatMap(([name, make]) => (isGiven(name) ? [] : [[name, make()]]));
-  const hasToken = needs === 'token' || isGiven('SERVICE_TOKEN') || isGiven('SERVICE_TOKEN_FILE');
+  const standIns = Object.entries(NOT_NEEDED).flatMap(([name, make]) => (isGiven(env, name) ? [] : [[name, make()]]));
+  const hasToken = needs === 'token' || isGiven(env, 'SERVICE_TOKEN');
   return loadSettings({
     ...env,
     ...Object.fromEntries(standIns),
+    // Of what is made up in development, nothing is needed here.
+    DEVELOPMENT: '',
     ...(hasToken ? {} : { SERVICE_TOKEN: 'none-yet-and-never-sent' }),
   });
 }

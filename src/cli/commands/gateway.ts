@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { startGateway, type ServeCards } from '../../gateway/index.js';
-import type { Settings } from '../../config/index.js';
+import type { LiveSecrets, Settings } from '../../config/index.js';
 import type { Store } from '../../store/store.js';
 import { startCardWorker } from '../../temporal/worker.js';
 import type { CliContext, RunCommand } from '../context.js';
@@ -15,6 +15,7 @@ import {
   activityDeps,
   openService,
   createProcessLogger,
+  followSecretsOf,
 } from '../wiring/dependencies.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { uiUrlOf, identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
@@ -46,10 +47,11 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const { client, codec, close } = temporal;
     const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
     const binding = await watchBinding(client, given, logger);
-    const serveCards = serveCardsBy({ settings, store, temporal, identity, logger });
+    const secrets = followSecretsOf(settings, logger);
+    const serveCards = serveCardsBy({ settings, secrets, store, temporal, identity, logger });
     const ui = uiUrlOf(settings);
     const uiOrigin = ui === undefined ? {} : { uiOrigin: new URL(ui).origin };
-    const service = openServiceAccess(settings);
+    const service = openServiceAccess(settings, secrets);
     const gateway = await startGateway({ settings, store, client, codec, logger, serveCards, service, ...uiOrigin });
     return {
       url: gateway.url,
@@ -69,19 +71,20 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
 /** The worker that sends the cards of one gateway, with a service client of its own. */
 function serveCardsBy(parts: {
   readonly settings: Settings;
+  readonly secrets: LiveSecrets;
   readonly store: Store;
   readonly temporal: Pick<Temporal, 'namespace' | 'dataConverter'>;
   readonly identity: string;
   readonly logger: Logger;
 }): ServeCards {
-  const { settings, store, temporal, identity, logger: log } = parts;
+  const { settings, secrets, store, temporal, identity, logger: log } = parts;
   return async (cards) => {
-    const service = openService(settings);
+    const service = openService(settings, secrets);
     const worker = await startCardWorker({
       variables: settings.temporal,
       namespace: temporal.namespace,
       dataConverter: temporal.dataConverter,
-      activities: activityDeps({ settings, store, service, log }),
+      activities: activityDeps({ settings, store, service, secrets, log }),
       log,
       identity: `${identity}-cards`,
       cards,

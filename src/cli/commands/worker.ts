@@ -7,6 +7,7 @@ import { graceMsOf, runProcess } from '../run-process.js';
 import {
   activityDeps,
   loadKeyring,
+  followSecretsOf,
   openService,
   openConfiguredStore,
   createProcessLogger,
@@ -30,7 +31,8 @@ async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
   return runProcess(log, async () => {
     const keyring = await loadKeyring(settings);
     const store = await openConfiguredStore(settings, home, keyring);
-    const service = openService(settings);
+    const secrets = followSecretsOf(settings, log);
+    const service = openService(settings, secrets);
     const identity = identityOf('worker', process.pid);
     const onUndecodable = (reason: string) => log.warn({ reason }, 'a payload cannot be decrypted');
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
@@ -40,7 +42,7 @@ async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
       variables: settings.temporal,
       namespace: temporal.namespace,
       dataConverter: temporal.dataConverter,
-      activities: activityDeps({ settings, store, service, log }),
+      activities: activityDeps({ settings, store, service, secrets, log }),
       log,
       identity,
     }).catch((cause: unknown) => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from '../../config/index.js';
-import { createTokenSource, TokenFileError } from '../../service-client/index.js';
 import { getCryptoSend } from '../../contract/onramp.js';
 import { EXIT } from '../exit-codes.js';
 import { bad, type Finding, good, note } from './finding.js';
@@ -12,15 +11,7 @@ const WITHIN_MS = 10_000;
  * service client, since the date of an answer is of no use to anybody else.
  */
 export async function checkService(settings: Settings): Promise<readonly Finding[]> {
-  const { serviceBaseUrl, serviceToken, serviceTokenFile } = settings;
-  let token: string;
-  try {
-    const source = serviceTokenFile === undefined ? { token: serviceToken ?? '' } : { tokenFile: serviceTokenFile };
-    token = await createTokenSource(source).token();
-  } catch (error) {
-    const says = error instanceof TokenFileError || error instanceof TypeError ? error.message : 'cannot be read.';
-    return [bad('service token', says, EXIT.refused)];
-  }
+  const { serviceBaseUrl, serviceToken: token = '' } = settings;
   const path = getCryptoSend.path.replace(/\{\w+\}/, `towline-doctor-${randomUUID()}`);
   const askedAtMs = Date.now();
   const answer = await fetch(serviceBaseUrl + path, {

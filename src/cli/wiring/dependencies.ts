@@ -4,8 +4,16 @@ import pinoPretty from 'pino-pretty';
 import type { ActivityDeps, ActivityLog } from '../../../activities/deps.js';
 import { lookUpRecord } from '../../../activities/status-lookups.js';
 import { createCallbackSender } from '../../callbacks/index.js';
-import { type ServiceClient, createServiceClient, createTokenSource } from '../../service-client/index.js';
-import { type DuplicateReferenceRule, isLoopback, type Settings } from '../../config/index.js';
+import { type ServiceClient, createServiceClient } from '../../service-client/index.js';
+import {
+  BROKEN_SECRET,
+  type DuplicateReferenceRule,
+  followSecrets,
+  isLoopback,
+  type LiveSecrets,
+  type Settings,
+  type SettingsOfSecrets,
+} from '../../config/index.js';
 import type { Store } from '../../store/store.js';
 import { type Keyring, loadOrMakeKeyring, parseKeyring } from '../../keys/index.js';
 import { openPostgresStore } from '../../store/postgres/open.js';
@@ -19,9 +27,10 @@ export function activityDeps(parts: {
   readonly settings: Settings;
   readonly store: Store;
   readonly service: ServiceClient;
+  readonly secrets: Pick<LiveSecrets, 'callbackSecrets'>;
   readonly log: ActivityLog;
 }): ActivityDeps {
-  const { settings, store, service, log } = parts;
+  const { settings, store, service, secrets, log } = parts;
   const rules: Readonly<Record<string, DuplicateReferenceRule>> = settings.duplicateReference;
   return {
     service,
@@ -36,38 +45,40 @@ export function activityDeps(parts: {
     monotonicMs: () => performance.now(),
     log,
     callbacks: createCallbackSender({
-      secrets: callbackSecrets(settings, store),
+      secrets: () => callbackSecrets({ ...settings, callbackSecrets: secrets.callbackSecrets() }, store),
       allowLoopback: settings.callbackAllowLoopback,
     }),
   };
 }
 
-type ServiceSettings = Pick<
-  Settings,
-  'serviceBaseUrl' | 'serviceToken' | 'serviceTokenFile' | 'serviceTimeoutMs' | 'duplicateWords'
->;
+type ServiceSettings = Pick<Settings, 'serviceBaseUrl' | 'serviceTimeoutMs' | 'duplicateWords'>;
+type TokenOfService = Pick<LiveSecrets, 'serviceToken'>;
 
-/** The service of the settings, with its token, which is read again when the service refuses it. */
-export function openService(settings: ServiceSettings): ServiceClient {
-  return openServiceAccess(settings).client;
+/** The service of the settings, with its token, whose file is looked at again when the service refuses it. */
+export function openService(settings: ServiceSettings, secrets: TokenOfService): ServiceClient {
+  return openServiceAccess(settings, secrets).client;
+}
+
+/** The secrets of a process, which says in its log what is wrong with a file. */
+export function followSecretsOf(settings: SettingsOfSecrets, log: Pick<Logger, 'error'>): LiveSecrets {
+  return followSecrets(settings, { onBroken: (problem) => log.error({ problem }, BROKEN_SECRET) });
 }
 
 /** The same for a gateway: with its token, which the proxy knows existing integrations by. */
-export function openServiceAccess(settings: ServiceSettings): ServiceAccess & { readonly client: ServiceClient } {
-  const { serviceToken, serviceTokenFile } = settings;
-  const source = createTokenSource(
-    serviceTokenFile === undefined ? { token: serviceToken ?? '' } : { tokenFile: serviceTokenFile },
-  );
+export function openServiceAccess(
+  settings: ServiceSettings,
+  { serviceToken }: TokenOfService,
+): ServiceAccess & { readonly client: ServiceClient } {
   const client = createServiceClient({
     baseUrl: settings.serviceBaseUrl,
-    token: () => source.token(),
-    onUnauthorized: (rejected) => source.refresh(rejected),
+    token: () => Promise.resolve(serviceToken()),
+    onUnauthorized: () => Promise.resolve(void serviceToken('now')),
     timeoutMs: settings.serviceTimeoutMs,
     duplicateWords: settings.duplicateWords,
   });
   return {
     client,
-    token: () => source.token(),
+    token: () => Promise.resolve(serviceToken()),
     lookUp: (operation, reference) => lookUpRecord(client, operation, reference),
   };
 }

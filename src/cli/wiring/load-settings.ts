@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, unlink, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readSettings, type Environment, type Settings } from '../../config/index.js';
+import { isGiven, readSettings, type Environment, type Settings } from '../../config/index.js';
 import { CliError } from '../exit-codes.js';
 
 export interface LoadedSettings {
@@ -40,11 +40,10 @@ function settingsWith(env: Environment, secrets: DevelopmentSecrets): Settings |
 }
 
 function completed(env: Environment, secrets: DevelopmentSecrets): Environment {
-  const isGiven = (name: string) => (env[name]?.trim() ?? '') !== '';
   return {
     ...env,
-    ...(isGiven('SERVICE_TOKEN') || isGiven('SERVICE_TOKEN_FILE') ? {} : { SERVICE_TOKEN: secrets.SERVICE_TOKEN }),
-    ...(isGiven('SETTLEMENT_SECRETS') ? {} : { SETTLEMENT_SECRETS: secrets.SETTLEMENT_SECRETS }),
+    ...(isGiven(env, 'SERVICE_TOKEN') ? {} : { SERVICE_TOKEN: secrets.SERVICE_TOKEN }),
+    ...(isGiven(env, 'SETTLEMENT_SECRETS') ? {} : { SETTLEMENT_SECRETS: secrets.SETTLEMENT_SECRETS }),
   };
 }
 

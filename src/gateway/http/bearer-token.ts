@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { Live } from '../../config/secret-files.js';
 import { type GatewayToken, TOKEN_ROLES, type TokenRole } from '../../config/gateway-tokens.js';
 import { networkOf, type RateLimit } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
@@ -22,16 +23,16 @@ export interface TokenCheck {
 }
 
 /** The limit is one for each token's name, and one for each address that guesses. */
-export function createTokenCheck(tokens: readonly GatewayToken[], limit: RateLimit): TokenCheck {
+export function createTokenCheck(tokens: Live<readonly GatewayToken[]>, limit: RateLimit): TokenCheck {
   /** A handler may ask more than once. */
   const counted = new WeakSet<FastifyRequest>();
   return {
     require(request, role, besides = []) {
       const given = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(request.headers.authorization ?? '')?.[1];
       // Every token is compared, so that the time says nothing about which one it was.
-      const matching =
-        given === undefined ? [] : [...tokens, ...besides].filter((token) => equalSecrets(given, token.secret));
-      const token = matching[0];
+      const among = (known: readonly GatewayToken[]) =>
+        given === undefined ? undefined : known.filter(({ secret }) => equalSecrets(given, secret))[0];
+      const token = among([...tokens(), ...besides]) ?? among(tokens('now'));
       if (!counted.has(request))
         limit.take(token === undefined ? `address ${networkOf(request.ip)}` : `token ${token.name}`);
       counted.add(request);

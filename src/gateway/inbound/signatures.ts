@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Settings, WebhookProfile } from '../../config/settings-shape.js';
-import type { WebhookSecrets } from './live-secrets.js';
+import type { Live } from '../../config/index.js';
 
 /*
  * Standard Webhooks: `webhook-signature: v1,<base64>` = HMAC-SHA256 over `id.timestamp.body`. The public package is the
@@ -106,21 +106,21 @@ const PROFILES: Readonly<Record<WebhookProfile, (options: ProfileOptions) => Sig
 };
 
 export function createProfiles(
-  settings: Pick<Settings, 'webhookProfile' | 'settlementSecrets'>,
-  /** Of the service; asked with every event. */
-  webhookSecrets: WebhookSecrets,
+  settings: Pick<Settings, 'webhookProfile'>,
+  /** Of the service and of the provider; asked with every event. */
+  secrets: { readonly webhook: Live<readonly string[]>; readonly settlement: Live<readonly string[]> },
   nowMs: () => number,
 ): Profiles {
   const create = PROFILES[settings.webhookProfile];
   return {
-    service: following(webhookSecrets, (secrets) => create({ secrets, nowMs })),
-    settlement: createStandardWebhooks({ secrets: settings.settlementSecrets, nowMs }),
+    service: following(secrets.webhook, (known) => create({ secrets: known, nowMs })),
+    settlement: following(secrets.settlement, (known) => createStandardWebhooks({ secrets: known, nowMs })),
   };
 }
 
 /** Made anew whenever the secrets are others than before. */
 function following(
-  webhookSecrets: WebhookSecrets,
+  live: Live<readonly string[]>,
   create: (secrets: readonly string[]) => SignatureProfile,
 ): SignatureProfile {
   let known = '';
@@ -135,9 +135,9 @@ function following(
   return {
     name: profile.name,
     verify(request) {
-      const verdict = verifyWith(webhookSecrets(), request);
+      const verdict = verifyWith(live(), request);
       // It may be under a secret of this very moment.
-      return verdict === 'invalid' ? verifyWith(webhookSecrets('now'), request) : verdict;
+      return verdict === 'invalid' ? verifyWith(live('now'), request) : verdict;
     },
   };
 }

@@ -53,8 +53,8 @@ export type Judged = SignatureVerdict | 'no JSON';
 
 /** What the gateway's reader of bodies and its verifier say, without a server around them. */
 export function judged(profile: SignedProfile, mutants: readonly Mutant[]): readonly Judged[] {
-  const settings = { webhookProfile: profile, settlementSecrets: [] };
-  const { service } = createProfiles(settings, () => [SECRET], Date.now);
+  const secrets = { webhook: () => [SECRET], settlement: () => [] };
+  const { service } = createProfiles({ webhookProfile: profile }, secrets, Date.now);
   return mutants.map(({ headers, body }) => {
     const raw = Buffer.from(body as string);
     try {

@@ -72,7 +72,7 @@ export const withNeither: Card = payer;
 
 describe('the examples in TypeScript,', () => {
   let stack: Stack;
-  const sender = createCallbackSender({ secrets: [CALLBACK_SECRET], allowLoopback: true });
+  const sender = createCallbackSender({ secrets: () => [CALLBACK_SECRET], allowLoopback: true });
   withStack({ activities: { callbacks: sender } }, (opened) => (stack = opened));
   const env = () => ({ GATEWAY_URL: stack.url, TOWLINE_TOKEN: 'dev-token' });
 

@@ -87,7 +87,11 @@ export function createSimGateway(deps: {
     settings,
     store,
     capabilities: createCapabilities(store, settings),
-    profiles: createProfiles(settings, () => settings.webhookSecrets, nowMs),
+    profiles: createProfiles(
+      settings,
+      { webhook: () => settings.webhookSecrets, settlement: () => settings.settlementSecrets },
+      nowMs,
+    ),
     newEventId: deps.newEventId,
     receive: createIntake({ inbox, dispatcher }),
     logger,

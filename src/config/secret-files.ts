@@ -1,0 +1,131 @@
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Environment } from './environment.js';
+
+/** Settings that are secrets. Each may be a file instead, by its name and `_FILE`; a list may have an entry on each line. */
+const SECRET_SETTINGS = {
+  SERVICE_TOKEN: 'one',
+  GATEWAY_TOKENS: 'list',
+  WEBHOOK_SECRETS: 'list',
+  SETTLEMENT_SECRETS: 'list',
+  SETTLEMENT_CAPABILITY: 'one',
+  CALLBACK_SECRETS: 'list',
+  PAYLOAD_KEYS: 'list',
+  DATABASE_URL: 'one',
+  TOWLINE_TOKEN: 'one',
+  TEMPORAL_API_KEY: 'one',
+} as const satisfies Readonly<Record<string, 'one' | 'list'>>;
+export type SecretSetting = keyof typeof SECRET_SETTINGS;
+
+/** Absolute paths of the files that were given. */
+export type SecretFiles = Readonly<Partial<Record<SecretSetting, string>>>;
+
+const MOST_BYTES = 65_536;
+
+/** A secret's file cannot be used. One sentence that says what to do, without anything of its content. */
+export class SecretFileError extends Error {
+  override readonly name = 'SecretFileError';
+}
+
+/** The environment with the content of each `…_FILE` as the setting that it stands for. */
+export function readSecretFiles(env: Environment): {
+  readonly env: Environment;
+  readonly files: SecretFiles;
+  readonly problems: readonly string[];
+} {
+  const problems: string[] = [];
+  const files: Partial<Record<SecretSetting, string>> = {};
+  const read: Record<string, string> = {};
+  for (const name of Object.keys(SECRET_SETTINGS) as SecretSetting[]) {
+    const given = env[`${name}_FILE`]?.trim() ?? '';
+    if (given === '') continue;
+    if ((env[name]?.trim() ?? '') !== '') {
+      problems.push(`${name} and ${name}_FILE are both set: keep one.`);
+      continue;
+    }
+    const path = resolve(given);
+    try {
+      read[name] = readSecretFile(name, path);
+      files[name] = path;
+    } catch (error) {
+      if (!(error instanceof SecretFileError)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return { env: Object.keys(read).length === 0 ? env : { ...env, ...read }, files, problems };
+}
+
+/** Whether a setting has a value, by itself or by its file. */
+export const isGiven = (env: Environment, name: string): boolean =>
+  [name, `${name}_FILE`].some((one) => (env[one]?.trim() ?? '') !== '');
+
+/** @throws SecretFileError */
+export function readSecretFile(name: SecretSetting, path: string): string {
+  const refuse = (why: string) => new SecretFileError(`${name}_FILE: ${path} ${why}.`);
+  try {
+    const file = openSync(path, 'r');
+    try {
+      // Asked of what was opened, not of the path. A group may read: an orchestrator gives a container its files that way.
+      const { mode, size } = fstatSync(file);
+      if (process.platform !== 'win32' && (mode & 0o037) !== 0) {
+        throw refuse('is open to others: let its owner alone (chmod 400), or its group as well (chmod 440), read it');
+      }
+      if (size > MOST_BYTES) throw refuse('is too large for a secret');
+      const text = readFileSync(file, 'utf8').trim();
+      if (text === '') throw refuse('is empty');
+      return SECRET_SETTINGS[name] === 'one' ? text : text.replaceAll(/[\s,]*[\r\n][\s,]*/g, ',');
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if (error instanceof SecretFileError) throw error;
+    throw refuse(`cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+  }
+}
+
+/** What a file holds at this moment; `now`: not even a moment ago will do. */
+export type Live<Value> = (when?: 'now') => Value;
+
+const LOOK_EVERY_MS = 200;
+
+/**
+ * Follows a file: it is looked at a few times a second while its content is asked for, and read when it changed. One that
+ * cannot be used leaves the last good value.
+ *
+ * @throws what `read` throws at its first reading
+ */
+export function followFile<Value>(options: {
+  readonly path: string;
+  readonly read: () => Value;
+  readonly monotonicMs: () => number;
+  /** Called once for each version of the file that cannot be used. */
+  readonly onBroken: (error: unknown) => void;
+}): Live<Value> {
+  const { path, read, monotonicMs, onBroken } = options;
+  let seen = versionOf(path);
+  let value = read();
+  let lookedAtMs = monotonicMs();
+  return (when) => {
+    if (when !== 'now' && monotonicMs() - lookedAtMs < LOOK_EVERY_MS) return value;
+    lookedAtMs = monotonicMs();
+    const version = versionOf(path);
+    if (version !== seen) {
+      seen = version;
+      try {
+        value = read();
+      } catch (error) {
+        onBroken(error);
+      }
+    }
+    return value;
+  };
+}
+
+function versionOf(path: string): string {
+  try {
+    const { ino, mtimeMs, size, mode } = statSync(path);
+    return `${ino} ${mtimeMs} ${size} ${mode}`;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'none';
+  }
+}

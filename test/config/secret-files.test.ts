@@ -1,0 +1,122 @@
+import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { followSecrets, readSettings } from '../../src/config/index.js';
+import { createServiceClient } from '../../src/service-client/index.js';
+import { answerJson, serveHttp } from '../service-client/scripted-server.js';
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'towline-secrets-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** As an orchestrator does it: whole, in one step. */
+async function put(name: string, text: string, mode = 0o400): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(`${path}.draft`, text);
+  await chmod(`${path}.draft`, mode);
+  await rename(`${path}.draft`, path);
+  return path;
+}
+
+const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
+const keyOf = (id: string) => `${id}:${Buffer.alloc(32, 1).toString('base64')}`;
+const live = {
+  SERVICE_BASE_URL: 'https://service.example',
+  PUBLIC_URL: 'https://towline.example',
+  PAYLOAD_KEYS: keyOf('k1'),
+};
+const TOKEN = 'ann:operator:secret-of-ann-00000000';
+
+describe('secrets in files', () => {
+  it('are read like the settings themselves, a list with an entry on each line', async () => {
+    const settings = readSettings({
+      SERVICE_BASE_URL: 'https://service.example',
+      PUBLIC_URL: 'https://towline.example',
+      SERVICE_TOKEN_FILE: await put('service', 'the-token\n'),
+      GATEWAY_TOKENS_FILE: await put('tokens', `${TOKEN}\nbackend:flows:secret-of-the-backend-00\n`),
+      WEBHOOK_SECRETS_FILE: await put('webhook', `${secretOf(1)},\n\n${secretOf(2)}\n`),
+      SETTLEMENT_SECRETS_FILE: await put('settlement', secretOf(3)),
+      CALLBACK_SECRETS_FILE: await put('callback', secretOf(4), 0o440),
+      PAYLOAD_KEYS_FILE: await put('keys', `${keyOf('k2')}\r\n${keyOf('k1')}`),
+      DATABASE_URL_FILE: await put('database', 'postgres://u:p@localhost/towline\n'),
+      TEMPORAL_API_KEY_FILE: await put('temporal', 'api-key'),
+    });
+    expect(settings).toMatchObject({
+      serviceToken: 'the-token',
+      gatewayTokens: [{ name: 'ann' }, { name: 'backend' }],
+      webhookSecrets: [secretOf(1), secretOf(2)],
+      settlementSecrets: [secretOf(3)],
+      callbackSecrets: [secretOf(4)],
+      payloadKeys: `${keyOf('k2')},${keyOf('k1')}`,
+      databaseUrl: 'postgres://u:p@localhost/towline',
+      temporal: { TEMPORAL_API_KEY: 'api-key' },
+    });
+  });
+
+  it.each([
+    ['that others can read', 'hush-hush', 0o644, /is open to others.*chmod 400/],
+    ['that is empty', ' \n', 0o400, /is empty/],
+    ['that is no secret', 'x'.repeat(70_000), 0o400, /too large/],
+    ['with two words', 'hush hush', 0o400, /SERVICE_TOKEN must be one token/],
+  ])('refuse one %s, without saying what is in it', async (_what, text, mode, sentence) => {
+    const path = await put('bad', text, mode);
+    expect(() => readSettings({ SERVICE_TOKEN_FILE: path })).toThrow(sentence);
+    expect(() => readSettings({ SERVICE_TOKEN_FILE: path })).not.toThrow(/hush/);
+  });
+
+  it('are followed while a process runs; a broken one leaves the last good value, and is said once', async () => {
+    const path = await put('tokens-live', TOKEN);
+    const settings = readSettings({ ...live, SERVICE_TOKEN: 'x', GATEWAY_TOKENS_FILE: path });
+    const broken: string[] = [];
+    let nowMs = 0;
+    const { gatewayTokens, webhookSecrets } = followSecrets(settings, {
+      onBroken: (problem) => broken.push(problem),
+      monotonicMs: () => nowMs,
+    });
+    const names = (when?: 'now') => gatewayTokens(when).map(({ name }) => name);
+    expect(names()).toEqual(['ann']);
+    await put('tokens-live', 'bob:flows:secret-of-bob-000000000');
+    expect(names()).toEqual(['ann']);
+    expect(names('now')).toEqual(['bob']);
+    await put('tokens-live', TOKEN);
+    nowMs += 200;
+    expect(names()).toEqual(['ann']);
+
+    for (const text of ['bob:king:secret-of-bob-000000000', 'bob:flows:dev-token', '']) {
+      await put('tokens-live', text);
+      expect([names('now'), names('now')]).toEqual([['ann'], ['ann']]);
+    }
+    await rm(path);
+    expect(names('now')).toEqual(['ann']);
+    expect(broken).toHaveLength(4);
+    expect(broken.join('\n')).not.toContain('secret-of-bob');
+    await put('tokens-live', 'carl:flows:secret-of-carl-00000000');
+    expect(names('now')).toEqual(['carl']);
+    expect(webhookSecrets()).toEqual([]);
+  });
+
+  it('let calls work again after a 401, without sending the refused token twice', async () => {
+    const path = await put('rotating', 'old');
+    const settings = readSettings({ ...live, SERVICE_TOKEN_FILE: path });
+    const { serviceToken } = followSecrets(settings, { onBroken: () => undefined, monotonicMs: () => 0 });
+    const server = await serveHttp((response, _, { headers }) =>
+      headers.authorization === 'Bearer new'
+        ? answerJson(response, 200, { success: true, message: '', data: { status: 'APPROVED' } })
+        : answerJson(response, 401, { success: false, message: 'token expired' }),
+    );
+    const client = createServiceClient({
+      baseUrl: server.url,
+      token: () => Promise.resolve(serviceToken()),
+      onUnauthorized: () => Promise.resolve(void serviceToken('now')),
+    });
+    await put('rotating', 'new');
+    await expect(client.getKycStatus('kyc-1')).rejects.toMatchObject({ name: 'NotSentError', reason: 'unauthorized' });
+    expect(server.seen).toHaveLength(1);
+    expect(await client.getKycStatus('kyc-1')).toEqual({ status: 'APPROVED' });
+    client.close();
+    await server.close();
+  });
+});
