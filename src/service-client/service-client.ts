@@ -58,7 +58,7 @@ export interface ServiceClientOptions {
   readonly baseUrl: string;
   /** The bearer token, without the word "Bearer". */
   readonly token: () => Promise<string>;
-  /** Called after a 401 with the token that was refused; see `TokenSource.refresh`. The request is not sent again. */
+  /** Called after a 401 with the token that was refused; the next call asks for one anew. The request is not sent again. */
   readonly onUnauthorized?: (rejected: string) => Promise<void>;
   /** For one whole call, milliseconds. @default 30,000 */
   readonly timeoutMs?: number;

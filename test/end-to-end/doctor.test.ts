@@ -99,8 +99,11 @@ describe('the doctor', () => {
   });
 
   test('says what is wrong with a token file', async () => {
-    const { about } = await diagnose({ SERVICE_TOKEN: '', SERVICE_TOKEN_FILE: '/nowhere/token' });
-    expect(about('service token')[0]?.says).toContain('/nowhere/token cannot be opened (ENOENT)');
+    const { code, err } = await run(['doctor'], { ...env, SERVICE_TOKEN: '', SERVICE_TOKEN_FILE: '/nowhere/token' });
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('SERVICE_TOKEN_FILE: /nowhere/token cannot be read (ENOENT)'),
+    ]);
   });
 
   test('moves no money', async () => {

@@ -121,11 +121,6 @@ export async function openLimitedService(): Promise<LimitedService> {
       );
       const waiting = await Promise.all(flows.map(({ handle }) => handle.describe()));
 
-      // Whoever reads the file a second time gets what must never be sent.
-      front.refuse = ({ token }) => {
-        if (token === 'second-token') writeFileSync(tokenFile, 'read-twice');
-        return valid.has(token) ? undefined : { status: 401 };
-      };
       valid.add('second-token');
       // As who rotates it should: whoever reads it meanwhile must not find half of it.
       writeFileSync(`${tokenFile}.new`, 'second-token', { mode: 0o600 });
