@@ -27,11 +27,26 @@ export interface InboxQuery {
   /** Only events that are trusted (true) or not (false). */
   readonly trusted?: boolean;
   readonly limit?: number;
+  /** Their bodies are opened, which takes a while where they are many. @default true */
+  readonly bodies?: boolean;
   /** Continue after this row id (rows are listed newest first). */
   readonly after?: string;
 }
 
-export interface InboxStore {
+/** Of the rows that nothing proves. */
+export interface UnprovenInbox {
+  /** What they take on the disk, about. */
+  unprovenBytes(): Promise<number>;
+  /**
+   * Deletes the oldest of them that were received before that moment, at most so many; those that are on their way to a
+   * flow (`waiting`, `delivered`) aside. Returns how many.
+   *
+   * @param order.ofNoFlow only those that are `unmatched`
+   */
+  dropUnproven(order: { readonly before: Date; readonly atMost: number; readonly ofNoFlow: boolean }): Promise<number>;
+}
+
+export interface InboxStore extends UnprovenInbox {
   /**
    * Durable when it resolves. The same content under the same (source, flow, trusted or not) is a duplicate: counted on
    * the first row (`repeats`), whose id is returned. Calls that come together share one transaction.
@@ -86,8 +101,12 @@ export interface InboxStore {
 
   get(id: string): Promise<InboxRow | undefined>;
   list(query: InboxQuery): Promise<readonly InboxRow[]>;
-  /** Rows per state, for invariants and metrics; `repeats` sums the duplicates. */
-  counts(): Promise<{ readonly byState: Readonly<Record<InboxState, number>>; readonly repeats: number }>;
+  /** Rows per state, for invariants and metrics; `repeats` sums the duplicates, `dropped` counts the rows that were deleted. */
+  counts(): Promise<{
+    readonly byState: Readonly<Record<InboxState, number>>;
+    readonly repeats: number;
+    readonly dropped: number;
+  }>;
 
   /**
    * Clears the bodies of rows received before that moment, those still `waiting` or `delivered` aside; their hashes

@@ -4,12 +4,17 @@ import { inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js'
 import { integer, text, turnOf, type SqlConnection, type Turn } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import { createInboxLeases } from './sql-inbox-leases.js';
+import { createUnprovenInbox } from './sql-inbox-unproven.js';
 import type { Row, SqlValue, StepResult } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
 import type { InboxState, ReceivedEvent } from '../protocol/events.js';
 
 const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;
+
+const WITHOUT_BODY = `
+  id, source, flow_id, reference, status, proof, content_hash, NULL AS body, state, detail, received_at, delivered_at,
+  settled_at, repeats`;
 
 const NEW_EVENT = `
   INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_to, came_trusted, content_hash, body, state,
@@ -64,6 +69,7 @@ export function createSqlInbox(deps: {
 
   return {
     ...leases,
+    ...createUnprovenInbox(db),
 
     // Most events are new, and a statement that has nothing to give back costs a quarter less.
     async receive(event, leaseMs) {
@@ -156,7 +162,7 @@ export function createSqlInbox(deps: {
       return rows(found).map(toRow)[0];
     },
 
-    async list({ flowId, state, trusted, limit, after }) {
+    async list({ flowId, state, trusted, limit, after, bodies = true }) {
       const where: string[] = [];
       const params: SqlValue[] = [];
       const narrow = (condition: string, value: string | undefined): void => {
@@ -168,7 +174,7 @@ export function createSqlInbox(deps: {
       narrow('state = ?', state);
       if (trusted !== undefined) where.push(trusted ? 'proof IS NOT NULL' : 'proof IS NULL');
       narrow('seq < (SELECT seq FROM inbox WHERE id = ?)', after);
-      const sql = `SELECT * FROM inbox ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
+      const sql = `SELECT ${bodies ? '*' : WITHOUT_BODY} FROM inbox ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
                    ORDER BY seq DESC LIMIT ?`;
       const [found] = await db.read([{ sql, params: [...params, limit ?? DEFAULT_LIMIT] }]);
       return rows(found).map(toRow);
@@ -191,7 +197,11 @@ export function createSqlInbox(deps: {
       ]);
       const count = Object.fromEntries(rows(found).map((row) => [text(row, 'name'), integer(row, 'count')]));
       const byState = Object.fromEntries([...OPEN, ...SETTLED].map((state) => [state, count[state] ?? 0]));
-      return { byState: byState as Record<InboxState, number>, repeats: count['repeats'] ?? 0 };
+      return {
+        byState: byState as Record<InboxState, number>,
+        repeats: count['repeats'] ?? 0,
+        dropped: count['dropped'] ?? 0,
+      };
     },
 
     // What is not settled yet keeps its body, however old: purging it would drop the event. In pieces, so that what comes

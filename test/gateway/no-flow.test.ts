@@ -39,12 +39,12 @@ describe('an event of a flow that never comes', () => {
     data: { provider_reference_id: reference, status: 'PAYMENT_SENT' },
   });
 
-  it('waits an hour where nothing proves it, a day where it is proven, and is listed then', async () => {
+  it('waits a day where it is proven, is asked about once where nothing proves it, and is listed then', async () => {
     const [proven, forged] = [newReference(), newReference()];
     await tested.post(door, webhook(proven));
     await tested.post(SETTLEMENT_PATH, settlement(forged, 'COMPLETED'));
-    laterMs = 2 * HOUR_MS;
     expect(await inState(forged, 'unmatched')).toMatchObject({ detail: expect.stringContaining('No flow') });
+    laterMs = 2 * HOUR_MS;
     expect(await rowOf(proven)).toMatchObject({ state: 'waiting' });
     laterMs = 25 * HOUR_MS;
     // Due at once, and not when its last try was put off to.
@@ -56,11 +56,15 @@ describe('an event of a flow that never comes', () => {
 
   it('reaches its flow all the same, where that is started later', async () => {
     laterMs = 25 * HOUR_MS;
-    const reference = newReference();
-    await tested.post(door, webhook(reference));
-    await inState(reference, 'unmatched');
-    expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
-    await inState(reference, 'applied');
+    const [proven, forged] = [newReference(), newReference()];
+    await tested.post(door, webhook(proven));
+    await tested.post(SETTLEMENT_PATH, settlement(forged, 'COMPLETED'));
+    for (const reference of [proven, forged]) {
+      await inState(reference, 'unmatched');
+      expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
+    }
+    await inState(proven, 'applied');
+    await inState(forged, 'unverified');
   });
 
   it('and that names none is delivered to the one that a person says it is of', async () => {

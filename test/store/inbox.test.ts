@@ -216,7 +216,43 @@ describeStores('the inbox', (kind) => {
           conflicting: 0,
         },
         repeats: 1,
+        dropped: 0,
       });
+    });
+
+    it('lists rows without opening their bodies, where they are not wanted', async () => {
+      await receive();
+      expect((await inbox.list({ bodies: false }))[0]).toMatchObject({ body: undefined, state: 'waiting' });
+      expect((await inbox.list({}))[0]?.body).toBeDefined();
+    });
+  });
+
+  describe('what nothing proves', () => {
+    const dropped = (ofNoFlow: boolean, atMost = 10) =>
+      inbox.dropUnproven({ before: new Date(temporary.clock.now()), atMost, ofNoFlow });
+    const left = async () => (await inbox.list({})).map(({ id }) => id);
+
+    it('is weighed with its bodies, and nothing else is', async () => {
+      await receive();
+      expect(await inbox.unprovenBytes()).toBe(0);
+      await receive({ proof: null, body: { text: 'x'.repeat(10_000) } });
+      expect(await inbox.unprovenBytes()).toBeGreaterThan(10_000);
+      expect(await inbox.unprovenBytes()).toBeLessThan(20_000);
+    });
+
+    it('is deleted, the oldest first, unless it is on its way to a flow; and counted', async () => {
+      const proven = await receive({ flowId: null });
+      const ofNoFlow = [await receive({ flowId: null, proof: null }), await receive({ flowId: null, proof: null })];
+      const ofFlow = await receive({ proof: null });
+      temporary.clock.advance(1000);
+      const young = await receive({ flowId: null, proof: null });
+      expect(await dropped(true, 1)).toBe(1);
+      expect(await left()).toEqual([young, ofFlow, ofNoFlow[1], proven]);
+      expect(await dropped(false)).toBe(1);
+      await inbox.settle([{ id: ofFlow, state: 'unverified' }]);
+      expect([await dropped(true), await dropped(false), await dropped(false)]).toEqual([0, 1, 0]);
+      expect(await left()).toEqual([young, proven]);
+      expect(await inbox.counts()).toMatchObject({ byState: { unmatched: 2, unverified: 0 }, dropped: 3 });
     });
   });
 

@@ -99,7 +99,7 @@ const RISEN_AT_ONCE = 100;
  */
 async function settleFlow(deps: SettleDeps, flowId: string, ids: readonly string[]): Promise<boolean> {
   const report = await deps.reader.report(flowId);
-  const unverified = await deps.inbox.list({ flowId, state: 'unverified', limit: RISEN_AT_ONCE });
+  const unverified = await deps.inbox.list({ flowId, state: 'unverified', limit: RISEN_AT_ONCE, bodies: false });
   const fates =
     report === undefined ? [] : eventResultsOf(report, new Set([...ids, ...unverified.map(({ id }) => id)]));
   if (fates.length > 0) await deps.inbox.settle(fates);

@@ -92,6 +92,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
   const list = async ({ state, after, limit }: z.infer<typeof PageQuery>, flowId?: string): Promise<EventPage> => {
     const rows = await inbox.list({
       limit,
+      bodies: false,
       ...(flowId === undefined ? {} : { flowId }),
       ...(state === undefined ? {} : { state }),
       ...(after === undefined ? {} : { after }),

@@ -91,6 +91,13 @@ const inbox = [
      INSERT INTO inbox_counts (name, count) VALUES ('repeats', NEW.repeats - OLD.repeats)
        ON CONFLICT (name) DO UPDATE SET count = count + excluded.count;
    END`,
+  // What nothing proves is weighed and deleted by itself; never while it is waiting.
+  `CREATE INDEX inbox_unproven ON inbox (received_at) WHERE proof IS NULL`,
+  `CREATE TRIGGER inbox_count_dropped AFTER DELETE ON inbox BEGIN
+     UPDATE inbox_counts SET count = count - 1 WHERE name = OLD.state;
+     INSERT INTO inbox_counts (name, count) VALUES ('dropped', 1)
+       ON CONFLICT (name) DO UPDATE SET count = count + 1;
+   END`,
 ];
 
 const meta = [

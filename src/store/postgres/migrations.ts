@@ -105,6 +105,14 @@ const inbox = [
   `CREATE TRIGGER inbox_count_new AFTER INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION inbox_count_new()`,
   `CREATE TRIGGER inbox_count_change AFTER UPDATE OF state, repeats ON inbox
      FOR EACH ROW EXECUTE FUNCTION inbox_count_change()`,
+  `CREATE INDEX inbox_unproven ON inbox (received_at) WHERE proof IS NULL`,
+  `CREATE FUNCTION inbox_count_dropped() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     PERFORM inbox_count(OLD.state, -1);
+     PERFORM inbox_count('dropped', 1);
+     RETURN NULL;
+   END $$`,
+  `CREATE TRIGGER inbox_count_dropped AFTER DELETE ON inbox FOR EACH ROW EXECUTE FUNCTION inbox_count_dropped()`,
 ];
 
 const meta = [

@@ -1,0 +1,42 @@
+import type { UnprovenInbox } from './inbox.js';
+import { integer, turnOf, type SqlConnection } from './sql-connection.js';
+
+/** What a row takes besides its body: its columns, and its place in each index. */
+const ROW_BYTES = 1_024;
+
+/** Anybody may post what nothing proves: it has a share of the disk of its own, and a short life. */
+export function createUnprovenInbox(db: SqlConnection): UnprovenInbox {
+  return {
+    async unprovenBytes() {
+      const sql = `SELECT CAST(coalesce(sum(coalesce(length(body), 0) + ${ROW_BYTES}), 0) AS BIGINT) AS bytes
+                   FROM inbox WHERE proof IS NULL`;
+      const [found] = await db.read([{ sql, params: [] }]);
+      return integer(found?.rows[0], 'bytes');
+    },
+
+    async dropUnproven({ before, atMost, ofNoFlow }) {
+      const states = ofNoFlow ? `state = 'unmatched'` : `state NOT IN ('waiting', 'delivered')`;
+      const [found] = await db.read([
+        {
+          sql: `SELECT id FROM inbox WHERE proof IS NULL AND received_at < ? AND ${states}
+                ORDER BY received_at LIMIT ?`,
+          params: [before.getTime(), atMost],
+        },
+      ]);
+      const ids = (found?.rows ?? []).map(({ id }) => String(id));
+      if (ids.length === 0) return 0;
+      const [dropped] = await db.write(
+        [
+          {
+            // Again by its state and proof: a person may have vouched for it, or its flow may have started.
+            sql: `DELETE FROM inbox WHERE id IN (SELECT value FROM ${db.dialect.elements}(?))
+                    AND proof IS NULL AND ${states}`,
+            params: [JSON.stringify(ids)],
+          },
+        ],
+        turnOf.purging,
+      );
+      return dropped?.changes ?? 0;
+    },
+  };
+}
