@@ -134,7 +134,7 @@ function depositRequest(deps: ActivityDeps, order: BridgeDepositOrder): BridgeDe
       ...(crypto === undefined ? {} : { crypto_amount: toWireNumber(crypto) }),
     },
     settlement: { ...input.settlement, amount: toWireNumber(input.settlement.amount) },
-    callback_url: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId)),
+    callback_url: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId, deps.capabilityEpoch)),
     rate_id: order.rateId,
     ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
   };

@@ -56,7 +56,9 @@ async function submit(
 ): Promise<SubmitOutcome> {
   const submission = submissionOf({ flowId, step: 'deposit', input });
   const { claim } = termsOf(deps, { flowId, pin }, input, submission);
-  const ours = { callbackUrl: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId)) };
+  const ours = {
+    callbackUrl: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId, deps.capabilityEpoch)),
+  };
   const outcome = await submitUnderClaim(deps, {
     claim,
     guard: { flowId, statuses: submission.shownBy },

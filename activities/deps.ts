@@ -12,6 +12,8 @@ export interface ActivityDeps {
   readonly account: string;
   /** The gateway as the service sees it. */
   readonly publicUrl: string;
+  /** Of the capabilities in our callback URLs. @default the first */
+  readonly capabilityEpoch?: number;
   /** Timeout of a money POST, ms. */
   readonly serviceTimeoutMs: number;
   readonly serviceIsOnLoopback: boolean;

@@ -61,7 +61,9 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       const { flowId, input } = order;
       const submission = submissionOf(order);
       const { claim, facts } = termsOf(deps, order, input, submission);
-      const ours = { callbackUrl: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId)) };
+      const ours = {
+        callbackUrl: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId, deps.capabilityEpoch)),
+      };
       return submitUnderClaim(deps, {
         claim,
         guard: { flowId, statuses: submission.shownBy },

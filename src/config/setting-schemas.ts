@@ -35,6 +35,13 @@ export const wholeNumber = (max: number) =>
     .transform(Number)
     .refine((value) => value <= max, `must be at most ${max}`);
 
+/** Comma-separated, for rotation. */
+export const epochs = () =>
+  z
+    .string()
+    .regex(/^[1-9]\d{0,8}( *, *[1-9]\d{0,8}){0,3}$/, 'must be one to four whole numbers from 1 on, comma-separated')
+    .transform((text) => text.split(',').map(Number) as [number, ...number[]]);
+
 export const flag = () => z.enum(['true', 'false'], 'must be "true" or "false"').transform((word) => word === 'true');
 
 export const oneOf = <const W extends readonly [string, ...string[]]>(words: W) =>

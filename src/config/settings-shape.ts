@@ -32,16 +32,24 @@ export interface Settings {
   readonly gatewayHost: string;
   readonly gatewayPort: number;
   readonly gatewayTokens: readonly GatewayToken[];
-  /** Requests per second for each token, and wrong tokens for each address. 0: no limit. */
+  /** Requests per second for each token. 0: no limit. */
   readonly gatewayRateLimit: number;
-  /** Events without proof per second for each address. 0: no limit. */
+  /** Events without proof, and wrong tokens, per second for each address. 0: no limit. */
   readonly unprovenRateLimit: number;
+  /** Bytes of the store that events without proof may take. */
+  readonly unprovenDiskBytes: number;
+  /** Open connections, in all. */
+  readonly maxConnections: number;
   /** Proxies in front of the gateway, which say where a request comes from. Undefined: no sender is believed. */
   readonly trustedProxies: NetworkList | undefined;
   readonly sandboxHost: string;
   readonly sandboxPort: number;
   readonly webhookSecrets: readonly string[];
   readonly webhookProfile: WebhookProfile;
+  /** The service signs its callbacks for single flows, too: without a signature they are then not trusted. */
+  readonly serviceSignsCallbacks: boolean;
+  /** The first makes the capabilities in our URLs, all are accepted. Never empty. */
+  readonly capabilityEpochs: readonly [number, ...number[]];
   readonly settlementSecrets: readonly string[];
   /** The part of the URL that the settlement provider alone knows. Undefined: derived from the store's key. */
   readonly settlementCapability: string | undefined;

@@ -10,6 +10,7 @@ import { networks } from './networks.js';
 import {
   createSettingReader,
   type SettingReader,
+  epochs,
   flag,
   fraction,
   isTrustworthy,
@@ -36,6 +37,7 @@ const DEFAULT_SANDBOX_PORT = 8401;
 const DEFAULT_RATE_LIMIT = 200;
 /** Each is kept, and looked after for an hour; a provider that cannot prove itself posts less. */
 const DEFAULT_UNPROVEN_LIMIT = 10;
+const MEGABYTE = 1_000_000;
 /** 128 bits in base64url. */
 const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
 
@@ -91,11 +93,15 @@ export function readSettings(given: Environment): Settings {
       read('UNPROVEN_RATE_LIMIT', wholeNumber(1_000_000).optional()) ??
       // 0 lifts the limit of tokens, and never the one of unproven events.
       Math.min(gatewayRateLimit || DEFAULT_UNPROVEN_LIMIT, DEFAULT_UNPROVEN_LIMIT),
+    unprovenDiskBytes: (read('UNPROVEN_DISK_MB', wholeNumber(1_000_000).default(64)) ?? 64) * MEGABYTE,
+    maxConnections: read('GATEWAY_MAX_CONNECTIONS', wholeNumber(1_000_000).default(8_192)) || Infinity,
     trustedProxies: read('TRUSTED_PROXIES', networks().optional()),
     sandboxHost: read('SANDBOX_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',
     sandboxPort,
     webhookSecrets: read('WEBHOOK_SECRETS', secrets('any').default([])) ?? [],
     webhookProfile: read('WEBHOOK_PROFILE', oneOf(WEBHOOK_PROFILES).default('auto')) ?? 'auto',
+    serviceSignsCallbacks: read('SERVICE_SIGNS_CALLBACKS', flag().default(true)) ?? true,
+    capabilityEpochs: read('CAPABILITY_EPOCHS', epochs().default([1])) ?? [1],
     settlementSecrets: read('SETTLEMENT_SECRETS', secrets('standard-webhooks').default([])) ?? [],
     settlementCapability: read(
       'SETTLEMENT_CAPABILITY',

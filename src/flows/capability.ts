@@ -6,17 +6,28 @@ const LENGTH = 43;
 /**
  * The unguessable part of a flow's callback URL. Derived from the store's own key, so that it is stored nowhere, is the
  * same after every retry, and can be checked before the flow's first row exists.
+ *
+ * @param epoch another one makes other capabilities, so that those that leaked can be revoked
  */
-export function callbackCapability(store: { mac(purpose: string, text: string): string }, flowId: string): string {
-  return store.mac('callback', flowId).slice(0, LENGTH);
+export function callbackCapability(
+  store: { mac(purpose: string, text: string): string },
+  flowId: string,
+  epoch = FIRST_EPOCH,
+): string {
+  return store.mac('callback', inEpoch(flowId, epoch)).slice(0, LENGTH);
 }
 
-/** The same by every key of the store: a flow under way has that of before a rotation. */
-export function callbackCapabilities(
+export const FIRST_EPOCH = 1;
+const inEpoch = (text: string, epoch: number): string => `${epoch} ${text}`;
+
+/** Of a flow or an account, in each epoch by every key of the store: a flow under way has that of before a rotation. */
+export function capabilitiesOf(
   store: { macs(purpose: string, text: string): readonly string[] },
-  flowId: string,
+  purpose: 'callback' | 'settlement' | 'webhook',
+  id: string,
+  epochs: readonly number[],
 ): readonly string[] {
-  return store.macs('callback', flowId).map((mac) => mac.slice(0, LENGTH));
+  return epochs.flatMap((epoch) => store.macs(purpose, inEpoch(id, epoch)).map((mac) => mac.slice(0, LENGTH)));
 }
 
 /** Where the service is asked to call back for one flow: a path of the gateway. */

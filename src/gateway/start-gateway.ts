@@ -19,6 +19,7 @@ import { createSettler } from './dispatch/settler.js';
 import { createUnreadableFlows } from './dispatch/unreadable-flows.js';
 import { addEventRoutes } from './ops/events.js';
 import type { FlowOperationDeps } from './flows/deps.js';
+import { createFlowWatch } from './flows/flow-watch.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { addHealthRoutes } from './ops/health.js';
 import { collectFlowStats } from './ops/flow-stats.js';
@@ -37,8 +38,10 @@ import { errorForLog } from './http/refusal.js';
 import { createRateLimit } from './http/rate-limit.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
+import { createAdmission } from './inbound/admission.js';
 import { createProfiles } from './inbound/signatures.js';
 import { createRetention } from './ops/retention.js';
+import { createUnprovenQuota } from './ops/unproven-quota.js';
 import { addInboundRoutes } from './inbound/routes.js';
 import type { ServiceAccess } from './proxy/deps.js';
 import { addProxyRoutes } from './proxy/routes.js';
@@ -140,7 +143,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
   });
   const retention = createRetention({ inbox, nowMs, logger });
-  const tokens = createTokenCheck(secrets.gatewayTokens, createRateLimit(settings.gatewayRateLimit, monotonicMs));
+  const quota = createUnprovenQuota({ inbox, mostBytes: settings.unprovenDiskBytes, nowMs, logger });
+  const tokens = createTokenCheck(secrets.gatewayTokens, {
+    ofToken: createRateLimit(settings.gatewayRateLimit, monotonicMs),
+    ofGuesses: createRateLimit(settings.unprovenRateLimit, monotonicMs),
+  });
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
   const cards = createCardIntake({
@@ -150,7 +157,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.cardLifeMs === undefined ? {} : { lifeMs: options.cardLifeMs }),
   });
 
-  const server = createServer(logger, settings.trustedProxies, options.requestLimits);
+  const server = createServer(logger, settings, options.requestLimits);
   const routes = listRoutes(server);
   const closing = closingSignal(server);
   countRequests(server, metrics);
@@ -175,7 +182,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     newEventId: options.newEventId ?? (() => `evt_${uuidv7()}`),
     receive: createIntake({ inbox, dispatcher }),
     acknowledged: metrics.acknowledged,
-    unproven: createRateLimit(settings.unprovenRateLimit, monotonicMs),
+    admission: createAdmission(settings.unprovenRateLimit, monotonicMs),
+    quota,
     logger,
   });
   const flowDeps: FlowOperationDeps = {
@@ -184,6 +192,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     store,
     lookUp: options.service?.lookUp,
     reader,
+    watch: createFlowWatch(reader),
     tokens,
     dispatcher,
     settler,
@@ -214,13 +223,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   dispatcher.start();
   settler.start();
   retention.start();
+  quota.start();
   return {
     url,
     inbound: inboundUrls(settings.publicUrl, capabilities),
     routes,
     async close() {
       await closeServer(server);
-      await Promise.all([dispatcher.stop(), settler.stop(), retention.stop(), cards.close()]);
+      await Promise.all([dispatcher.stop(), settler.stop(), retention.stop(), quota.stop(), cards.close()]);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { UnprovenInbox } from './inbox.js';
-import { integer, turnOf, type SqlConnection } from './sql-connection.js';
+import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 
 /** What a row takes besides its body: its columns, and its place in each index. */
 const ROW_BYTES = 1_024;
@@ -23,7 +23,7 @@ export function createUnprovenInbox(db: SqlConnection): UnprovenInbox {
           params: [before.getTime(), atMost],
         },
       ]);
-      const ids = (found?.rows ?? []).map(({ id }) => String(id));
+      const ids = (found?.rows ?? []).map((row) => text(row, 'id'));
       if (ids.length === 0) return 0;
       const [dropped] = await db.write(
         [

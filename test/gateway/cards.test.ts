@@ -64,6 +64,17 @@ describe('a card vault', () => {
   });
 });
 
+describe('fault 57: a token that sends card after card', () => {
+  it('fills a quarter of the vault, and others still find a place', () => {
+    const cards = createCardVault({ nowMs: () => 0, most: 8 });
+    const greedy = [cards.keep(card, 'greedy'), cards.keep(card, 'greedy')];
+    expect(() => cards.keep(card, 'greedy')).toThrow(expect.objectContaining({ status: 429 }));
+    expect(cards.keep(card, 'other')).toBeDefined();
+    cards.forget(greedy[0]?.cardToken ?? '');
+    expect(cards.keep(card, 'greedy')).toBeDefined();
+  });
+});
+
 describe('a card number', () => {
   it.each(['378282246310005', '4111111111111111', '5555555555554444', '6011000990139424', '4222222222222'])(
     '%s is right, and with any one digit changed it is not',

@@ -183,7 +183,12 @@ describeStores('a rotation of keys', (kind) => {
   });
 
   it('keeps the capabilities of flows under way, and lets a running gateway learn the new ones', async () => {
-    const settings = { serviceAccount: 'a', settlementCapability: undefined, development: false };
+    const settings = {
+      serviceAccount: 'a',
+      settlementCapability: undefined,
+      development: false,
+      capabilityEpochs: [1],
+    } as const;
     const running = await temporary.open({ keyring: oldFirst });
     const gateway = createCapabilities(running, settings);
     const before = callbackCapability(running, 'offramp/1');

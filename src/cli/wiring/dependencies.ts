@@ -37,6 +37,7 @@ export function activityDeps(parts: {
     store,
     account: settings.serviceAccount,
     publicUrl: settings.publicUrl,
+    capabilityEpoch: settings.capabilityEpochs[0],
     serviceTimeoutMs: settings.serviceTimeoutMs,
     serviceIsOnLoopback: isLoopback(new URL(settings.serviceBaseUrl).hostname),
     allowPlaintext: settings.allowPlaintext,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Card } from '../../contract/deposit.js';
 import { cardQueueOf, cardTokenOf } from '../../flows/capability.js';
+import { createPlaces } from '../http/places.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 
 /** Works on a card's task queue until it is shut down: a worker for the one activity that sends a card. */
@@ -15,8 +16,11 @@ export type ServeCards = (cards: Pick<CardVault, 'queue' | 'take' | 'putBack' | 
 
 /** Where cards are taken in: they are kept for a minute, and a worker of this very process sends them. */
 export interface CardIntake {
-  /** @throws Refusal 503 where this gateway cannot take cards now */
-  keep(card: Card): KeptCard;
+  /**
+   * @param owner name of the token by which it came
+   * @throws Refusal 503 where this gateway cannot take cards now, 429 where this token has its share of them
+   */
+  keep(card: Card, owner: string): KeptCard;
   forget(token: string): void;
   close(): Promise<void>;
 }
@@ -56,9 +60,9 @@ export function createCardIntake({ serve, logger, nowMs, lifeMs }: CardDeskOptio
   }
 
   return {
-    keep(card) {
+    keep(card, owner) {
       if (serve === undefined) throw new Refusal(503, 'This gateway takes no cards.');
-      const kept = closing.signal.aborted ? undefined : vault.keep(card);
+      const kept = closing.signal.aborted ? undefined : vault.keep(card, owner);
       if (kept === undefined) {
         throw new Refusal(503, 'The gateway cannot take a card now. Send it again.', {}, RETRY_AFTER_SECONDS);
       }
@@ -90,8 +94,12 @@ interface KeptCard {
 export interface CardVault {
   /** On which only this process works. */
   readonly queue: string;
-  /** Undefined where it is full. */
-  keep(card: Card): KeptCard | undefined;
+  /**
+   * Undefined where it is full.
+   * @param owner who may fill a quarter of it
+   * @throws Refusal 429 where this owner has done so
+   */
+  keep(card: Card, owner?: string): KeptCard | undefined;
   /** To one taker at a time. */
   take(token: string): Card | undefined;
   putBack(token: string): void;
@@ -99,6 +107,9 @@ export interface CardVault {
   isEmpty(): boolean;
   clear(): void;
 }
+
+/** One token cannot fill it. */
+const SHARE_OF_AN_OWNER = 4;
 
 export interface CardVaultOptions {
   readonly nowMs: () => number;
@@ -113,21 +124,26 @@ export interface CardVaultOptions {
 export function createCardVault(options: CardVaultOptions): CardVault {
   const { nowMs, lifeMs = 60_000, most = 10_000, after = unrefTimer } = options;
   const queue = cardQueueOf(randomBytes(24));
-  const cards = new Map<string, { card: Card; taken: boolean; stopTimer: () => void }>();
+  const cards = new Map<string, { card: Card; taken: boolean; stopTimer: () => void; free: () => void }>();
+  const shares = createPlaces({ what: 'cards', most, mostEach: Math.ceil(most / SHARE_OF_AN_OWNER) });
 
   function forget(token: string): void {
-    cards.get(token)?.stopTimer();
+    const kept = cards.get(token);
+    if (kept === undefined) return;
+    kept.stopTimer();
+    kept.free();
     cards.delete(token);
   }
 
   return {
     queue,
-    keep(card) {
+    keep(card, owner) {
       if (cards.size >= most) return undefined;
+      const free = owner === undefined ? () => undefined : shares.take(owner);
       const cardToken = cardTokenOf(queue, randomBytes(32));
       // The timer is what ends its minute: a clock that is set back must not prolong it.
       const stopTimer = after(lifeMs, () => forget(cardToken));
-      cards.set(cardToken, { card, taken: false, stopTimer });
+      cards.set(cardToken, { card, free, taken: false, stopTimer });
       return { cardToken, masked: maskedNumber(card.number), expiresAt: new Date(nowMs() + lifeMs).toISOString() };
     },
     take(token) {

@@ -52,7 +52,7 @@ const WithCard = z.looseObject({ card: CardGiven });
  * @param start says whether a new flow was started
  */
 export async function withCardTaken<Started extends { readonly started: boolean }>(
-  cards: CardIntake,
+  { cards, owner }: { readonly cards: CardIntake; readonly owner: string },
   body: unknown,
   start: (body: unknown) => Promise<Started>,
 ): Promise<Started> {
@@ -62,7 +62,7 @@ export async function withCardTaken<Started extends { readonly started: boolean 
     throw new Refusal(400, 'Send either card or cardToken.', { errors: [{ path: 'cardToken', message }] });
   }
   const { card, ...rest } = parseBody(WithCard, body, 'The card');
-  const { cardToken, masked } = cards.keep(card);
+  const { cardToken, masked } = cards.keep(card, owner);
   try {
     const outcome = await start({ ...rest, cardToken, masked });
     if (!outcome.started) cards.forget(cardToken);
@@ -106,9 +106,9 @@ export function addCardRoutes(
       },
       answers: { 201: { says: 'The token.', schema: { CardToken } } },
     },
-    ({ reply, body: { card } }) => {
+    ({ reply, actor, body: { card } }) => {
       void reply.code(201);
-      return deps.cards.keep(card);
+      return deps.cards.keep(card, actor);
     },
   );
 }

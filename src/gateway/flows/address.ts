@@ -43,7 +43,10 @@ export const Flow = z.object({
 } satisfies MembersOf<FlowView>);
 
 /** @throws Refusal 404 where it does not exist */
-export async function shownFlow(reader: FlowReader, { kind, reference, flowId }: FlowAddress): Promise<FlowView> {
+export async function shownFlow(
+  reader: Pick<FlowReader, 'show'>,
+  { kind, reference, flowId }: FlowAddress,
+): Promise<FlowView> {
   const view = await reader.show(flowId);
   if (view !== undefined) return view;
   throw new Refusal(404, `There is no flow ${kind}/${reference}. Start it with POST /flows/${kind}.`, { reference });

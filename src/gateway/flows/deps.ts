@@ -7,6 +7,7 @@ import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { CardIntake } from '../cards/card-intake.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Settler } from '../dispatch/settler.js';
+import type { FlowWatch } from './flow-watch.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 
 /** Asks the status lookup of an operation once; never fails. */
@@ -20,6 +21,7 @@ export interface FlowOperationDeps {
   /** What the service has under the reference of an operation. Undefined: this gateway has no way to the service. */
   readonly lookUp: LookUp | undefined;
   readonly reader: FlowReader;
+  readonly watch: FlowWatch;
   readonly tokens: TokenCheck;
   readonly dispatcher: Pick<Dispatcher, 'nudge' | 'releaseWaiting'>;
   readonly settler: Pick<Settler, 'lookAt'>;

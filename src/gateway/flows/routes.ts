@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
 import type { FlowView } from '../../protocol/messages.js';
@@ -13,8 +12,7 @@ import { FlowList, listFlows, ListQuery } from './list.js';
 import { addOrderRoutes } from './orders.js';
 import { resolvedView } from './resolve-terminated.js';
 import { addStartRoutes } from './start.js';
-
-const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
+import { waitForFlow, WaitQuery } from './wait.js';
 
 const FlowAnswers = z.object({
   flowId: z.string(),
@@ -108,26 +106,4 @@ async function answersOfFlow(deps: FlowOperationDeps, address: FlowAddress): Pro
 function answerOf({ operation, phase, answer, rejection }: Claim): ServiceAnswer[] {
   if (phase === 'answered') return [{ operation, data: withoutOwnCallbacks(answer) }];
   return phase === 'rejected' && rejection !== undefined ? [{ operation, rejected: rejection }] : [];
-}
-
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 1_000;
-
-/** Asks the server alone, which knows whether it ended or parked; the worker is asked once, at the end. */
-async function waitForFlow(
-  deps: FlowOperationDeps,
-  address: FlowAddress,
-  timeoutSeconds: number,
-  request: FastifyRequest,
-): Promise<FlowView> {
-  const endsAtMs = deps.monotonicMs() + timeoutSeconds * 1_000;
-  let pauseMs = FIRST_PAUSE_MS;
-  for (;;) {
-    const facts = await deps.reader.facts(address.flowId);
-    const leftMs = endsAtMs - deps.monotonicMs();
-    const goesOn = facts?.state === 'running' && leftMs > 0 && !deps.closing.aborted && !request.raw.socket.destroyed;
-    if (!goesOn) return shownFlow(deps.reader, address);
-    await sleep(Math.min(pauseMs, leftMs), undefined, { signal: deps.closing }).catch(() => undefined);
-    pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5);
-  }
 }

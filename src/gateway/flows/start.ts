@@ -33,10 +33,12 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
         },
         refusals: { 409: 'The reference has another request.' },
       },
-      async ({ reply, body }) => {
+      async ({ reply, body, actor: owner }) => {
         const start = (taken: unknown) => startOrFind(deps, kind, taken, reply);
         const input = withTimeScale(deps, body);
-        const { view } = await (kind === 'card-deposit' ? withCardTaken(deps.cards, input, start) : start(input));
+        const { view } = await (kind === 'card-deposit'
+          ? withCardTaken({ cards: deps.cards, owner }, input, start)
+          : start(input));
         return view;
       },
     );

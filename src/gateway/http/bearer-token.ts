@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Live } from '../../config/secret-files.js';
 import { type GatewayToken, TOKEN_ROLES, type TokenRole } from '../../config/gateway-tokens.js';
+import { createPlaces, whenAnswered } from './places.js';
 import { networkOf, type RateLimit } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
 
@@ -17,15 +18,45 @@ const rank = (role: TokenRole): number => TOKEN_ROLES.indexOf(role);
 export interface TokenCheck {
   /**
    * @param besides tokens that are good for this path alone
-   * @throws TokenRefusal without a token that we know, Refusal 403 where its role does not suffice, 429 where it comes too often
+   * @throws TokenRefusal without a token that we know, Refusal 403 where its role does not suffice, 429 where it comes too
+   * often or has too much open
    */
   require(request: FastifyRequest, role: TokenRole, besides?: readonly GatewayToken[]): Caller;
 }
 
-/** The limit is one for each token's name, and one for each address that guesses. */
-export function createTokenCheck(tokens: Live<readonly GatewayToken[]>, limit: RateLimit): TokenCheck {
+/** What one token may have open at one time; four times as much for all tokens together. The first that fits counts. */
+const OPEN_EACH = [
+  {
+    what: 'requests that wait for a flow',
+    most: 1_000,
+    fits: (_method: string, path: string) => path.endsWith('/wait'),
+  },
+  {
+    what: 'lists',
+    most: 16,
+    fits: (method: string, path: string) => method === 'GET' && /^\/(flows|events)$|\/events$/.test(path),
+  },
+  { what: 'reads', most: 256, fits: (method: string) => method === 'GET' },
+  { what: 'orders', most: 256, fits: () => true },
+] as const;
+
+/** How often may be asked; what nobody knows is counted for its address, so that guessing takes for ever. */
+export interface TokenLimits {
+  readonly ofToken: RateLimit;
+  readonly ofGuesses: RateLimit;
+}
+
+/** The limits are for each token's name, and for each address that guesses. */
+export function createTokenCheck(
+  tokens: Live<readonly GatewayToken[]>,
+  { ofToken, ofGuesses }: TokenLimits,
+): TokenCheck {
   /** A handler may ask more than once. */
   const counted = new WeakSet<FastifyRequest>();
+  const open = OPEN_EACH.map(({ what, most, fits }) => ({
+    fits,
+    places: createPlaces({ what, most: most * 4, mostEach: most }),
+  }));
   return {
     require(request, role, besides = []) {
       const given = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(request.headers.authorization ?? '')?.[1];
@@ -33,12 +64,20 @@ export function createTokenCheck(tokens: Live<readonly GatewayToken[]>, limit: R
       const among = (known: readonly GatewayToken[]) =>
         given === undefined ? undefined : known.filter(({ secret }) => equalSecrets(given, secret))[0];
       const token = among([...tokens(), ...besides]) ?? among(tokens('now'));
-      if (!counted.has(request))
-        limit.take(token === undefined ? `address ${networkOf(request.ip)}` : `token ${token.name}`);
-      counted.add(request);
-      if (token === undefined) throw new TokenRefusal();
+      if (token === undefined) {
+        ofGuesses.take(networkOf(request.ip));
+        throw new TokenRefusal();
+      }
       if (rank(token.role) < rank(role)) {
         throw new Refusal(403, `This needs a token of the role ${role}; ${token.name} has the role ${token.role}.`);
+      }
+      if (!counted.has(request)) {
+        counted.add(request);
+        ofToken.take(token.name);
+        const { method } = request;
+        const path = request.routeOptions.url ?? '';
+        const kind = open.find(({ fits }) => fits(method, path));
+        if (kind !== undefined) whenAnswered(request, kind.places.take(token.name));
       }
       return { name: token.name, role: token.role };
     },

@@ -8,6 +8,20 @@ export interface JsonBody {
   readonly value: unknown;
 }
 
+/** A body that was not looked into yet: that is dear, and for who may have it. */
+export interface UnreadBody {
+  readonly raw: Buffer;
+  /** @throws Refusal 400 where it is no JSON as we take it */
+  readonly read: () => Promise<unknown>;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route gets an `UnreadBody`. */
+    unread?: boolean;
+  }
+}
+
 /** Read at once. The largest bodies, full of keys, take ten milliseconds and more to read, and several come together. */
 const SMALL_BYTES = 8 * 1_024;
 
@@ -15,19 +29,25 @@ const SMALL_BYTES = 8 * 1_024;
 export function takeJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const inTurn = createTurns();
-  server.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, raw: Buffer, done) => {
-    const read = (): void => {
+  const read = async (raw: Buffer): Promise<unknown> => {
+    if (raw.length > SMALL_BYTES) await new Promise<void>(inTurn);
+    try {
+      return readJson(raw);
+    } catch (error) {
+      throw error instanceof UnreadableJsonError ? new Refusal(400, error.message) : error;
+    }
+  };
+  server.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, raw: Buffer) => {
       // Many clients send the content type with every request: whether there has to be a body is the route's to say.
-      if (raw.length === 0) return done(null, undefined);
-      try {
-        done(null, { raw, value: readJson(raw) } satisfies JsonBody);
-      } catch (error) {
-        done(error instanceof UnreadableJsonError ? new Refusal(400, error.message) : (error as Error));
-      }
-    };
-    if (raw.length <= SMALL_BYTES) read();
-    else inTurn(read);
-  });
+      if (raw.length === 0) return undefined;
+      return request.routeOptions.config.unread === true
+        ? ({ raw, read: () => read(raw) } satisfies UnreadBody)
+        : ({ raw, value: await read(raw) } satisfies JsonBody);
+    },
+  );
   server.addHook('onRequest', (request, _reply, next) => {
     const encoding = request.headers['content-encoding'];
     const isPlain = encoding === undefined || encoding.toLowerCase() === 'identity';
@@ -41,6 +61,9 @@ export function bodyOf(request: FastifyRequest): JsonBody {
   if (body === undefined || body === null) throw new Refusal(400, 'Send a JSON body.');
   return body;
 }
+
+/** Of a route with `UNREAD`. @throws Refusal where there is no body */
+export const unreadBodyOf = (request: FastifyRequest): UnreadBody => bodyOf(request) as unknown as UnreadBody;
 
 /** For operations that need no body: an empty object in its place. */
 export function bodyOrEmpty(request: FastifyRequest): unknown {
@@ -148,16 +171,15 @@ function hasPrototype(value: unknown): boolean {
 
 /**
  * One after the other, each in a turn of the event loop of its own: so that several pieces of work that arrive together
- * do not keep everything else waiting for all of them.
+ * do not keep everything else waiting for all of them. How many may wait is up to who lets them in.
  */
 function createTurns(): (work: () => void) => void {
   const waiting: (() => void)[] = [];
   const next = (): void => {
     const work = waiting.shift();
     if (work === undefined) return;
-    // Before the work, which may throw: those behind it must not wait for ever.
-    if (waiting.length > 0) setImmediate(next);
     work();
+    if (waiting.length > 0) setImmediate(next);
   };
   return (work) => {
     waiting.push(work);

@@ -4,9 +4,10 @@ import { Refusal } from './refusal.js';
 export interface RateLimit {
   /**
    * @param units what it counts for; more than there is left is taken from what comes. @default 1
+   * @returns gives it back
    * @throws Refusal 429 with `Retry-After` where this name has used up what it has
    */
-  take(name: string, units?: number): void;
+  take(name: string, units?: number): () => void;
 }
 
 /** What may come at once: as much as so many seconds allow. */
@@ -40,7 +41,7 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
 
   return {
     take(name, units = 1) {
-      if (perSecond === 0) return;
+      if (perSecond === 0) return () => undefined;
       const now = nowMs();
       const bucket = buckets.get(name) ?? { left: most, atMs: now };
       bucket.left = filled(bucket, now);
@@ -56,6 +57,8 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
         const seconds = Math.ceil(lacking / perSecond);
         throw new Refusal(429, `Too many requests: at most ${perSecond} a second. Come again later.`, {}, seconds);
       }
+      // Filled up to `most` at the next look.
+      return () => void (bucket.left += units);
     },
   };
 }

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { NetworkList } from '../../config/networks.js';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog } from './refusal.js';
+import { type ConnectionLimits, KEEP_ALIVE_MS, limitConnections } from './connections.js';
+import { followAnswers } from './places.js';
 import { takeJsonBodies } from './json-body.js';
 import type { Reference } from './openapi.js';
 
@@ -33,7 +34,7 @@ const SAFE_HEADER_LIST = Object.entries(SAFE_HEADERS);
 /** A fastify instance with everything that all paths share: limits, timeouts, strict JSON, one error body, one log line. */
 export function createServer(
   logger: Logger,
-  trustedProxies?: NetworkList,
+  { maxConnections, trustedProxies }: ConnectionLimits = { maxConnections: Infinity },
   { headersWithinMs, requestWithinMs }: RequestLimits = REQUEST_LIMITS,
 ): FastifyInstance {
   const server = fastify({
@@ -42,6 +43,7 @@ export function createServer(
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: requestWithinMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     // Fastify would take a request id from the caller; ours end in logs.
     requestIdHeader: false,
@@ -57,8 +59,11 @@ export function createServer(
     // A path that cannot be decoded, or is longer than any of ours.
     frameworkErrors: (_error, request, reply) => void answerNotFound(request as FastifyRequest, reply as FastifyReply),
   });
+  followAnswers(server);
+  limitConnections(server, { maxConnections, trustedProxies });
   takeJsonBodies(server);
   logRequests(server, logger);
+  server.addHook('onSend', (_request, _reply, payload, next) => next(null, withoutCapabilities(payload)));
   server.addHook('onSend', (request, reply, _payload, next) => {
     if (!reply.hasHeader('x-request-id')) void reply.header('x-request-id', request.id);
     for (const [name, value] of SAFE_HEADER_LIST) if (!reply.hasHeader(name)) void reply.header(name, value);
@@ -67,6 +72,20 @@ export function createServer(
   server.setNotFoundHandler(answerNotFound);
   server.setErrorHandler(createErrorHandler(logger));
   return server;
+}
+
+/** Where we are called: whoever has all of it speaks for the service. Slashes may be escaped, more than once. */
+const OWN_PATH =
+  /(\\*\/(?:callbacks|settlements|webhooks)\\*\/(?:[\w.:-]{1,130}\\*\/){0,2})(?:[0-9a-f]{43}|(?<=settlements\\*\/)[\w-]{22,128})(?![\w-])/g;
+const MAY_HAVE_ONE = /callbacks|settlements|webhooks/;
+
+/** The service repeats what it was sent, and people paste it into notes: no answer shows a capability. */
+function withoutCapabilities(payload: unknown): unknown {
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
+  const text = payload.toString('utf8');
+  if (!MAY_HAVE_ONE.test(text)) return payload;
+  const shown = text.replace(OWN_PATH, '$1(secret)');
+  return shown === text ? payload : shown;
 }
 
 /**

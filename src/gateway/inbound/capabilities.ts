@@ -1,13 +1,11 @@
 import type { Settings } from '../../config/settings-shape.js';
-import { callbackCapabilities } from '../../flows/capability.js';
+import { capabilitiesOf } from '../../flows/capability.js';
 import type { Store } from '../../store/store.js';
 import { equalSecrets } from '../http/bearer-token.js';
 
-const LENGTH = 43;
-
 /**
  * The unguessable parts of URLs. All but the configured one are derived from the store's keys and stored nowhere: the
- * newest key makes them, and those of earlier keys are accepted.
+ * newest key and the first epoch make them, and those of earlier keys and of the other epochs are accepted.
  */
 export interface Capabilities {
   isCallback(flowId: string, given: string): boolean;
@@ -20,16 +18,16 @@ export interface Capabilities {
   readonly webhook: string;
 }
 
-type Account = Pick<Settings, 'serviceAccount' | 'settlementCapability' | 'development'>;
+type Account = Pick<Settings, 'serviceAccount' | 'settlementCapability' | 'development' | 'capabilityEpochs'>;
 
 export function createCapabilities(store: Pick<Store, 'macs' | 'refreshKeys'>, settings: Account): Capabilities {
-  const ofAccount = (purpose: 'settlement' | 'webhook') =>
-    store.macs(purpose, settings.serviceAccount).map((mac) => mac.slice(0, LENGTH));
+  const { serviceAccount: account, capabilityEpochs: epochs } = settings;
+  const ofAccount = (purpose: 'settlement' | 'webhook') => capabilitiesOf(store, purpose, account, epochs);
   const settlements = () => {
     if (settings.settlementCapability !== undefined) return [settings.settlementCapability];
     return settings.development ? ofAccount('settlement') : [];
   };
-  const ofFlow = remembering((flowId) => callbackCapabilities(store, flowId));
+  const ofFlow = remembering((flowId) => capabilitiesOf(store, 'callback', flowId, epochs));
   const isAmong = (given: string, known: readonly string[]) => known.some((one) => equalSecrets(given, one));
   return {
     settlement: settlements()[0],

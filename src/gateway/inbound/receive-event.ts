@@ -3,10 +3,11 @@ import type { Logger } from 'pino';
 import { canonicalJson } from '../../store/canonical-json.js';
 import type { Receipt } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
-import type { SettlementTrust, WebhookProfile } from '../../config/settings-shape.js';
+import type { Settings, SettlementTrust, WebhookProfile } from '../../config/settings-shape.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
-import { bodyOf } from '../http/json-body.js';
-import { networkOf, type RateLimit } from '../http/rate-limit.js';
+import { unreadBodyOf } from '../http/json-body.js';
+import type { UnprovenQuota } from '../ops/unproven-quota.js';
+import type { Admission } from './admission.js';
 import type { EventLabels } from './match-webhook.js';
 import type { SignatureProfile } from './signatures.js';
 import type { InboxSource, Proof, ReceivedEvent } from '../../protocol/events.js';
@@ -19,8 +20,9 @@ export interface ReceiveDeps {
   /** Called with the result of each arrival, and how long it took. */
   readonly acknowledged?: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
   readonly logger: Logger;
-  /** For each address, of what it sends without proof. */
-  readonly unproven: RateLimit;
+  readonly admission: Admission;
+  /** The disk that unproven events may take. */
+  readonly quota: Pick<UnprovenQuota, 'take'>;
 }
 
 /** What the endpoint knows of an arriving event. */
@@ -37,7 +39,7 @@ const RETRY_AFTER_SECONDS = 5;
 const NOT_VALID = 'The signature is not valid.';
 
 /**
- * Signature → trust → a row on disk. Returns only when the row is durable: an answer before that could lose money.
+ * Signature → trust → limits → a row on disk. Returns only when the row is durable: an answer before that could lose money.
  * @throws Refusal 401 for a wrong signature, and for one of another time (whose event is kept without proof), 429 for far too much without proof, 503 where the row cannot be made durable
  */
 export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
@@ -57,16 +59,22 @@ async function storeEvent(
   request: FastifyRequest,
   arrival: Arrival,
 ): Promise<'stored' | 'duplicate'> {
-  const { raw, value } = bodyOf(request);
+  const { raw, read } = unreadBodyOf(request);
   const { rawHeaders } = request.raw;
   const verdict = arrival.profile.verify({ raw, header: (name) => headerValues(rawHeaders, name) });
-  if (verdict === 'invalid') throw new Refusal(401, NOT_VALID);
-
+  if (verdict === 'invalid') {
+    deps.admission.unproven(request, raw.length);
+    throw new Refusal(401, NOT_VALID);
+  }
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
   // A replay proves nothing, by whichever path it comes; what it says may still hold us back.
   const proof = verdict === 'stale' ? null : proofOf(evidence, arrival.acceptedProofs);
   // Anybody may post to the settlement path: without a limit, anybody could fill the disk.
-  if (proof === null) deps.unproven.take(networkOf(request.ip), unitsOf(raw));
+  if (proof === null) {
+    deps.admission.unproven(request, raw.length);
+    deps.quota.take(raw.length);
+  } else deps.admission.proven(request);
+  const value = await read();
   try {
     const [contentHash = '', ...earlierHashes] = deps.store.macs('event', canonicalJson(contentOf(value)));
     const event = {
@@ -99,12 +107,6 @@ function contentOf(body: unknown): unknown {
   return content;
 }
 
-/** A settlement has one or two of them. */
-const UNIT_BYTES = 4 * 1_024;
-
-/** What an event without proof counts for in the limit of its address: a few large ones must not fill the disk either. */
-const unitsOf = (raw: Uint8Array): number => Math.max(1, Math.ceil(raw.length / UNIT_BYTES));
-
 /** What each setting takes as proof that a settlement comes from the provider. Everything else is stored, untrusted. */
 export const SETTLEMENT_PROOFS: Readonly<Record<SettlementTrust, readonly Proof[]>> = {
   corroborated: ['signature', 'capability', 'network', 'corroborated', 'person'],
@@ -112,8 +114,21 @@ export const SETTLEMENT_PROOFS: Readonly<Record<SettlementTrust, readonly Proof[
   network: ['signature', 'network', 'person'],
 };
 
-/** What each profile takes as proof that a callback or account webhook comes from the service. */
-export const SERVICE_PROOFS: Readonly<Record<WebhookProfile, readonly Proof[]>> = {
+/**
+ * What each profile takes as proof that a callback or account webhook comes from the service. A URL ends up in the logs
+ * of proxies: once the service can sign, its capability alone proves nothing, unless the settings say that the service
+ * does not sign its callbacks.
+ */
+export function serviceProofs(
+  { webhookProfile, serviceSignsCallbacks }: Pick<Settings, 'webhookProfile' | 'serviceSignsCallbacks'>,
+  source: 'callback' | 'webhook',
+  canSign: boolean,
+): readonly Proof[] {
+  const mustSign = webhookProfile === 'auto' && canSign && (source === 'webhook' || serviceSignsCallbacks);
+  return SERVICE_PROOFS[mustSign ? 'standard-webhooks' : webhookProfile];
+}
+
+const SERVICE_PROOFS: Readonly<Record<WebhookProfile, readonly Proof[]>> = {
   auto: ['signature', 'capability', 'person'],
   unsigned: ['capability', 'person'],
   'standard-webhooks': ['signature', 'person'],

@@ -9,7 +9,7 @@ import { routeOptions } from '../http/route.js';
 import type { Capabilities } from './capabilities.js';
 import { labelCallback, labelSettlement, createWebhookLabels } from './match-webhook.js';
 import type { Profiles } from './signatures.js';
-import { receiveEvent, type Arrival, type ReceiveDeps, SERVICE_PROOFS, SETTLEMENT_PROOFS } from './receive-event.js';
+import { receiveEvent, type Arrival, type ReceiveDeps, serviceProofs, SETTLEMENT_PROOFS } from './receive-event.js';
 
 export interface InboundDeps extends ReceiveDeps {
   readonly store: Pick<Store, 'macs' | 'claims'>;
@@ -35,7 +35,6 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
   const { settings, capabilities, profiles } = deps;
   const settlementProofs = SETTLEMENT_PROOFS[settings.settlementTrust];
   const labelWebhook = createWebhookLabels(deps.store.claims);
-  const serviceProofs = SERVICE_PROOFS[settings.webhookProfile];
 
   const endpoint = (
     route: {
@@ -48,18 +47,22 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
     arrivalOf: (r: FastifyRequest) => Arrival,
   ): void => {
     const { example, ...about } = route;
+    const options = routeOptions({
+      ...about,
+      method: 'POST',
+      tag: 'inbound',
+      role: null,
+      params: FlowParams,
+      body: { schema: { AnyEvent }, required: true, ...(example === undefined ? {} : { example }) },
+      answers: { 200: { says: 'Stored, or known already.', schema: { Received } } },
+    });
     server.route({
-      ...routeOptions({
-        ...about,
-        method: 'POST',
-        tag: 'inbound',
-        role: null,
-        params: FlowParams,
-        body: { schema: { AnyEvent }, required: true, ...(example === undefined ? {} : { example }) },
-        answers: { 200: { says: 'Stored, or known already.', schema: { Received } } },
-      }),
+      ...options,
+      config: { ...options.config, unread: true },
       onRequest: async (request, reply): Promise<FastifyReply | undefined> => {
-        if (isOpen(request)) return undefined;
+        const arrival = isOpen(request) ? arrivalOf(request) : undefined;
+        deps.admission.arrive(request, arrival?.capability === true || arrival?.network === true);
+        if (arrival !== undefined) return undefined;
         // It may be of a key that another process gave the store a moment ago.
         const rotated = await capabilities.refresh().catch(() => false);
         if (rotated && isOpen(request)) return undefined;
@@ -113,7 +116,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
     () => ({
       source: 'webhook',
       profile: profiles.service,
-      acceptedProofs: serviceProofs,
+      acceptedProofs: serviceProofs(settings, 'webhook', profiles.serviceCanSign()),
       capability: true,
       network: false,
       label: labelWebhook,
@@ -135,7 +138,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       return {
         source: 'callback',
         profile: profiles.service,
-        acceptedProofs: serviceProofs,
+        acceptedProofs: serviceProofs(settings, 'callback', profiles.serviceCanSign()),
         capability: true,
         network: false,
         label: (body) => labelCallback(flow.kind, flow.reference, flow.flowId, body),

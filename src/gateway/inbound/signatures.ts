@@ -90,6 +90,8 @@ export interface Profiles {
   /** Of the service, for callbacks and account webhooks. */
   readonly service: SignatureProfile;
   readonly settlement: SignatureProfile;
+  /** There are secrets by which the service can sign. */
+  serviceCanSign(): boolean;
 }
 
 const SIGNED = {
@@ -115,6 +117,7 @@ export function createProfiles(
   return {
     service: following(secrets.webhook, (known) => create({ secrets: known, nowMs })),
     settlement: following(secrets.settlement, (known) => createStandardWebhooks({ secrets: known, nowMs })),
+    serviceCanSign: () => secrets.webhook().length > 0,
   };
 }
 

@@ -111,7 +111,7 @@ async function submit(
   if (name === 'payInvoice') await payInvoice(deps, moneyRequest(deps, name, body), reply, caller.name);
   else if (name === 'createCardDeposit') {
     // The card leaves the body before anything that starts flows sees it.
-    await withCardTaken(deps.cards, body, (taken) =>
+    await withCardTaken({ cards: deps.cards, owner: caller.name }, body, (taken) =>
       sendMoney(deps, moneyRequest(deps, name, taken as Record<string, unknown>), reply),
     );
   } else await sendMoney(deps, moneyRequest(deps, name, body), reply);

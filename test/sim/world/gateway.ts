@@ -12,6 +12,7 @@ import { createOpenSignals, createSignalPace } from '../../../src/gateway/dispat
 import { createSettler, type Settler } from '../../../src/gateway/dispatch/settler.js';
 import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-flows.js';
 import { createServer } from '../../../src/gateway/http/server.js';
+import { createAdmission } from '../../../src/gateway/inbound/admission.js';
 import { createCapabilities } from '../../../src/gateway/inbound/capabilities.js';
 import { createProfiles } from '../../../src/gateway/inbound/signatures.js';
 import { addInboundRoutes } from '../../../src/gateway/inbound/routes.js';
@@ -46,6 +47,8 @@ const SETTINGS: Partial<Settings> = {
   serviceAccount: ACCOUNT,
   publicUrl: GATEWAY_URL,
   webhookProfile: 'auto',
+  serviceSignsCallbacks: true,
+  capabilityEpochs: [1],
   settlementTrust: 'corroborated',
   settlementNetworks: undefined,
   settlementCapability: undefined,
@@ -95,7 +98,8 @@ export function createSimGateway(deps: {
     newEventId: deps.newEventId,
     receive: createIntake({ inbox, dispatcher }),
     logger,
-    unproven: { take: () => undefined },
+    admission: createAdmission(0, () => clock.monotonicMs()),
+    quota: { take: () => undefined },
   });
 
   const vault = createCardVault({ nowMs, after: (ms, work) => clock.after(ms, work) });

@@ -1,0 +1,71 @@
+import { pause, systemClock, type Clock } from '../../clock.js';
+import type { FlowReader } from '../../temporal/flow-handle.js';
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+/** Beyond 200 flows that are waited for, each is asked about less often: in all, Temporal is asked so often at most. */
+const MOST_QUESTIONS_PER_SECOND = 200;
+
+/** Flows that are waited for: one series of questions to Temporal for each, however many wait for it. */
+export interface FlowWatch {
+  /** Resolves when the flow no longer runs (or is not there), and when `signal` is aborted. @throws where Temporal does not answer */
+  untilStill(flowId: string, signal: AbortSignal): Promise<void>;
+  /** The flow as JSON; those who ask at once get one answer. */
+  show: FlowReader['show'];
+}
+
+export function createFlowWatch(reader: Pick<FlowReader, 'facts' | 'show'>, clock: Clock = systemClock): FlowWatch {
+  /** Who waits for each flow. */
+  const watched = new Map<string, Set<() => void>>();
+  // Those who ask while an answer is on its way have that one.
+  const facts = shared((flowId: string) => reader.facts(flowId));
+  const isRunning = async (flowId: string): Promise<boolean> => (await facts(flowId))?.state === 'running';
+
+  async function watch(flowId: string, waiting: Set<() => void>): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    try {
+      do {
+        await pause(clock, Math.max(pauseMs, (watched.size / MOST_QUESTIONS_PER_SECOND) * 1_000));
+        pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5);
+      } while (waiting.size > 0 && (await isRunning(flowId)));
+    } catch {
+      // Each of them asks once more, and says what is wrong.
+    } finally {
+      watched.delete(flowId);
+      for (const release of waiting) release();
+    }
+  }
+
+  return {
+    async untilStill(flowId, signal) {
+      if (signal.aborted || !(await isRunning(flowId)) || signal.aborted) return;
+      // Another one may have begun to watch it meanwhile.
+      const waiting = watched.get(flowId) ?? new Set();
+      if (!watched.has(flowId)) {
+        watched.set(flowId, waiting);
+        void watch(flowId, waiting);
+      }
+      await new Promise<void>((resolve) => {
+        const release = () => {
+          waiting.delete(release);
+          signal.removeEventListener('abort', release);
+          resolve();
+        };
+        waiting.add(release);
+        signal.addEventListener('abort', release);
+      });
+    },
+
+    show: shared((flowId: string) => reader.show(flowId)),
+  };
+}
+
+/** One question at a time for each name, whose answer is of all who ask meanwhile. */
+function shared<T>(ask: (name: string) => Promise<T>): (name: string) => Promise<T> {
+  const open = new Map<string, Promise<T>>();
+  return (name) => {
+    const asked = open.get(name) ?? ask(name).finally(() => open.delete(name));
+    open.set(name, asked);
+    return asked;
+  };
+}

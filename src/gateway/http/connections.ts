@@ -1,0 +1,59 @@
+import type { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { NetworkList } from '../../config/networks.js';
+import { whenAnswered } from './places.js';
+import { networkOf } from './rate-limit.js';
+
+export interface ConnectionLimits {
+  /** In all. One address may have a quarter of them, unless it is a trusted proxy. */
+  readonly maxConnections: number;
+  readonly trustedProxies?: NetworkList | undefined;
+}
+
+/** An open connection costs a sender nothing: what it does not use for so long is closed. Longer than most clients keep theirs. */
+export const KEEP_ALIVE_MS = 20_000;
+const SHARE_OF_AN_ADDRESS = 4;
+/** Requests that one connection may have open: clients that pipeline send a few. */
+const MOST_PIPELINED = 16;
+
+/** Cuts connections beyond the limits, before anything is read from them. */
+export function limitConnections(server: FastifyInstance, { maxConnections, trustedProxies }: ConnectionLimits): void {
+  const { server: listener } = server;
+  const mostEach = Math.ceil(maxConnections / SHARE_OF_AN_ADDRESS);
+  const open = new Map<string, number>();
+  listener.maxConnections = maxConnections;
+  listener.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    if (trustedProxies?.includes(address)) return;
+    const network = networkOf(address);
+    const count = (open.get(network) ?? 0) + 1;
+    if (count > mostEach) {
+      socket.destroy();
+      return;
+    }
+    open.set(network, count);
+    socket.once('close', () => {
+      const left = (open.get(network) ?? 1) - 1;
+      if (left > 0) open.set(network, left);
+      else open.delete(network);
+    });
+  });
+  limitPipelining(server);
+}
+
+function limitPipelining(server: FastifyInstance): void {
+  const open = new WeakMap<Socket, number>();
+  server.addHook('onRequest', (request, reply, next) => {
+    const { socket } = request.raw;
+    const count = (open.get(socket) ?? 0) + 1;
+    if (count > MOST_PIPELINED) {
+      // An answer would only be queued behind the others.
+      reply.hijack();
+      socket.destroy();
+      return;
+    }
+    open.set(socket, count);
+    whenAnswered(request, () => open.set(socket, (open.get(socket) ?? 1) - 1));
+    next();
+  });
+}

@@ -1,0 +1,92 @@
+import type { Logger } from 'pino';
+import { every, systemClock, type Clock } from '../../clock.js';
+import type { UnprovenInbox } from '../../store/inbox.js';
+import { errorForLog, Refusal } from '../http/refusal.js';
+
+/** The disk that events without proof may take: beyond it the oldest go, and those of no flow first. */
+export interface UnprovenQuota {
+  /** @throws Refusal 429 where it is full of events that are on their way to flows */
+  take(bytes: number): void;
+  start(): void;
+  /** Resolves when nothing is in flight any more. */
+  stop(): Promise<void>;
+}
+
+const LOOK_EVERY_MS = 60_000;
+const RETRY_AFTER_SECONDS = 5;
+/** A row, besides its body. */
+const ROW_BYTES = 1_024;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** A flow that starts later still gets them. */
+const OF_NO_FLOW_KEPT_MS = DAY_MS;
+/** What a flow was shown is in its history; a person may look at the row as long as a flow may be parked unseen. */
+const OF_A_FLOW_KEPT_MS = 30 * DAY_MS;
+const DROPPED_AT_ONCE = 500;
+/** What a look that finds the quota full makes room for. */
+const LEFT_FULL = 0.9;
+
+/** Each gateway counts what it takes between two looks; what others took it learns at the next one. */
+export function createUnprovenQuota(deps: {
+  readonly inbox: UnprovenInbox;
+  readonly mostBytes: number;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  readonly clock?: Clock;
+}): UnprovenQuota {
+  const { inbox, mostBytes, logger, nowMs, clock = systemClock } = deps;
+  let bytes = 0;
+  let running: Promise<void> | undefined;
+  let stopLooking: (() => void) | undefined;
+
+  async function drop(keptMs: number, ofNoFlow: boolean, isEnough: () => Promise<boolean>): Promise<number> {
+    const before = new Date(nowMs() - keptMs);
+    let dropped = 0;
+    while (!(await isEnough())) {
+      const now = await inbox.dropUnproven({ before, ofNoFlow, atMost: DROPPED_AT_ONCE });
+      dropped += now;
+      if (now === 0) break;
+    }
+    return dropped;
+  }
+
+  async function tidy(): Promise<void> {
+    const never = () => Promise.resolve(false);
+    const hasRoom = async () => (await inbox.unprovenBytes()) <= mostBytes * LEFT_FULL;
+    let dropped = (await drop(OF_NO_FLOW_KEPT_MS, true, never)) + (await drop(OF_A_FLOW_KEPT_MS, false, never));
+    if ((await inbox.unprovenBytes()) >= mostBytes) {
+      // What came in this very millisecond, too.
+      dropped += await drop(-1, true, hasRoom);
+      dropped += await drop(-1, false, hasRoom);
+    }
+    bytes = await inbox.unprovenBytes();
+    if (dropped > 0) logger.info({ dropped, bytes }, 'events without proof were deleted');
+  }
+
+  const look = (): void => {
+    running ??= tidy()
+      .catch((error: unknown) => {
+        logger.warn({ error: errorForLog(error) }, 'events without proof could not be deleted; trying again');
+      })
+      .finally(() => {
+        running = undefined;
+      });
+  };
+
+  return {
+    take(bodyBytes) {
+      if (bytes >= mostBytes) {
+        look();
+        throw new Refusal(429, 'Too many events without proof are kept. Come again later.', {}, RETRY_AFTER_SECONDS);
+      }
+      bytes += bodyBytes + ROW_BYTES;
+    },
+    start() {
+      stopLooking = every(clock, LOOK_EVERY_MS, look);
+      look();
+    },
+    async stop() {
+      stopLooking?.();
+      await running;
+    },
+  };
+}

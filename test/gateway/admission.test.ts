@@ -1,0 +1,172 @@
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { until } from '../harness/until.js';
+import { SETTLEMENT_SECRET } from '../harness/fixed.js';
+import { newReference } from '../harness/references.js';
+import { settlement } from '../harness/inputs.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { rawRequest } from './setup/raw-request.js';
+import { signed } from './setup/sign.js';
+
+const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
+const WRONG_SECRET = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+const times = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+let tested: GatewayUnderTest;
+let sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets = [];
+  await tested.close();
+});
+
+let monotonicMs = 0;
+const open = async (env: Record<string, string> = {}) => {
+  monotonicMs = 0;
+  tested = await gatewayUnderTest({
+    temporalAddress: '127.0.0.1:1',
+    gateway: { monotonicMs: () => monotonicMs },
+    env: { UNPROVEN_RATE_LIMIT: '1', TRUSTED_PROXIES: '127.0.0.1', ...env },
+  });
+};
+const bodyOf = (n: number, more: object = {}) =>
+  JSON.stringify(settlement(newReference(), 'COMPLETED', { n, ...more }));
+/** The test is a proxy, so that requests may come from any address. */
+const from = (address: string, body: string, headers: Record<string, string> = {}, path = SETTLEMENT_PATH) =>
+  rawRequest(tested.url, path, body, { 'x-forwarded-for': address, ...headers }).then(({ status }) => status);
+const count = (statuses: readonly number[]): Record<number, number> =>
+  Object.fromEntries([...new Set(statuses)].map((status) => [status, statuses.filter((one) => one === status).length]));
+
+/** A connection, with what was answered on it so far. */
+async function dial(localAddress?: string) {
+  const { hostname, port } = new URL(tested.url);
+  const socket = connect({
+    host: hostname,
+    port: Number(port),
+    ...(localAddress === undefined ? {} : { localAddress }),
+  });
+  sockets.push(socket);
+  const seen = { text: '', closed: false };
+  socket.on('data', (chunk: Buffer) => (seen.text += chunk.toString()));
+  socket.on('close', () => (seen.closed = true));
+  socket.on('error', () => undefined);
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => undefined);
+  return { socket, seen };
+}
+const statusesIn = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
+
+describe('fault 57: what comes without proof', () => {
+  it('is charged to its address by its announced length, before any of its body is read', async () => {
+    await open();
+    const headers = [
+      `POST ${SETTLEMENT_PATH} HTTP/1.1`,
+      'Host: gateway',
+      'X-Forwarded-For: 203.0.113.9',
+      'Content-Type: application/json',
+      'Content-Length: 65536',
+      '',
+      '',
+    ].join('\r\n');
+    // 16 units of 4 KiB each: the eighth finds what ten seconds allow used up. Not one byte of a body is ever sent.
+    const dialled = await Promise.all(times(8).map(() => dial()));
+    for (const { socket } of dialled) socket.write(headers);
+    await until('the last one to be refused', () => dialled.some(({ seen }) => statusesIn(seen.text).includes(429)));
+    expect(dialled.flatMap(({ seen }) => statusesIn(seen.text))).toEqual([429]);
+    expect(await from('203.0.113.10', bodyOf(0))).toBe(200);
+  });
+
+  it('is charged where its signature is wrong, too', async () => {
+    await open();
+    const forge = (n: number) => {
+      const body = bodyOf(n);
+      return from('203.0.113.9', body, signed(WRONG_SECRET, body));
+    };
+    const statuses = await Promise.all(times(40).map(forge));
+    expect(count(statuses)).toEqual({ 401: 10, 429: 30 });
+    monotonicMs = 2_000;
+    expect(count(await Promise.all(times(5).map(forge)))).toEqual({ 401: 2, 429: 3 });
+  });
+
+  it('is limited in all, however many addresses it has; and what is proven is taken meanwhile', async () => {
+    await open();
+    const network = (n: number) => `2001:db8:${n.toString(16)}::1`;
+    const forged = await Promise.all(times(150).map((n) => from(network(n), bodyOf(n))));
+    expect(count(forged)).toEqual({ 200: 100, 429: 50 });
+    const proven = times(50).map((n) => bodyOf(n));
+    const answers = await Promise.all([
+      ...proven.map((body) => from('203.0.113.50', body, signed(SETTLEMENT_SECRET, body))),
+      ...proven.map((body, n) => from(network(n), body, signed(SETTLEMENT_SECRET, body))),
+    ]);
+    expect(count(answers)).toEqual({ 200: 100 });
+  });
+
+  it('of 20,000 addresses of one /64 is of one', async () => {
+    await open();
+    const addresses = times(20_000).map((n) => `2001:db8:1:2:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1`);
+    const some = addresses.filter((_, n) => n % 400 === 0);
+    expect(count(await Promise.all(some.map((address, n) => from(address, bodyOf(n)))))).toEqual({ 200: 10, 429: 40 });
+  });
+
+  it('keeps no genuine sender of the same address from its own URL, at 300 events a second and more', async () => {
+    await open();
+    const forged = await Promise.all(times(150).map((n) => from('203.0.113.9', bodyOf(n))));
+    expect(count(forged)[429]).toBeGreaterThan(100);
+    for (const round of times(5)) {
+      const genuine = times(90).map((n) =>
+        from('203.0.113.9', JSON.stringify({ round, n }), {}, tested.callbackPath(newReference())),
+      );
+      expect(count(await Promise.all(genuine))).toEqual({ 200: 90 });
+    }
+  });
+
+  it('takes no more of the disk than its quota: the oldest of no flow goes first', async () => {
+    await open({ UNPROVEN_RATE_LIMIT: '0', UNPROVEN_DISK_MB: '1' });
+    // 4 MB in all.
+    for (const n of times(80)) {
+      const ofNoFlow = JSON.stringify({ n, notes: 'x'.repeat(50_000) });
+      await until('it to be taken', async () => (await from('203.0.113.9', ofNoFlow)) === 200);
+    }
+    expect(await tested.store.inbox.unprovenBytes()).toBeLessThan(1_100_000);
+    expect((await tested.store.inbox.counts()).dropped).toBeGreaterThan(50);
+
+    // Nothing is dropped that is on its way to a flow: then no more is taken, but for what is proven.
+    const waiting = (n: number) => bodyOf(n, { metadata: { notes: 'x'.repeat(50_000) } });
+    const statuses: number[] = [];
+    for (const n of times(40)) statuses.push(await from('203.0.113.9', waiting(n)));
+    expect(statuses.at(-1)).toBe(429);
+    expect(await tested.store.inbox.unprovenBytes()).toBeLessThan(1_100_000);
+    const proven = waiting(0);
+    expect(await from('203.0.113.9', proven, signed(SETTLEMENT_SECRET, proven))).toBe(200);
+  });
+});
+
+describe('fault 57: connections', () => {
+  it('of one address are a quarter of all at most, so that others still find one', async () => {
+    await open({ GATEWAY_MAX_CONNECTIONS: '40', TRUSTED_PROXIES: '203.0.113.1' });
+    const greedy = await Promise.all(times(30).map(() => dial('127.0.0.2')));
+    await until('those too many to be cut', () => greedy.filter(({ seen }) => seen.closed).length === 20);
+    expect((await tested.get('/healthz')).status).toBe(200);
+  });
+
+  it('that pipeline without end are cut', async () => {
+    await open();
+    const { socket, seen } = await dial();
+    const request = `POST ${tested.callbackPath(newReference())} HTTP/1.1\r\nHost: g\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
+    socket.write(request.repeat(10));
+    await until('ten answers', () => statusesIn(seen.text).length === 10);
+    socket.write(request.repeat(200));
+    await until('the end of the connection', () => seen.closed);
+    expect((await tested.get('/healthz')).status).toBe(200);
+  });
+});
+
+describe('guesses of tokens', () => {
+  it('are limited for each address, and keep nobody who has one from anything', async () => {
+    await open({ GATEWAY_RATE_LIMIT: '0' });
+    const guess = (address: string) => from(address, '{}', { authorization: 'Bearer wrong' }, '/card-tokens');
+    expect(count(await Promise.all(times(30).map(() => guess('203.0.113.9'))))).toEqual({ 401: 10, 429: 20 });
+    expect(await guess('203.0.113.10')).toBe(401);
+    expect(await from('203.0.113.9', '{}', { authorization: 'Bearer dev-token' }, '/card-tokens')).toBe(400);
+  });
+});

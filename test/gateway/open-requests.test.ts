@@ -1,0 +1,135 @@
+import { Agent } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Clock } from '../../src/clock.js';
+import { createFlowWatch } from '../../src/gateway/flows/flow-watch.js';
+import { createPlaces } from '../../src/gateway/http/places.js';
+import type { FlowFacts } from '../../src/temporal/flow-handle.js';
+import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
+import { until } from '../harness/until.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { rawRequest } from './setup/raw-request.js';
+
+const times = (count: number) => Array.from({ length: count }, (_, n) => n);
+/** Everything that is ready to go on has gone on. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('places', () => {
+  it('are so many for each name and so many in all, and are free again when they are given back', () => {
+    const places = createPlaces({ what: 'orders', most: 3, mostEach: 2 });
+    const free = [places.take('a'), places.take('a')];
+    expect(() => places.take('a')).toThrow(expect.objectContaining({ status: 429, retryAfter: 1 }));
+    places.take('b');
+    expect(() => places.take('b')).toThrow(expect.objectContaining({ status: 503, retryAfter: 1 }));
+    free[0]?.();
+    free[0]?.();
+    places.take('b');
+    expect(() => places.take('c')).toThrow(expect.objectContaining({ status: 503 }));
+  });
+});
+
+describe('fault 57: waiting for a flow', () => {
+  /** Time goes on when the test says so. */
+  function virtualClock() {
+    let [nowMs, timers] = [0, [] as { at: number; work: () => void }[]];
+    const clock: Clock = {
+      nowMs: () => nowMs,
+      monotonicMs: () => nowMs,
+      after(ms, work) {
+        const timer = { at: nowMs + ms, work };
+        timers.push(timer);
+        return () => void (timers = timers.filter((one) => one !== timer));
+      },
+    };
+    const pass = async (ms: number) => {
+      for (const end = nowMs + ms; ;) {
+        await settled();
+        const [next] = timers.toSorted((a, b) => a.at - b.at);
+        if (next === undefined || next.at > end) return void (nowMs = end);
+        timers = timers.filter((one) => one !== next);
+        nowMs = next.at;
+        next.work();
+      }
+    };
+    return { clock, pass };
+  }
+
+  function watched() {
+    const asked = new Map<string, number>();
+    let state = 'running';
+    const { clock, pass } = virtualClock();
+    const reader = {
+      facts: (flowId: string) => {
+        asked.set(flowId, (asked.get(flowId) ?? 0) + 1);
+        return Promise.resolve({ state } as FlowFacts);
+      },
+      show: () => Promise.resolve(undefined),
+    };
+    const watch = createFlowWatch(reader, clock);
+    return { asked, pass, watch, end: () => (state = 'completed') };
+  }
+
+  it('asks Temporal once a second, however many wait, and once at the end', async () => {
+    const { asked, pass, watch, end } = watched();
+    let over = 0;
+    for (const _ of times(500)) void watch.untilStill('a', new AbortController().signal).then(() => (over += 1));
+    await pass(10_000);
+    expect(over).toBe(0);
+    expect(asked.get('a')).toBeLessThan(20);
+    end();
+    await pass(1_000);
+    await settled();
+    expect(over).toBe(500);
+    expect(asked.get('a')).toBeLessThan(22);
+    await pass(10_000);
+    expect(asked.get('a')).toBeLessThan(22);
+  });
+
+  it('asks no more when those who waited are gone, and at most 200 times a second of however many flows', async () => {
+    const { asked, pass, watch } = watched();
+    const gone = new AbortController();
+    for (const n of times(1_000)) void watch.untilStill(`${n}`, gone.signal);
+    await pass(10_000);
+    const total = [...asked.values()].reduce((sum, count) => sum + count, 0);
+    expect(total).toBeLessThanOrEqual(1_000 + 2_100);
+    gone.abort();
+    await pass(6_000);
+    const before = [...asked.values()].reduce((sum, count) => sum + count, 0);
+    await pass(60_000);
+    expect([...asked.values()].reduce((sum, count) => sum + count, 0)).toBe(before);
+  });
+});
+
+describe('fault 57: a token', () => {
+  let tested: GatewayUnderTest;
+  const agent = new Agent({ keepAlive: true });
+  beforeAll(async () => {
+    tested = await gatewayUnderTest({
+      env: { GATEWAY_RATE_LIMIT: '0', GATEWAY_TOKENS: 'ann:flows:anns-secret,dev:admin:dev-token' },
+    });
+  });
+  afterAll(async () => {
+    agent.destroy();
+    await tested.close();
+  });
+
+  it('has 1,000 open waits at most, and others are served meanwhile', async () => {
+    const reference = newReference();
+    expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
+    const statuses: number[] = [];
+    const path = `/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`;
+    const waits = times(1_050).map(async () => {
+      const headers = { authorization: 'Bearer anns-secret' };
+      const { status } = await rawRequest(tested.url, path, '', headers, false, 'GET').catch(() => ({ status: 0 }));
+      statuses.push(status);
+    });
+    await until('those too many to be refused', () => statuses.length >= 50);
+    expect(statuses).toEqual(times(50).map(() => 429));
+    expect((await tested.get(`/flows/bridge-transfer/${reference}`)).status).toBe(200);
+    expect((await tested.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=0`)).status).toBe(200);
+    // Who still waits gets the flow as it is.
+    await tested.close();
+    await Promise.all(waits);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1_000);
+  });
+});
