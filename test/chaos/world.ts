@@ -88,6 +88,7 @@ export async function openWorld(database: Database, log: (line: string) => void)
       TOWLINE_HOME: home,
       TEMPORAL_ADDRESS: `127.0.0.1:${toTemporal.port}`,
       SERVICE_BASE_URL: wire.url,
+      DEVELOPMENT: 'true',
       SERVICE_TOKEN: serviceToken,
       SERVICE_TIMEOUT: String(SERVICE_TIMEOUT_SECONDS),
       PUBLIC_URL: gatewayUrl,

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,6 +24,7 @@ export interface TestCluster {
 export async function startTestCluster(
   env: NodeJS.ProcessEnv,
   log: (line: string) => void,
+  tls?: { readonly cert: string; readonly key: string },
 ): Promise<TestCluster | undefined> {
   const binaries = findPostgres(env);
   if (binaries === undefined) {
@@ -47,6 +48,14 @@ export async function startTestCluster(
   const port = await anyFreePort();
   const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'fsync=off'];
   const [command, ...rest] = [...asUser, join(binaries, 'postgres'), '-D', data];
+  if (tls !== undefined) {
+    await writeFile(join(folder, 'cert.pem'), tls.cert);
+    await writeFile(join(folder, 'key.pem'), tls.key);
+    // The server takes a key of its own user alone.
+    await run(asUser.length > 0 ? 'chown' : 'true', ['--reference', folder, join(folder, 'key.pem')]);
+    await chmod(join(folder, 'key.pem'), 0o600);
+    settings.push('ssl=on', `ssl_cert_file=${join(folder, 'cert.pem')}`, `ssl_key_file=${join(folder, 'key.pem')}`);
+  }
   const options = [...settings, 'max_connections=200'].flatMap((setting) => ['-c', setting]);
   const server = await startGuarded(command, [...rest, ...options], join(folder, 'log'));
   const url = `postgres://towline:${password}@127.0.0.1:${port}/postgres`;
