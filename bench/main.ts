@@ -1,5 +1,6 @@
 /** `npm run bench -- [NAME…] [--write]`; its exit code is 1 where a budget is missed. */
 import type { Benchmark } from './benchmark.js';
+import { createAttackBenchmark } from './gateway/attack.js';
 import { bridge } from './bridge/bridge.js';
 import { gateway } from './gateway/gateway.js';
 import { isMet, type Finding } from './report/finding.js';
@@ -9,7 +10,12 @@ import { writeResults } from './report/write-results.js';
 import { sandbox } from './sandbox/sandbox.js';
 import { start } from './start/start.js';
 
-const BENCHMARKS: readonly Benchmark[] = [gateway, bridge, start, sandbox];
+const DEFAULT_MINUTES = 30;
+const MINUTES = '--minutes';
+const minutesAt = process.argv.indexOf(MINUTES);
+const minutes = minutesAt < 0 ? DEFAULT_MINUTES : Number(process.argv[minutesAt + 1]);
+
+const BENCHMARKS: readonly Benchmark[] = [gateway, bridge, start, sandbox, createAttackBenchmark(minutes)];
 
 const HELP = [
   'npm run bench                measures every budget',
@@ -20,12 +26,15 @@ const HELP = [
   'The exit code is 1 where a budget is missed. Close what else works on this machine: CPU is counted and time is taken.',
 ].join('\n');
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main(
+  process.argv.filter((_, at) => at > 1 && (minutesAt < 0 || at < minutesAt || at > minutesAt + 1)),
+);
 
 async function main(args: readonly string[]): Promise<number> {
   const names = args.filter((argument) => !argument.startsWith('--'));
   const flags = args.filter((argument) => argument.startsWith('--'));
   const unknown = [
+    ...(minutes > 0 ? [] : [MINUTES]),
     ...names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name)),
     ...flags.filter((flag) => flag !== '--help' && flag !== '--write'),
   ];
@@ -35,7 +44,9 @@ async function main(args: readonly string[]): Promise<number> {
     return unknown.length > 0 ? 2 : 0;
   }
 
-  const chosen = BENCHMARKS.filter(({ name }) => names.length === 0 || names.includes(name));
+  const chosen = BENCHMARKS.filter(
+    ({ name, onlyNamed }) => names.includes(name) || (names.length === 0 && onlyNamed !== true),
+  );
   // Before our own load is part of it.
   const busy = busyMachine();
   if (busy !== undefined) say(`${busy}: rates and durations will say little, CPU more`);

@@ -33,7 +33,11 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-export async function openStack(log: (line: string) => void): Promise<Stack> {
+/** @param more settings, before those of every benchmark */
+export async function openStack(
+  log: (line: string) => void,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Stack> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-bench-'));
   const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   const close = async () => {
@@ -54,6 +58,7 @@ export async function openStack(log: (line: string) => void): Promise<Stack> {
       GATEWAY_RATE_LIMIT: '0',
       UNPROVEN_RATE_LIMIT: '0',
       LOG_LEVEL: 'warn',
+      ...more,
     };
     const start = (command: string, temporalAddress = server.address): Promise<Child> =>
       startChild(MAIN, { args: [command], env: { ...env, TEMPORAL_ADDRESS: temporalAddress }, folder });

@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import type { Benchmark } from '../benchmark.js';
+import { percentile } from '../measure/statistics.js';
+import type { Finding } from '../report/finding.js';
+import { createSender } from '../setup/http-load.js';
+import { atPace } from '../setup/in-turns.js';
+import { openStack, type Stack } from '../setup/stack.js';
+import { flowIdOfTransfer, openTransfers, webhook } from '../setup/transfers.js';
+import { until } from '../setup/until.js';
+import { attack, GREEDY_TOKEN } from './attackers.js';
+
+const PER_SECOND = 5;
+/** Of the whole time, before the attack begins: what it is measured against. */
+const QUIET_SHARE = 0.2;
+const SAMPLED_EVERY_MS = 2_000;
+/** Small, so that a short run fills it. */
+const QUOTA_MB = 4;
+/** Between two looks a gateway counts by itself, and rows are on their way. */
+const QUOTA_SLACK = 1.1;
+const SETTLED_WITHIN_MS = 180_000;
+
+interface Honest {
+  /** Webhook → its 200, ms. */
+  readonly answered: readonly number[];
+  /** Webhook → the end of its transfer, ms. */
+  readonly ended: readonly number[];
+  readonly references: readonly string[];
+}
+
+/** @param minutes of load, the quiet part included */
+export const createAttackBenchmark = (minutes: number): Benchmark => ({
+  name: 'attack',
+  about: `everything that attackers do beside honest transfers, for ${minutes} minutes (--minutes N); only when named`,
+  onlyNamed: true,
+  async run(say) {
+    const stack = await openStack(say, {
+      UNPROVEN_RATE_LIMIT: '',
+      GATEWAY_RATE_LIMIT: '',
+      UNPROVEN_DISK_MB: String(QUOTA_MB),
+      TRUSTED_PROXIES: '127.0.0.1',
+      GATEWAY_TOKENS: `dev:admin:dev-token,greedy:flows:${GREEDY_TOKEN}`,
+    });
+    try {
+      return await measure(stack, minutes, say);
+    } finally {
+      await stack.close();
+    }
+  },
+});
+
+async function measure(stack: Stack, minutes: number, say: (line: string) => void): Promise<readonly Finding[]> {
+  const seconds = minutes * 60;
+  await honest(stack, 30);
+  say('quiet');
+  const quiet = await honest(stack, Math.ceil(seconds * QUIET_SHARE));
+  const [waitedFor = ''] = await openTransfers(stack, 1);
+  say('attacked');
+  const rssBefore = rssMb(stack);
+  const [rss, disk]: number[][] = [[], []];
+  const sampler = setInterval(() => {
+    rss?.push(rssMb(stack));
+    void stack.store.inbox.unprovenBytes().then((bytes) => disk?.push(bytes / 1e6));
+  }, SAMPLED_EVERY_MS);
+  const attacked = await attack(stack, waitedFor);
+  const under = await honest(stack, Math.ceil(seconds * (1 - QUIET_SHARE)));
+  await attacked.stop();
+  clearInterval(sampler);
+  const answers = [...attacked.answers].toSorted(([a], [b]) => a.localeCompare(b));
+  const kept = await reconcile(stack, [...quiet.references, ...under.references]);
+
+  const p99 = (times: readonly number[]) => percentile(times, 0.99);
+  const finding = (what: string, unit: Finding['unit'], measured: number, most: number, figures: string): Finding => ({
+    budget: 'attack',
+    what,
+    limit: { bound: 'at most', value: most },
+    unit,
+    measured,
+    figures,
+  });
+  const against = (a: readonly number[], b: readonly number[]) =>
+    `quiet p50 ${percentile(a, 0.5).toFixed(1)} p99 ${p99(a).toFixed(1)} ms (${a.length}); attacked p50 ${percentile(b, 0.5).toFixed(1)} (${b.length})`;
+  const findings = [
+    finding(
+      'honest webhook answered, p99 under attack',
+      'ms',
+      p99(under.answered),
+      1_000,
+      against(quiet.answered, under.answered),
+    ),
+    finding(
+      'honest webhook to the end of its transfer, p99',
+      'ms',
+      p99(under.ended),
+      2_000,
+      against(quiet.ended, under.ended),
+    ),
+    finding(
+      'memory of the gateway: more than before',
+      'MB',
+      Math.max(...(rss ?? [])) - rssBefore,
+      100,
+      `before ${rssBefore.toFixed(0)}, at most ${Math.max(...(rss ?? [])).toFixed(0)}, in the end ${rss?.at(-1)?.toFixed(0)}`,
+    ),
+    finding(
+      'disk of events without proof',
+      'MB',
+      Math.max(...(disk ?? [])),
+      QUOTA_MB * QUOTA_SLACK,
+      `${kept.dropped} deleted; answers: ${answers.map(([name, count]) => `${name}: ${count}`).join(', ')}`,
+    ),
+    finding(
+      'I5: acknowledged events that are neither rows, repeats nor deleted',
+      'events',
+      Math.abs(kept.acknowledged - kept.accounted),
+      0,
+      `${kept.acknowledged} acknowledged, ${kept.accounted} accounted for`,
+    ),
+    finding(
+      'I15: honest events that are not found, applied, once',
+      'events',
+      kept.missing,
+      0,
+      `of ${under.ended.length + quiet.ended.length}`,
+    ),
+  ];
+  process.stdout.write(
+    `${JSON.stringify({ minutes, findings, answers: Object.fromEntries(answers), rssMb: rss, unprovenMb: disk })}\n`,
+  );
+  return findings;
+}
+
+/** Transfers that wait for their last event, so many a second; each event is sent, answered, and ends its transfer. */
+async function honest(stack: Stack, seconds: number): Promise<Honest> {
+  const sender = createSender(stack.url);
+  const [answered, ended, references]: [number[], number[], string[]] = [[], [], []];
+  try {
+    await atPace(Array.from({ length: seconds * PER_SECOND }), PER_SECOND, async () => {
+      const [reference = ''] = await openTransfers(stack, 1);
+      const request = webhook(stack, reference, 'COMPLETED');
+      const end = stack.client.workflow.getHandle(flowIdOfTransfer(reference)).result();
+      const startedMs = performance.now();
+      await sender.send(request);
+      answered.push(performance.now() - startedMs);
+      await end;
+      ended.push(performance.now() - startedMs);
+      references.push(reference);
+    });
+  } finally {
+    sender.close();
+  }
+  return { answered, ended, references };
+}
+
+async function reconcile(stack: Stack, references: readonly string[]) {
+  const { inbox } = stack.store;
+  let missing = 0;
+  for (const reference of references) {
+    const flowId = flowIdOfTransfer(reference);
+    const row = () => inbox.list({ flowId, trusted: true });
+    const found = await until(
+      `${reference} to be settled`,
+      async () => {
+        const rows = await row();
+        return rows.every(({ state }) => state !== 'waiting' && state !== 'delivered') && rows;
+      },
+      SETTLED_WITHIN_MS,
+    );
+    if (found.length !== 1 || found[0]?.state !== 'applied') missing += 1;
+  }
+  // Nothing comes any more but what the sandbox still has to say: asked until two looks agree.
+  let before = -1;
+  return until(
+    'the figures to stand still',
+    async () => {
+      const acknowledged = await acknowledgedEvents(stack);
+      const { byState, repeats, dropped } = await inbox.counts();
+      const rows = Object.values(byState).reduce((sum, count) => sum + count, 0);
+      const accounted = rows + repeats + dropped;
+      const stands = before === acknowledged;
+      before = acknowledged;
+      return stands && { acknowledged, accounted, dropped, missing };
+    },
+    SETTLED_WITHIN_MS,
+  );
+}
+
+/** By the gateway's own count of its 200s. */
+async function acknowledgedEvents(stack: Stack): Promise<number> {
+  const answer = await fetch(`${stack.url}/metrics`, { headers: { authorization: 'Bearer dev-token' } });
+  const lines = (await answer.text()).matchAll(
+    /^towline_\w+_count\{[^}]*result="(?:stored|duplicate)"[^}]*\} (\d+)$/gm,
+  );
+  return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+function rssMb(stack: Stack): number {
+  const status = readFileSync(`/proc/${stack.gatewayPid()}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
+}
