@@ -36,7 +36,7 @@ export async function runProcess(logger: Logger, start: () => Promise<RunningSer
 
   const byItself = (service.ended ?? new Promise<void>(() => undefined)).then(
     () => undefined,
-    (error: unknown) => logger.error({ error: errorForLog(error) }, 'ended badly'),
+    (error: unknown) => logger.fatal({ error: errorForLog(error) }, 'it cannot go on: ending, to be started anew'),
   );
   const why = await Promise.race([asked, byItself]);
   if (why !== undefined) logger.info({ why }, 'ending');

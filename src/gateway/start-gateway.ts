@@ -15,6 +15,7 @@ import { addCodecRoutes, type PeopleCodec } from './ops/codec.js';
 import { createDispatcher } from './dispatch/dispatcher.js';
 import { createIntake } from './dispatch/intake.js';
 import { createOpenSignals, createSignalPace } from './dispatch/signal-pace.js';
+import { createDuty } from './dispatch/duty.js';
 import { createSettler } from './dispatch/settler.js';
 import { createUnreadableFlows } from './dispatch/unreadable-flows.js';
 import { addEventRoutes } from './ops/events.js';
@@ -40,7 +41,7 @@ import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createAdmission } from './inbound/admission.js';
 import { createProfiles } from './inbound/signatures.js';
-import { createRetention } from './ops/retention.js';
+import { createRetention, RETENTION_DUTY_MS } from './ops/retention.js';
 import { createUnprovenQuota } from './ops/unproven-quota.js';
 import { addInboundRoutes } from './inbound/routes.js';
 import type { ServiceAccess } from './proxy/deps.js';
@@ -51,6 +52,9 @@ import { createDrain } from './dispatch/drain.js';
 const CENSUS_FRESH_MS = 15_000;
 /** Prometheus gives a scrape ten seconds. */
 const CENSUS_PATIENCE_MS = 5_000;
+
+/** How long the flows' events stay unsettled after the gateway that asks for them died, and a third of it. */
+const SETTLING_DUTY_MS = 6_000;
 
 export interface GatewayOptions {
   readonly settings: Settings;
@@ -132,8 +136,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     dispatched: metrics.dispatched,
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
   });
+  const settling = createDuty(store.duties, 'settling', SETTLING_DUTY_MS, monotonicMs);
+  const clearing = createDuty(store.duties, 'clearing', RETENTION_DUTY_MS, monotonicMs);
   const settler = createSettler({
     inbox,
+    duty: settling,
     reader,
     openSignals,
     drain,
@@ -142,7 +149,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(pace.settleEveryMs === undefined ? {} : { everyMs: pace.settleEveryMs }),
     ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
   });
-  const retention = createRetention({ inbox, nowMs, logger });
+  const retention = createRetention({ inbox, duty: clearing, nowMs, logger });
   const quota = createUnprovenQuota({ inbox, mostBytes: settings.unprovenDiskBytes, nowMs, logger });
   const tokens = createTokenCheck(secrets.gatewayTokens, {
     ofToken: createRateLimit(settings.gatewayRateLimit, monotonicMs),
@@ -231,6 +238,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     async close() {
       await closeServer(server);
       await Promise.all([dispatcher.stop(), settler.stop(), retention.stop(), quota.stop(), cards.close()]);
+      await Promise.all([settling.leave(), clearing.leave()]);
     },
   };
 }

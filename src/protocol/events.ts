@@ -1,6 +1,14 @@
 /** The outcome of an event. Words of DESIGN.md. */
 export type InboxState =
-  'waiting' | 'delivered' | 'applied' | 'duplicate' | 'unverified' | 'late' | 'unmatched' | 'conflicting';
+  | 'waiting'
+  | 'delivered'
+  | 'applied'
+  | 'duplicate'
+  | 'unverified'
+  | 'late'
+  | 'unmatched'
+  | 'conflicting'
+  | 'quarantined';
 
 /** The door that the event came in by. */
 export type InboxSource = 'callback' | 'settlement' | 'webhook';
@@ -36,4 +44,6 @@ export interface InboxRow extends Omit<ReceivedEvent, 'earlierHashes'> {
   readonly repeats: number;
   /** Why body and detail do not open (a key is gone, a seal is broken); then they are left out. Absent where they do. */
   readonly unreadable?: string;
+  /** What is `unreadable` is damaged, or not ours: no key will ever open it. */
+  readonly isBroken?: true;
 }

@@ -60,16 +60,26 @@ export function newRowOf(event: ReceivedEvent, receivedAtMs: number): InboxRow {
   };
 }
 
-function contentOf(row: StoredEvent, sealed: SealedJson): Pick<InboxRow, 'body' | 'detail' | 'unreadable'> {
-  try {
-    return {
-      body: row.body === null ? undefined : sealed.open(placeOf(row.id, 'body'), row.body),
-      detail: row.detail === null ? null : (sealed.open(placeOf(row.id, 'detail'), row.detail) as string),
-    };
-  } catch (error) {
-    if (!(error instanceof UnknownKeyError || error instanceof SealBrokenError)) throw error;
-    return { body: undefined, detail: null, unreadable: error.message };
-  }
+function contentOf(
+  row: StoredEvent,
+  sealed: SealedJson,
+): Pick<InboxRow, 'body' | 'detail' | 'unreadable' | 'isBroken'> {
+  let problem: UnknownKeyError | SealBrokenError | undefined;
+  const opened = (column: 'body' | 'detail'): unknown => {
+    const value = row[column];
+    if (value === null) return undefined;
+    try {
+      return sealed.open(placeOf(row.id, column), value);
+    } catch (error) {
+      if (!(error instanceof UnknownKeyError || error instanceof SealBrokenError)) throw error;
+      problem = error;
+      return undefined;
+    }
+  };
+  const content = { body: opened('body'), detail: (opened('detail') as string | undefined) ?? null };
+  if (problem === undefined) return content;
+  const isBroken = problem instanceof SealBrokenError ? { isBroken: true as const } : {};
+  return { ...content, unreadable: problem.message, ...isBroken };
 }
 
 function iso(ms: number): string {

@@ -50,6 +50,8 @@ export interface SqlConnection {
   write(request: Request, turn: Turn): Promise<readonly StepResult[]>;
   /** All steps see one state of the database. @throws StoreUnavailableError @throws StoreRequestError */
   read(request: Request): Promise<readonly StepResult[]>;
+  /** Rejects once nothing can ever be asked of it again, though nobody closed it. */
+  readonly lost?: Promise<never>;
   /** Waits for what was asked before. */
   close(): Promise<void>;
 }

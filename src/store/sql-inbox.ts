@@ -237,6 +237,7 @@ const SETTLED: ReadonlySet<InboxState> = new Set<InboxState>([
   'late',
   'unmatched',
   'conflicting',
+  'quarantined',
 ]);
 
 function rows(result: StepResult | undefined): readonly Row[] {

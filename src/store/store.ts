@@ -25,6 +25,8 @@ export interface Store extends Pick<StoreKey, 'mac' | 'macs'> {
 
   /** Resolves while the store can write durably, else throws StoreUnavailableError. */
   check(): Promise<void>;
+  /** Rejects with StoreUnavailableError once the store can never be used again by this process, which is to end then. */
+  readonly lost: Promise<never>;
   close(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function createStore(
       const sql = `INSERT INTO meta (name, at) VALUES ('check', ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
       await db.write([{ sql, params: [now()] }], turnOf.meta);
     },
+    lost: db.lost ?? new Promise<never>(() => undefined),
     async close() {
       await Promise.all([db.close(), forClaims.close()]);
     },

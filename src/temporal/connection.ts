@@ -97,6 +97,13 @@ function createRetries(): Retries {
   };
 }
 
+/** The server, or the store, cannot be reached at all: no request of anybody would do better now. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof StoreUnavailableError || grpcCodeOf(error) === UNAVAILABLE;
+}
+
+const UNAVAILABLE = 14;
+
 /** gRPC codes that blame the one request; everything else (unavailable, deadline, exhausted, …) is about the server. */
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
@@ -105,9 +112,14 @@ const FAILED_PRECONDITION = 9;
 const OUT_OF_RANGE = 11;
 const OF_THE_REQUEST = new Set([INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, OUT_OF_RANGE]);
 
-/** Whether everybody else's requests would fail, too. */
+/** Whether others' requests may fail, too: a deadline or a busy server may be about the one flow, or about all. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof StoreUnavailableError) return true;
+  const code = grpcCodeOf(error);
+  return code !== undefined && !OF_THE_REQUEST.has(code);
+}
+
+function grpcCodeOf(error: unknown): number | undefined {
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  return isGrpcServiceError(cause) && !OF_THE_REQUEST.has(cause.code);
+  return isGrpcServiceError(cause) ? cause.code : undefined;
 }

@@ -19,12 +19,17 @@ describe('the places of the dispatcher', () => {
   /** Signals that are on their way, by flow. */
   const hanging = new Map<string, () => void>();
   const looks = { count: 0 };
+  /** Whether the flows that fail still do. */
+  let ailing = true;
+  const warnings: string[] = [];
   /** While there is one, a slow disk: what was delivered is marked as such after it. */
   let slowDisk: Promise<void> | undefined;
   const signalled: { readonly flowId: string; readonly events: readonly FlowEvent[] }[] = [];
 
   beforeEach(async () => {
     hanging.clear();
+    ailing = true;
+    warnings.length = 0;
     signalled.length = 0;
     temporary = await makeTemporaryStore('libsql');
     // By the clock on the wall, as the dispatcher's timers go.
@@ -52,10 +57,13 @@ describe('the places of the dispatcher', () => {
       drain: { within: (calls) => calls(), finish: async (inFlight) => void (await inFlight) },
       signal: async (flowId, events) => {
         signalled.push({ flowId, events });
+        const code = /fails-(\d+)/.exec(flowId)?.[1];
+        if (code !== undefined && ailing)
+          throw Object.assign(new Error('x'), { code: Number(code), details: '', metadata: {} });
         if (flowId.includes('slow')) await new Promise<void>((resolve) => hanging.set(flowId, resolve));
         return 'delivered';
       },
-      logger: pino({ level: 'silent' }),
+      logger: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(String(JSON.parse(line).msg)) }),
       nowMs: Date.now,
       // What is not told by a nudge is not found by chance.
       everyMs: 3_600_000,
@@ -86,6 +94,36 @@ describe('the places of the dispatcher', () => {
     const others = Array.from({ length: 40 }, (_, n) => `bridge-transfer/quick-${n}`);
     await delivered(await Promise.all(others.map(receive)));
     expect(hanging.size).toBe(PLACES - 1);
+  });
+
+  it.each([
+    ['a deadline', 4],
+    ['a busy workflow', 8],
+    ['an aborted call', 10],
+  ])('puts off one flow alone where its signals end with %s', async (_what, code) => {
+    await receive(`bridge-transfer/fails-${code}`);
+    await until('its signal', async () => signalled.length === 1);
+    const others = Array.from({ length: 8 }, (_, n) => `bridge-transfer/quick-${n}`);
+    // The dispatcher looks for them by itself no more often than in an hour.
+    await delivered(await Promise.all(others.map(receive)));
+    expect(signalled.filter(({ flowId }) => flowId.includes('fails'))).toHaveLength(1);
+  });
+
+  it.each([
+    ['Temporal is unavailable', 1, 14],
+    ['many flows fail', 5, 4],
+  ])('rests for all flows where %s', async (_what, count, code) => {
+    for (let n = 0; n < count; n += 1) {
+      await receive(`bridge-transfer/fails-${code}-${n}`);
+      await until('its signal', async () => signalled.length === n + 1);
+    }
+    await until('the rest', async () => warnings.includes('events cannot be delivered; trying again'));
+    const { id } = await store.inbox.receive(anEvent({ flowId: 'bridge-transfer/quick' }));
+    const before = looks.count;
+    dispatcher.nudge();
+    expect(looks.count).toBe(before);
+    ailing = false;
+    await delivered([id]);
   });
 
   it('goes on by itself as soon as a place is free again', async () => {

@@ -2,6 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { createUnreadableFlows } from '../../src/gateway/dispatch/unreadable-flows.js';
+import type { InboxRow } from '../../src/protocol/events.js';
+import { openConnection } from '../../src/store/libsql/connection.js';
+import { turnOf } from '../../src/store/sql-connection.js';
 import { createKeyring } from '../../src/keys/index.js';
 import { anEvent, openAt } from '../store/temporary-store.js';
 import { until } from '../harness/until.js';
@@ -32,4 +37,65 @@ describe('an event that is sealed with a key that the gateway does not have', ()
     await tested.close();
     await rm(folder, { recursive: true });
   }, 30_000);
+});
+
+describe('an event whose seal is broken', () => {
+  it('is put into quarantine, aloud, and holds nothing of its flow up; a replay says what is wrong', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'towline-unreadable-'));
+    const storePath = join(folder, 'store.db');
+    const flowId = 'bridge-transfer/damaged';
+    const before = await openAt(storePath, { keyring: createKeyring([TEST_KEY]) });
+    const [broken, next] = [anEvent({ flowId }), anEvent({ flowId })];
+    await before.inbox.receive(broken);
+    await before.inbox.receive(next);
+    await before.close();
+    const db = await openConnection({ path: storePath });
+    const damage = `UPDATE inbox SET body = (SELECT body FROM inbox WHERE id = ?) WHERE id = ?`;
+    await db.write([{ sql: damage, params: [next.id, broken.id] }], turnOf.meta);
+    await db.close();
+
+    const tested = await gatewayUnderTest({ storePath, env: { GATEWAY_TOKENS: 'op:operator:secret-of-the-operator' } });
+    const auth = { authorization: 'Bearer secret-of-the-operator' };
+    await until('the quarantine', async () => (await tested.store.inbox.get(broken.id))?.state === 'quarantined');
+    // Without the broken one it is tried: it waits for its flow, which is not there.
+    await until('the next one to be tried', async () => {
+      const [batch] = await tested.store.inbox.lease({ flows: 9, perFlow: 9, leaseMs: 1 });
+      return batch?.rows.length === 1 && batch.rows[0]?.id === next.id;
+    });
+    expect(tested.log.filter(({ alarm }) => alarm === 'event_quarantined')).toMatchObject([
+      { level: 50, flowId, event: broken.id },
+    ]);
+    const listed = await fetch(`${tested.url}/events?state=quarantined`, { headers: auth });
+    expect(await listed.json()).toMatchObject({
+      events: [{ id: broken.id, isBroken: true, detail: expect.stringContaining('could not be opened') }],
+    });
+    const replayed = await fetch(`${tested.url}/events/${broken.id}/replay`, { method: 'POST', headers: auth });
+    expect([replayed.status, ((await replayed.json()) as { message: string }).message]).toEqual([
+      409,
+      expect.stringContaining('Its row is damaged'),
+    ]);
+    const metrics = await fetch(`${tested.url}/metrics`, { headers: auth });
+    expect(await metrics.text()).toMatch(/^towline_events\{state="quarantined"\} 1$/m);
+    await tested.close();
+    await rm(folder, { recursive: true });
+  }, 30_000);
+});
+
+describe('flows with an event that cannot be opened', () => {
+  const rowOf = (members: object) => ({ ...anEvent(), ...members }) as unknown as InboxRow;
+
+  it('wait for the key for an hour, and no longer', () => {
+    let nowMs = 0;
+    const flows = createUnreadableFlows(pino({ level: 'silent' }), () => nowMs);
+    const closed = rowOf({ unreadable: 'No payload key has the id new' });
+    const batch = { flowId: 'bridge-transfer/r', rows: [rowOf({}), closed], deferrals: 0 };
+    expect(flows.examine(batch)).toBe('key may come');
+    nowMs += 3_599_999;
+    expect(flows.examine(batch)).toBe('key may come');
+    expect(flows.count()).toBe(1);
+    nowMs += 1;
+    expect(flows.examine(batch)).toEqual([closed]);
+    expect(flows.count()).toBe(0);
+    expect(flows.examine({ ...batch, rows: [rowOf({})] })).toEqual([]);
+  });
 });

@@ -214,6 +214,7 @@ describeStores('the inbox', (kind) => {
           late: 0,
           unmatched: 0,
           conflicting: 0,
+          quarantined: 0,
         },
         repeats: 1,
         dropped: 0,

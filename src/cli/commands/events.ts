@@ -30,7 +30,7 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
     .option('--flow <flow>', 'only those of this flow')
     .option(
       '--state <state>',
-      'only this state: waiting, delivered, applied, duplicate, unverified, late, unmatched, conflicting',
+      'only this state: waiting, delivered, applied, duplicate, unverified, late, unmatched, conflicting, quarantined',
     )
     .option('--limit <number>', 'at most so many, up to 500', wholeNumberArgument(1, 500), 50)
     .option('--after <id>', 'go on after this event')

@@ -55,7 +55,7 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const gateway = await startGateway({ settings, store, client, codec, logger, serveCards, service, ...uiOrigin });
     return {
       url: gateway.url,
-      ended: binding.ended,
+      ended: Promise.race([binding.ended, store.lost]),
       graceMs: graceMsOf('gateway', settings),
       async stop() {
         binding.stop();

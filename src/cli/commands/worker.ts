@@ -49,7 +49,7 @@ async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
       throw isUnreachable(cause) ? away(settings) : cause;
     });
     return {
-      ended: worker.ended,
+      ended: Promise.race([worker.ended, store.lost]),
       graceMs: graceMsOf('worker', settings),
       async stop() {
         await worker.shutdown();

@@ -23,7 +23,7 @@ export interface DeliverDeps {
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
   readonly pace: SignalPace;
-  readonly unreadable: Pick<UnreadableFlows, 'holdBack'>;
+  readonly unreadable: Pick<UnreadableFlows, 'examine'>;
   readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
   readonly logger: Logger;
   readonly nowMs: () => number;
@@ -50,7 +50,12 @@ interface Delivery {
 export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<Delivery> {
   const { inbox } = deps;
   const { flowId, deferrals } = batch;
-  if (deps.unreadable.holdBack(batch)) return putOff(inbox, flowId, UNTIL_KEY_COMES_MS);
+  const hopeless = deps.unreadable.examine(batch);
+  if (hopeless === 'key may come') return putOff(inbox, flowId, UNTIL_KEY_COMES_MS);
+  if (hopeless.length > 0) {
+    await quarantine(deps, flowId, hopeless);
+    return putOff(inbox, flowId, AT_ONCE);
+  }
   // A full signal has nothing to wait for.
   const isFull = batch.rows.length === EVENTS_PER_SIGNAL;
   const restMs = isFull ? 0 : deps.pace.restMs(flowId);
@@ -88,6 +93,15 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   const late = rows.filter(({ id }) => !taken.has(id));
   if (late.length > 0) await markLate(deps, late, facts);
   return putOff(inbox, flowId, AT_ONCE);
+}
+
+/** An event that nobody can read holds up its flow no longer: a person sees to it. */
+async function quarantine({ inbox, logger }: DeliverDeps, flowId: string, rows: readonly InboxRow[]): Promise<void> {
+  for (const { id, unreadable } of rows) {
+    logger.error({ alarm: 'event_quarantined', flowId, event: id, why: unreadable }, 'ALARM');
+  }
+  const detail = 'It could not be opened, and the flow goes on without it. What it says is unknown.';
+  await inbox.settle(rows.map(({ id }) => ({ id, state: 'quarantined' as const, detail })));
 }
 
 interface Readable {
@@ -236,6 +250,7 @@ const DETAILS: Readonly<Record<EventVerdict['state'], string>> = {
   delivered: '',
   late: '',
   unmatched: '',
+  quarantined: '',
 };
 
 /** The state of the wanted rows, as far as the flow's report names their events. */

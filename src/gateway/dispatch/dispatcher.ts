@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { every, systemClock, type Clock } from '../../clock.js';
 import type { InboxBatch, InboxStore } from '../../store/inbox.js';
-import { isOutage } from '../../temporal/connection.js';
+import { isOutage, isUnreachable } from '../../temporal/connection.js';
 import { errorForLog } from '../http/refusal.js';
 import { deliverBatch, type DeliverDeps } from './deliver-batch.js';
 import { untilFlowHeals, untilTemporalAnswers, EVENTS_PER_SIGNAL } from './signal-pace.js';
@@ -47,6 +47,9 @@ const FLOWS_AT_ONCE = 32;
  */
 const LEASE_MS = 10_000;
 
+/** So many flows that fail with no delivery in between: it is not about one of them. One that is busy or slow is. */
+const MANY_FLOWS = 5;
+
 /** Wakes that fall into one of these are one. */
 const TICK_MS = 10;
 
@@ -66,6 +69,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   let nudges = 0;
   let stopped = true;
   let failures = 0;
+  /** By what may be an outage, since the last delivery. */
+  const failing = new Set<string>();
   let pausedUntilMs = 0;
   let stopLooking: (() => void) | undefined;
   const wakes = new Map<number, () => void>();
@@ -156,6 +161,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const { dueInMs, signalled } = await deps.drain.within(() => deliverBatch(deps, batch));
       if (failures > 0) logger.info('Temporal answers again');
       failures = 0;
+      failing.clear();
       if (signalled === undefined) return lookIn(dueInMs);
       marks.add(batch.flowId, signalled, dueInMs, (restMs) => {
         // More of this flow may have come since it was leased.
@@ -170,7 +176,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   /** Nothing is lost, and where Temporal (or the store) is away nothing is tried before it had time to come back. */
   async function giveBack(batch: InboxBatch, error: unknown): Promise<void> {
-    const outage = isOutage(error);
+    if (isOutage(error)) failing.add(batch.flowId);
+    const outage = isUnreachable(error) || (isOutage(error) && failing.size >= MANY_FLOWS);
     const delayMs = outage ? untilTemporalAnswers(failures) : untilFlowHeals(batch.deferrals);
     const line = { flowId: batch.flowId, error: errorForLog(error), delayMs };
     if (!outage) logger.error(line, 'events could not be delivered to this flow; trying again');

@@ -5,6 +5,7 @@ import { errorForLog } from '../http/refusal.js';
 import { untilNextLook, type OpenSignals } from './signal-pace.js';
 import { eventResultsOf, markLate, type DeliverDeps } from './deliver-batch.js';
 import type { Drain } from './drain.js';
+import type { Duty } from './duty.js';
 
 export interface Settler {
   start(): void;
@@ -14,6 +15,8 @@ export interface Settler {
 }
 
 export interface SettlerDeps extends SettleDeps {
+  /** Whether it is this gateway's to ask, and not another one's. */
+  readonly duty: Pick<Duty, 'isOurs'>;
   readonly drain: Drain;
   /** @default 1000 */
   readonly everyMs?: number;
@@ -40,11 +43,12 @@ export function createSettler(deps: SettlerDeps): Settler {
   const stop = { asked: false };
 
   async function round(): Promise<void> {
+    for (const flowId of soon) await look(flowId, []);
+    soon.clear();
+    if (!(await deps.duty.isOurs())) return;
     const listed = await inbox.unsettledFlows({ limit: FLOWS_LISTED + patience.size, ageMs: deps.ageMs ?? 2_000 });
     const open = new Set(listed.map(({ flowId }) => flowId));
     for (const flowId of patience.keys()) if (!open.has(flowId)) patience.delete(flowId);
-    for (const flowId of soon) await look(flowId, []);
-    soon.clear();
     const due = listed.filter(({ flowId }) => (patience.get(flowId)?.dueAt ?? 0) <= deps.nowMs());
     const questions = Math.min(MOST, Math.max(FEWEST, Math.ceil(due.length * BACKLOG_SHARE)));
     for (const { flowId, ids } of due.slice(0, questions)) {

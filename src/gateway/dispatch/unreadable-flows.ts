@@ -1,39 +1,53 @@
 import type { Logger } from 'pino';
 import type { InboxBatch } from '../../store/inbox.js';
+import type { InboxRow } from '../../protocol/events.js';
 
 /** Flows whose events wait, all of them, since one of them cannot be opened: it was sealed with a key that is not here. */
 export interface UnreadableFlows {
-  /** Whether this batch has such an event. Said in the log, once for each flow. */
-  holdBack(batch: InboxBatch): boolean;
-  /** How many are held back now. */
+  /**
+   * Which rows of this batch nobody will open any more: those with a broken seal at once, those of a missing key after an
+   * hour. Until then their flow waits, which is said in the log, once for each flow.
+   */
+  examine(batch: InboxBatch): 'key may come' | readonly InboxRow[];
+  /** How many wait now. */
   count(): number;
 }
 
 /** They are looked at every ten seconds: one that was not for so long was delivered by a gateway that has the key. */
 const HELD_FOR_MS = 60_000;
+/** Long enough to give a gateway a key that was forgotten; its deadline, or a person, must not wait for ever. */
+const KEY_COMES_WITHIN_MS = 3_600_000;
 /** More lines of the log could not be read. */
 const MOST_NAMED = 10_000;
 
 /** In the memory of this gateway: another one may have the key. */
 export function createUnreadableFlows(logger: Logger, nowMs: () => number): UnreadableFlows {
-  const seenAt = new Map<string, number>();
+  const held = new Map<string, { readonly sinceMs: number; readonly seenMs: number }>();
   return {
-    holdBack({ flowId, rows }) {
+    examine({ flowId, rows }) {
       const closed = rows.filter(({ unreadable }) => unreadable !== undefined);
+      const broken = closed.filter(({ isBroken }) => isBroken);
+      if (broken.length > 0) return broken;
       if (closed.length === 0) {
-        seenAt.delete(flowId);
-        return false;
+        held.delete(flowId);
+        return [];
       }
-      if (!seenAt.has(flowId)) {
-        if (seenAt.size >= MOST_NAMED) seenAt.clear();
+      const now = nowMs();
+      const sinceMs = held.get(flowId)?.sinceMs ?? now;
+      if (now - sinceMs >= KEY_COMES_WITHIN_MS) {
+        held.delete(flowId);
+        return closed;
+      }
+      if (!held.has(flowId)) {
+        if (held.size >= MOST_NAMED) held.clear();
         logger.error(
           { flowId, events: closed.map(({ id }) => id), why: closed[0]?.unreadable },
           'an event cannot be opened, and all events of its flow wait: give this gateway the key in PAYLOAD_KEYS',
         );
       }
-      seenAt.set(flowId, nowMs());
-      return true;
+      held.set(flowId, { sinceMs, seenMs: now });
+      return 'key may come';
     },
-    count: () => [...seenAt.values()].filter((at) => nowMs() - at < HELD_FOR_MS).length,
+    count: () => [...held.values()].filter(({ seenMs }) => nowMs() - seenMs < HELD_FOR_MS).length,
   };
 }

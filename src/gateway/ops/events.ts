@@ -33,6 +33,7 @@ const INBOX_STATES = [
   'late',
   'unmatched',
   'conflicting',
+  'quarantined',
 ] as const satisfies readonly InboxState[];
 
 const EVENT_ID = /^[A-Za-z0-9_.-]{1,80}$/;
@@ -70,6 +71,7 @@ const Event = z.looseObject({
   repeats: z.int().meta({ description: 'How often the same content came again.' }),
   body: z.unknown().optional().meta({ description: 'Only where one event is shown; null once it was purged.' }),
   unreadable: z.string().optional().meta({ description: 'Why its body and detail cannot be opened.' }),
+  isBroken: z.literal(true).optional().meta({ description: 'What cannot be opened is damaged: no key will open it.' }),
 } satisfies MembersOf<ShownEvent>);
 
 const EventList = z.object({
@@ -157,8 +159,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     },
     async ({ params, actor, body: { trust, dryRun, flowId: given } }) => {
       const row = await eventOf(params.id);
-      if (row.body === undefined)
-        throw new Refusal(409, 'The body of this event was purged: it cannot be delivered anew.');
+      if (row.body === undefined) throw new Refusal(409, whyNoBody(row));
       const flowId = flowOfEvent(row, given);
       const preview = await previewReplay(deps.reader, row, flowId, trust);
       if (dryRun) return { dryRun: true, ...preview };
@@ -181,6 +182,15 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
 function eventJson(row: InboxRow, options: { readonly withBody: boolean }): ShownEvent {
   const { contentHash: _hash, body, ...shown } = row;
   return options.withBody ? { ...shown, body: body ?? null } : shown;
+}
+
+/** Why an event cannot be delivered anew, and what to do. */
+function whyNoBody({ unreadable, isBroken }: Pick<InboxRow, 'unreadable' | 'isBroken'>): string {
+  if (unreadable === undefined) return 'The body of this event was purged: it cannot be delivered anew.';
+  const remedy = isBroken
+    ? 'Its row is damaged, and no key opens it: have it sent again, or decide by a status lookup.'
+    : 'Give this gateway that key in PAYLOAD_KEYS, then replay the event.';
+  return `This event cannot be opened (${unreadable}). ${remedy}`;
 }
 
 /** Whether a text is the id of a flow that may be. */

@@ -1,21 +1,27 @@
 import type { Logger } from 'pino';
 import type { InboxStore } from '../../store/inbox.js';
+import type { Duty } from '../dispatch/duty.js';
 import { errorForLog } from '../http/refusal.js';
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
 /** What is personal in an event is of no use to anybody after that; its content is still known by its hash. */
 const BODIES_KEPT_MS = 90 * DAY_MS;
 
 export interface Retention {
-  /** At once, and daily from then on. */
+  /** At once, and hourly from then on. */
   start(): void;
   /** Resolves when nothing is in flight any more. */
   stop(): Promise<void>;
 }
 
-/** Clears the bodies of old events. Several gateways that do so are none the worse for it. */
+/** Longer than from one look to the next: who died is replaced in the third hour. */
+export const RETENTION_DUTY_MS = 2 * HOUR_MS;
+
+/** Clears the bodies of old events, by one gateway at a time. */
 export function createRetention(deps: {
   readonly inbox: Pick<InboxStore, 'purgeBodies'>;
+  readonly duty: Pick<Duty, 'isOurs'>;
   readonly nowMs: () => number;
   readonly logger: Logger;
 }): Retention {
@@ -25,12 +31,13 @@ export function createRetention(deps: {
 
   const purge = async (): Promise<void> => {
     try {
+      if (!(await deps.duty.isOurs())) return;
       const purged = await inbox.purgeBodies(new Date(nowMs() - BODIES_KEPT_MS));
       if (purged > 0) logger.info({ purged }, 'the bodies of old events were cleared');
     } catch (error) {
       logger.warn(
         { error: errorForLog(error) },
-        'the bodies of old events could not be cleared; trying again tomorrow',
+        'the bodies of old events could not be cleared; trying again in an hour',
       );
     }
   };
@@ -43,7 +50,7 @@ export function createRetention(deps: {
 
   return {
     start() {
-      timer = setInterval(tick, DAY_MS);
+      timer = setInterval(tick, HOUR_MS);
       tick();
     },
     async stop() {

@@ -34,12 +34,14 @@ const THREAD = `const __name = (target) => target; (${libsqlThread.toString()})(
  *
  * @param options.lockTimeoutMs how long a batch tries for the lock while other processes write. @default 5000
  * @param options.pragmas further ones, for tests
+ * @param options.heapMb of the thread, for tests. @default as much as this process
  * @throws StoreUnavailableError where the file cannot be opened
  */
 export async function openConnection(options: {
   readonly path: string;
   readonly pragmas?: readonly string[];
   readonly lockTimeoutMs?: number;
+  readonly heapMb?: number;
 }): Promise<SqlConnection> {
   const workerData: ThreadData = {
     libsql: createRequire(import.meta.url).resolve('libsql'),
@@ -48,7 +50,8 @@ export async function openConnection(options: {
     lockTimeoutMs: options.lockTimeoutMs ?? 5000,
   };
   // No flags of this process: they may load code that only the main thread needs.
-  const thread = new Worker(THREAD, { eval: true, workerData, execArgv: [], name: 'store' });
+  const limits = options.heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: options.heapMb } };
+  const thread = new Worker(THREAD, { eval: true, workerData, execArgv: [], name: 'store', ...limits });
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
   const post = (message: ToThread): void => thread.postMessage(message);
 
@@ -128,9 +131,17 @@ export async function openConnection(options: {
     }
   };
 
-  // It is not restarted: a thread that ended by itself hit a bug, and what its last transaction did is not known here.
+  let lose = (_error: Error): void => {};
+  const lost = new Promise<never>((_, reject) => {
+    lose = reject;
+  });
+  lost.catch(() => {});
+
+  // It is not restarted: a thread that ended by itself hit a bug, and what its last transaction did is not known here. The
+  // process ends (`lost`), and its supervisor starts another one.
   const onEnd = (): void => {
     const code = state === 'open' ? 'THREAD' : 'CLOSED';
+    if (state === 'open') lose(new StoreUnavailableError('THREAD'));
     state = 'closed';
     opened.reject(new StoreUnavailableError(code));
     closed.resolve();
@@ -157,6 +168,7 @@ export async function openConnection(options: {
 
   const connection: SqlConnection = {
     dialect: LIBSQL,
+    lost,
     write: (request) => submit(request, true),
     read: (request) => submit(request, false),
     async close() {

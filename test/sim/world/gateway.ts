@@ -84,7 +84,7 @@ export function createSimGateway(deps: {
     pace: createSignalPace(() => clock.monotonicMs()),
     signal: (flowId, events) => signalFlow(client, flowId, events),
   });
-  const settler = createSettler(shared);
+  const settler = createSettler({ ...shared, duty: { isOurs: () => Promise.resolve(true) } });
   const server = createServer(logger);
   addInboundRoutes(server, {
     settings,

@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { createDuty } from '../../src/gateway/dispatch/duty.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+describeStores('a duty', (kind) => {
+  let temporary: TemporaryStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+  });
+  afterEach(() => temporary.remove());
+
+  const gateway = async () => createDuty((await temporary.open()).duties, 'settling', 12_000, temporary.clock.now);
+
+  it('is of one gateway at a time, and of another one soon after its holder died', async () => {
+    const gateways = await Promise.all([gateway(), gateway(), gateway()]);
+    const ours = await Promise.all(gateways.map((one) => one.isOurs()));
+    expect(ours.filter(Boolean)).toHaveLength(1);
+    const dead = ours.indexOf(true);
+    const others = gateways.filter((_, index) => index !== dead);
+    temporary.clock.advance(11_999);
+    expect(await Promise.all(others.map((one) => one.isOurs()))).toEqual([false, false]);
+    temporary.clock.advance(4_000);
+    expect((await Promise.all(others.map((one) => one.isOurs()))).filter(Boolean)).toHaveLength(1);
+    temporary.clock.advance(4_000);
+    expect(await gateways[dead]?.isOurs()).toBe(false);
+  });
+
+  it('stays with a gateway that goes on, and passes at once from one that ends', async () => {
+    const [first, second] = [await gateway(), await gateway()];
+    for (let n = 0; n < 10; n += 1) {
+      expect([await first.isOurs(), await second.isOurs()]).toEqual([true, false]);
+      temporary.clock.advance(4_000);
+    }
+    await second.leave();
+    expect(await first.isOurs()).toBe(true);
+    await first.leave();
+    temporary.clock.advance(4_000);
+    expect([await second.isOurs(), await first.isOurs()]).toEqual([true, false]);
+  });
+});
