@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
-import { createDeliveredMarks } from '../../src/gateway/dispatch/dispatcher.js';
+import { createDeliveredMarks } from '../../src/gateway/dispatch/delivered-marks.js';
 import { until } from '../harness/until.js';
 
 const REST_MS = 250;
