@@ -67,7 +67,7 @@ describe('an event whose seal is broken', () => {
     ]);
     const listed = await fetch(`${tested.url}/events?state=quarantined`, { headers: auth });
     expect(await listed.json()).toMatchObject({
-      events: [{ id: broken.id, isBroken: true, detail: expect.stringContaining('could not be opened') }],
+      events: [{ id: broken.id, state: 'quarantined', detail: expect.stringContaining('could not be opened') }],
     });
     const replayed = await fetch(`${tested.url}/events/${broken.id}/replay`, { method: 'POST', headers: auth });
     expect([replayed.status, ((await replayed.json()) as { message: string }).message]).toEqual([
