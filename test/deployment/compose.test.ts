@@ -209,6 +209,6 @@ describe('the Dockerfile', () => {
     expect(stages.map((stage) => /^node:\S+-bookworm-slim/.test(stage))).toEqual([true, true]);
     expect(stages[0]).toMatch(/^RUN npm ci/m);
     expect(stages[1]).toMatch(/^USER node$/m);
-    expect(stages[1]).toMatch(/^HEALTHCHECK [\s\S]+readyz/m);
+    expect(stages[1]).toMatch(/^HEALTHCHECK [\s\S]+readyz\/intake/m);
   });
 });

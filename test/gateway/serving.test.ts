@@ -85,8 +85,20 @@ describe('the gateway as a process', () => {
 
     const alone = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
     expect(await alone.get('/healthz')).toMatchObject({ status: 200 });
-    expect(await alone.get('/readyz')).toMatchObject({ status: 503, body: { store: 'ok', temporal: 'unavailable' } });
+    const lacksTemporal = { status: 503, body: { store: 'ok', temporal: 'unavailable' } };
+    expect(await alone.get('/readyz')).toMatchObject(lacksTemporal);
+    expect(await alone.get('/readyz/orders')).toMatchObject(lacksTemporal);
+    expect(await alone.get('/readyz/intake')).toEqual({ status: 200, body: { status: 'ok', store: 'ok' } });
     await alone.close();
+  });
+
+  it('is not ready for events while its store is away', async () => {
+    const check = () => Promise.reject(new Error('no disk'));
+    const tested = await gatewayUnderTest({ wrapStore: (store) => ({ ...store, check }) });
+    for (const path of ['/readyz', '/readyz/intake', '/readyz/orders']) {
+      expect(await tested.get(path)).toMatchObject({ status: 503, body: { store: 'unavailable' } });
+    }
+    await tested.close();
   });
 
   it('looks at its store once for all who ask whether it is ready, however many they are', async () => {

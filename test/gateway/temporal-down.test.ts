@@ -1,8 +1,34 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
+import { reportSettlement } from '../../src/contract/bridge.js';
+import { gatewayUnderTest } from './setup/gateway-under-test.js';
 import { outage } from './setup/outage.js';
 
 const [FLOWS, WAVES] = [5, 10];
 const TOTAL = FLOWS * WAVES;
+
+describe('while Temporal is frozen', () => {
+  it('fault 58: a gateway is ready for events, whose answers do not wait for it, and not for orders', async () => {
+    const sockets = new Set<Socket>();
+    // It takes connections, and never answers.
+    const frozen = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1');
+    await once(frozen, 'listening');
+    const { port } = frozen.address() as AddressInfo;
+    const tested = await gatewayUnderTest({ temporalAddress: `127.0.0.1:${port}` });
+    try {
+      const orders = tested.get('/readyz/orders');
+      expect((await tested.get('/readyz/intake')).status).toBe(200);
+      const event = { provider_reference_id: 'order-1', status: 'COMPLETED' };
+      expect((await tested.post(reportSettlement.path, event)).status).toBe(200);
+      expect(await orders).toMatchObject({ status: 503, body: { store: 'ok', temporal: 'unavailable' } });
+    } finally {
+      await tested.close();
+      for (const socket of sockets) socket.destroy();
+      frozen.close();
+    }
+  });
+});
 
 describe('while Temporal is away', () => {
   it(`fault 36: each of ${TOTAL} webhooks is taken, and delivered once when it is back`, async () => {

@@ -15,14 +15,15 @@ const WITHIN_MS = 2_000;
 const REMEMBERED_MS = 1_000;
 
 const Health = z.object({ status: z.string() });
-const Readiness = z.object({ status: z.string(), store: z.string(), temporal: z.string() });
+const Intake = z.object({ status: z.string(), store: z.string() });
+const Readiness = Intake.extend({ temporal: z.string() });
 
-interface Found {
-  readonly store: 'ok' | 'unavailable';
-  readonly temporal: 'ok' | 'unavailable';
-}
+type Works = 'ok' | 'unavailable';
 
-/** `/healthz`: the process answers. `/readyz`: it can store events durably, and Temporal can be reached. */
+/**
+ * `/healthz`: the process answers. `/readyz/intake`: it can store events durably, which needs no Temporal: by this one a
+ * gateway is taken out of service. `/readyz/orders`, and `/readyz`: Temporal can be reached besides.
+ */
 export function addHealthRoutes(server: FastifyInstance, { store, client, monotonicMs }: HealthDeps): void {
   server.route({
     ...routeOptions({
@@ -37,46 +38,74 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
     handler: async () => ({ status: 'ok' }),
   });
 
-  async function look(): Promise<Found> {
-    const [storeIs, temporalIs] = await Promise.all([
-      works(store.check()),
-      works(client.connection.withDeadline(Date.now() + WITHIN_MS, () => client.workflowService.getSystemInfo({}))),
-    ]);
-    return { store: storeIs, temporal: temporalIs };
-  }
+  const storeWorks = remembered(monotonicMs, () => works(store.check()));
+  const temporalWorks = remembered(monotonicMs, () =>
+    works(client.connection.withDeadline(Date.now() + WITHIN_MS, () => client.workflowService.getSystemInfo({}))),
+  );
 
-  /** One look for all who ask while it lasts, and for a second after. */
-  let last: { readonly found: Promise<Found>; endedAtMs: number } | undefined;
-  const readiness = (): Promise<Found> => {
+  server.route({
+    ...routeOptions({
+      method: 'GET',
+      path: '/readyz/intake',
+      operationId: 'intakeReadiness',
+      tag: 'operations',
+      summary: 'Events can be stored durably, whether or not Temporal can be reached.',
+      role: null,
+      answers: {
+        200: { says: 'They can.', schema: { Intake } },
+        503: { says: 'They cannot.', schema: { Intake } },
+      },
+    }),
+    handler: async (_request, reply) => {
+      const found = await storeWorks();
+      return reply.code(found === 'ok' ? 200 : 503).send({ status: found, store: found });
+    },
+  });
+
+  const READY = [
+    ['/readyz', 'readiness', 'Events can be stored durably, and Temporal can be reached.'],
+    [
+      '/readyz/orders',
+      'orderReadiness',
+      'Flows can be started and ordered: the store works, and Temporal can be reached.',
+    ],
+  ] as const;
+  for (const [path, operationId, summary] of READY) {
+    server.route({
+      ...routeOptions({
+        method: 'GET',
+        path,
+        operationId,
+        tag: 'operations',
+        summary,
+        role: null,
+        answers: {
+          200: { says: 'Both.', schema: { Readiness } },
+          503: { says: 'One of them not.', schema: { Readiness } },
+        },
+      }),
+      handler: async (_request, reply) => {
+        const [storeIs, temporalIs] = await Promise.all([storeWorks(), temporalWorks()]);
+        const status = storeIs === 'ok' && temporalIs === 'ok' ? 'ok' : 'unavailable';
+        return reply.code(status === 'ok' ? 200 : 503).send({ status, store: storeIs, temporal: temporalIs });
+      },
+    });
+  }
+}
+
+/** One look for all who ask while it lasts, and for a second after. */
+function remembered(monotonicMs: () => number, look: () => Promise<Works>): () => Promise<Works> {
+  let last: { readonly found: Promise<Works>; endedAtMs: number } | undefined;
+  return () => {
     if (last !== undefined && monotonicMs() - last.endedAtMs < REMEMBERED_MS) return last.found;
     const asked = { found: look(), endedAtMs: Infinity };
     void asked.found.finally(() => (asked.endedAtMs = monotonicMs()));
     last = asked;
     return asked.found;
   };
-
-  server.route({
-    ...routeOptions({
-      method: 'GET',
-      path: '/readyz',
-      operationId: 'readiness',
-      tag: 'operations',
-      summary: 'Events can be stored durably, and Temporal can be reached.',
-      role: null,
-      answers: {
-        200: { says: 'Both.', schema: { Readiness } },
-        503: { says: 'One of them not.', schema: { Readiness } },
-      },
-    }),
-    handler: async (_request, reply) => {
-      const found = await readiness();
-      const ready = found.store === 'ok' && found.temporal === 'ok';
-      return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', ...found });
-    },
-  });
 }
 
-function works(check: Promise<unknown>): Promise<'ok' | 'unavailable'> {
+function works(check: Promise<unknown>): Promise<Works> {
   return check.then(
     () => 'ok',
     () => 'unavailable',
