@@ -1,5 +1,6 @@
 import type { Clock } from '../src/clock.js';
 import type { CallbackSender } from '../src/callbacks/index.js';
+import type { MaxAmounts } from '../src/flows/largest-amount.js';
 import type { ServiceClient } from '../src/service-client/index.js';
 import type { Store } from '../src/store/store.js';
 import type { RepeatSetting, Windows } from './types.js';
@@ -18,6 +19,8 @@ export interface ActivityDeps {
   readonly serviceTimeoutMs: number;
   readonly serviceIsOnLoopback: boolean;
   readonly allowPlaintext: boolean;
+  /** The largest amount of one flow, by currency or token. @default no limits */
+  readonly maxAmounts?: MaxAmounts;
   readonly repeatSettingOf: (operation: string) => RepeatSetting;
   /** A new unguessable owner of a claim. */
   readonly newOwner: () => string;

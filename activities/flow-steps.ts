@@ -4,6 +4,7 @@ import type { OperationName } from '../src/contract/index.js';
 import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
 import type { FlowDefinition, Submission } from '../src/flows/flow.js';
 import { flowOf } from '../src/flows/index.js';
+import { tooMuch } from '../src/flows/largest-amount.js';
 import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
 import { fingerprintOf, submitFingerprint } from '../src/store/store-key.js';
 import { isPlaintext } from '../src/protocol/plaintext-marker.js';
@@ -52,7 +53,9 @@ export function createFlowStepActivities(deps: ActivityDeps) {
 
     /** Checks a step whose input came after the start; its claim and its facts. */
     async describeStep(order: ClaimStepOrder): Promise<DescribedStep> {
-      const input = parseInput(definitionOf(order.flowId), order.input);
+      const definition = definitionOf(order.flowId);
+      const input = parseInput(definition, order.input);
+      checkLargest(deps, definition, input);
       return { ...termsOf(deps, order, input, submissionOf(order)), input };
     },
 
@@ -192,7 +195,13 @@ export function checkInput<Input>(
   if (timeScale !== undefined && timeScale !== 1 && !deps.serviceIsOnLoopback) {
     throw endsFlow('invalid_input', 'timeScale: other than 1 is possible only with a service on loopback');
   }
+  checkLargest(deps, definition, input);
   return { input, fingerprint: fingerprintOf(deps.store, 'flow-input', definition.decidedBy(input)) };
+}
+
+function checkLargest<Input>(deps: ActivityDeps, definition: FlowDefinition<Input>, input: Input): void {
+  const above = deps.maxAmounts && tooMuch(definition, input, deps.maxAmounts);
+  if (above !== undefined) throw endsFlow('invalid_input', `${above.path}: ${above.message}`);
 }
 
 /** The kind's own rules alone: also for what was ordered after the start. */

@@ -61,6 +61,8 @@ export interface Settings {
   readonly duplicateReference: DuplicateReference;
   /** Further words by which the service says that it knows a reference, besides those of the contract. */
   readonly duplicateWords: readonly string[];
+  /** The largest amount of one flow, by currency or token in capitals. The others have no limit. */
+  readonly maxAmounts: ReadonlyMap<string, string>;
   /** Absolute path of the folder with all our state. */
   readonly towlineHome: string;
   readonly towlineCache: string;

@@ -6,6 +6,7 @@ import { duplicateReference, unknownForAll } from './duplicate-reference.js';
 import { type Environment, SettingsError } from './environment.js';
 import { DEVELOPMENT_TOKEN, gatewayTokens, tokensProblem } from './gateway-tokens.js';
 import { isLoopback } from '../protocol/loopback.js';
+import { maxAmounts } from './max-amounts.js';
 import { networks } from './networks.js';
 import {
   createSettingReader,
@@ -113,6 +114,7 @@ export function readSettings(given: Environment): Settings {
     callbackAllowLoopback: read('CALLBACK_ALLOW_LOOPBACK', flag().default(development)) ?? false,
     duplicateReference: read('DUPLICATE_REFERENCE', duplicateReference().optional()) ?? unknownForAll,
     duplicateWords: read('DUPLICATE_WORDS', words().default([])) ?? [],
+    maxAmounts: read('MAX_AMOUNTS', maxAmounts().optional()) ?? new Map(),
     towlineHome: resolve(read('TOWLINE_HOME', z.string().default('.towline')) ?? '.towline'),
     towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),
     databaseUrl: read('DATABASE_URL', postgresUrl().optional()),

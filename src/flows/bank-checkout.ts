@@ -41,7 +41,7 @@ export const bankCheckoutFlow = defineFlow({
   referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Bank checkout: ${input.amount} ${input.currency}`,
-  moneyOf: ({ amount, currency }) => ({ amount, currency }),
+  moneyOf: ({ amount, currency }) => ({ amount, currency, member: 'amount' }),
   webhooks: ['transaction.deposit.status.updated', PAYMENT_CONFIRMED_EVENT],
   submissions: {
     checkout: {

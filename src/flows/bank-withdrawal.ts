@@ -54,7 +54,7 @@ export const bankWithdrawalFlow = defineFlow({
   referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Bank withdrawal: ${input.amount} ${input.currency}`,
-  moneyOf: ({ amount, currency }) => ({ amount, currency }),
+  moneyOf: ({ amount, currency }) => ({ amount, currency, member: 'amount' }),
   webhooks: ['transaction.withdrawal.status.updated'],
   submissions: {
     withdraw: {

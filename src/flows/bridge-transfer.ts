@@ -98,7 +98,7 @@ export const bridgeTransferFlow = defineFlow({
   decidedBy: ({ rate_id: _rate, callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) =>
     `Bridge transfer: ${input.amount} ${input.source_currency} → ${input.settlement.amount} ${input.settlement.currency}`,
-  moneyOf: (input) => ({ amount: input.amount, currency: input.source_currency }),
+  moneyOf: (input) => ({ amount: input.amount, currency: input.source_currency, member: 'amount' }),
   carriesOut: {
     // Who speaks the service's interface has agreed to no slippage: an expired quote is only replaced by one as good.
     createBridgeDeposit: ({ callback_url: callbackUrl, ...body }) => ({ ...body, callbackUrl, maxSlippageBps: 0 }),

@@ -34,7 +34,7 @@ export const cardDepositFlow = defineFlow({
   // A caller who repeats a request has a new token for the same card.
   decidedBy: ({ cardToken: _token, masked: _masked, callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Card deposit: ${input.amount} ${input.currency}`,
-  moneyOf: ({ amount, currency }) => ({ amount, currency }),
+  moneyOf: ({ amount, currency }) => ({ amount, currency, member: 'amount' }),
   webhooks: ['transaction.deposit.status.updated', PAYMENT_CONFIRMED_EVENT],
   submissions: {
     deposit: {

@@ -22,7 +22,7 @@ export const cryptoSendFlow = defineFlow({
   referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Crypto send: ${input.cryptoAmount} ${input.token} on ${input.chain}`,
-  moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token }),
+  moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token, member: 'cryptoAmount' }),
   submissions: {
     send: {
       operation: 'sendCrypto',

@@ -24,8 +24,8 @@ export interface FlowDefinition<Input = unknown> {
   decidedBy(input: Input): unknown;
   /** One line for the Temporal UI: kind, amount, currency; no personal data. */
   summaryOf(input: Input): string;
-  /** What leaves the payer, as a decimal string; `currency` may be a token. For totals. Absent where no money moves. */
-  moneyOf?(input: Input): { readonly amount: string; readonly currency: string };
+  /** What leaves the payer. For totals and for `MAX_AMOUNTS`. Absent where no money moves. */
+  moneyOf?(input: Input): MoneyOfFlow;
   /**
    * Account webhooks that may be about a flow of this kind, by the names of their events. @default any of them, where the
    * reference is one that the flow has sent
@@ -45,6 +45,15 @@ export interface FlowDefinition<Input = unknown> {
   readonly demo: DemoScene;
   /** Its row in docs/flow-kinds.md. */
   readonly docs: KindDocs;
+}
+
+export interface MoneyOfFlow {
+  /** A decimal string. */
+  readonly amount: string;
+  /** Or a token. */
+  readonly currency: string;
+  /** Path of the input's member that says the amount. */
+  readonly member: string;
 }
 
 /** One flow that is played against the sandbox, with the input of `examples/`, and how it must end. */

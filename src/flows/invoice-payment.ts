@@ -71,7 +71,11 @@ export const invoicePaymentFlow = defineFlow({
   referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Invoice payment: ${input.amount} ${input.currency}`,
-  moneyOf: ({ amount, currency }) => ({ amount, currency }),
+  moneyOf: (input) => {
+    const { amount, currency } = paymentOf(input) ?? input;
+    const isOrdered = input.pay === 'generated' && input.payment?.amount !== undefined;
+    return { amount, currency, member: isOrdered ? 'payment.amount' : 'amount' };
+  },
   // There is no callback URL: only the account's webhooks report. `transaction.status.updated` may be of any kind.
   webhooks: [PAYMENT_CONFIRMED_EVENT],
   submissions: {

@@ -97,7 +97,7 @@ export const offrampFlow = defineFlow({
   referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, rateId: _rate, ...decided }) => decided,
   summaryOf: (input) => `Offramp: ${input.cryptoAmount} ${input.token} on ${input.chain} → ${input.currency}`,
-  moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token }),
+  moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token, member: 'cryptoAmount' }),
   submissions: {
     create: {
       operation: 'createOfframp',

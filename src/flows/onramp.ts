@@ -124,7 +124,7 @@ export const onrampFlow = defineFlow({
   referenceMember: 'referenceId',
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, rateId: _rate, ...decided }) => decided,
   summaryOf: (input) => `Onramp: ${input.fiatAmount} ${input.currency} → ${input.token} on ${input.chain}`,
-  moneyOf: ({ fiatAmount, currency }) => ({ amount: fiatAmount, currency }),
+  moneyOf: ({ fiatAmount, currency }) => ({ amount: fiatAmount, currency, member: 'fiatAmount' }),
   submissions: {
     create: {
       operation: 'createOnramp',

@@ -44,6 +44,7 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
   const flow = flowOf(kind);
   const reference = flow.referenceOf(input);
   const fingerprint = flowFingerprint(deps.store, flow, input);
+  const money = flow.moneyOf?.(input);
   return {
     workflowType: workflowTypeOf(kind),
     fingerprint,
@@ -52,7 +53,7 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
       taskQueue: deps.taskQueue ?? TASK_QUEUE,
       args: [input] as [unknown],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      memo: { fingerprint, ...flow.moneyOf?.(input) },
+      memo: { fingerprint, ...(money && { amount: money.amount, currency: money.currency }) },
       staticSummary: flow.summaryOf(input),
       staticDetails: `Reference ${reference}`,
     },

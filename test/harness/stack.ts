@@ -166,6 +166,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
       serviceTimeoutMs: timeoutMs,
       serviceIsOnLoopback: true,
       allowPlaintext: false,
+      ...(gateway && { maxAmounts: gateway.settings.maxAmounts }),
       repeatSettingOf: () => 'unknown',
       newOwner: () => randomUUID(),
       monotonicMs: () => performance.now(),

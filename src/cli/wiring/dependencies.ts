@@ -41,6 +41,7 @@ export function activityDeps(parts: {
     serviceTimeoutMs: settings.serviceTimeoutMs,
     serviceIsOnLoopback: isLoopback(new URL(settings.serviceBaseUrl).hostname),
     allowPlaintext: settings.allowPlaintext,
+    maxAmounts: settings.maxAmounts,
     repeatSettingOf: (operation) => rules[operation] ?? 'unknown',
     newOwner: () => randomUUID(),
     monotonicMs: () => performance.now(),

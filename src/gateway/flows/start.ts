@@ -12,6 +12,7 @@ import { addRoute } from '../http/route.js';
 import type { FlowOperationDeps } from './deps.js';
 import { checkCallbackUrl, Flow, shownFlow } from './address.js';
 import { describedInput, pascal } from './described-input.js';
+import { checkLargest } from './largest-amount.js';
 
 /** `POST /flows/{kind}`, a route for each kind: each has an input of its own. */
 export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
@@ -60,6 +61,7 @@ async function startOrFind(
   checkCallbackUrl(deps.settings, input);
   const address = flowAddress(kind, definition.referenceOf(input));
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
+  await checkLargest(deps, definition, input, address);
   const { reference, flowId } = address;
   try {
     const { started } = await startFlow(deps, kind, input);

@@ -4,6 +4,7 @@ import type { FlowDefinition } from '../../flows/flow.js';
 import { flowOf } from '../../flows/index.js';
 import { FLOW_KINDS } from '../../protocol/vocabulary.js';
 import { checkCallbackUrl } from '../flows/address.js';
+import { checkLargest } from '../flows/largest-amount.js';
 import { withTimeScale } from '../flows/start.js';
 import { flowAddress, type FlowAddress, parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
@@ -31,17 +32,18 @@ export function checkedBody(
 }
 
 /** @param body as `checkedBody` gives it; of a card deposit with the card's token in the card's place */
-export function moneyRequest(
+export async function moneyRequest(
   deps: ProxyDeps,
   name: MoneyOperationName,
   body: Readonly<Record<string, unknown>>,
-): MoneyRequest {
+): Promise<MoneyRequest> {
   const { kind, inputOf } = routeOf(name);
   const definition = flowOf(kind);
   const input = parseBody(definition.input, withTimeScale(deps, inputOf(body)));
   checkCallbackUrl(deps.settings, input);
   const address = flowAddress(kind, definition.referenceOf(input));
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
+  await checkLargest(deps, definition, input, address);
   return { name, operation: operations[name], definition, address, input };
 }
 

@@ -108,13 +108,13 @@ async function submit(
   body: Readonly<Record<string, unknown>>,
   { reply, caller }: MoneyPost,
 ): Promise<void> {
-  if (name === 'payInvoice') await payInvoice(deps, moneyRequest(deps, name, body), reply, caller.name);
+  if (name === 'payInvoice') await payInvoice(deps, await moneyRequest(deps, name, body), reply, caller.name);
   else if (name === 'createCardDeposit') {
     // The card leaves the body before anything that starts flows sees it.
-    await withCardTaken({ cards: deps.cards, owner: caller.name }, body, (taken) =>
-      sendMoney(deps, moneyRequest(deps, name, taken as Record<string, unknown>), reply),
+    await withCardTaken({ cards: deps.cards, owner: caller.name }, body, async (taken) =>
+      sendMoney(deps, await moneyRequest(deps, name, taken as Record<string, unknown>), reply),
     );
-  } else await sendMoney(deps, moneyRequest(deps, name, body), reply);
+  } else await sendMoney(deps, await moneyRequest(deps, name, body), reply);
 }
 
 function paramOf(request: FastifyRequest, param: string | undefined): string {

@@ -1,0 +1,25 @@
+import { compareAmounts } from '../money.js';
+import type { FlowDefinition } from './flow.js';
+
+/** The largest amount of one flow, by currency or token in capitals; what is not in it has no limit. */
+export type MaxAmounts = ReadonlyMap<string, string>;
+
+/** The member that is above the limit, and a sentence without its value. */
+export interface TooMuch {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Whether a flow moves more than `MAX_AMOUNTS` allows. `input` is parsed by the definition. */
+export function tooMuch<Input>(
+  definition: Pick<FlowDefinition<Input>, 'moneyOf'>,
+  input: Input,
+  limits: MaxAmounts,
+): TooMuch | undefined {
+  const money = definition.moneyOf?.(input);
+  if (money === undefined) return undefined;
+  const currency = money.currency.toUpperCase();
+  const limit = limits.get(currency);
+  if (limit === undefined || compareAmounts(money.amount, limit) <= 0) return undefined;
+  return { path: money.member, message: `must be at most ${limit} ${currency}, the limit that MAX_AMOUNTS sets` };
+}

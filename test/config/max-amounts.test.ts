@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { readSettings, SettingsError } from '../../src/config/index.js';
+import { flowOf } from '../../src/flows/index.js';
+import { tooMuch } from '../../src/flows/largest-amount.js';
+import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
+import { exampleInput, transferInput } from '../harness/inputs.js';
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    readSettings({ MAX_AMOUNTS: text });
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+}
+
+describe('MAX_AMOUNTS', () => {
+  it('limits nothing where it is not set', () => {
+    expect(readSettings({}).maxAmounts.size).toBe(0);
+  });
+
+  it('is read in any case, with blanks and decimals', () => {
+    expect([...readSettings({ MAX_AMOUNTS: 'kes:150000.50, cUSD : 0.5,USDC:5000' }).maxAmounts]).toEqual([
+      ['KES', '150000.50'],
+      ['CUSD', '0.5'],
+      ['USDC', '5000'],
+    ]);
+  });
+
+  it.each([
+    ['KES', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 1'],
+    ['KES:1,USDC:0', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 2'],
+    ['KES:-5', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 1'],
+    ['KES:1e5', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 1'],
+    ['KES:150_000', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 1'],
+    ['KES:1,', 'must be comma-separated currency:amount, such as KES:150000, and its entry 2 is not'],
+    ['KES:1:2', 'must be comma-separated currency:amount, such as KES:150000, and its entry 1 is not'],
+    ['5000:KES', 'must be comma-separated currency:amount, such as KES:150000, and its entry 1 is not'],
+    ['KES:1,kes:2', 'names the currency of its entry 2 twice'],
+  ])('says what is wrong with %s', (text, problem) => {
+    expect(problemsOf(text)).toEqual([`MAX_AMOUNTS ${problem}.`]);
+  });
+});
+
+describe('the largest amount of a flow', () => {
+  const bridge = flowOf('bridge-transfer');
+  const above = (amount: string, currency: string, limit: string) =>
+    tooMuch(bridge, bridge.input.parse(transferInput('r', { amount })), new Map([[currency, limit]]));
+
+  it('is allowed itself, and not the smallest part more, exactly', () => {
+    expect(above('150000', 'KES', '150000')).toBeUndefined();
+    expect(above('150000.01', 'KES', '150000')).toEqual({
+      path: 'amount',
+      message: 'must be at most 150000 KES, the limit that MAX_AMOUNTS sets',
+    });
+    expect(above('9999999999999.9', 'KES', '9999999999999.89')).toBeDefined();
+    expect(above('150000.01', 'USDC', '1')).toBeUndefined();
+  });
+
+  it.each(FLOW_KINDS.filter((kind) => flowOf(kind).moneyOf !== undefined))(
+    'is compared with a member of %s that says the amount',
+    async (kind) => {
+      const flow = flowOf(kind);
+      const { card, ...example } = await exampleInput(kind, 'order-1');
+      const taken = card === undefined ? {} : { cardToken: `towline-cards-${'A'.repeat(32)}.${'A'.repeat(43)}` };
+      const input = flow.input.parse({ ...example, ...taken });
+      const money = flow.moneyOf?.(input);
+      const limits = new Map([[money?.currency.toUpperCase() ?? '', '0.000001']]);
+      const path = tooMuch(flow, input, limits)?.path ?? '';
+      const said = path.split('.').reduce<unknown>((at, member) => (at as Record<string, unknown>)[member], input);
+      expect(said).toBe(money?.amount);
+    },
+  );
+
+  it('of an invoice is what the payer was told to pay', async () => {
+    const invoice = flowOf('invoice-payment');
+    const { payment, ...given } = await exampleInput('invoice-payment', 'order-1');
+    const paid = { ...given, payment: { ...(payment as object), amount: '90000', currency: 'KES' } };
+    expect(tooMuch(invoice, invoice.input.parse(paid), new Map([['KES', '80000']]))?.path).toBe('payment.amount');
+  });
+});
