@@ -103,7 +103,7 @@ async function untilGiven(flow: Flow, payment: Payment, plan: TrackPlan): Promis
   if (decision === 'decided') return;
   if (decision.action !== 'keep-waiting') endFromDecision(decision);
   payment.refund = { ...(payment.refund ?? NONE), asked: false };
-  flow.extendDeadline();
+  flow.extendDeadline(decision.until);
 }
 
 async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, given: GivenInvoice): Promise<void> {

@@ -72,6 +72,8 @@ export interface ResolveOrder {
   readonly actor: string;
   /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`; default: the one parked for, if one. */
   readonly eventId?: string;
+  /** The new deadline of a `keep-waiting`, ISO 8601 in UTC; default: one more default deadline. */
+  readonly until?: string;
 }
 
 /** Argument of the updates `cancel` and `approveQuote`. */

@@ -77,4 +77,6 @@ export interface ResolveOrder {
   readonly note: string;
   /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`. @default the one parked for, if one */
   readonly eventId?: string | undefined;
+  /** The new deadline of a `keep-waiting`: a time in UTC, such as `2026-12-01T12:00:00Z`, within 90 days. @default one more default deadline */
+  readonly until?: string | undefined;
 }

@@ -227,6 +227,8 @@ describe('the flow operations', () => {
       status: 409,
       body: { data: { actions: ['close-not-executed'] } },
     });
+    const dated = { action: 'close-not-executed', note: 'x', until: '2099-01-01T00:00:00Z' };
+    expect((await tested.post(`${path}/resolve`, dated, ANN)).status).toBe(400);
     const closed = await tested.post(
       `${path}/resolve`,
       { action: 'close-not-executed', note: 'nothing was sent' },

@@ -142,6 +142,35 @@ describe('at its deadline a bridge transfer', () => {
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
   });
 
+  test('waits until the very time that a person gives, whatever its own waits are scaled by, and parks again', async () => {
+    const { handle } = await tracked('until', { timeScale: 0.5 });
+    await bench.pass(HOUR_MS);
+    const { view: parked } = await untilFlow(handle, (report) => report.view.state === 'parked');
+    const resolve = (action: string, until: string) =>
+      handle.executeUpdate('resolve', { args: [{ action, note: 'its bank is closed', actor: 'ada', until }] });
+    const causeOf = (refused: Promise<unknown>) =>
+      refused.then(
+        () => 'taken',
+        (error: Error) => (error.cause as Error).message,
+      );
+    const nowMs = Date.parse(parked.parked?.since ?? '');
+    const inDays = (days: number) => new Date(nowMs + days * 24 * HOUR_MS).toISOString();
+    expect(await causeOf(resolve('keep-waiting', inDays(-1)))).toBe('"until" must be in the future.');
+    expect(await causeOf(resolve('keep-waiting', inDays(92)))).toBe('"until" must be at most 90 days ahead.');
+    expect(await causeOf(resolve('keep-waiting', 'tomorrow'))).toMatch(/must be a time in UTC/);
+    expect(await causeOf(resolve('mark-failed', inDays(3)))).toBe('"until" is possible for keep-waiting only.');
+    const until = inDays(3);
+    await resolve('keep-waiting', until);
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'running');
+    expect(view.deadlineAt).toBe(until);
+    await bench.pass(2 * 24 * HOUR_MS);
+    expect((await reportOf(handle)).view.state).toBe('running');
+    await bench.pass(25 * HOUR_MS);
+    await untilFlow(handle, (report) => report.view.state === 'parked');
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await handle.result();
+  });
+
   test('a parked flow reminds once a day, and is still parked after a month', async () => {
     let reminders = 0;
     const log = {

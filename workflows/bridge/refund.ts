@@ -189,11 +189,12 @@ async function confirmRefund(
 ): Promise<'arrived' | 'conflict' | { readonly word: string }> {
   const send = sendOf(transfer, order);
   const isConflict = () => bridgeState(transfer).kind === 'conflict';
+  let notBeforeMs = 0;
   for (;;) {
     const polling = pollStatus(flow, send, REFUND, 0);
     const summary = 'Wait until the refund is confirmed';
     const isOver = () => polling.settled() || isConflict() || flow.deadlinePassed;
-    await condition(isOver, flow.scaled(REFUND_CONFIRM_MS), { summary });
+    await condition(isOver, Math.max(flow.scaled(REFUND_CONFIRM_MS), notBeforeMs - Date.now()), { summary });
     if (polling.settled()) takeReading(flow, send, REFUND, await polling.promise);
     else polling.cancel();
     if (isConflict()) return 'conflict';
@@ -209,7 +210,9 @@ async function confirmRefund(
       : await parkAndLook(flow, send, REFUND, asked, isConflict);
     delete send.otherRecord;
     if (decision !== 'decided' && decision.action !== 'keep-waiting') endFromDecision(decision);
-    if (decision !== 'decided' && flow.deadlinePassed) flow.extendDeadline();
+    const until = decision === 'decided' ? undefined : decision.until;
+    notBeforeMs = until === undefined ? 0 : Date.parse(until);
+    if (until !== undefined || (decision !== 'decided' && flow.deadlinePassed)) flow.extendDeadline(until);
     const meanwhile = isConflict() ? 'conflict' : endOf(send);
     if (meanwhile !== null) return meanwhile;
   }

@@ -68,7 +68,7 @@ async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
       ? await park(flow, 'unverified_settlement', { proven, claimed: claimed.map(brief) }, () => hasWork(transfer))
       : await park(flow, 'no_settlement', { proven }, () => hasWork(transfer));
   if (decision === 'decided') return;
-  if (decision.action === 'keep-waiting') return flow.extendDeadline();
+  if (decision.action === 'keep-waiting') return flow.extendDeadline(decision.until);
   if (decision.action === 'trust-settlement') {
     const meant = selectedEvent(claimed, decision);
     if (meant !== undefined) vouchFor(flow, transfer, rulesOf(flow, transfer), meant);

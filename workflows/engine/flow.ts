@@ -77,8 +77,8 @@ export interface Flow {
   /** Enters a stage; the timeline and the UI's current details say so. */
   enter(stage: string, detail: string, by?: string): void;
   note(detail: string, by?: string): void;
-  /** The flow waits longer: a person's `keep-waiting`. */
-  extendDeadline(): void;
+  /** The flow waits longer: one more default deadline, or until the very time that a person's `keep-waiting` gives. */
+  extendDeadline(until?: string): void;
   handlePlaintext(allowed: boolean): void;
   /** Keeps what distinguishes this request from another one under its reference, where its starter did not. */
   keepFingerprint(fingerprint: string): void;
@@ -145,8 +145,8 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       timeline = withEntry(timeline, { at: updatedAt, stage, by, detail });
       setCurrentDetails(currentDetails(flow.view()));
     },
-    extendDeadline() {
-      deadlineAtMs = Date.now() + Math.ceil(deadlineMs * timeScale);
+    extendDeadline(until) {
+      deadlineAtMs = until === undefined ? Date.now() + Math.ceil(deadlineMs * timeScale) : Date.parse(until);
       deadline.passed = false;
       watchDeadline();
     },

@@ -18,6 +18,7 @@ import { STORE, MAX_SIGNALS_PER_RUN } from './policies.js';
 import { tryStop } from './stop.js';
 import { orderedEnd, FlowEnd } from './flow-end.js';
 import { validateEventChoice } from './event-book.js';
+import { untilProblem } from '../../src/protocol/until.js';
 
 /**
  * Runs a flow's story from opening to closing. The closed status reports the truth: completed and refunded close
@@ -100,6 +101,8 @@ function checkResolve(flow: Flow, order: ResolveOrder): void {
   }
   const doubt = validateEventChoice(flow.parked, order);
   if (doubt !== null) throw notAllowed('not_allowed', doubt);
+  const wrong = untilProblem(order, Date.now());
+  if (wrong !== null) throw notAllowed('invalid_input', wrong);
 }
 
 /** What a story threw, as its outcome; what is not one of our endings is a bug and stays an error. */

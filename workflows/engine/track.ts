@@ -108,7 +108,7 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
     ? await parkAndLook(flow, payment, plan, { reason, evidence }, isDue)
     : await park(flow, reason, evidence, isDecided);
   if (decision === 'decided') return;
-  if (decision.action === 'keep-waiting') return flow.extendDeadline();
+  if (decision.action === 'keep-waiting') return flow.extendDeadline(decision.until);
   if (decision.action !== 'trust-settlement') return endFromDecision(decision);
   const meant = selectedEvent(claimed, decision);
   if (meant !== undefined) vouchFor(flow, payment, rulesOf(flow, payment, plan), meant);

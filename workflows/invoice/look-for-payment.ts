@@ -94,7 +94,10 @@ async function askPerson(flow: Flow, payment: Payment, { why }: PaidReading): Pr
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (decision === 'decided') return shown ?? asking.promise;
   asking.cancel();
-  if (decision.action === 'keep-waiting') return { says: 'cannot-tell' };
+  if (decision.action === 'keep-waiting') {
+    if (decision.until !== undefined) flow.extendDeadline(decision.until);
+    return { says: 'cannot-tell' };
+  }
   if (decision.action !== 'close-not-executed') return endFromDecision(decision);
   return endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
 }

@@ -8,6 +8,7 @@ import { print, type PrintOptions } from '../print.js';
 interface Options extends PrintOptions {
   readonly note: string;
   readonly event?: string;
+  readonly until?: string;
 }
 
 export function addResolveCommand(program: Command, run: RunCommand, context: CliContext): void {
@@ -19,15 +20,21 @@ export function addResolveCommand(program: Command, run: RunCommand, context: Cl
     .argument('<action>', 'one of the actions that the flow lists, such as keep-waiting')
     .requiredOption('--note <text>', 'why; kept with the flow')
     .option('--event <id>', 'the event that is meant, for trust-settlement, accept-event and dismiss-event')
+    .option('--until <time>', 'for keep-waiting: the new deadline in UTC, such as 2026-12-01T12:00:00Z; within 90 days')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExample:\n  towline resolve bridge-transfer/order-1001 mark-completed --note "the recipient has it, ticket 77"',
     )
-    .action((flow: string, action: string, { note, event, ...options }: Options) =>
+    .action((flow: string, action: string, { note, event, until, ...options }: Options) =>
       run(async () => {
         const gateway = createGatewayClient(gatewayAccess(context.env));
-        const order = { action, note, ...(event === undefined ? {} : { eventId: event }) };
+        const order = {
+          action,
+          note,
+          ...(event === undefined ? {} : { eventId: event }),
+          ...(until === undefined ? {} : { until }),
+        };
         const view = await gateway.resolve(flowArgument(flow), order);
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;

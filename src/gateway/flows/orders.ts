@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { FlowView, ResolveOrder } from '../../protocol/messages.js';
+import { untilProblem } from '../../protocol/until.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
@@ -18,6 +19,14 @@ const ResolveBody = z.strictObject({
   eventId: z
     .string()
     .regex(/^[\w.-]{1,80}$/, 'is not an event id')
+    .optional(),
+  // Judged by the flow, whose clock it is.
+  until: z
+    .string()
+    .max(40)
+    .meta({
+      description: 'The new deadline of a `keep-waiting`, in UTC, such as 2026-12-01T12:00:00Z; within 90 days.',
+    })
     .optional(),
 });
 const PayBody = z.strictObject({
@@ -123,14 +132,21 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       },
       refusals: { 409: 'The action is not legal now.' },
     },
-    ({ params, actor, body: { eventId, ...rest } }) =>
-      resolveFlow(deps, addressOf(params), { ...rest, actor, ...(eventId === undefined ? {} : { eventId }) }),
+    ({ params, actor, body: { eventId, until, ...rest } }) =>
+      resolveFlow(deps, addressOf(params), {
+        ...rest,
+        actor,
+        ...(eventId === undefined ? {} : { eventId }),
+        ...(until === undefined ? {} : { until }),
+      }),
   );
 }
 
 async function resolveFlow(deps: FlowOperationDeps, address: FlowAddress, order: ResolveOrder): Promise<FlowView> {
   const facts = await deps.reader.facts(address.flowId);
   if (facts?.status === 'TERMINATED' || facts?.status === 'TIMED_OUT') {
+    const wrong = untilProblem(order, deps.nowMs());
+    if (wrong !== null) throw new Refusal(400, wrong, { reference: address.reference });
     return resolveTerminated(deps, address, facts, order);
   }
   const view = await give(deps, address, { update: UPDATES.resolve, order });
