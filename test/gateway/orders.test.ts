@@ -3,6 +3,7 @@ import { bolt11 } from '../flows/bolt11.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { until } from '../harness/until.js';
 import { newReference } from '../harness/references.js';
+import { transferInput } from '../harness/inputs.js';
 import { openStack, type Stack } from '../end-to-end/stack.js';
 
 describe('by HTTP,', () => {
@@ -58,6 +59,24 @@ describe('by HTTP,', () => {
     expect((await stack.post(`/flows/${flow}/pay`, { mobileMoney }, { authorization: 'Bearer no' })).status).toBe(401);
     expect((await show(flow))['stage']).toBe('awaiting-payment');
     expect((await stack.post(`/flows/${flow}/cancel`, {})).status).toBe(200);
+  });
+
+  it('a parked flow waits until the very time that a person gives, and a time that makes no sense is refused', async () => {
+    const reference = newReference('until');
+    const flow = `bridge-transfer/${reference}`;
+    await stack.control('POST', '/scenarios', { reference, ending: 'silent' });
+    await stack.post('/flows/bridge-transfer', transferInput(reference, { deadlineSeconds: 100 }));
+    await until(`${flow} to be parked`, async () => (await show(flow))['state'] === 'parked');
+    const order = (time: string, action = 'keep-waiting') =>
+      stack.post(`/flows/${flow}/resolve`, { action, note: 'the provider says: in an hour', until: time });
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    expect(await order('tomorrow')).toMatchObject({ status: 400 });
+    expect(await order('2020-01-01T00:00:00Z')).toMatchObject({ status: 400 });
+    expect(await order(inAnHour, 'mark-completed')).toMatchObject({ status: 400 });
+    expect(await order(inAnHour)).toMatchObject({ status: 200 });
+    expect(await show(flow)).toMatchObject({ state: 'running', deadlineAt: inAnHour });
+    await stack.client.workflow.getHandle(flow).terminate();
+    stack.expectParked(flow, 'it was terminated by the test');
   });
 
   it('a refund over Lightning gets its invoice', async () => {
