@@ -30,6 +30,8 @@ export interface WorkerOptions {
   readonly holds?: readonly Hold[];
   /** @default 10,000 */
   readonly serviceTimeoutMs?: number;
+  /** Its clocks stand still: what it holds is never too old to be sent, however long it is stopped. @default false */
+  readonly clocksStand?: boolean;
 }
 
 export interface GatewayProcessOptions {
@@ -116,7 +118,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
     temporalAddress,
     gatewayUrl,
     control,
-    worker: async ({ holds = [], serviceTimeoutMs = 10_000 } = {}) =>
+    worker: async ({ holds = [], serviceTimeoutMs = 10_000, clocksStand = false } = {}) =>
       keep(
         await startProcess('worker-child.ts', {
           temporalAddress,
@@ -127,6 +129,7 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
           serviceTimeoutMs,
           bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
           holds,
+          clocksStand,
         }),
       ),
     gateway: async (options) =>

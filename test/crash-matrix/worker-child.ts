@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createCallbackSender } from '../../src/callbacks/index.js';
+import { systemClock } from '../../src/clock.js';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { startWorker } from '../../src/temporal/worker.js';
@@ -22,6 +23,7 @@ export interface WorkerConfig {
   readonly serviceTimeoutMs: number;
   readonly bundlePath: string;
   readonly holds: readonly Hold[];
+  readonly clocksStand: boolean;
 }
 
 /** Long enough for a busy machine, since a worker beats four times in it. */
@@ -50,7 +52,8 @@ const worker = await startWorker({
     allowPlaintext: false,
     repeatSettingOf: () => 'unknown',
     newOwner: () => randomUUID(),
-    monotonicMs: () => performance.now(),
+    monotonicMs: config.clocksStand ? () => 0 : () => performance.now(),
+    ...(config.clocksStand ? { clock: { ...systemClock, nowMs: () => 0 } } : {}),
     log: quiet,
     limits: { heartbeatMs: HEARTBEAT_MS },
     callbacks: createCallbackSender({ secrets: () => [CALLBACK_SECRET], allowLoopback: true }),
