@@ -12,6 +12,7 @@ import { createRefundActivities, createRefundInvoiceActivities } from './refund.
 import { createSettleActivities } from './settle-unknown.js';
 import { readFailure } from './failures.js';
 import { withHeartbeat } from './timing.js';
+import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
 import type { InboxRow } from '../src/protocol/events.js';
 
 /** Every activity of a worker of all flows. Their names are durable: running flows hold on to them. */
@@ -28,6 +29,14 @@ export function createActivities(deps: ActivityDeps) {
     ...createUndeliveredActivities(deps),
   });
 }
+
+/** Every activity that a worker of one task queue has. */
+export const activitiesOn = (deps: ActivityDeps, queue: Queue) =>
+  ofQueue({ ...createActivities(deps), ...createCallbackActivities(deps) }, queue);
+
+/** Of these activities those that run on this task queue. */
+export const ofQueue = <Activity>(activities: Readonly<Record<string, Activity>>, queue: Queue) =>
+  Object.fromEntries(Object.entries(activities).filter(([name]) => queueOfActivity(name) === queue));
 
 /** The same activities, each of which beats while it runs. */
 export function beating<Table extends Record<string, (order: never) => Promise<unknown>>>(

@@ -5,10 +5,9 @@ import {
   ActivityFailure,
   CancellationScope,
   rootCause,
-  workflowInfo,
 } from '@temporalio/workflow';
 import { isPlaintext, isUndecodable, requireKnownKey } from '../src/protocol/plaintext-marker.js';
-import { callbackQueueOf, UNDELIVERED } from '../src/protocol/vocabulary.js';
+import { UNDELIVERED } from '../src/protocol/vocabulary.js';
 import { isLast, openDelivery, type Delivery, type DeliveryCarried } from './callbacks.js';
 import { CALLBACK_IDLE_MS, UNDELIVERED_KEPT_MS, CALLBACK, CALLBACK_TRIED_FOR_MS, STORE } from './engine/policies.js';
 import { act } from './engine/activities.js';
@@ -93,8 +92,7 @@ async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> 
 
 function send({ flowId, url, timeScale }: CallbackOrder, notification: Notification) {
   const triedForMs = Math.max(1_000, Math.ceil(CALLBACK_TRIED_FOR_MS * timeScale));
-  const taskQueue = callbackQueueOf(workflowInfo().taskQueue);
-  const attempts = act({ ...CALLBACK, taskQueue }, `Send the caller: ${notification.change.state}`, timeScale);
+  const attempts = act(CALLBACK, `Send the caller: ${notification.change.state}`, timeScale);
   return attempts.deliverCallback({ flowId, url, notification, timeScale, triedForMs });
 }
 

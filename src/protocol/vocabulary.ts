@@ -30,8 +30,6 @@ export function defaultDeadlineSeconds(kind: FlowKind): number {
 
 /** Durable names: a running flow holds on to them. `test/durable-names` keeps a snapshot. */
 export const TASK_QUEUE = 'towline';
-/** Callbacks go out on a task queue of their own: receivers that hang hold up no money. */
-export const callbackQueueOf = (taskQueue: string): string => `${taskQueue}-callbacks`;
 export const EVENTS_SIGNAL = 'events';
 export const FLOW_QUERY = 'flow';
 /** The workflow that sends a flow's changes to its caller; its signals and its query. */

@@ -3,14 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import {
-  createActivities,
-  createCallbackActivities,
-  createCardActivities,
-  type ActivityDeps,
-  type CardSource,
-} from '../../activities/index.js';
-import { callbackQueueOf, TASK_QUEUE } from '../protocol/vocabulary.js';
+import { activitiesOn, createCardActivities, type ActivityDeps, type CardSource } from '../../activities/index.js';
+import { QUEUES, taskQueueOf, type Queue } from '../protocol/task-queues.js';
+import { TASK_QUEUE } from '../protocol/vocabulary.js';
 import { safeFailures } from './safe-failure.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
 import { bundledCode } from './workflow-bundle.js';
@@ -24,14 +19,22 @@ interface WorkerOptions {
   readonly log: LogSink;
   /** Prebuilt workflow bundle; default: `dist/workflow-bundle.js` where it is, else bundled now. */
   readonly bundlePath?: string;
-  /** @default TASK_QUEUE */
+  /** The one that flows are started on; the others are named after it. @default TASK_QUEUE */
   readonly taskQueue?: string;
+  /** Those that this worker serves. @default all */
+  readonly queues?: readonly Queue[];
+  /** Activities at a time, by queue. @default the SDK's 100 each */
+  readonly slots?: Partial<Readonly<Record<Queue, number>>>;
+  /** Starts on the money queue per second, by all workers together. @default no limit */
+  readonly moneyPerSecond?: number | undefined;
   readonly identity?: string;
 }
 
 export interface RunningWorker {
   /** Resolves when the worker has ended, rejects when it ended badly. */
   readonly ended: Promise<void>;
+  /** Takes tasks, of each of its queues. */
+  isRunning(): boolean;
   /** Takes no new tasks, lets running ones finish, and resolves when all is done. */
   shutdown(): Promise<void>;
 }
@@ -42,70 +45,79 @@ const GRACE_BEYOND_POST_MS = 15_000;
 /** How long the SDK may hold a heartbeat back, ms. */
 const LONGEST_BEAT_PAUSE_MS = 250;
 
-/** A worker for all flow kinds and their activities. */
+/** A worker for all flow kinds and their activities: one of the SDK's for each queue, on one connection. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { taskQueue = TASK_QUEUE } = options;
-  const flows = await runningWorker(options, {
-    activities: createActivities(options.activities),
-    workflowBundle: await workflowBundle(options.bundlePath),
-  });
-  const callbacks = await runningWorker(
-    { ...options, taskQueue: callbackQueueOf(taskQueue) },
-    { activities: createCallbackActivities(options.activities) },
-  ).catch(async (error: unknown) => {
-    await flows.shutdown().catch(() => undefined);
-    throw error;
-  });
-  const both = [flows, callbacks];
-  const ended = Promise.all(both.map((worker) => worker.ended)).then(() => undefined);
-  // Where one of them ends badly, the process does not go on with half of its work.
-  ended.catch(() => undefined);
-  return {
-    ended,
-    shutdown: async () => void (await Promise.all(both.map((worker) => worker.shutdown()))),
-  };
+  const { taskQueue = TASK_QUEUE, queues = QUEUES, slots = {}, moneyPerSecond } = options;
+  const bundle = queues.includes('flows') ? { workflowBundle: await workflowBundle(options.bundlePath) } : {};
+  return runningWorkers(
+    options,
+    queues.map((queue) => ({
+      taskQueue: taskQueueOf(taskQueue, queue),
+      activities: activitiesOn(options.activities, queue),
+      ...(queue === 'flows' ? bundle : {}),
+      ...(slots[queue] === undefined ? {} : { maxConcurrentActivityTaskExecutions: slots[queue] }),
+      ...(queue !== 'money' || moneyPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: moneyPerSecond }),
+    })),
+  );
 }
 
-/** A worker with these activities, and with workflows only where there is a bundle of them. */
-async function runningWorker(
-  options: Omit<WorkerOptions, 'bundlePath'>,
-  work: Pick<SdkWorkerOptions, 'activities' | 'workflowBundle'>,
+type Work = Pick<SdkWorkerOptions, 'activities' | 'workflowBundle' | 'taskQueue'>;
+
+/** Workers that live and end together: where one ends badly, the process does not go on with a part of its work. */
+async function runningWorkers(
+  options: Omit<WorkerOptions, 'bundlePath' | 'taskQueue'>,
+  works: readonly Work[],
 ): Promise<RunningWorker> {
   installRuntime(options.log);
   const config = loadClientConnectConfig({ overrideEnvVars: { ...options.variables } });
   const connection = await NativeConnection.connect(config.connectionOptions);
-  const worker = await Worker.create({
-    connection,
-    namespace: options.namespace,
-    taskQueue: options.taskQueue ?? TASK_QUEUE,
-    dataConverter: options.dataConverter,
-    interceptors: { activity: [safeFailures] },
-    // Fixed pollers stalled now and then.
-    workflowTaskPollerBehavior: { type: 'autoscaling' },
-    activityTaskPollerBehavior: { type: 'autoscaling' },
-    // By default it holds them back for four fifths of the timeout, and one that is late looks like a dead worker.
-    maxHeartbeatThrottleInterval: LONGEST_BEAT_PAUSE_MS,
-    // A POST that was begun is finished: cut off, it would be unknown.
-    shutdownGraceTime: options.activities.serviceTimeoutMs + GRACE_BEYOND_POST_MS,
-    ...(options.identity === undefined ? {} : { identity: options.identity }),
-    ...work,
-  });
-  const ended = run(worker, connection);
+  const create = (work: Work) =>
+    Worker.create({
+      connection,
+      namespace: options.namespace,
+      dataConverter: options.dataConverter,
+      interceptors: { activity: [safeFailures] },
+      // Fixed pollers stalled now and then.
+      workflowTaskPollerBehavior: { type: 'autoscaling' },
+      activityTaskPollerBehavior: { type: 'autoscaling' },
+      // By default it holds them back for four fifths of the timeout, and one that is late looks like a dead worker.
+      maxHeartbeatThrottleInterval: LONGEST_BEAT_PAUSE_MS,
+      // A POST that was begun is finished: cut off, it would be unknown.
+      shutdownGraceTime: options.activities.serviceTimeoutMs + GRACE_BEYOND_POST_MS,
+      ...(options.identity === undefined ? {} : { identity: options.identity }),
+      ...work,
+    });
+  const workers: Worker[] = [];
+  try {
+    for (const work of works) workers.push(await create(work));
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const ended = run(workers, connection);
   // A rejection of `ended` that is not awaited is no crash.
   ended.catch(() => undefined);
   return {
     ended,
+    isRunning: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     async shutdown() {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      stop(workers);
       await ended;
     },
   };
 }
 
-async function run(worker: Worker, connection: NativeConnection): Promise<void> {
+function stop(workers: readonly Worker[]): void {
+  for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+}
+
+async function run(workers: readonly Worker[], connection: NativeConnection): Promise<void> {
+  const runs = workers.map((worker) => worker.run());
   try {
-    await worker.run();
+    await Promise.all(runs);
   } finally {
+    stop(workers);
+    await Promise.allSettled(runs);
     await connection.close();
   }
 }
@@ -117,15 +129,13 @@ async function workflowBundle(path: string | undefined): Promise<{ codePath: str
   return { code: await bundledCode(workflowsPath) };
 }
 
-export interface CardWorkerOptions extends Omit<WorkerOptions, 'bundlePath' | 'taskQueue'> {
+export interface CardWorkerOptions extends Omit<WorkerOptions, 'bundlePath' | 'taskQueue' | 'queues'> {
   /** The cards of this process, and the task queue on which only it works. */
   readonly cards: CardSource & { readonly queue: string };
 }
 
 /** A worker for the one activity that sends cards. It has no workflows: those run wherever all flows run. */
 export function startCardWorker({ cards, ...options }: CardWorkerOptions): Promise<RunningWorker> {
-  return runningWorker(
-    { ...options, taskQueue: cards.queue },
-    { activities: createCardActivities(options.activities, cards) },
-  );
+  const activities = createCardActivities(options.activities, cards);
+  return runningWorkers(options, [{ taskQueue: cards.queue, activities }]);
 }

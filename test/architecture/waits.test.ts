@@ -27,7 +27,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/card-deposit.ts act({ ...policy': 'one attempt, with schedule-to-start and start-to-close',
   'workflows/refund-invoice.ts act(READ': 'nothing that can be away: it decodes what it is given',
   'workflows/engine/run-flow.ts act(STORE': 'the Temporal server, which runs this very workflow',
-  'workflows/callback-delivery.ts act({ ...CALLBACK': 'CALLBACK_TRIED_FOR_MS, by which the activity gives up',
+  'workflows/callback-delivery.ts act(CALLBACK': 'CALLBACK_TRIED_FOR_MS, by which the activity gives up',
   'workflows/callback-delivery.ts act(STORE': 'nothing that can be away: it writes a line of log',
 };
 

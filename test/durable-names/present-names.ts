@@ -16,10 +16,10 @@ import {
   FLOW_STATES,
   PARK_ACTIONS,
   STATE_ATTRIBUTE,
-  callbackQueueOf,
   TASK_QUEUE,
   UPDATES,
 } from '../../src/protocol/vocabulary.js';
+import { QUEUES, taskQueueOf } from '../../src/protocol/task-queues.js';
 import { ENCRYPTED } from '../../src/temporal/payload-codec.js';
 import { PLAINTEXT, UNDECODABLE } from '../../src/protocol/plaintext-marker.js';
 import * as workflows from '../../workflows/index.js';
@@ -68,7 +68,7 @@ export function presentNames(): Names {
     signals: [...new Set([EVENTS_SIGNAL, ...defined('signal')])],
     queries: [...new Set([FLOW_QUERY, ...defined('query')])],
     updates: [...new Set([...Object.values(UPDATES), ...defined('update')])],
-    'task queues': [TASK_QUEUE, callbackQueueOf(TASK_QUEUE)],
+    'task queues': QUEUES.map((queue) => taskQueueOf(TASK_QUEUE, queue)),
     'search attributes': [STATE_ATTRIBUTE],
     'flow kinds': FLOW_KINDS,
     'flow ids': FLOW_KINDS.map((kind) => flowIdOf(kind, 'a-reference')),

@@ -16,12 +16,11 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.js';
 import type { Store } from '../../src/store/store.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import type { LogSink } from '../../src/temporal/sdk-logger.js';
-import type { RunningWorker } from '../../src/temporal/worker.js';
 import { openAt } from '../store/temporary-store.js';
 import { ACCOUNT, keyring as testKeys, NAMESPACE, SERVICE_TOKEN, SETTLEMENT_SECRET } from './fixed.js';
 import { openGateway, type TestGateway } from './gateway.js';
 import { openService, type Between, type Control } from './service.js';
-import type { TestTemporal, TestTemporalOptions } from './temporal.js';
+import type { TestTemporal, TestTemporalOptions, TestWorker } from './temporal.js';
 
 export type { Answer } from './service.js';
 
@@ -78,9 +77,9 @@ export interface Stack extends Control {
   startFlow(kind: FlowKind, reference: string, input: Record<string, unknown>): Promise<WorkflowHandle>;
   /** Ends every flow that is still open: one that is parked goes on asking, and skipped time must wait for each question. */
   terminateAll(): Promise<void>;
-  worker(deps?: Partial<ActivityDeps>): Promise<RunningWorker>;
+  worker(deps?: Partial<ActivityDeps>): Promise<TestWorker>;
   /** A worker for the cards that a gateway keeps; whoever starts it stops it. */
-  cardWorker(cards: CardSource & { readonly queue: string }, deps?: Partial<ActivityDeps>): Promise<RunningWorker>;
+  cardWorker(cards: CardSource & { readonly queue: string }, deps?: Partial<ActivityDeps>): Promise<TestWorker>;
   /** Lets this much of the flows' time pass: at once if time can be skipped. */
   pass(ms: number): Promise<void>;
   close(): Promise<void>;
@@ -176,7 +175,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
     };
     later.deps = deps;
 
-    const worker = async (more: Partial<ActivityDeps> = {}): Promise<RunningWorker> => {
+    const worker = async (more: Partial<ActivityDeps> = {}): Promise<TestWorker> => {
       const running = await temporal.worker({ ...deps, ...more });
       closing.push(() => running.shutdown().catch(() => undefined));
       return running;

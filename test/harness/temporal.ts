@@ -4,6 +4,8 @@ import type { ActivityDeps, CardSource } from '../../activities/index.js';
 import type { RunningWorker } from '../../src/temporal/worker.js';
 import type { LogSink } from '../../src/temporal/sdk-logger.js';
 
+export type TestWorker = Pick<RunningWorker, 'ended' | 'shutdown'>;
+
 /** Where flows run, and how their time passes. */
 export interface TestTemporal {
   readonly client: Client;
@@ -12,9 +14,9 @@ export interface TestTemporal {
   /** Lets this much of the flows' time pass: at once if time can be skipped. */
   readonly pass: (ms: number) => Promise<void>;
   /** A worker for all flow kinds. */
-  readonly worker: (deps: ActivityDeps) => Promise<RunningWorker>;
+  readonly worker: (deps: ActivityDeps) => Promise<TestWorker>;
   /** A worker for the cards of one gateway. */
-  readonly cardWorker: (deps: ActivityDeps, cards: CardSource & { readonly queue: string }) => Promise<RunningWorker>;
+  readonly cardWorker: (deps: ActivityDeps, cards: CardSource & { readonly queue: string }) => Promise<TestWorker>;
   readonly close: () => Promise<void>;
 }
 

@@ -4,10 +4,12 @@ import {
   TemporalFailure,
   proxyActivities,
   type ActivityOptions,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { FlowPreparation } from '../../activities/types.js';
 import type { Activities } from '../../activities/index.js';
 import { requireDecoded } from '../../src/protocol/plaintext-marker.js';
+import { queueOfActivity, taskQueueOf } from '../../src/protocol/task-queues.js';
 import { CHECK, READ } from './policies.js';
 import type { Flow } from './flow.js';
 
@@ -38,15 +40,20 @@ export async function checkAtOnce<Name extends keyof Checks>(
   }
 }
 
-/** Activities under a policy, with the one line that the Temporal UI shows for the step. */
+/**
+ * Activities under a policy, with the one line that the Temporal UI shows for the step; each on its own task queue, unless
+ * the policy names another.
+ */
 export function act(policy: ActivityOptions, summary: string, timeScale = 1): Activities {
-  const activities = proxyActivities<Record<string, (argument: unknown) => Promise<unknown>>>({
-    ...scaledRetries(policy, timeScale),
-    summary,
-  });
+  const activity = (name: string) =>
+    proxyActivities<Record<string, (argument: unknown) => Promise<unknown>>>({
+      taskQueue: taskQueueOf(workflowInfo().taskQueue, queueOfActivity(name)),
+      ...scaledRetries(policy, timeScale),
+      summary,
+    })[name];
   return new Proxy({} as Activities, {
     // A result that does not open must never be taken for an answer.
-    get: (_, name) => async (argument: unknown) => requireDecoded(await activities[String(name)]?.(argument)),
+    get: (_, name) => async (argument: unknown) => requireDecoded(await activity(String(name))?.(argument)),
   });
 }
 

@@ -1,10 +1,5 @@
-import {
-  createActivities,
-  createCallbackActivities,
-  createCardActivities,
-  type ActivityDeps,
-} from '../../../activities/index.js';
-import { callbackQueueOf } from '../../../src/protocol/vocabulary.js';
+import { activitiesOn, createCardActivities, type ActivityDeps } from '../../../activities/index.js';
+import { QUEUES, taskQueueOf } from '../../../src/protocol/task-queues.js';
 import type { FlowReport } from '../../../src/protocol/messages.js';
 import type { Chance } from '../../sim/core/chance.js';
 import { createProcess } from '../../sim/core/process.js';
@@ -13,7 +8,7 @@ import { createSimClient } from '../../sim/temporal/client.js';
 import { isOpen, type Run } from '../../sim/temporal/run.js';
 import { createTemporalServer, MAIN_QUEUE } from '../../sim/temporal/server.js';
 import { workflowsOf } from '../../sim/workflows.js';
-import type { TestTemporal } from '../temporal.js';
+import type { TestTemporal, TestWorker } from '../temporal.js';
 import { createPacedTimeline } from './paced-timeline.js';
 
 const notYet = new Error('its workflow task comes first');
@@ -98,7 +93,7 @@ export function openVirtualTemporal(): TestTemporal {
   });
 
   let workers = 0;
-  function work(queue: string, activities: object): ReturnType<TestTemporal['worker']> {
+  function work(queue: string, activities: object): Promise<TestWorker> {
     workers += 1;
     const worker = createProcess({ name: `worker-${workers}`, timeline, trace, isDaemon: false });
     const ended = new Promise<void>((resolve) => worker.whenDead(resolve));
@@ -124,12 +119,11 @@ export function openVirtualTemporal(): TestTemporal {
       if (late.length > 0) throw new Error(`I14: running past their deadline: ${late.join(', ')}`);
     },
     async worker(deps: ActivityDeps) {
-      const both = await Promise.all([
-        work(MAIN_QUEUE, createActivities(deps)),
-        work(callbackQueueOf(MAIN_QUEUE), createCallbackActivities(deps)),
-      ]);
-      const ended = Promise.all(both.map((worker) => worker.ended)).then(() => undefined);
-      return { ended, shutdown: async () => void (await Promise.all(both.map((worker) => worker.shutdown()))) };
+      const workers = await Promise.all(
+        QUEUES.map((queue) => work(taskQueueOf(MAIN_QUEUE, queue), activitiesOn(deps, queue))),
+      );
+      const ended = Promise.all(workers.map((worker) => worker.ended)).then(() => undefined);
+      return { ended, shutdown: async () => void (await Promise.all(workers.map((worker) => worker.shutdown()))) };
     },
     cardWorker: (deps, cards) => work(cards.queue, createCardActivities(deps, cards)),
     async close() {

@@ -1,5 +1,5 @@
-import { createActivities, createCallbackActivities, type ActivityDeps } from '../../../activities/index.js';
-import { callbackQueueOf } from '../../../src/protocol/vocabulary.js';
+import { createActivities, createCallbackActivities, ofQueue, type ActivityDeps } from '../../../activities/index.js';
+import { QUEUES, taskQueueOf } from '../../../src/protocol/task-queues.js';
 import { createServiceClient } from '../../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../../src/store/store-errors.js';
 import type { RepeatMode } from '../../../src/sandbox/settings.js';
@@ -152,9 +152,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const { client, activities: deps } = await partsOf(process);
     const activities = createActivities(deps) as unknown as Record<string, unknown>;
     const planted = plant?.activities?.(activities, deps) ?? activities;
-    temporal.addWorker({ process, queue: MAIN_QUEUE, activities: planted as never, client });
-    const callbacks = createCallbackActivities(deps);
-    temporal.addWorker({ process, queue: callbackQueueOf(MAIN_QUEUE), activities: callbacks, client });
+    const all = { ...planted, ...createCallbackActivities(deps) };
+    for (const queue of QUEUES) {
+      const on = taskQueueOf(MAIN_QUEUE, queue);
+      temporal.addWorker({ process, queue: on, activities: ofQueue(all, queue), client });
+    }
   }
 
   async function startGateway(name: string): Promise<void> {

@@ -1,0 +1,33 @@
+/** Which activity runs on which task queue. Imports nothing, so that workflows may import its values. */
+
+/**
+ * One party that hangs holds up no other: each queue has workers' slots of its own.
+ *
+ * - `flows`: the workflows, and their own short steps: the input, a quote, our store.
+ * - `money`: what moves money: the POSTs under claims. (Cards go by the queue of the gateway that keeps them.)
+ * - `lookups`: what may be asked of the service again: statuses, and reports of settlements.
+ * - `callbacks`: what goes out to callers.
+ */
+export const QUEUES = ['flows', 'money', 'lookups', 'callbacks'] as const;
+export type Queue = (typeof QUEUES)[number];
+
+/** Durable: the names of the task queues in Temporal, from the one that flows are started on. */
+export const taskQueueOf = (flowsQueue: string, queue: Queue): string =>
+  queue === 'flows' ? flowsQueue : `${flowsQueue}-${queue}`;
+
+const QUEUE_OF: Readonly<Record<string, Queue>> = {
+  submitBridgeDeposit: 'money',
+  submitRefund: 'money',
+  submitStep: 'money',
+  awaitStatus: 'lookups',
+  lookAtPost: 'lookups',
+  lookAtStatus: 'lookups',
+  lookAtStep: 'lookups',
+  reportSettlement: 'lookups',
+  settleUnknown: 'lookups',
+  whetherPaid: 'lookups',
+  deliverCallback: 'callbacks',
+};
+
+/** The queue of an activity, by its name. */
+export const queueOfActivity = (name: string): Queue => QUEUE_OF[name] ?? 'flows';
