@@ -234,11 +234,14 @@ describe('callbacks to callers', () => {
     expect(log).not.toContain('canary-capability');
   });
 
-  it('go on from a caller who says when to come back', async () => {
+  it.each([
+    ['says when to come back', 429],
+    ['leads elsewhere, which is no delivery', 302],
+  ])('go on from a caller who %s', async (_, status) => {
     let turns = 0;
     caller.answer = () => {
       turns += 1;
-      return turns === 1 ? { status: 429, headers: { 'retry-after': '1' } } : 204;
+      return turns === 1 ? { status, headers: { 'retry-after': '1', location: '/elsewhere' } } : 204;
     };
     const reference = newReference('later');
     const handle = await start(reference, { approval: 'required' });

@@ -1,0 +1,145 @@
+// Bugs that reviewers planted by hand and no test found, when the decisions about money were read again. `npm run mutants`
+// plants each of them in a copy of the sources, and runs the tests that must turn red.
+
+export interface Mutant {
+  readonly name: string;
+  /** What the bug does. */
+  readonly story: string;
+  readonly file: string;
+  /** A text that is in the file exactly once. */
+  readonly find: string;
+  readonly replace: string;
+  /** Files of tests, of which at least one test must fail. */
+  readonly tests: readonly string[];
+  /** The jest project of those tests. */
+  readonly project: string;
+}
+
+export const NAMED: readonly Mutant[] = [
+  {
+    name: 'send-again-of-answered',
+    story: 'an order to send again reopens a claim that was answered',
+    file: 'src/store/sql-claims.ts',
+    find: "WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ?`,\n          params: [newOwner",
+    replace: "WHERE ${OF_KEY} AND phase IN ('sending', 'answered') AND owner <> ?`,\n          params: [newOwner",
+    tests: ['test/store/claims.test.ts'],
+    project: 'store',
+  },
+  {
+    name: 'one-owner',
+    story: 'all attempts have one owner, so none is fenced off',
+    file: 'activities/submit-under-claim.ts',
+    find: 'const owner = deps.newOwner();',
+    replace: "const owner = 'the one';",
+    tests: ['test/store/submit-under-claim.test.ts', 'test/store/deciding-activities.test.ts'],
+    project: 'store',
+  },
+  {
+    name: 'void-hides-answer',
+    story: 'an answer that comes after a person closed the claim is not written over `void`',
+    file: 'src/store/sql-claims.ts',
+    find: "WHERE ${OF_KEY} AND phase <> 'answered'`",
+    replace: "WHERE ${OF_KEY} AND phase NOT IN ('answered', 'void')`",
+    tests: ['test/store/claims.test.ts'],
+    project: 'store',
+  },
+  {
+    name: 'one-miss',
+    story: 'a single "not found" is taken for "absent"',
+    file: 'activities/timing.ts',
+    find: 'export const MISSES = 3;',
+    replace: 'export const MISSES = 1;',
+    tests: ['test/store/deciding-activities.test.ts'],
+    project: 'store',
+  },
+  {
+    name: 'bare-failure-owes-nothing',
+    story: 'a FAILED that names no stage owes no refund, although the crypto was paid before it',
+    file: 'workflows/bridge/refund-due.ts',
+    find: 'cryptoWasPaid(statuses) || owesRefund(facts)',
+    replace: 'owesRefund(facts)',
+    tests: ['test/properties/refund-due.test.ts'],
+    project: 'unit',
+  },
+  {
+    name: 'refund-against-refunded',
+    story: 'a REFUNDED in the inbox does not stop our refund',
+    file: 'activities/refund.ts',
+    find: "const CONTRADICTIONS = ['COMPLETED', 'REFUNDED'] as const;",
+    replace: "const CONTRADICTIONS = ['COMPLETED'] as const;",
+    tests: ['test/store/deciding-activities.test.ts'],
+    project: 'store',
+  },
+  {
+    name: 'late-mark-reopens',
+    story: 'a mark that comes late changes a row that was settled',
+    file: 'src/store/sql-inbox.ts',
+    find: "AND (settled_at IS NULL OR state = 'unverified') ${stale}`",
+    replace: '${stale}`',
+    tests: ['test/store/inbox.test.ts'],
+    project: 'store',
+  },
+  {
+    name: 'other-content-is-accepted',
+    story: 'a repeated request of other content is answered 202 while no worker runs',
+    file: 'src/gateway/proxy/send-money.ts',
+    find: 'if (facts?.fingerprint !== undefined && !sameFingerprint(facts.fingerprint, fingerprint)) throw otherRequest(request);',
+    replace: '',
+    tests: ['test/gateway/proxy/other-request.test.ts'],
+    project: 'temporal',
+  },
+  {
+    name: 'old-quote',
+    story: 'a retry counts the life of its quote from its own start, and sends one that is too old',
+    file: 'activities/bridge-transfer.ts',
+    find: 'return () => usedMs + (deps.monotonicMs() - startedMs) < order.usableMs;',
+    replace: 'return () => Math.min(usedMs, 0) + (deps.monotonicMs() - startedMs) < order.usableMs;',
+    tests: ['test/store/deciding-activities.test.ts'],
+    project: 'store',
+  },
+  {
+    name: 'nonces-repeat',
+    story: 'the nonces of AES-GCM begin again after 256 seals',
+    file: 'src/keys/seal.ts',
+    find: 'randomFillSync(pool);\n    used = 0;',
+    replace: 'if (pool.every((byte) => byte === 0)) randomFillSync(pool);\n    used = 0;',
+    tests: ['test/keys/seal.test.ts'],
+    project: 'unit',
+  },
+  {
+    name: 'redirect-is-delivered',
+    story: 'a 302 of the receiver counts as a callback that was delivered',
+    file: 'activities/deliver-callback.ts',
+    find: 'httpStatus >= 200 && httpStatus < 300',
+    replace: 'httpStatus >= 200 && httpStatus < 400',
+    tests: ['test/callbacks/delivery.test.ts'],
+    project: 'temporal',
+  },
+  {
+    name: 'close-voids-answered',
+    story: 'to close a claim as not executed makes an answered one void',
+    file: 'src/store/sql-claims.ts',
+    find: "WHERE ${OF_KEY} AND phase IN ('sending', 'reserved')`",
+    replace: "WHERE ${OF_KEY} AND phase IN ('sending', 'reserved', 'answered')`",
+    tests: ['test/store/claims.test.ts'],
+    project: 'store',
+  },
+  {
+    name: 'reserve-steals-sending',
+    story: 'another attempt takes over a claim that is being sent',
+    file: 'src/store/sql-claims.ts',
+    find: "WHERE claims.phase = 'reserved' AND claims.fingerprint",
+    replace: "WHERE claims.phase IN ('reserved', 'sending') AND claims.fingerprint",
+    tests: ['test/store/claims.test.ts'],
+    project: 'store',
+  },
+  {
+    name: 'short-windows-with-real-money',
+    story: 'windows that are made shorter for tests are taken beside a service that is not on this machine',
+    file: 'src/config/settings.ts',
+    find: 'if (settings.timeScale !== 1 && !serviceIsLocal) {',
+    replace: 'if (settings.timeScale !== settings.timeScale && !serviceIsLocal) {',
+    tests: ['test/config/settings.test.ts'],
+    project: 'unit',
+  },
+];
