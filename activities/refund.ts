@@ -7,20 +7,20 @@ import type { ActivityDeps } from './deps.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
-/** Trusted words that a refund must not be sent against. */
+/** What a refund must not be sent against. */
 const CONTRADICTIONS = ['COMPLETED', 'REFUNDED'] as const;
 
 export function createRefundActivities(deps: ActivityDeps) {
   return {
     /** Sends a refund by `sendCrypto`, under the claim of `{reference}.refund`. */
     async submitRefund(order: RefundOrder): Promise<{ outcome: SubmitOutcome; fingerprint: string }> {
-      const { flowId, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
+      const { flowId, by, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
       const decided = { receiverAddress, chain, token, cryptoAmount };
       const fingerprint = fingerprintOf(deps.store, 'refund', decided);
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
       const outcome = await submitUnderClaim(deps, {
         claim,
-        guard: { flowId, statuses: CONTRADICTIONS },
+        guard: { flowId, statuses: CONTRADICTIONS, orUntrusted: by === 'input' },
         lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
         request: () => ({
           receiverAddress,

@@ -212,6 +212,8 @@ export type ReportOutcome =
 
 export interface RefundOrder {
   readonly flowId: string;
+  /** `input`: nobody ordered this very refund, so an untrusted event is enough to hold it back. */
+  readonly by: 'input' | 'person';
   readonly pin: Pin;
   /** `{reference}.refund`. */
   readonly reference: string;

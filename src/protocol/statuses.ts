@@ -122,5 +122,12 @@ const OF_ANY_KIND = {
   ...CRYPTO_PAID,
 };
 
+/** Words of the same ending, or of its refund; of a word that is none of either: none. */
+export function wordsOfSameEnding(status: string | null): readonly string[] {
+  const meaning = classifyOfAnyKind(status);
+  if (meaning === 'pending' || meaning === 'collected') return [];
+  return Object.entries(OF_ANY_KIND).flatMap(([word, meant]) => (meant === meaning ? [word] : []));
+}
+
 /** What a status means whatever the kind of its flow is. */
 export const classifyOfAnyKind = (status: string | null): Meaning => classifyStatus(OF_ANY_KIND, status);

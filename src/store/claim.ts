@@ -61,6 +61,8 @@ export type Reservation =
 export interface ContradictionGuard {
   readonly flowId: string;
   readonly statuses: readonly string[];
+  /** Untrusted ones refuse it, too: for what nobody ordered. @default false */
+  readonly orUntrusted?: boolean;
 }
 
 export interface ClaimStore {

@@ -69,6 +69,9 @@ export interface InboxStore extends UnprovenInbox {
   /** How many untrusted events of this flow are past `waiting`, counted up to `most`. */
   untrustedTaken(flowId: string, most: number): Promise<number>;
 
+  /** Whether its flow was shown an untrusted event with one of these statuses. */
+  hasShownUntrusted(flowId: string, statuses: readonly string[]): Promise<boolean>;
+
   /** `waiting → delivered`; the lease ends. What else the flow has waiting is due after `restMs`. @param restMs default 0 */
   markDelivered(flowId: string, ids: readonly string[], restMs?: number): Promise<void>;
 

@@ -1,5 +1,5 @@
 import { claimOf, placeOf, type ClaimRow, type SealedColumn } from './claim-row.js';
-import type { Claim, ClaimKey, ClaimPhase, ClaimStore, Reservation } from './claim.js';
+import type { Claim, ClaimKey, ClaimPhase, ClaimStore, ContradictionGuard, Reservation } from './claim.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
@@ -31,9 +31,10 @@ export function createSqlClaims(deps: {
 }): ClaimStore {
   const { db, sealed, now, refreshKeys } = deps;
 
-  /** Trusted events of the flow with one of those statuses; the claim that sends reads it in its own transaction. */
-  const CONTRADICTION = `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NOT NULL
-    AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?)))`;
+  /** Events of the flow with one of those statuses; the claim that sends reads it in its own transaction. */
+  const contradiction = ({ orUntrusted = false }: ContradictionGuard) =>
+    `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? ${orUntrusted ? '' : 'AND proof IS NOT NULL'}
+     AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?)))`;
 
   const write = (key: ClaimKey, request: Request): Promise<readonly StepResult[]> =>
     db.write(request, turnOf.claim(key.account, key.operation, key.reference));
@@ -93,7 +94,7 @@ export function createSqlClaims(deps: {
         { sql: SELECT, params: values(key) },
         {
           sql: `UPDATE claims SET phase = 'sending', sending_at = ? WHERE ${OF_KEY} AND phase = 'reserved' AND owner = ?
-                ${unless ? `AND NOT ${CONTRADICTION}` : ''}`,
+                ${unless ? `AND NOT ${contradiction(unless)}` : ''}`,
           params: [now(), ...values(key), owner, ...guard],
         },
       ]);

@@ -12,6 +12,9 @@ import type { InboxState, ReceivedEvent } from '../protocol/events.js';
 const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;
 
+/** Where an untrusted event may be that its flow was shown. */
+const SHOWN = `'delivered', 'unverified', 'duplicate', 'late'`;
+
 const WITHOUT_BODY = `
   id, source, flow_id, reference, status, proof, content_hash, NULL AS body, state, detail, received_at, delivered_at,
   settled_at, repeats`;
@@ -185,6 +188,13 @@ export function createSqlInbox(deps: {
                    (SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NULL AND state <> 'waiting' LIMIT ?) AS counted`;
       const [found] = await db.read([{ sql, params: [flowId, most] }]);
       return rows(found).map((row) => integer(row, 'taken'))[0] ?? 0;
+    },
+
+    async hasShownUntrusted(flowId, statuses) {
+      const sql = `SELECT 1 FROM inbox WHERE flow_id = ? AND proof IS NULL AND state IN (${SHOWN})
+                   AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?)) LIMIT 1`;
+      const [found] = statuses.length === 0 ? [] : await db.read([{ sql, params: [flowId, JSON.stringify(statuses)] }]);
+      return rows(found).length > 0;
     },
 
     async counts() {

@@ -126,6 +126,24 @@ describe('the places of the dispatcher', () => {
     await delivered([id]);
   });
 
+  it('shows a flow twenty untrusted events, and the first of each ending beside them', async () => {
+    const flowId = 'bridge-transfer/flooded';
+    let bodies = 0;
+    const post = async (statuses: readonly string[]) => {
+      for (const status of statuses)
+        await store.inbox.receive(anEvent({ flowId, status, proof: null, body: { status, n: (bodies += 1) } }));
+      dispatcher.nudge();
+      await until('all of them', async () => (await store.inbox.waitingOf(flowId, 1)).length === 0);
+    };
+    const shown = () => signalled.flatMap(({ events }) => events.map(({ status }) => status));
+    const noise = (count: number) => Array<string>(count).fill('SETTLING');
+    await post([...noise(25), 'COMPLETED', 'COMPLETED']);
+    expect(shown()).toEqual([...noise(20), 'COMPLETED']);
+    await post([...noise(25), 'COMPLETED', 'REFUNDED', 'FAILED', 'refunded']);
+    await post(['REFUNDED', 'FAILED', 'COMPLETED', 'SETTLING']);
+    expect(shown()).toEqual([...noise(20), 'COMPLETED', 'REFUNDED', 'FAILED']);
+  });
+
   it('goes on by itself as soon as a place is free again', async () => {
     const slow = await Promise.all(Array.from({ length: PLACES + 3 }, (_, n) => receive(`bridge-transfer/slow-${n}`)));
     await until('slow signals', async () => hanging.size === PLACES);

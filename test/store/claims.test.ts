@@ -181,6 +181,21 @@ describeStores('a claim', (kind) => {
     expect((await claims.get(key))?.phase).toBe('reserved');
   });
 
+  it.each(['COMPLETED', 'refunded'])(
+    'does not go to sending against an untrusted %s where that is asked for',
+    async (status) => {
+      await claims.reserve(key, attempt('a'));
+      const guard = { flowId: 'bridge-transfer/r1', statuses: ['COMPLETED', 'REFUNDED'], orUntrusted: true };
+      await store.inbox.receive(anEvent({ status: 'FAILED', proof: null }));
+      await store.inbox.receive(anEvent({ status, proof: null, flowId: 'bridge-transfer/r2' }));
+      expect(await claims.markSending(key, 'a', guard)).toBe('sending');
+      await claims.release(key, 'a');
+      await store.inbox.receive(anEvent({ status, proof: null }));
+      expect(await claims.markSending(key, 'a', guard)).toBe('contradicted');
+      expect(await claims.markSending(key, 'a', { ...guard, orUntrusted: false })).toBe('sending');
+    },
+  );
+
   it('is listed with the others of its flow, oldest first', async () => {
     for (const reference of ['r9', 'r1', 'r1.refund']) await claims.reserve({ ...key, reference }, attempt('a'));
     expect((await claims.ofFlow('bridge-transfer/r1')).map((claim) => claim.reference)).toEqual([

@@ -71,7 +71,7 @@ describe('the activities that decide about money', () => {
   });
 
   describe('a refund of ours', () => {
-    const refund = async (status: string, proof: 'capability' | null) => {
+    const refund = async (status: string, proof: 'capability' | null, by: 'input' | 'person' = 'input') => {
       const reference = newReference('refund');
       const flowId = `bridge-transfer/${reference}`;
       await store.inbox.receive(anEvent({ flowId, reference, status, proof, contentHash: flowId }));
@@ -82,7 +82,7 @@ describe('the activities that decide about money', () => {
       const terms = { receiverAddress: '0xa', chain: 'CELO', token: 'USDC', cryptoAmount: '7.5' };
       const pin = await pinOf({ store, account: 'default' });
       const { outcome } = await asActivity(() =>
-        made.submitRefund({ flowId, reference: `${reference}.refund`, pin, ...terms }),
+        made.submitRefund({ flowId, by, reference: `${reference}.refund`, pin, ...terms }),
       );
       return { kind: outcome.kind, sent };
     };
@@ -90,6 +90,14 @@ describe('the activities that decide about money', () => {
     it.each(['COMPLETED', 'REFUNDED'])('is not sent once a trusted %s lies in the inbox', async (status) => {
       expect(await refund(status, 'capability')).toEqual({ kind: 'contradicted', sent: 0 });
     });
+
+    it.each(['COMPLETED', 'REFUNDED'])(
+      'is not sent by the input alone once an untrusted %s lies there, and sent if a person orders it',
+      async (status) => {
+        expect(await refund(status, null)).toEqual({ kind: 'contradicted', sent: 0 });
+        expect(await refund(status, null, 'person')).toEqual({ kind: 'accepted', sent: 1 });
+      },
+    );
 
     it('is sent after a trusted FAILED', async () => {
       expect(await refund('FAILED', 'capability')).toEqual({ kind: 'accepted', sent: 1 });

@@ -3,19 +3,23 @@ import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import { compareAmounts, isPositiveAmount } from '../../src/money.js';
 import type { Flow } from '../engine/flow.js';
 import type { Transfer } from './transfer.js';
+
 const REFUND_SUFFIX = '.refund';
+
+/** A refund that somebody has yet to order. */
+export type RefundTerms = Omit<RefundOrder, 'by'>;
 
 /**
  * What a refund by `sendCrypto` would be, or a sentence that says why there can be none. We send back no more than what
  * came in, only in the same token on the same chain, and only to an address of that chain.
  */
-export function refundTerms(flow: Flow, transfer: Transfer): RefundOrder | string {
+export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | string {
   const refund = transfer.deposit?.refund;
   if (refund == null || refund.fallbackAddress === null || refund.cryptoAmount === null) {
     return "the refund terms are not known: the deposit's answer was lost, or they name no address and amount";
   }
   const { chain, token } = transfer.input;
-  const order: RefundOrder = {
+  const order: RefundTerms = {
     flowId: flow.flowId,
     pin: transfer.pin,
     reference: flow.reference + REFUND_SUFFIX,
@@ -32,14 +36,14 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundOrder | strin
 const word = (text: string) => text.trim().toUpperCase();
 
 /** A bridge knows chains and tokens that a crypto send does not. */
-function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundOrder): string | undefined {
+function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundTerms): string | undefined {
   if (!CHAINS.some((known) => known === chain)) return `crypto cannot be sent on ${chain || 'a chain without a name'}`;
   if (!TOKENS.some((known) => known === token)) return `${token || 'a token without a name'} cannot be sent`;
   if (receiverAddress === '') return 'its address is empty';
   return isAboveZero(cryptoAmount) ? undefined : `its amount is ${cryptoAmount}`;
 }
 
-function otherThanPaidIn({ chain, token, cryptoAmount }: RefundOrder, { input }: Transfer): string | undefined {
+function otherThanPaidIn({ chain, token, cryptoAmount }: RefundTerms, { input }: Transfer): string | undefined {
   if (word(input.token) !== token) return `${input.token} was paid in, and the refund is in ${token}`;
   if (word(input.chain) !== chain) return `it was paid in on ${input.chain}, and the refund is on ${chain}`;
   const { crypto_amount: paid, amount_msat: paidMsat } = input.crypto_payment;

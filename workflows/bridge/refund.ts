@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 import type { RefundOrder } from '../../activities/types.js';
-import { contradictsFailure, endStep, refundRefusal } from '../../src/protocol/decisions.js';
+import { contradictsFailure, endStep, refundRefusal, type TrustedSay } from '../../src/protocol/decisions.js';
 import { type Outcome, addressFact } from '../../src/protocol/messages.js';
 import { PAYMENT_WORDS } from '../../src/protocol/statuses.js';
 import { flowIdOf } from '../../src/protocol/vocabulary.js';
@@ -9,10 +9,11 @@ import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { park } from '../engine/park.js';
 import { REFUND_WAIT_MS, SUBMIT, submitPolicy, REFUND_CONFIRM_MS } from '../engine/policies.js';
+import { readInbox } from '../engine/inbox.js';
 import { submit } from '../engine/submit.js';
 import { parkAndLook, pollStatus } from '../engine/look.js';
 import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
-import { refundTerms } from './refund-terms.js';
+import { refundTerms, type RefundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
 import { brief, decideConflict, endEvidence, isRefunded, bridgeState, type Transfer } from './transfer.js';
 import type { Post } from '../engine/post.js';
@@ -55,7 +56,7 @@ function refundOverdueAtMs(flow: Flow, transfer: Transfer): number {
 async function askForRefund(
   flow: Flow,
   transfer: Transfer,
-  terms: RefundOrder | string,
+  terms: RefundTerms | string,
   why: string,
 ): Promise<Outcome> {
   const evidence = {
@@ -74,18 +75,15 @@ async function askForRefund(
   return askForRefund(flow, transfer, terms, terms);
 }
 
-async function sendRefund(
-  flow: Flow,
-  transfer: Transfer,
-  order: RefundOrder,
-  by: 'input' | 'person',
-): Promise<Outcome> {
+async function sendRefund(flow: Flow, transfer: Transfer, terms: RefundTerms, by: RefundOrder['by']): Promise<Outcome> {
+  const order = { ...terms, by };
   const refusal = refundRefusal({ ...endEvidence(transfer), by, termsStand: true });
   if (refusal !== null) return askForRefund(flow, transfer, order, refusal);
   // It has a time of its own, where the flow's own is over.
   if (flow.deadlinePassed) flow.extendDeadline();
   flow.enter('refunding', `sending the refund of ${order.cryptoAmount} ${order.token}`);
   const submitted = await sentOrWhyNot(flow, postOf(flow, transfer, order));
+  if (submitted instanceof HeldBack) return askForRefund(flow, transfer, terms, submitted.message);
   if (typeof submitted === 'string') return askForRefund(flow, transfer, submitted, submitted);
   switch (submitted.kind) {
     case 'accepted':
@@ -109,6 +107,10 @@ async function sendRefund(
 function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
   const { reference, flowId, pin } = order;
   let claim = { operation: 'sendCrypto', reference, flowId, fingerprint: '', pin };
+  const trusted = (): TrustedSay => {
+    if (isRefunded(transfer)) return 'shown';
+    return bridgeState(transfer).kind === 'conflict' ? 'other' : 'nothing';
+  };
   return {
     get claim() {
       return claim;
@@ -121,14 +123,16 @@ function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
         flow.timeScale,
       ).submitRefund(order);
       claim = { ...claim, fingerprint };
+      if (outcome.kind === 'contradicted' && order.by === 'input') {
+        // The event may not have come to the flow yet.
+        await readInbox(flow);
+        if (trusted() === 'nothing') throw new HeldBack();
+      }
       return outcome;
     },
     settleMs: transfer.windows.settleMs,
     expect: { cryptoAmount: order.cryptoAmount, receiverAddress: order.receiverAddress },
-    trusted() {
-      if (isRefunded(transfer)) return 'shown';
-      return bridgeState(transfer).kind === 'conflict' ? 'other' : 'nothing';
-    },
+    trusted,
     claimed: () => contradictsFailure(endEvidence(transfer).claimed),
     // They act already.
     readEvents: () => undefined,
@@ -140,11 +144,18 @@ function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
   };
 }
 
+/** An untrusted event was enough not to send what nobody ordered; its claim stays free for a person's order. */
+class HeldBack extends Error {
+  override readonly name = 'HeldBack';
+  override readonly message = 'an unverified event claims another ending';
+}
+
 /** Or why it cannot be sent as it is: the refund stays due, so that alone must not end the flow. */
 async function sentOrWhyNot(flow: Flow, post: Post) {
   try {
     return await submit(flow, post);
   } catch (error) {
+    if (error instanceof HeldBack) return error;
     const refusal = error instanceof ActivityFailure ? error.cause : undefined;
     if (refusal instanceof ApplicationFailure && refusal.nonRetryable === true) return refusal.message;
     throw error;

@@ -58,7 +58,7 @@ export function endEvidence(transfer: Transfer): EndEvidence {
     ENDINGS.filter((ending) => words.includes(ending.toUpperCase()));
   return {
     proven: endings(transfer.statuses.seen),
-    claimed: endings(transfer.unverified.map(({ status }) => status)),
+    claimed: endings(transfer.unverified.map(({ status }) => status?.toUpperCase() ?? null)),
     fundsHeld: fundsHeld(transfer),
   };
 }

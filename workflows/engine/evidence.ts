@@ -1,5 +1,6 @@
 import type { TrustedSay } from '../../src/protocol/decisions.js';
 import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
+import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
 import { sameAmount } from '../../src/money.js';
 import { park } from './park.js';
 import type { Flow } from './flow.js';
@@ -42,7 +43,10 @@ export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {
   return mismatches.length > 0 ? 'other' : 'nothing';
 }
 
-/** Anyone may post untrusted events: only so many are kept and reported, so that forgeries cannot fill the history. */
+/**
+ * Anyone may post untrusted events: only so many are kept and reported, so that forgeries cannot fill the history. The
+ * first of each ending is kept beside them: it vetoes what the flow would do by itself.
+ */
 const MAX_UNVERIFIED = 20;
 
 /** Lets the flow's events act from now on; those that came early are taken first, in order. */
@@ -95,11 +99,16 @@ function take(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEven
 
 function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
   if (rules.seen(event) && rules.differs(event).length === 0) return 'duplicate';
-  if (evidence.unverified.length < MAX_UNVERIFIED) {
+  if (evidence.unverified.length < MAX_UNVERIFIED || isFirstOfItsEnding(evidence, event)) {
     evidence.unverified = [...evidence.unverified, event];
     flow.note(`unverified ${event.status ?? '(no status)'}: kept, moves nothing`, whoSays(event));
   }
   return 'unverified';
+}
+
+function isFirstOfItsEnding({ unverified }: Evidence, { status }: FlowEvent): boolean {
+  const words = wordsOfSameEnding(status);
+  return words.length > 0 && !unverified.some((kept) => words.includes(kept.status?.toUpperCase() ?? ''));
 }
 
 /** A trusted event with the same status makes the unverified ones that match it more than a claim. */

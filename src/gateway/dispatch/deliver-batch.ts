@@ -4,7 +4,7 @@ import type { FlowEvent, FlowReport } from '../../protocol/messages.js';
 import type { EventVerdict, InboxBatch, InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { SignalOutcome } from '../../temporal/start-flow.js';
-import { classifyOfAnyKind, type Meaning } from '../../protocol/statuses.js';
+import { classifyOfAnyKind, wordsOfSameEnding, type Meaning } from '../../protocol/statuses.js';
 import type { FlowState } from '../../protocol/vocabulary.js';
 import {
   UNTIL_KEY_COMES_MS,
@@ -126,7 +126,10 @@ async function setConflictsAside({ inbox, logger }: DeliverDeps, batch: InboxBat
   return readable;
 }
 
-/** Anyone can post untrusted events: past the first few they stay in the inbox, and cannot fill a flow's history. */
+/**
+ * Anyone can post untrusted events: past the first few they stay in the inbox, and cannot fill a flow's history. The first
+ * of each ending is shown all the same: it vetoes what the flow would do by itself.
+ */
 async function limitUntrusted(
   { inbox }: DeliverDeps,
   flowId: string,
@@ -135,7 +138,15 @@ async function limitUntrusted(
   const untrusted = readable.filter(({ row }) => row.proof === null);
   if (untrusted.length === 0) return readable;
   const taken = await inbox.untrustedTaken(flowId, MOST_UNTRUSTED);
-  const flood = new Set(untrusted.slice(Math.max(0, MOST_UNTRUSTED - taken)).map(({ row }) => row.id));
+  const room = Math.max(0, MOST_UNTRUSTED - taken);
+  const shown = untrusted.slice(0, room).map(({ row }) => row.status?.toUpperCase() ?? '');
+  const flood = new Set<string>();
+  for (const { row } of untrusted.slice(room)) {
+    const words = wordsOfSameEnding(row.status);
+    const isKnown = words.some((word) => shown.includes(word)) || (await inbox.hasShownUntrusted(flowId, words));
+    if (words.length === 0 || isKnown) flood.add(row.id);
+    else shown.push(...words);
+  }
   const detail = `Not shown to the flow: it has ${MOST_UNTRUSTED} untrusted events already. Replay it if it is genuine.`;
   await inbox.settle([...flood].map((id) => ({ id, state: 'unverified' as const, detail })));
   return readable.filter(({ row }) => !flood.has(row.id));
