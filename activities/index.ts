@@ -80,6 +80,12 @@ function createUpkeepActivities(deps: ActivityDeps) {
       await client.workflow.getHandle(order.flowId, info.workflowExecution?.runId).cancel();
     },
 
+    /**
+     * Nothing, on the money queue: for cards, which another queue sends. Whoever stops or slows the money queue so stops or
+     * slows them, too.
+     */
+    takeTurn: () => Promise.resolve(),
+
     /** A parked flow is never forgotten: once a day it says so in the log, which alerts can watch. */
     async remindParked(order: { flowId: string; reason: string; since: string }): Promise<void> {
       deps.log.warn(order, 'a flow is parked and waits for a person');

@@ -59,6 +59,7 @@ async function attemptOnce(flow: Flow, payment: Payment, { claim }: StepTerms): 
   const scheduleToStartTimeout = Math.max(CARD_WORKER_START_MS, flow.scaled(CARD_LIFE_MS));
   const policy = submitPolicy({ ...CARD_SUBMIT, scheduleToStartTimeout }, payment.windows);
   try {
+    await act({ ...CARD_SUBMIT, scheduleToStartTimeout }, 'Wait for a turn', flow.timeScale).takeTurn();
     return await act({ ...policy, taskQueue }, summary, flow.timeScale).submitCardDeposit({
       flowId: flow.flowId,
       input: payment.input,
@@ -68,7 +69,7 @@ async function attemptOnce(flow: Flow, payment: Payment, { claim }: StepTerms): 
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     // Refused before anything was sent, for a reason that ends the flow.
     if (error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true) throw error;
-    return { kind: 'card-gone', why: 'the gateway that kept the card did not answer' };
+    return { kind: 'card-gone', why: 'money is stopped, or the gateway that kept the card did not answer' };
   }
 }
 

@@ -4,7 +4,7 @@
  * One party that hangs holds up no other: each queue has workers' slots of its own.
  *
  * - `flows`: the workflows, and their own short steps: the input, a quote, our store.
- * - `money`: what moves money: the POSTs under claims. (Cards go by the queue of the gateway that keeps them.)
+ * - `money`: what moves money: the POSTs under claims. A card goes by the queue of the gateway that keeps it, once it had its turn here.
  * - `lookups`: what may be asked of the service again: statuses, and reports of settlements.
  * - `callbacks`: what goes out to callers.
  */
@@ -19,6 +19,7 @@ const QUEUE_OF: Readonly<Record<string, Queue>> = {
   submitBridgeDeposit: 'money',
   submitRefund: 'money',
   submitStep: 'money',
+  takeTurn: 'money',
   awaitStatus: 'lookups',
   lookAtPost: 'lookups',
   lookAtStatus: 'lookups',

@@ -10,7 +10,17 @@ import { safeFailures } from './safe-failure.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
 import { bundledCode } from './workflow-bundle.js';
 
-interface WorkerOptions {
+/** What a worker takes on, and how much of it at a time. */
+export interface WorkerShare {
+  /** Those that this worker serves. @default all */
+  readonly queues?: readonly Queue[];
+  /** Activities at a time, by queue. @default the SDK's 100 each */
+  readonly slots?: Partial<Readonly<Record<Queue, number>>>;
+  /** Starts on the money queue per second, by all workers together. @default no limit */
+  readonly moneyPerSecond?: number | undefined;
+}
+
+interface WorkerOptions extends WorkerShare {
   /** The `TEMPORAL_*` variables. */
   readonly variables: Readonly<Record<string, string>>;
   readonly namespace: string;
@@ -21,12 +31,6 @@ interface WorkerOptions {
   readonly bundlePath?: string;
   /** The one that flows are started on; the others are named after it. @default TASK_QUEUE */
   readonly taskQueue?: string;
-  /** Those that this worker serves. @default all */
-  readonly queues?: readonly Queue[];
-  /** Activities at a time, by queue. @default the SDK's 100 each */
-  readonly slots?: Partial<Readonly<Record<Queue, number>>>;
-  /** Starts on the money queue per second, by all workers together. @default no limit */
-  readonly moneyPerSecond?: number | undefined;
   readonly identity?: string;
 }
 
@@ -65,7 +69,7 @@ type Work = Pick<SdkWorkerOptions, 'activities' | 'workflowBundle' | 'taskQueue'
 
 /** Workers that live and end together: where one ends badly, the process does not go on with a part of its work. */
 async function runningWorkers(
-  options: Omit<WorkerOptions, 'bundlePath' | 'taskQueue'>,
+  options: Omit<WorkerOptions, 'bundlePath' | 'taskQueue' | keyof WorkerShare>,
   works: readonly Work[],
 ): Promise<RunningWorker> {
   installRuntime(options.log);
@@ -129,7 +133,7 @@ async function workflowBundle(path: string | undefined): Promise<{ codePath: str
   return { code: await bundledCode(workflowsPath) };
 }
 
-export interface CardWorkerOptions extends Omit<WorkerOptions, 'bundlePath' | 'taskQueue' | 'queues'> {
+export interface CardWorkerOptions extends Omit<WorkerOptions, 'bundlePath' | 'taskQueue' | keyof WorkerShare> {
   /** The cards of this process, and the task queue on which only it works. */
   readonly cards: CardSource & { readonly queue: string };
 }

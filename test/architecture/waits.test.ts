@@ -25,6 +25,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/engine/activities.ts act(READ': 'the deadline, by unlessStopped around it',
 
   'workflows/card-deposit.ts act({ ...policy': 'one attempt, with schedule-to-start and start-to-close',
+  'workflows/card-deposit.ts act({ ...CARD_SUBMIT': 'one attempt, with schedule-to-start and start-to-close',
   'workflows/refund-invoice.ts act(READ': 'nothing that can be away: it decodes what it is given',
   'workflows/engine/run-flow.ts act(STORE': 'the Temporal server, which runs this very workflow',
   'workflows/callback-delivery.ts act(CALLBACK': 'CALLBACK_TRIED_FOR_MS, by which the activity gives up',

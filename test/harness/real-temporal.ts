@@ -15,8 +15,8 @@ export function openRealTemporal(options: TestTemporalOptions): TestTemporal {
     client: temporal.client,
     address,
     pass: (ms) => sleep(ms),
-    worker: (activities) =>
-      startWorker({ ...works, activities, bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '', taskQueue }),
+    worker: (activities, share) =>
+      startWorker({ ...works, ...share, activities, bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '', taskQueue }),
     cardWorker: (activities, cards) => startCardWorker({ ...works, activities, cards }),
     close: () => temporal.close(),
   };

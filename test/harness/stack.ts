@@ -20,6 +20,7 @@ import { openAt } from '../store/temporary-store.js';
 import { ACCOUNT, keyring as testKeys, NAMESPACE, SERVICE_TOKEN, SETTLEMENT_SECRET } from './fixed.js';
 import { openGateway, type TestGateway } from './gateway.js';
 import { openService, type Between, type Control } from './service.js';
+import type { WorkerShare } from '../../src/temporal/worker.js';
 import type { TestTemporal, TestTemporalOptions, TestWorker } from './temporal.js';
 
 export type { Answer } from './service.js';
@@ -77,7 +78,7 @@ export interface Stack extends Control {
   startFlow(kind: FlowKind, reference: string, input: Record<string, unknown>): Promise<WorkflowHandle>;
   /** Ends every flow that is still open: one that is parked goes on asking, and skipped time must wait for each question. */
   terminateAll(): Promise<void>;
-  worker(deps?: Partial<ActivityDeps>): Promise<TestWorker>;
+  worker(deps?: Partial<ActivityDeps>, share?: WorkerShare): Promise<TestWorker>;
   /** A worker for the cards that a gateway keeps; whoever starts it stops it. */
   cardWorker(cards: CardSource & { readonly queue: string }, deps?: Partial<ActivityDeps>): Promise<TestWorker>;
   /** Lets this much of the flows' time pass: at once if time can be skipped. */
@@ -175,8 +176,8 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
     };
     later.deps = deps;
 
-    const worker = async (more: Partial<ActivityDeps> = {}): Promise<TestWorker> => {
-      const running = await temporal.worker({ ...deps, ...more });
+    const worker = async (more: Partial<ActivityDeps> = {}, share?: WorkerShare): Promise<TestWorker> => {
+      const running = await temporal.worker({ ...deps, ...more }, share);
       closing.push(() => running.shutdown().catch(() => undefined));
       return running;
     };

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { ActivityDeps, CardSource } from '../../activities/index.js';
-import type { RunningWorker } from '../../src/temporal/worker.js';
+import type { RunningWorker, WorkerShare } from '../../src/temporal/worker.js';
 import type { LogSink } from '../../src/temporal/sdk-logger.js';
 
 export type TestWorker = Pick<RunningWorker, 'ended' | 'shutdown'>;
@@ -13,8 +13,8 @@ export interface TestTemporal {
   readonly address: string;
   /** Lets this much of the flows' time pass: at once if time can be skipped. */
   readonly pass: (ms: number) => Promise<void>;
-  /** A worker for all flow kinds. */
-  readonly worker: (deps: ActivityDeps) => Promise<TestWorker>;
+  /** A worker for all flow kinds. In the virtual one slots have no number. */
+  readonly worker: (deps: ActivityDeps, share?: WorkerShare) => Promise<TestWorker>;
   /** A worker for the cards of one gateway. */
   readonly cardWorker: (deps: ActivityDeps, cards: CardSource & { readonly queue: string }) => Promise<TestWorker>;
   readonly close: () => Promise<void>;

@@ -1,11 +1,19 @@
-import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, sleep, TimeoutFailure } from '@temporalio/workflow';
 import type { Quote, SubmitOutcome, BridgeDepositAnswer } from '../../activities/types.js';
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch, trustedSay } from '../engine/evidence.js';
 import { endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
-import { MAX_REQUOTES, QUOTE_MARGIN_MS, QUOTED_SUBMIT, READ, submitPolicy } from '../engine/policies.js';
+import {
+  MAX_REQUOTES,
+  QUOTE_MARGIN_MS,
+  QUOTED_SUBMIT,
+  READ,
+  submitPolicy,
+  UNTAKEN_PAUSE_MOST_MS,
+  UNTAKEN_PAUSE_MS,
+} from '../engine/policies.js';
 import { holdBack, submitUntilDeadline, voidUnsent } from '../engine/stop.js';
 import { submit } from '../engine/submit.js';
 import { quoteInWords, whyWorse } from './prepare.js';
@@ -55,12 +63,18 @@ function postOf(flow: Flow, transfer: Transfer): Post {
   const { fingerprint, pin } = transfer;
   const claim = { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin };
   let requotes = 0;
+  let untaken = 0;
   return {
     claim,
     noun: 'the deposit',
-    send: () => depositOnce(flow, transfer),
-    prepareAgain(because) {
-      requotes = because === 'ordered' ? 0 : requotes + 1;
+    async send() {
+      const outcome = await depositOnce(flow, transfer);
+      untaken = outcome === NOT_TAKEN ? untaken + 1 : 0;
+      return outcome;
+    },
+    async prepareAgain(because) {
+      if (untaken > 0) await pauseUntaken(flow, claim, untaken);
+      else requotes = because === 'ordered' ? 0 : requotes + 1;
       const tooOften = requotes > MAX_REQUOTES ? 'Every quote expired before it could be used' : null;
       return quoteAgain(flow, transfer, claim, tooOften);
     },
@@ -88,9 +102,18 @@ async function depositOnce(flow: Flow, transfer: Transfer): Promise<SubmitOutcom
     });
   } catch (error) {
     // No worker took it in time. An earlier attempt may have sent: the next submit asks the claim, as always.
-    if (error instanceof ActivityFailure && isScheduleToStart(error.cause)) return { kind: 'quote-expired', by: 'us' };
+    if (error instanceof ActivityFailure && isScheduleToStart(error.cause)) return NOT_TAKEN;
     throw error;
   }
+}
+
+const NOT_TAKEN: SubmitOutcome = { kind: 'quote-expired', by: 'us' };
+
+/** Money is stopped, or its queue is behind: no reason to fail. It is quoted again until the deadline, ever more slowly. */
+async function pauseUntaken(flow: Flow, claim: GuardedClaim, untaken: number): Promise<void> {
+  if (untaken === 1) flow.note('no worker took the deposit while its quote was young: money is stopped, or is behind');
+  const pauseMs = Math.min(UNTAKEN_PAUSE_MS * 2 ** (untaken - 1), UNTAKEN_PAUSE_MOST_MS);
+  await submitUntilDeadline(flow, claim, () => sleep(flow.scaled(pauseMs), { summary: 'Wait for a worker' }));
 }
 
 function isScheduleToStart(cause: unknown): boolean {

@@ -59,8 +59,19 @@ export const CARD_WORKER_START_MS = 5 * SECOND;
 /** The first pause after an attempt that was proven not sent; each further one is twice as long. */
 export const CARD_PAUSE_MS = SECOND;
 
-/** A quoted deposit that waits longer than this for a worker is not started: its quote would be too old. */
-export const QUOTED_SUBMIT: ActivityOptions = { ...SUBMIT, scheduleToStartTimeout: 5 * SECOND };
+/**
+ * A quoted deposit that waits longer than this for a worker is not started: its quote would be too old. It goes before what
+ * can wait.
+ */
+export const QUOTED_SUBMIT: ActivityOptions = {
+  ...SUBMIT,
+  scheduleToStartTimeout: 5 * SECOND,
+  priority: { priorityKey: 1 },
+};
+
+/** Before a deposit that no worker took is quoted again; each further pause is twice as long, up to the most. */
+export const UNTAKEN_PAUSE_MS = 5 * SECOND;
+export const UNTAKEN_PAUSE_MOST_MS = MINUTE;
 
 /** Our own store only. */
 export const STORE: ActivityOptions = {

@@ -118,9 +118,9 @@ export function openVirtualTemporal(): TestTemporal {
       const late = await ask('pass', () => runningPastDeadline(server, timeline.nowMs));
       if (late.length > 0) throw new Error(`I14: running past their deadline: ${late.join(', ')}`);
     },
-    async worker(deps: ActivityDeps) {
+    async worker(deps: ActivityDeps, { queues = QUEUES } = {}) {
       const workers = await Promise.all(
-        QUEUES.map((queue) => work(taskQueueOf(MAIN_QUEUE, queue), activitiesOn(deps, queue))),
+        queues.map((queue) => work(taskQueueOf(MAIN_QUEUE, queue), activitiesOn(deps, queue))),
       );
       const ended = Promise.all(workers.map((worker) => worker.ended)).then(() => undefined);
       return { ended, shutdown: async () => void (await Promise.all(workers.map((worker) => worker.shutdown()))) };

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { cardQueueOf, cardTokenOf } from '../../src/flows/capability.js';
+import type { Queue } from '../../src/protocol/task-queues.js';
+import { cardDepositInput } from '../flows/cards/card-bench.js';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { endOf, reportOf, untilFlow } from '../harness/reports.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import cryptoSend from '../kinds/crypto-send.js';
+
+const MINUTE_MS = 60_000;
+const ALL_BUT_MONEY: readonly Queue[] = ['flows', 'lookups', 'callbacks'];
+
+describe('while nobody serves the money queue', () => {
+  let bench: Stack;
+  beforeEach(async () => {
+    bench = await openStack({ time: 'skipping', worker: false });
+    await bench.worker({}, { queues: ALL_BUT_MONEY });
+  });
+  afterEach(() => bench.close());
+
+  const started = async (more: Record<string, unknown> = {}) => {
+    const [transfer, send] = [newReference('transfer'), newReference('send')];
+    return {
+      transfer: await bench.start(transferInput(transfer, more)),
+      send: await bench.startFlow('crypto-send', send, { ...cryptoSend.input(send), ...more }),
+      executions: async () => [
+        await bench.executions('createBridgeDeposit', transfer),
+        await bench.executions('sendCrypto', send),
+      ],
+    };
+  };
+
+  test('flows wait, none ends, and nothing is sent; then each is sent once', async () => {
+    const { transfer, send, executions } = await started();
+    await bench.pass(30 * MINUTE_MS);
+    for (const handle of [transfer, send]) expect((await reportOf(handle)).view.state).toBe('running');
+    expect(await executions()).toEqual([0, 0]);
+    const told = (await reportOf(transfer)).view.timeline.map(({ detail }) => detail);
+    expect(told).toContain('no worker took the deposit while its quote was young: money is stopped, or is behind');
+    // Quoted again once a minute in the end: neither the service nor the history is flooded.
+    expect(told.filter((detail) => detail.startsWith('quoted again')).length).toBeLessThan(40);
+
+    await bench.worker({}, { queues: ['money'] });
+    await bench.pass(2 * MINUTE_MS);
+    await untilFlow(transfer, ({ view }) => view.stage === 'tracking');
+    expect((await endOf(send)).view.state).toBe('completed');
+    expect(await executions()).toEqual([1, 1]);
+  });
+
+  test('flows end at their deadlines with nothing moved, and what waited for them is never sent', async () => {
+    const { transfer, send, executions } = await started({ deadlineSeconds: 600 });
+    for (const handle of [transfer, send]) {
+      expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
+    }
+    await bench.worker({}, { queues: ['money'] });
+    await bench.pass(2 * MINUTE_MS);
+    expect(await executions()).toEqual([0, 0]);
+  });
+
+  test('a card gets no turn, and is not sent by the gateway that keeps it', async () => {
+    const reference = newReference('card');
+    const cardToken = cardTokenOf(cardQueueOf(randomBytes(24)), randomBytes(32));
+    const handle = await bench.startFlow('card-deposit', reference, cardDepositInput(reference, { cardToken }));
+    expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'card_details_expired' });
+    expect(await activitiesOf(handle)).toContain('takeTurn');
+    expect(await activitiesOf(handle)).not.toContain('submitCardDeposit');
+  });
+});
+
+async function activitiesOf(handle: WorkflowHandle): Promise<readonly unknown[]> {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? []);
+}

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { endOf, untilFlow } from '../harness/reports.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { until } from '../harness/until.js';
+import cryptoSend from '../kinds/crypto-send.js';
+
+/** Of each queue, so that two lookups that hang take all places that lookups have. */
+const SLOTS = 2;
+
+const hanging: (() => void)[] = [];
+let isSlow = true;
+function letGo(): void {
+  isSlow = false;
+  for (const answer of hanging) answer();
+}
+
+let bench: Stack;
+beforeAll(async () => {
+  bench = await openStack({ worker: false });
+});
+afterAll(async () => {
+  // A worker does not end while they hang.
+  letGo();
+  await bench.close();
+});
+
+test('lookups that hang take the places of lookups alone: money goes on', async () => {
+  const getCryptoSend: typeof bench.service.getCryptoSend = async (...asked) => {
+    if (isSlow) await new Promise<void>((resolve) => hanging.push(resolve));
+    return bench.service.getCryptoSend(...asked);
+  };
+  const slots = { flows: SLOTS, money: SLOTS, lookups: SLOTS, callbacks: SLOTS };
+  await bench.worker({ service: { ...bench.service, getCryptoSend } }, { slots });
+
+  const started = async (word: string) => {
+    const reference = newReference(word);
+    return bench.startFlow('crypto-send', reference, { ...cryptoSend.input(reference), timeScale: 0.02 });
+  };
+  const asking = await Promise.all(Array.from({ length: 2 * SLOTS }, () => started('asking')));
+  await until('lookups to hang in all places', () => hanging.length === SLOTS);
+
+  // Each of these is quoted and sent, beside them.
+  const transfers = await Promise.all(
+    Array.from({ length: 2 * SLOTS }, () => bench.start(transferInput(newReference('beside')))),
+  );
+  for (const transfer of transfers) await untilFlow(transfer, ({ view }) => view.stage === 'tracking');
+  expect(hanging).toHaveLength(SLOTS);
+
+  letGo();
+  for (const handle of asking) expect((await endOf(handle)).view.state).toBe('completed');
+});
