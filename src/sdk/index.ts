@@ -1,5 +1,5 @@
 /** `import { Towline } from 'towline'`: the client for backends. */
-export { Towline } from './towline.js';
+export { Towline, type StartedFlow } from './towline.js';
 export type { TowlineOptions } from './options.js';
 export type { CallOptions } from './request.js';
 export type { WaitOptions } from './wait.js';

@@ -35,7 +35,7 @@ interface GatewayRequest {
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
   /** JSON as text, so that the digits of an amount arrive as they were written. */
   readonly body?: string | undefined;
-  /** A start: its 409 says that the reference belongs to another request. */
+  /** A start: its 409 says that the reference belongs to another request, its 200 that the flow was there already. */
   readonly isStart?: boolean;
   /** How long the gateway itself may take, besides the way to it. @default 30,000 */
   readonly withinMs?: number;
@@ -70,7 +70,9 @@ async function requestGateway(access: GatewayAccess, request: GatewayRequest): P
   });
   const json = parsed(answer.text);
   const isGood = answer.status >= 200 && answer.status < 300;
-  if (isGood && json !== undefined) return json;
+  if (isGood && json !== undefined) {
+    return isStart ? { ...(json as object), alreadyStarted: answer.status === 200 } : json;
+  }
   throw (
     (isGood ? undefined : refusalOf(answer, json, isStart)) ??
     new UnreachableError(access.url, 'what answers there is no gateway', { wasNotSent: false })

@@ -32,6 +32,11 @@ import {
 } from './wait.js';
 import { InvalidError } from './errors.js';
 
+/** `alreadyStarted`: the same input had started it before, and this start sent nothing. So it reads after a lost answer, too. */
+export interface StartedFlow extends Flow {
+  readonly alreadyStarted: boolean;
+}
+
 /**
  * Towline over the gateway's HTTP, for backends. Flows are named by their id, `{kind}/{reference}`.
  *
@@ -54,12 +59,16 @@ export class Towline {
   }
 
   /**
-   * Starts a flow, or finds the one that the same input started before.
+   * Starts a flow, or finds the one that the same input started before: `alreadyStarted` then.
    * @throws InvalidError; OtherRequestError where the reference belongs to a flow with another content
    */
-  start<Kind extends FlowKind>(kind: Kind, input: FlowInput<Kind> | JsonText, options?: CallOptions): Promise<Flow> {
+  start<Kind extends FlowKind>(
+    kind: Kind,
+    input: FlowInput<Kind> | JsonText,
+    options?: CallOptions,
+  ): Promise<StartedFlow> {
     const path = `/flows/${encodeURIComponent(kind)}`;
-    return this.#calls.post<Flow>(path, textOf(input), { ...options, isSafe: true, isStart: true });
+    return this.#calls.post<StartedFlow>(path, textOf(input), { ...options, isSafe: true, isStart: true });
   }
 
   /** The flow as it is now. */

@@ -62,6 +62,17 @@ describe('the exit code tells how a flow ended:', () => {
   });
 });
 
+test('a start of what runs already says so beside the flow: nothing was sent', async () => {
+  const started = (status: number) => {
+    gateway.answer(status, view('running'));
+    return run(['start', 'bridge-transfer', '-', '--json'], env, '{}');
+  };
+  const first = await started(201);
+  expect(first).toMatchObject({ code: 0, err: '' });
+  expect(JSON.parse(first.out)).toEqual(view('running'));
+  expect(await started(200)).toEqual({ ...first, err: 'Already started by the same input: this start sent nothing.' });
+});
+
 describe('what the gateway refuses is told in its own words:', () => {
   test('409 exits with 1', async () => {
     gateway.answer(409, { success: false, message: 'The flow refused it: money may have moved.', data: {} });

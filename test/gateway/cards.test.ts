@@ -204,7 +204,7 @@ describe('cards at a gateway', () => {
     ['number, not of digits', { number: '3782 8224 6310 OO05' }, 'card.number', 'must have 12 to 19 digits'],
     ['number, not text', { number: 378282246310005 }, 'card.number', 'must be text'],
     ['cvv, too long', { cvv: '73911' }, 'card.cvv', 'must have 3 or 4 digits'],
-    ['cvv, missing', { cvv: undefined }, 'card.cvv', 'must be text'],
+    ['cvv, missing', { cvv: undefined }, 'card.cvv', 'is missing'],
     ['expiryMonth', { expiryMonth: '13' }, 'card.expiryMonth', 'must be a month, 01 to 12'],
     ['expiryYear', { expiryYear: '204' }, 'card.expiryYear', 'must be a year of two or four digits'],
   ])('are refused by the name of their %s', async (_, wrong, path, message) => {

@@ -87,6 +87,16 @@ describe('the flow operations', () => {
     expect(answer).toMatchObject({ status: 400, body: { success: false } });
     const paths = answer.body['data'].errors.map(({ path }: { path: string }) => path);
     expect(paths.toSorted()).toEqual(['amount', 'provider_reference_id', 'settlement.amount']);
+    const wrong = { referenceId: 'r-1', fiatAmount: true, currency: 'XXX', receiverAddress: 7, foo: 1, 'a b': 1 };
+    expect((await tested.post('/flows/onramp', wrong, SHOP)).body['data'].errors).toEqual([
+      { path: 'fiatAmount', message: 'must be of the type string or number' },
+      { path: 'currency', message: expect.stringMatching(/^must be one of KES, GHS, /) },
+      { path: 'chain', message: 'is missing' },
+      { path: 'token', message: 'is missing' },
+      { path: 'receiverAddress', message: 'must be of the type string' },
+      { path: 'foo', message: 'is not known here' },
+      { path: '…', message: 'is not known here' },
+    ]);
     expect((await tested.post('/flows/no-such-kind', {}, SHOP)).status).toBe(404);
     expect((await tested.post('/flows/constructor', {}, SHOP)).status).toBe(404);
     // A kind that is there, and a body that lacks everything.
@@ -212,6 +222,8 @@ describe('the flow operations', () => {
       (await tested.post('/codec/decode', { payloads: [] }, headers)).status,
     ];
     expect(await statuses({ authorization: 'Bearer nobody' })).toEqual([401, 401, 401, 401, 401, 401, 401]);
+    expect((await show(path, { authorization: 'Bearer nobody' })).body['message']).toContain('none of this gateway');
+    expect((await show(path, {})).body['message']).toContain('Send the header "Authorization: Bearer"');
     expect(await statuses(SHOP)).toEqual([400, 404, 403, 200, 403, 403, 403]);
     expect(await statuses(ANN)).toEqual([400, 404, 404, 200, 404, 404, 200]);
     expect(await statuses({ authorization: 'Bearer secret-of-root' })).toEqual([400, 404, 404, 200, 404, 404, 200]);

@@ -90,5 +90,5 @@ function eventTable(look: Pick<CliContext, 'colors'>, events: readonly ShownEven
     receivedAt,
     repeats === 0 ? '' : String(repeats),
   ]);
-  return plainTable(look, ['event', 'state', 'door', 'says', 'proof', 'flow', 'received', 'repeats'], rows);
+  return plainTable(look, ['event', 'state', 'source', 'status', 'proof', 'flow', 'received', 'repeats'], rows);
 }

@@ -29,7 +29,8 @@ export function addStartCommand(program: Command, run: RunCommand, context: CliC
       run(async () => {
         const input = await jsonText(context, file);
         const gateway = createGatewayClient(gatewayAccess(context.env));
-        const started = await gateway.start(kind, new JsonText(input));
+        const { alreadyStarted, ...started } = await gateway.start(kind, new JsonText(input));
+        if (alreadyStarted) context.err('Already started by the same input: this start sent nothing.');
         const view = options.wait ? await gateway.wait(started.flowId, { outageMs: 0 }) : started;
         print(context, options, view, (shown) => flowText(context, shown));
         return options.wait ? exitCodeOf(view.state) : EXIT.done;

@@ -171,13 +171,15 @@ async function give(
       logger.info({ flowId: address.flowId, order: order.update, actor: order.order.actor }, 'a person gave an order');
       return view;
     case 'no-answer':
-      throw new Refusal(503, 'No worker took the order yet. Look at the flow before you repeat it.', { reference }, 5);
+      throw new Refusal(503, 'No worker took the order yet. Check the flow before retrying.', { reference }, 5);
     case 'refused': {
       // What is wrong with the order's content is no question of where the flow stands.
       if (CONTENT_PROBLEMS.includes(outcome.type)) throw new Refusal(400, outcome.message, { reference });
       const actions = view.parked?.actions ?? [];
       const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
-      throw new Refusal(409, `The flow refused it: ${outcome.message.replace(/\.$/, '')}. ${legal}`, {
+      // Who ordered an unknown action was given the list by the flow itself.
+      const more = outcome.type === 'unknown_action' && actions.length > 0 ? '' : ` ${legal}`;
+      throw new Refusal(409, `The flow refused it: ${outcome.message.replace(/\.$/, '')}.${more}`, {
         reference,
         actions,
       });

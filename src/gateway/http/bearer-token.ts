@@ -66,7 +66,7 @@ export function createTokenCheck(
       const token = among([...tokens(), ...besides]) ?? among(tokens('now'));
       if (token === undefined) {
         ofGuesses.take(networkOf(request.ip));
-        throw new TokenRefusal();
+        throw new TokenRefusal(given === undefined ? 'no-token' : 'unknown-token');
       }
       if (rank(token.role) < rank(role)) {
         throw new Refusal(403, `This needs a token of the role ${role}; ${token.name} has the role ${token.role}.`);

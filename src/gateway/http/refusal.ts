@@ -39,8 +39,12 @@ export class Refusal extends Error {
 
 /** Thrown if a request has no token that the gateway knows: the answer says which scheme it takes (RFC 6750, section 3). */
 export class TokenRefusal extends Refusal {
-  constructor() {
-    super(401, 'Send the header "Authorization: Bearer" with a gateway token.');
+  constructor(sent: 'no-token' | 'unknown-token') {
+    const none = 'Send the header "Authorization: Bearer" with a gateway token.';
+    super(
+      401,
+      sent === 'no-token' ? none : 'The token is none of this gateway: use the secret of one of its GATEWAY_TOKENS.',
+    );
   }
 }
 
