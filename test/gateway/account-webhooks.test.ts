@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { KINDS } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
 import { type Stack, withStack } from '../end-to-end/stack.js';
 
@@ -9,6 +10,8 @@ const DEPOSIT = 'transaction.deposit.status.updated';
 /** Signed: a tampered copy would otherwise be as good as the capability that it came by. */
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const WITHDRAWAL = 'transaction.withdrawal.status.updated';
+/** Whose record is what `kyc.status.changed` reports. */
+const CHECKS = KINDS.filter(({ record }) => record === 'getKycStatus');
 
 describe('an account webhook', () => {
   let tested: GatewayUnderTest;
@@ -46,10 +49,10 @@ describe('an account webhook', () => {
     expect(rows.every((row) => row.source === 'webhook' && row.proof === 'capability')).toBe(true);
   });
 
-  it('kyc.status.changed finds the check of its record, which claims nothing', async () => {
+  it.each(CHECKS)('kyc.status.changed finds the $kind of its record, which claims nothing', async ({ kind }) => {
     const kycId = newReference();
     await post('kyc.status.changed', { kycId, status: 'APPROVED', kycStatus: true });
-    expect(await rowsOf(`kyc-check/${kycId}`)).toMatchObject([{ status: 'APPROVED', state: 'waiting' }]);
+    expect(await rowsOf(`${kind}/${kycId}`)).toMatchObject([{ status: 'APPROVED', state: 'waiting' }]);
   });
 
   it('of the bridge is told by its own spelling of the reference, as before', async () => {
@@ -188,11 +191,14 @@ describe('flows that the service tells about', () => {
     expect(sources).toEqual(new Set(by === 'callback alone' ? ['callback'] : ['callback', 'webhook']));
   });
 
-  it('a check completes by its webhook within its first quarter of an hour, in which it does not look twice', async () => {
-    const kycId = newReference();
-    expect((await run('kyc-check', { kycId }, kycId))['state']).toBe('completed');
-    expect(await settled('kyc-check', kycId)).toMatchObject([{ source: 'webhook', state: 'applied' }]);
-  });
+  it.each(CHECKS)(
+    'a $kind completes by its webhook within the quarter of an hour in which it does not look twice',
+    async ({ kind, input }) => {
+      const kycId = newReference();
+      expect((await run(kind, input(kycId), kycId))['state']).toBe('completed');
+      expect(await settled(kind, kycId)).toMatchObject([{ source: 'webhook', state: 'applied' }]);
+    },
+  );
 
   it('the early, the repeated and the tampered-with change nothing, and every event is accounted for', async () => {
     await stack.control('POST', '/adversary', { duplicate: 1, early: 1, tampered: 1 });

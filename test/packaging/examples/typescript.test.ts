@@ -8,6 +8,7 @@ import { startSandbox } from '../../../src/sandbox/sandbox.js';
 import { Towline } from '../../../src/sdk/index.js';
 import { installedProject, type InstalledProject } from './installed-project.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
+import { KINDS } from '../../harness/kinds.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 jest.setTimeout(300_000);
@@ -28,15 +29,14 @@ const towline = new Towline({ baseUrl: 'http://127.0.0.1:1', token: 'x' });
 const bank = { accountNumber: '1', bankCode: '0250', country: 'ZAF' };
 const mobileMoney = { phoneNumber: '+254712345678', providerNetwork: 'MPESA' } as const;
 export const started: Promise<Flow>[] = [
-  towline.start('kyc-check', { kycId: 'k-1' }),
+${KINDS.map(({ kind, input }) => `  towline.start('${kind}', ${JSON.stringify(input('r-1'))}),`).join('\n')}
   towline.start('invoice-payment', { referenceId: 'i-1', currency: 'KES', amount: '10.50', bank, payment: { mobileMoney } }),
   towline.start('invoice-payment', { referenceId: 'i-2', currency: 'KES', amount: '10.50', mobileMoney }),
   towline.pay('invoice-payment/i-1', { mobileMoney }),
   towline.start('bridge-transfer', new JsonText('{}')),
   // @ts-expect-error a kind that there is not
   towline.start('teleport', { referenceId: 'x' }),
-  // @ts-expect-error the reference of a KYC check is its id
-  towline.start('kyc-check', { referenceId: 'x' }),
+${KINDS.map(({ kind }) => `  // @ts-expect-error a reference alone, under a name of no kind\n  towline.start('${kind}', { reference: 'x' }),`).join('\n')}
   // @ts-expect-error an amount that is missing
   towline.start('invoice-payment', { referenceId: 'i-1', currency: 'KES', bank }),
   // @ts-expect-error a currency that there is not
