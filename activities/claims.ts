@@ -3,6 +3,7 @@ import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import type { ClaimRef, Pin } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
+import type { ParkAction } from '../src/protocol/vocabulary.js';
 
 /** What a flow does to its claims between submits. All are safe to repeat. */
 export function createClaimActivities(deps: ActivityDeps) {
@@ -41,9 +42,26 @@ export function createClaimActivities(deps: ActivityDeps) {
       });
     },
 
-    /** Another send that was ordered is off; a claim that is in `sending` or further is left alone. */
+    /**
+     * Another send that was ordered is off; a claim that is in `sending` or further is left alone. False where an attempt may
+     * still send.
+     */
     holdBack: (order: ClaimRef & { order: ClaimOrder }): Promise<boolean> =>
-      storing(() => claims.recordDecision(keyOf(order), 'held-back', order.order)),
+      own(order, async (key) => {
+        await claims.recordDecision(key, 'held-back', order.order);
+        return isUnsendable((await claims.get(key))?.phase);
+      }),
+
+    /**
+     * A person said how it ended: nobody sends under this claim any more, not even after a reset of the flow. What was never
+     * sent is void; what may have been sent is not sent again. The claim's phase: `reserved` where an attempt may still send.
+     */
+    closeByOrder: (order: ClaimRef & { action: ParkAction; order: ClaimOrder }): Promise<ClaimPhase> =>
+      own(order, async (key) => {
+        const phase = await claims.voidUnsent(key, unsent(order), order.order.note);
+        await claims.recordDecision(key, order.action, order.order);
+        return (await claims.get(key))?.phase ?? phase;
+      }),
 
     /** `void` where it could be closed: by a person's word, or because the right to send was never asked for. */
     async closeNotExecuted(order: ClaimRef & { order: ClaimOrder }): Promise<ClaimPhase> {
@@ -56,6 +74,8 @@ export function createClaimActivities(deps: ActivityDeps) {
     },
   };
 }
+
+const isUnsendable = (phase: ClaimPhase | undefined): boolean => phase !== undefined && phase !== 'reserved';
 
 /** For the flow's first activity: the deployment that the flow belongs to from now on. */
 export async function pinOf({ store, account }: Pick<ActivityDeps, 'store' | 'account'>): Promise<Pin> {

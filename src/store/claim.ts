@@ -88,7 +88,10 @@ export interface ClaimStore {
     unless?: ContradictionGuard,
   ): Promise<'sending' | 'fenced' | 'contradicted'>;
 
-  /** `sending(owner) → reserved(owner)`: only after a proven not-sent error. False where it was not ours. */
+  /**
+   * `sending(owner) → reserved(owner)`: only after a proven not-sent error. False where it was not ours, or where a person
+   * has said meanwhile how its flow ended: then it stays in `sending`, and is not sent.
+   */
   release(key: ClaimKey, owner: string): Promise<boolean>;
 
   /**

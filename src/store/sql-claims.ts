@@ -13,6 +13,10 @@ const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
 const SENDS_ORDERED = `(SELECT COUNT(*) FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
     AND o.action = 'send-again')`;
+/** A person said how its flow ended. */
+const ENDED_BY_ORDER = `EXISTS (SELECT 1 FROM claim_orders o
+    WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
+    AND o.action NOT IN ('send-again', 'held-back'))`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
 
 /** Who names no epoch is of the present one. */
@@ -107,7 +111,7 @@ export function createSqlClaims(deps: {
       changed(key, [
         {
           sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL
-                WHERE ${OF_KEY} AND phase = 'sending' AND owner = ?`,
+                WHERE ${OF_KEY} AND phase = 'sending' AND owner = ? AND NOT ${ENDED_BY_ORDER}`,
           params: [...values(key), owner],
         },
       ]),

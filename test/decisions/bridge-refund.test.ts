@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowEvent } from '../../src/protocol/messages.js';
-import { noted, openDecisionBench, parked, resolve } from './bench.js';
+import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { NotSentError } from '../../src/service-client/index.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
@@ -12,8 +14,15 @@ const untrusted = (status: string): FlowEvent => trusted(status, { trusted: fals
 
 describe('a refund that the input orders', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  /** Whether the service cannot be reached for a refund. */
+  let isAway = false;
   beforeAll(async () => {
-    decisions = await openDecisionBench(() => ({}));
+    decisions = await openDecisionBench((service) => ({
+      sendCrypto: async (body) => {
+        if (isAway) throw new NotSentError('sendCrypto', 'refused');
+        return service.sendCrypto(body);
+      },
+    }));
   });
   afterAll(() => decisions.close());
 
@@ -24,6 +33,9 @@ describe('a refund that the input orders', () => {
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return { reference, refund: `${reference}.refund`, handle };
   };
+
+  const claimOf = (reference: string) =>
+    decisions.store.claims.get({ account: ACCOUNT, operation: 'sendCrypto', reference });
 
   test.each(['COMPLETED', 'REFUNDED', 'completed'])(
     'is held back by an untrusted %s that comes behind more untrusted events than a flow keeps',
@@ -62,6 +74,31 @@ describe('a refund that the input orders', () => {
       await noted(handle, /the refund was accepted/);
       expect(await decisions.executions('sendCrypto', refund)).toBe(1);
       await handle.terminate();
+    },
+  );
+
+  test('that never left by the deadline is void once a person marks it as refunded', async () => {
+    isAway = true;
+    const { refund, handle } = await tracked('never-left', { deadlineSeconds: 7_200 });
+    await handle.signal('events', [failed()]);
+    expect((await parked(handle)).parked?.reason).toBe('refund_unknown');
+    expect(await claimOf(refund)).toMatchObject({ phase: 'reserved' });
+    // The flow looks on while it is parked, and parks anew: an order that meets that moment is given again.
+    while ((await resolve(handle, 'mark-refunded').catch(() => undefined)) === undefined) await parked(handle);
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+    isAway = false;
+    expect(await claimOf(refund)).toMatchObject({ phase: 'void' });
+  });
+
+  test.each(['mark-refunded', 'close-without-refund', 'mark-completed'])(
+    'is void after %s where it was needed, so that no reset of the flow sends it',
+    async (action) => {
+      const { refund, handle } = await tracked('ordered', { refund: { auto: false } });
+      await handle.signal('events', [failed()]);
+      expect((await parked(handle)).parked?.reason).toBe('refund_needed');
+      await resolve(handle, action);
+      await ended(handle);
+      expect(await claimOf(refund)).toMatchObject({ phase: 'void' });
     },
   );
 });

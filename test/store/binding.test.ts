@@ -110,6 +110,8 @@ describeStores('a worker', (kind) => {
         () => activities.recordAnswer({ ...asked, answer: {} }),
         () => activities.recordRejection({ ...asked, owner: 'a', rejection: { httpStatus: 400, message: 'no' } }),
         () => activities.orderSendAgain({ ...asked, order }),
+        () => activities.holdBack({ ...asked, order }),
+        () => activities.closeByOrder({ ...asked, action: 'mark-refunded', order }),
         () => activities.closeNotExecuted({ ...asked, order }),
         () =>
           inActivity(() =>
@@ -125,7 +127,7 @@ describeStores('a worker', (kind) => {
         await expect(act()).rejects.toMatchObject(refusal);
       }
       expect(posts).toBe(0);
-      expect(warnings).toHaveLength(7);
+      expect(warnings).toHaveLength(9);
       expect(warnings[0]).toContain(what === 'another account' ? 'the account other, not default' : what);
       expect(await submit(depsOf(store), claim)).toMatchObject({ kind: 'accepted' });
     },

@@ -4,7 +4,7 @@ import { compareAmounts, isPositiveAmount } from '../../src/money.js';
 import type { Flow } from '../engine/flow.js';
 import type { Transfer } from './transfer.js';
 
-const REFUND_SUFFIX = '.refund';
+export const refundReferenceOf = (reference: string): string => `${reference}.refund`;
 
 /** A refund that somebody has yet to order. */
 export type RefundTerms = Omit<RefundOrder, 'by'>;
@@ -22,7 +22,7 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | strin
   const order: RefundTerms = {
     flowId: flow.flowId,
     pin: transfer.pin,
-    reference: flow.reference + REFUND_SUFFIX,
+    reference: refundReferenceOf(flow.reference),
     receiverAddress: refund.fallbackAddress.trim(),
     // The answer's words are free text.
     chain: word(refund.chain ?? chain),

@@ -13,9 +13,10 @@ import { readInbox } from '../engine/inbox.js';
 import { submit } from '../engine/submit.js';
 import { parkAndLook, pollStatus } from '../engine/look.js';
 import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
+import { askAboutFailed, decideConflict } from './ask.js';
 import { refundTerms, type RefundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
-import { brief, decideConflict, endEvidence, isRefunded, bridgeState, type Transfer } from './transfer.js';
+import { brief, endEvidence, isRefunded, bridgeState, type Transfer } from './transfer.js';
 import type { Post } from '../engine/post.js';
 
 /**
@@ -59,14 +60,14 @@ async function askForRefund(
   terms: RefundTerms | string,
   why: string,
 ): Promise<Outcome> {
-  const evidence = {
+  const evidence = () => ({
     why,
     refund: typeof terms === 'string' ? null : { ...terms, receiverAddress: masked(terms.receiverAddress) },
     cryptoPaid: endEvidence(transfer).fundsHeld,
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
-  };
+  });
   const isDecided = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
-  const decision = await park(flow, 'refund_needed', evidence, isDecided);
+  const decision = await askAboutFailed(flow, transfer, 'refund_needed', evidence, isDecided);
   if (decision === 'decided')
     return isRefunded(transfer) ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
   if (decision.action !== 'refund-now') return endFromDecision(decision);
@@ -172,7 +173,8 @@ async function refundConfirmed(flow: Flow, transfer: Transfer, order: RefundOrde
 
 async function refundFailed(flow: Flow, transfer: Transfer, why: string): Promise<Outcome> {
   flow.note(`the refund failed: ${why}`, 'service');
-  const decision = await park(flow, 'refund_failed', { why }, () => isRefunded(transfer));
+  const isDecided = () => isRefunded(transfer);
+  const decision = await askAboutFailed(flow, transfer, 'refund_failed', () => ({ why }), isDecided);
   return decision === 'decided' ? refundedElsewhere(flow, transfer) : endFromDecision(decision);
 }
 

@@ -6,9 +6,10 @@ import type { Flow } from '../engine/flow.js';
 import { continueFlowAsNew, tooLong } from '../engine/run-flow.js';
 import { park } from '../engine/park.js';
 import { FAILURE_GRACE_MS } from '../engine/policies.js';
+import { decideConflict } from './ask.js';
 import { reportPending } from './report.js';
 import type { Ending } from './statuses.js';
-import { brief, decideConflict, rulesOf, bridgeState, type Transfer, type TransferCarried } from './transfer.js';
+import { brief, rulesOf, bridgeState, type Transfer, type TransferCarried } from './transfer.js';
 import { checkInbox } from '../engine/inbox.js';
 import { fundsHeld } from './refund-due.js';
 

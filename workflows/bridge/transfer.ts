@@ -2,8 +2,6 @@ import type { BridgeDepositAnswer, Pin, Quote, Windows } from '../../activities/
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { ENDINGS, type EndEvidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
-import { endFromDecision } from '../engine/flow-end.js';
-import { park } from '../engine/park.js';
 import type { Flow, FlowCarried } from '../engine/flow.js';
 import {
   handleEvents,
@@ -66,20 +64,6 @@ export function endEvidence(transfer: Transfer): EndEvidence {
 export function isRefunded(transfer: Transfer): boolean {
   const now = bridgeState(transfer);
   return now.kind === 'ended' && now.ending === 'REFUNDED';
-}
-
-/** What is proven or claimed excludes one another: a person says how it ended. */
-export async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
-  const { unverified } = transfer;
-  const evidence = {
-    proven: transfer.statuses.seen,
-    ...(unverified.length === 0 ? {} : { claimed: unverified.map(brief) }),
-    why:
-      bridgeState(transfer).kind === 'conflict'
-        ? 'trusted events prove endings that exclude one another'
-        : 'an unverified event claims another ending than the one that is proven',
-  };
-  return endFromDecision(await park(flow, 'conflict', evidence));
 }
 
 /** An event, for a person's eyes. */

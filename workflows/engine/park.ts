@@ -17,6 +17,8 @@ export interface ParkOptions {
   readonly lookAgain?: () => Promise<void>;
   /** Why an order cannot be carried out by what is known at that moment; null: it can. */
   readonly refusalOf?: (order: Resolution) => string | null;
+  /** What the order needs done before it holds; why that could not be done, or null. */
+  readonly secure?: (order: Resolution) => Promise<string | null>;
 }
 
 const DECIDED = 'what is proven by now decides';
@@ -34,7 +36,7 @@ export async function park(
   reason: ParkReason,
   evidence: Readonly<Record<string, unknown>>,
   decided: () => boolean = () => false,
-  { without = [], lookAgain, refusalOf = () => null }: ParkOptions = {},
+  { without = [], lookAgain, refusalOf = () => null, secure = async () => null }: ParkOptions = {},
 ): Promise<Resolution | 'decided'> {
   const since = new Date().toISOString();
   const legal: readonly ParkAction[] = PARK_ACTIONS[reason];
@@ -55,6 +57,8 @@ export async function park(
     await readInbox(flow);
     if (!decided()) await lookAgain?.();
   }
+  const whyNot = (): string | null => (order === null ? null : decided() ? DECIDED : refusalOf(order));
+  const why = order === null ? null : (whyNot() ?? (await secure(order)) ?? whyNot());
   flow.resolution = null;
   flow.parked = null;
   showState(null);
@@ -62,7 +66,6 @@ export async function park(
     flow.note(flow.stop === null ? 'a late event decided' : 'stopped while it was parked');
     return 'decided';
   }
-  const why = decided() ? DECIDED : refusalOf(order);
   if (why === null) {
     flow.note(`${order.action}: ${order.note}`, order.actor);
     return order;

@@ -12,7 +12,7 @@ import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
 import { park } from './park.js';
 import { LAST_LOOK, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
-import { holdBack } from './stop.js';
+import { closeByOrder, holdBack } from './stop.js';
 import { AT_LEAST_MS, observed, within } from './waits.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
@@ -130,12 +130,16 @@ async function askPerson(
     },
     // Against proof an order is refused, and proof goes on.
     refusalOf: ({ action }) => refusalOf(action as PostOrder, evidenceOf(post, still, now)),
+    secure: async (order) => (MARKS.includes(order.action) ? closeByOrder(flow, post.claim, order) : null),
   });
   if (decision === 'decided' && asking.settled()) return decide(flow, post, still, await asking.promise);
   asking.cancel();
   if (decision === 'decided') return decide(flow, post, still, now);
   return carryOut(flow, post, still, decision);
 }
+
+/** With one of these no attempt sends any more, whatever was ordered before. */
+const MARKS: readonly ParkAction[] = ['mark-completed', 'mark-refunded'];
 
 async function carryOut(
   flow: Flow,
@@ -146,12 +150,9 @@ async function carryOut(
   switch (action as PostOrder) {
     case 'send-again':
       return sendAgain(flow, post, open, actor, note);
-    // Another send may have been ordered before: with this order it is off, for later attempts, too.
     case 'mark-completed':
-      await holdBack(flow, post.claim, { actor, note });
       throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed by ${actor}: ${note}` });
     case 'mark-refunded':
-      await holdBack(flow, post.claim, { actor, note });
       throw new FlowEnd({ state: 'refunded', reason: null, detail: `Marked as refunded by ${actor}: ${note}` });
     case 'close-not-executed':
       return close(flow, post, open, { actor, note });

@@ -7,7 +7,7 @@ import { act } from './activities.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
 import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
-import type { GuardedClaim } from './messages.js';
+import type { GuardedClaim, Resolution } from './messages.js';
 
 /**
  * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,
@@ -109,7 +109,28 @@ const BY_DEADLINE: ClaimOrder = { actor: 'deadline', note: 'not sent again by th
  * the flow in the UI.
  */
 export async function holdBack(flow: Flow, claim: GuardedClaim, order: ClaimOrder): Promise<void> {
-  await within(flow, STORE_PATIENCE_MS, () =>
+  const isHeld = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Take back the order to send again', flow.timeScale).holdBack({ ...claim, order }),
   );
+  if (isHeld !== true) flow.note('an attempt that is under way may still send');
+}
+
+/**
+ * A person says how the flow ended: from then on nobody sends under the claim, not even after a reset of the flow. Returns why
+ * the order cannot be carried out, or null.
+ */
+export async function closeByOrder(
+  flow: Flow,
+  claim: GuardedClaim,
+  { action, actor, note }: Resolution,
+): Promise<string | null> {
+  const phase = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Close the claim to further sends', flow.timeScale).closeByOrder({
+      ...claim,
+      action,
+      order: { actor, note },
+    }),
+  );
+  if (phase === undefined) return 'the store does not answer, so that a later attempt could still send: order it again';
+  return phase === 'reserved' ? 'an attempt to send is under way: order it again' : null;
 }

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { createClaimActivities, pinOf } from '../../activities/claims.js';
+import type { ActivityDeps } from '../../activities/deps.js';
+import { createRefundActivities } from '../../activities/refund.js';
+import type { ClaimRef, RefundOrder } from '../../activities/types.js';
+import { NotSentError } from '../../src/service-client/index.js';
+import type { Store } from '../../src/store/store.js';
+import { depsOver } from './deciding-activities.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const order = { actor: 'ada', note: 'refunded by hand' };
+const ended = { action: 'mark-refunded', order } as const;
+
+describeStores('a refund whose flow a person says has ended', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let deps: ActivityDeps;
+  let refund: RefundOrder;
+  let claim: ClaimRef;
+  let posts: number;
+  /** What becomes of a POST. */
+  let post: () => Promise<unknown>;
+  const away = () => Promise.reject(new NotSentError('sendCrypto', 'refused'));
+
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    posts = 0;
+    post = async () => ({ n: (posts += 1) });
+    deps = depsOver(store, { service: { sendCrypto: () => post() } });
+    const flowId = 'bridge-transfer/r1';
+    const pin = await pinOf(deps);
+    const terms = { receiverAddress: '0xa', chain: 'CELO', token: 'USDC', cryptoAmount: '7.5' };
+    refund = { flowId, by: 'input', pin, reference: 'r1.refund', ...terms };
+    claim = { operation: 'sendCrypto', reference: 'r1.refund', flowId, fingerprint: '', pin };
+  });
+  afterEach(() => temporary.remove());
+
+  const submitted = async () => (await createRefundActivities(deps).submitRefund(refund)).outcome.kind;
+  const phase = async () =>
+    (await store.claims.get({ account: 'default', operation: 'sendCrypto', reference: 'r1.refund' }))?.phase;
+
+  it('is not sent by a later attempt where none was ever made, nor where the only one never left', async () => {
+    const activities = createClaimActivities(deps);
+    post = away;
+    await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
+    expect(await phase()).toBe('reserved');
+    expect(await activities.closeByOrder({ ...claim, ...ended })).toBe('void');
+    post = async () => ({ n: (posts += 1) });
+    expect(await submitted()).toBe('void');
+    expect(posts).toBe(0);
+
+    const untouched = { ...claim, reference: 'r2.refund' };
+    expect(await activities.closeByOrder({ ...untouched, ...ended })).toBe('void');
+    refund = { ...refund, reference: 'r2.refund' };
+    expect(['void', 'other-request']).toContain(await submitted());
+    expect(posts).toBe(0);
+  });
+
+  it('is not sent by an attempt that was under way then, and turns out not to have left', async () => {
+    post = async () => {
+      expect(await createClaimActivities(deps).closeByOrder({ ...claim, ...ended })).toBe('sending');
+      return away();
+    };
+    await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
+    expect(await phase()).toBe('sending');
+    post = async () => ({ n: (posts += 1) });
+    expect(await submitted()).toBe('unknown');
+    expect(posts).toBe(0);
+  });
+
+  it('is not sent where another send was ordered before', async () => {
+    const activities = createClaimActivities(deps);
+    post = async () => Promise.reject(new Error('reset'));
+    expect(await submitted()).toBe('unknown');
+    expect(await activities.orderSendAgain({ ...claim, order })).toBe(true);
+    expect(await activities.closeByOrder({ ...claim, ...ended })).toBe('sending');
+    post = async () => ({ n: (posts += 1) });
+    expect(await submitted()).toBe('unknown');
+    expect(await activities.holdBack({ ...claim, order })).toBe(true);
+    expect(posts).toBe(0);
+  });
+
+  it('can be sent again by an order, after one that the deadline took back', async () => {
+    const activities = createClaimActivities(deps);
+    post = away;
+    await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
+    // Nothing was ever sent: the attempt that waits may still do so, and the caller is told.
+    expect(await activities.holdBack({ ...claim, order })).toBe(false);
+    expect(await activities.orderSendAgain({ ...claim, order })).toBe(true);
+    await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
+    post = async () => ({ n: (posts += 1) });
+    expect(await submitted()).toBe('accepted');
+    expect(posts).toBe(1);
+  });
+});

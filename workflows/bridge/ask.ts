@@ -1,0 +1,56 @@
+import type { ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
+import type { Flow } from '../engine/flow.js';
+import type { GuardedClaim, Resolution } from '../engine/messages.js';
+import { endFromDecision } from '../engine/flow-end.js';
+import { park } from '../engine/park.js';
+import { closeByOrder } from '../engine/stop.js';
+import { refundReferenceOf } from './refund-terms.js';
+import { bridgeState, brief, type Transfer } from './transfer.js';
+
+/** A person's last word on a transfer: after it no refund is sent, not even after a reset of the flow. */
+const ENDS: readonly ParkAction[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
+
+/**
+ * Asks a person about a transfer that failed, until an order can be carried out or what comes decides.
+ *
+ * @param evidence as it is whenever the transfer is shown
+ */
+export async function askAboutFailed(
+  flow: Flow,
+  transfer: Transfer,
+  reason: ParkReason,
+  evidence: () => Readonly<Record<string, unknown>>,
+  decided: () => boolean = () => false,
+): Promise<Resolution | 'decided'> {
+  for (;;) {
+    const decision = await park(flow, reason, evidence(), decided, {
+      secure: async (order) => (ENDS.includes(order.action) ? closeRefund(flow, transfer, order) : null),
+    });
+    if (decision !== 'decided' || decided()) return decision;
+  }
+}
+
+function closeRefund(flow: Flow, { pin }: Transfer, order: Resolution): Promise<string | null> {
+  const { reference, flowId } = flow;
+  const claim: GuardedClaim = {
+    operation: 'sendCrypto',
+    reference: refundReferenceOf(reference),
+    flowId,
+    fingerprint: '',
+    pin,
+  };
+  return closeByOrder(flow, claim, order);
+}
+
+/** What is proven or claimed excludes one another: a person says how it ended. */
+export async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
+  const evidence = () => ({
+    proven: transfer.statuses.seen,
+    ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
+    why:
+      bridgeState(transfer).kind === 'conflict'
+        ? 'trusted events prove endings that exclude one another'
+        : 'an unverified event claims another ending than the one that is proven',
+  });
+  return endFromDecision(await askAboutFailed(flow, transfer, 'conflict', evidence));
+}
