@@ -51,7 +51,9 @@ function bridgeEvent(body: unknown): EventReading | undefined {
   add('amountMsat', event.crypto_payment?.amount_msat, DECIMAL);
   add('cryptoReceivedAt', event.crypto_payment?.received_at, /^[\d:TZ.+-]{10,40}$/);
   add('failureStage', event.failure_details?.failure_stage, WORD);
-  add('refundStatus', event.refund_details?.refund_status, WORD);
+  const refundStatus = event.refund_details?.refund_status;
+  add('refundStatus', refundStatus, WORD);
+  if (typeof refundStatus === 'string' && !WORD.test(refundStatus)) facts['refundStatus'] = 'unreadable';
   add('refundCryptoAmount', event.refund_details?.refund_crypto_amount, DECIMAL);
   if (event.refund_details !== null && event.refund_details !== undefined) facts['refundAnnounced'] = 'true';
   return {

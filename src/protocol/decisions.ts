@@ -181,6 +181,8 @@ export interface RefundEvidence extends EndEvidence {
   readonly by: 'input' | 'person';
   /** Amount, token and address are known, sendable, and no more than what came in. */
   readonly termsStand: boolean;
+  /** The failure says of the service's own refund that it is done or under way, or says it in a word that is not known. */
+  readonly theirsBegun: boolean;
 }
 
 /** Why a refund by us may not be sent; null where it may. */
@@ -191,6 +193,7 @@ export function refundRefusal(refund: RefundEvidence): string | null {
   if (!refund.termsStand) return 'its terms do not stand';
   if (refund.by === 'person') return null;
   if (refund.fundsHeld !== 'shown') return 'nothing shows that the crypto was paid';
+  if (refund.theirsBegun) return "the service's own refund may be done or under way";
   return contradictsFailure(refund.claimed) ? 'an unverified event claims another ending' : null;
 }
 

@@ -101,4 +101,22 @@ describe('a refund that the input orders', () => {
       expect(await claimOf(refund)).toMatchObject({ phase: 'void' });
     },
   );
+
+  test.each([
+    ['trusted', true],
+    ['untrusted', false],
+  ])("is held back where a %s FAILED says that the service's own is done", async (_, isTrusted) => {
+    const { refund, handle } = await tracked('theirs-begun');
+    const said = failed({ refundStatus: 'COMPLETED', refundCryptoAmount: '7.5' });
+    await handle.signal('events', isTrusted ? [said] : [{ ...said, trusted: false, proof: null }, failed()]);
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'refund_needed',
+      evidence: isTrusted
+        ? { why: expect.stringMatching(/service's own refund may be done/), theirRefund: 'COMPLETED' }
+        : { why: expect.stringMatching(/unverified/) },
+    });
+    expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+    await resolve(handle, 'mark-refunded');
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+  });
 });

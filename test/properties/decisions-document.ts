@@ -109,11 +109,17 @@ function refunds(): string {
     EVIDENCE.map((fundsHeld) => {
       const end: EndEvidence = { proven: ['failed'], claimed: claimed === 'failed' ? [] : [claimed], fundsHeld };
       const answers = (['input', 'person'] as const).map(
-        (by) => refundRefusal({ ...end, by, termsStand: true }) ?? 'sent',
+        (by) => refundRefusal({ ...end, by, termsStand: true, theirsBegun: false }) ?? 'sent',
       );
       return [words(end.claimed), fundsHeld, ...answers];
     }),
   );
+  const begun = { proven: ['failed'], claimed: [], fundsHeld: 'shown', termsStand: true, theirsBegun: true } as const;
+  rows.push([
+    "nothing, but the failure says that the service's refund is done or under way",
+    'shown',
+    ...(['input', 'person'] as const).map((by) => refundRefusal({ ...begun, by }) ?? 'sent'),
+  ]);
   return section(
     'A refund by us, after a proven failure',
     'Its terms stand: known, sendable, no more than what came in, the same token, an address of the same method.',

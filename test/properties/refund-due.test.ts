@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
 import { trusted } from '../harness/inputs.js';
-import { fundsHeld } from '../../workflows/bridge/refund-due.js';
+import { factsTogether, fundsHeld, refundBegun } from '../../workflows/bridge/refund-due.js';
 
 describe('a refund', () => {
   it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'] as const)('is due after %s and a bare FAILED', (status) => {
@@ -15,6 +15,22 @@ describe('a refund', () => {
       const statuses = foldStatus(NOTHING_SEEN, 'FAILED');
       expect(fundsHeld({ failure: trusted('FAILED', { facts }), statuses })).toBe('shown');
     },
+  );
+
+  it.each(['COMPLETED', 'Success', 'PROCESSING', 'IN_PROGRESS', 'initiated', 'SENT', 'a word of tomorrow'])(
+    'may be made by the service already where a FAILED says %j of it, in whatever order the events come',
+    (refundStatus) => {
+      const said = { refundAnnounced: 'true', refundStatus };
+      for (const other of [{}, { refundAnnounced: 'true' }, { refundAnnounced: 'true', refundStatus: 'PENDING' }]) {
+        expect(refundBegun(factsTogether(said, other))).toBe(true);
+        expect(refundBegun(factsTogether(other, said))).toBe(true);
+      }
+    },
+  );
+
+  it.each(['PENDING', 'FAILED', 'not_started', 'REJECTED', ' '])(
+    'is announced at most where a FAILED says %j of it',
+    (refundStatus) => expect(refundBegun({ refundAnnounced: 'true', refundStatus })).toBe(false),
   );
 
   it('is ruled out only by a stage before the payment; a bare FAILED leaves it open', () => {

@@ -9,6 +9,19 @@ import { cryptoWasPaid, type SeenStatuses } from './statuses.js';
  */
 const BEFORE_PAYMENT = /^(deposit|deposit_initiated|fiat_deposit|fiat_collection|collection|quote|rate|kyc)$/i;
 
+/**
+ * What says that the service's own refund is announced at most, or came to nothing. Any other word may mean that it is
+ * done or under way: a refund by us could be the second one.
+ */
+const NOT_BEGUN =
+  /^(pending|none|not[ _-]?(started|initiated|applicable|required)|failed|rejected|declined|cancell?ed)$/i;
+
+/** Whether the service's own refund may be done or under way, by a FAILED event. */
+export function refundBegun(facts: Facts): boolean {
+  const said = facts['refundStatus']?.trim();
+  return said !== undefined && said !== '' && !NOT_BEGUN.test(said);
+}
+
 interface Failed {
   readonly failure: FlowEvent | null;
   readonly statuses: SeenStatuses;
@@ -34,7 +47,9 @@ function owesRefund(facts: Facts): boolean {
   );
 }
 
-/** The facts of two FAILED events together; where they contradict one another, those that owe the customer a refund. */
+/** The facts of two FAILED events together; where they contradict one another, those that owe the customer a refund, or may have made it. */
 export function factsTogether(first: Facts, second: Facts): Facts {
-  return owesRefund(second) && !owesRefund(first) ? { ...first, ...second } : { ...second, ...first };
+  const together = owesRefund(second) && !owesRefund(first) ? { ...first, ...second } : { ...second, ...first };
+  const begun = [first, second].find(refundBegun)?.['refundStatus'];
+  return begun === undefined ? together : { ...together, refundStatus: begun };
 }

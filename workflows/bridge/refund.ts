@@ -13,6 +13,7 @@ import { readInbox } from '../engine/inbox.js';
 import { submit } from '../engine/submit.js';
 import { parkAndLook, pollStatus } from '../engine/look.js';
 import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
+import { refundBegun } from './refund-due.js';
 import { askAboutFailed, decideConflict } from './ask.js';
 import { refundTerms, type RefundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
@@ -64,6 +65,7 @@ async function askForRefund(
     why,
     refund: typeof terms === 'string' ? null : { ...terms, receiverAddress: masked(terms.receiverAddress) },
     cryptoPaid: endEvidence(transfer).fundsHeld,
+    theirRefund: transfer.failure?.facts['refundStatus'] ?? null,
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
   });
   const isDecided = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
@@ -78,7 +80,8 @@ async function askForRefund(
 
 async function sendRefund(flow: Flow, transfer: Transfer, terms: RefundTerms, by: RefundOrder['by']): Promise<Outcome> {
   const order = { ...terms, by };
-  const refusal = refundRefusal({ ...endEvidence(transfer), by, termsStand: true });
+  const theirsBegun = refundBegun(transfer.failure?.facts ?? {});
+  const refusal = refundRefusal({ ...endEvidence(transfer), by, termsStand: true, theirsBegun });
   if (refusal !== null) return askForRefund(flow, transfer, order, refusal);
   // It has a time of its own, where the flow's own is over.
   if (flow.deadlinePassed) flow.extendDeadline();

@@ -21,7 +21,7 @@ import {
   type BridgeState,
   type SeenStatuses,
 } from './statuses.js';
-import { factsTogether, fundsHeld } from './refund-due.js';
+import { factsTogether, fundsHeld, refundBegun } from './refund-due.js';
 
 /** One bridge transfer in the making. What of it travels through continue-as-new is `TransferCarried`. */
 export interface Transfer extends Evidence {
@@ -52,13 +52,18 @@ export interface TransferCarried {
 
 /** All that is known about the end of a transfer. */
 export function endEvidence(transfer: Transfer): EndEvidence {
-  const endings = (words: readonly (string | null)[]) =>
-    ENDINGS.filter((ending) => words.includes(ending.toUpperCase()));
+  const endings = (words: readonly string[]) => ENDINGS.filter((ending) => words.includes(ending.toUpperCase()));
   return {
     proven: endings(transfer.statuses.seen),
-    claimed: endings(transfer.unverified.map(({ status }) => status?.toUpperCase() ?? null)),
+    claimed: endings(transfer.unverified.flatMap(claimsOf)),
     fundsHeld: fundsHeld(transfer),
   };
+}
+
+/** A failure that says that it was refunded claims both. */
+function claimsOf({ status, facts }: FlowEvent): readonly string[] {
+  const word = status?.toUpperCase() ?? '';
+  return word === 'FAILED' && refundBegun(facts) ? [word, 'REFUNDED'] : [word];
 }
 
 export function isRefunded(transfer: Transfer): boolean {
@@ -92,6 +97,7 @@ export function rulesOf(flow: Flow, transfer: Transfer): EventRules {
       ...(amountDiffers(input, event.facts) ? ['amount'] : []),
     ],
     seen: (event) => transfer.statuses.seen.some((status) => status === event.status),
+    claimsMore: ({ facts }) => refundBegun(facts) && !refundBegun(transfer.failure?.facts ?? {}),
     apply: (event) => apply(flow, transfer, event),
   };
 }

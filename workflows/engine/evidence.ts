@@ -29,6 +29,8 @@ export interface EventRules {
   differs(event: FlowEvent): readonly string[];
   /** True where the event's status was proven before. */
   seen(event: FlowEvent): boolean;
+  /** True for an untrusted event that says more than its status, which is not proven. @default always false */
+  claimsMore?(event: FlowEvent): boolean;
   /** False for an event that may be older than what was sent: it reports nothing of it. @default always true */
   proves?(event: FlowEvent): boolean;
   /** Takes a trusted event that matches; true where it said something new. */
@@ -98,12 +100,17 @@ function take(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEven
 }
 
 function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
-  if (rules.seen(event) && rules.differs(event).length === 0) return 'duplicate';
+  if (rules.seen(event) && isCorroborated(rules, event)) return 'duplicate';
   if (evidence.unverified.length < MAX_UNVERIFIED || isFirstOfItsEnding(evidence, event)) {
     evidence.unverified = [...evidence.unverified, event];
     flow.note(`unverified ${event.status ?? '(no status)'}: kept, moves nothing`, whoSays(event));
   }
   return 'unverified';
+}
+
+/** By a trusted event of its status: it says nothing beside it. */
+function isCorroborated(rules: EventRules, untrusted: FlowEvent): boolean {
+  return rules.differs(untrusted).length === 0 && rules.claimsMore?.(untrusted) !== true;
 }
 
 function isFirstOfItsEnding({ unverified }: Evidence, { status }: FlowEvent): boolean {
@@ -114,7 +121,7 @@ function isFirstOfItsEnding({ unverified }: Evidence, { status }: FlowEvent): bo
 /** A trusted event with the same status makes the unverified ones that match it more than a claim. */
 function corroborate(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): void {
   const agreeing = evidence.unverified.filter(
-    (earlier) => earlier.status === event.status && rules.differs(earlier).length === 0,
+    (earlier) => earlier.status === event.status && isCorroborated(rules, earlier),
   );
   for (const { id } of agreeing) flow.book.settle(id, 'duplicate');
   evidence.unverified = evidence.unverified.filter((earlier) => !agreeing.includes(earlier));
