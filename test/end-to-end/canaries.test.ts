@@ -7,7 +7,7 @@ import { CANARY_CARD } from '../harness/parties.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { until } from '../harness/until.js';
 import { scan } from './canary-scan.js';
-import { KINDS } from '../harness/kinds.js';
+import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { SECRET, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
 import { keyring, SERVICE_TOKEN } from '../harness/fixed.js';
 import { type Stack, withStack } from './stack.js';
@@ -35,12 +35,13 @@ const PERSONAL = [
   '+254712345678',
   '0012345678',
   '62000000001',
+  '0x1111111111111111111111111111111111111111',
 ];
 /** The scan reads it although it is no flow. */
 const LEAKY = `no-flow-of-ours-${process.pid}-${Date.now()}`;
 const dataConverter = createDataConverter({ keyring, namespace: 'default' });
 
-describe('after a flow of every kind, a card that was lost on the way, and every account command', () => {
+describe('after a flow of every kind and every refund, a card that was lost on the way, and every account command', () => {
   let stack: Stack;
   withStack(SIGNED, (opened) => (stack = opened));
 
@@ -48,13 +49,15 @@ describe('after a flow of every kind, a card that was lost on the way, and every
     await subscribe(stack);
     const card = KINDS.filter(({ kind }) => kind === 'card-deposit');
     await stack.control('POST', '/faults', { operation: 'createCardDeposit', kind: 'answer-lost', first: 1 });
-    const flows = await Promise.all(
-      [...card, ...KINDS].map(async (kind) => {
-        const reference = await startOne(stack, kind, { more: { timeScale: 0.02 } });
-        return (await whenDone(stack, kind.kind, reference))['state'] as string;
-      }),
+    const play = async (kind: NamedKind, ending = {}) => {
+      const reference = await startOne(stack, kind, { ...ending, more: { timeScale: 0.02 } });
+      return (await whenDone(stack, kind.kind, reference))['state'] as string;
+    };
+    const refunded = KINDS.flatMap((kind) =>
+      kind.refunds === undefined ? [] : [play(kind, { ending: kind.refunds })],
     );
-    expect(new Set(flows)).toEqual(new Set(['completed']));
+    expect(new Set(await Promise.all([...card, ...KINDS].map((kind) => play(kind))))).toEqual(new Set(['completed']));
+    expect(new Set(await Promise.all(refunded))).toEqual(new Set(['refunded']));
 
     const home = join(stack.folder, 'home');
     await mkdir(home);

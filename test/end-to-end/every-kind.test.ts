@@ -4,69 +4,104 @@ import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { failingOf, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
 import { type Stack, withStack } from './stack.js';
 
-/** Kind by kind, side by side. */
-const each = async <T>(kinds: readonly NamedKind[], play: (kind: NamedKind) => Promise<T>) =>
-  Object.fromEntries(await Promise.all(kinds.map(async (kind) => [kind.kind, await play(kind)] as const)));
-const states = (kinds: readonly NamedKind[], stateOf: (kind: NamedKind) => string) =>
-  Object.fromEntries(kinds.map((kind) => [kind.kind, stateOf(kind)]));
+const MORE = { timeScale: 0.02 };
+/** For those that cannot learn how they ended: four seconds of our time. The others have hours, so that a busy machine parks none. */
+const DEADLINE = { deadlineSeconds: 200 };
+
+/** What becomes of the webhooks of a flow on their way. Their callbacks come early, too. */
+const TROUBLES = {
+  'each three times, late and in any order': { duplicate: 2, reorder: 1, delay: 1, delayMs: 400, early: true },
+  'first attempt lost': { dropFirst: 1 },
+  'all lost': { drop: 1 },
+};
+type Trouble = keyof typeof TROUBLES;
 
 /** Everything after this is reconciled by `withStack`, after each test: I1 to I8, for each kind. */
 describe('every kind of flow, started over HTTP, through gateway, worker and sandbox', () => {
   let stack: Stack;
-  withStack(SIGNED, (opened) => (stack = opened));
+  withStack({ ...SIGNED, serviceTimeoutMs: 30_000 }, (opened) => (stack = opened));
   beforeAll(() => subscribe(stack));
   afterEach(() => stack.control('POST', '/adversary', {}));
 
   test('is ended by callbacks and account webhooks: it asks the service only when one of them hints', async () => {
-    const ends = await each(KINDS, async (kind) => {
+    const play = async (kind: NamedKind) => {
       const reference = await startOne(stack, kind);
       const { state } = await whenDone(stack, kind.kind, reference);
       const rows = await stack.store.inbox.list({ flowId: `${kind.kind}/${reference}` });
       const lookups = stack.sources.wire?.().filter(({ method, path }) => method === 'GET' && path.includes(reference));
       const isHinted = (lookups?.length ?? 0) <= (kind.asksAtStart ?? 0) + rows.length;
-      return { state, isHinted, told: rows.length > 0 };
-    });
-    expect(ends).toEqual(Object.fromEntries(KINDS.map(({ kind }) => [kind, TOLD_AND_COMPLETED])));
+      return { kind: kind.kind, state, isHinted, told: rows.length > 0 };
+    };
+    expect(await Promise.all(KINDS.map(play))).toEqual(
+      KINDS.map(({ kind }) => ({ kind, state: 'completed', isHinted: true, told: true })),
+    );
   });
 
-  test('tells of its failure, or of its refund, and never of a failure where money is kept', async () => {
-    const ends = await each(KINDS, async (kind) => {
-      const reference = await startOne(stack, kind, { ending: failingOf(kind).ending, more: { timeScale: 0.02 } });
-      return (await whenDone(stack, kind.kind, reference))['state'] as string;
-    });
-    expect(ends).toEqual(states(KINDS, (kind) => failingOf(kind).state));
-  });
+  /** Of a kind without lookup whose webhooks are all lost, nothing can be known. */
+  const isBlind = ({ hasLookup }: NamedKind, trouble: Trouble) => trouble === 'all lost' && !hasLookup;
 
-  test('with every webhook lost: completes where a lookup exists, else parks and is not called failed', async () => {
-    await stack.control('POST', '/adversary', { drop: 1 });
-    const references: [NamedKind, string][] = [];
-    const ends = await each(KINDS, async (kind) => {
-      const more = { timeScale: 0.005, ...(kind.hasLookup ? {} : { deadlineSeconds: 400 }) };
-      const parks = kind.hasLookup ? {} : { parks: 'all its webhooks are lost' };
-      const reference = await startOne(stack, kind, { more, ...parks });
-      references.push([kind, reference]);
-      const { state, parked } = await whenDone(stack, kind.kind, reference);
-      return parked === null ? state : `${state}: ${parked.reason}`;
-    });
-    expect(ends).toEqual(states(KINDS, ({ hasLookup }) => (hasLookup ? 'completed' : 'parked: no_settlement')));
-    // The operator of the service sends them once more.
-    const parked = references.filter(([{ hasLookup }]) => !hasLookup);
-    expect(parked.length).toBeGreaterThan(0);
-    for (const [{ kind }, reference] of parked) {
-      await until(`the service to be done with ${kind}`, () => isDone(reference));
-      const { deliveries } = await stack.control('GET', `/deliveries?reference=${reference}`);
-      await stack.control('POST', `/deliveries/${deliveries.at(-1).id}/resend`);
-      await until(`the end of ${kind}`, async () => {
-        const { state } = (await stack.get(`/flows/${kind}/${reference}`)).body;
-        return state === 'completed';
-      });
-    }
-  });
+  test.each(Object.keys(TROUBLES) as Trouble[])(
+    'one that completes and one that fails of each kind, webhooks in trouble (%s): each ends as it must',
+    async (trouble) => {
+      await stack.control('POST', '/adversary', TROUBLES[trouble]);
+      const plays = [false, true].flatMap((fails) => KINDS.map((kind) => ({ kind, fails })));
+      const ends = await Promise.all(
+        plays.map(async ({ kind, fails }) => {
+          const ending = fails ? { ending: failingOf(kind).ending } : {};
+          const more = isBlind(kind, trouble) ? { ...MORE, ...DEADLINE } : MORE;
+          const parks = isBlind(kind, trouble) ? { parks: 'all its webhooks are lost' } : {};
+          const reference = await startOne(stack, kind, { ...ending, more, ...parks });
+          const { state, parked } = await whenDone(stack, kind.kind, reference);
+          return { kind, fails, end: parked === null ? state : `${state}: ${parked.reason}`, reference };
+        }),
+      );
+      expect(ends.map(({ kind, fails, end }) => ({ kind: kind.kind, fails, end }))).toEqual(
+        plays.map(({ kind, fails }) => ({
+          kind: kind.kind,
+          fails,
+          end: isBlind(kind, trouble) ? 'parked: no_settlement' : fails ? failingOf(kind).state : 'completed',
+        })),
+      );
+      // The adversary did what it promised.
+      const { deliveries } = await stack.control('GET', '/deliveries');
+      const ours = new Set(ends.map(({ reference }) => reference));
+      const sent = (deliveries as Delivery[]).filter(({ reference }) => ours.has(reference));
+      const genuine = sent.filter(({ note }) => note === 'genuine');
+      expect(genuine.length).toBeGreaterThan(plays.length);
+      const duplicates = sent.filter(({ note }) => note === 'duplicate');
+      expect(duplicates).toHaveLength(trouble === 'each three times, late and in any order' ? 2 * genuine.length : 0);
+      expect(genuine.filter(({ state }) => state === 'dropped')).toHaveLength(
+        trouble === 'all lost' ? genuine.length : 0,
+      );
+      expect(genuine.filter(({ attempts }) => attempts[0]?.answer.startsWith('lost on the way'))).toHaveLength(
+        trouble === 'first attempt lost' ? genuine.length : 0,
+      );
+      const blind = ends.filter(({ kind, fails }) => isBlind(kind, trouble) && !fails);
+      expect(blind.length > 0).toBe(trouble === 'all lost');
+      for (const { kind, reference } of blind) await completeByResend(kind, reference);
+    },
+  );
 
-  const isDone = async (reference: string) => {
-    const { deliveries } = await stack.control('GET', `/deliveries?reference=${reference}`);
-    return ['COMPLETED', 'SUCCESSFUL'].includes(deliveries.at(-1)?.status);
+  /** The operator of the service sends its last webhook once more. */
+  const completeByResend = async ({ kind }: NamedKind, reference: string) => {
+    const deliveriesOf = async () =>
+      (await stack.control('GET', `/deliveries?reference=${reference}`)).deliveries as Delivery[];
+    await until(`the service to be done with ${kind}`, async () =>
+      ['COMPLETED', 'SUCCESSFUL'].includes((await deliveriesOf()).at(-1)?.status ?? ''),
+    );
+    await stack.control('POST', `/deliveries/${(await deliveriesOf()).at(-1)?.id}/resend`);
+    await until(
+      `the end of ${kind}`,
+      async () => (await stack.get(`/flows/${kind}/${reference}`)).body['state'] === 'completed',
+    );
   };
 });
 
-const TOLD_AND_COMPLETED = { state: 'completed', isHinted: true, told: true };
+interface Delivery {
+  readonly id: number;
+  readonly reference: string;
+  readonly status?: string;
+  readonly note: string;
+  readonly state: string;
+  readonly attempts: readonly { readonly answer: string }[];
+}
