@@ -51,6 +51,8 @@ interface Refusal {
   readonly fields: readonly string[];
   readonly isRateExpired: boolean;
   readonly isAboutReference: boolean;
+  /** Its words are about a record that is not there, and not about a path that is not. @default false */
+  readonly saysNoRecord?: boolean;
 }
 
 /** The service refused: 400, 403, 404, 422, or a 2xx with `success: false` and a reason. It did not execute. */
@@ -65,6 +67,11 @@ export class RejectedError extends Error {
   readonly isRateExpired: boolean;
   /** It is about the reference of a request that binds: the service may know that reference, so look it up first. */
   readonly isAboutReference: boolean;
+  /**
+   * The service itself knows no such record; for a status lookup this is a miss. A 404 of a router or of a gateway in
+   * front, JSON or not, says nothing of the record.
+   */
+  readonly isNotFound: boolean;
   readonly operation: OperationName;
   constructor(operation: OperationName, refusal: Refusal) {
     super(refusal.message ?? `refused with HTTP ${refusal.httpStatus} and no readable reason`);
@@ -75,11 +82,7 @@ export class RejectedError extends Error {
     this.isRateExpired = refusal.isRateExpired;
     this.isAboutReference = refusal.isAboutReference;
     this.hasReason = refusal.message !== undefined || refusal.code !== undefined;
-  }
-
-  /** The service itself knows no such record; for a status lookup this is a miss. */
-  get isNotFound(): boolean {
-    return this.httpStatus === 404 && this.hasReason;
+    this.isNotFound = refusal.httpStatus === 404 && refusal.saysNoRecord === true;
   }
 }
 

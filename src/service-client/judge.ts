@@ -77,7 +77,7 @@ export function judge<N extends OperationName>(name: N, result: WireResult, opti
 }
 
 function refusal(name: OperationName, httpStatus: number, body: unknown, options: JudgeOptions, duplicate: boolean) {
-  const { message, code, fields, ofReference, isRateExpired } = readErrorBody(body, options);
+  const { message, code, fields, ofReference, isRateExpired, saysNoRecord } = readErrorBody(body, options);
   const binds = DOUBT_MEANS[operations[name].effect] === 'unknown';
   if (binds && (duplicate || ofReference === 'duplicate')) return new DuplicateReferenceError(name, httpStatus);
   return new RejectedError(name, {
@@ -85,6 +85,7 @@ function refusal(name: OperationName, httpStatus: number, body: unknown, options
     fields,
     isRateExpired,
     isAboutReference: binds && ofReference !== 'nothing',
+    saysNoRecord,
     ...(message === undefined ? {} : { message: options.redact(message) }),
     ...(code === undefined ? {} : { code: options.redact(code).slice(0, MAX_CODE_LENGTH) }),
   });
@@ -112,6 +113,8 @@ export interface ErrorBody {
   readonly ofReference: SaysOfReference;
   /** "Rate Expired": the quote ran out at the service. */
   readonly isRateExpired: boolean;
+  /** In a 404: that a record is not there, in the service's own envelope or by the record's name. */
+  readonly saysNoRecord: boolean;
 }
 
 const MAX_FIELDS = 20;
@@ -149,7 +152,23 @@ function readErrorBody(
     isRateExpired: /\b(rate|quote)\b.*\bexpired\b|\bexpired\b.*\b(rate|quote)\b/i.test(
       `${message ?? ''} ${code ?? ''}`.replaceAll('_', ' '),
     ),
+    saysNoRecord:
+      (isOwnEnvelope(root) || texts.some((text) => RECORD.test(text))) && !texts.some((text) => ROUTE.test(text)),
   };
+}
+
+/** What a router gives as its reason: a path, or words for one. Its 404 is no statement about a record. */
+const ROUTE = /\b(route|endpoint|static resource|upstream|application|host|method)\b|\w\/\w|(^|\s)\/\w/i;
+/** What the interface calls its records. */
+const RECORD =
+  /\b(reference|transaction|payment|deposit|withdrawal|invoice|order|onramp|offramp|transfer|send|record)\b/i;
+
+/** With a reason beside it, no router that we know of writes it: `{success: false}`, or `{status: "error", error_code}`. */
+function isOwnEnvelope(root: Readonly<Record<string, unknown>>): boolean {
+  const hasReason = asText(root['message']) !== undefined || asText(root['error_code']) !== undefined;
+  const isError =
+    String(root['success']) === 'false' || (root['status'] === 'error' && asText(root['error_code']) !== undefined);
+  return isError && hasReason;
 }
 
 /** `data` of an envelope that says DUPLICATE in the status of a record. */

@@ -89,6 +89,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
         fields: [],
         isRateExpired: false,
         isAboutReference: false,
+        saysNoRecord: true,
       };
       return Promise.reject(new RejectedError('getInvoicePayment', notFound));
     };

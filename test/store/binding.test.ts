@@ -242,6 +242,7 @@ const notFound = () =>
     fields: [],
     isRateExpired: false,
     isAboutReference: false,
+    saysNoRecord: true,
   });
 
 const sendRequest = ({ reference }: ClaimRef) => ({

@@ -30,6 +30,7 @@ describe('the activities that decide about money', () => {
           fields: [],
           isRateExpired: false,
           isAboutReference: false,
+          saysNoRecord: true,
         }),
       );
     const record = { status: 'PENDING', referenceId: 'r', cryptoAmount: 1 };
