@@ -5,6 +5,13 @@ import type { ClaimRef, Pin } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
 import type { ParkAction } from '../src/protocol/vocabulary.js';
 
+export interface UnsentOrder {
+  readonly flowId: string;
+  /** Operations that were executed, and moved nothing. */
+  readonly done: readonly string[];
+  readonly reason: string;
+}
+
 /** What a flow does to its claims between submits. All are safe to repeat. */
 export function createClaimActivities(deps: ActivityDeps) {
   const { claims } = deps.store;
@@ -22,6 +29,21 @@ export function createClaimActivities(deps: ActivityDeps) {
     /** Absent or reserved and never sent → void; every other claim is left alone, and its phase returned. */
     voidClaim: (order: ClaimRef & { reason: string }): Promise<ClaimPhase> =>
       own(order, (key) => claims.voidUnsent(key, unsent(order), order.reason)),
+
+    /**
+     * For a flow that is about to end before its first send. Voids what an earlier run of it reserved and never sent;
+     * returns the operations of which the POST may have been sent, without those that are `done`.
+     */
+    voidUnsentOf: ({ flowId, done, reason }: UnsentOrder): Promise<string[]> =>
+      storing(async () => {
+        const left: string[] = [];
+        for (const { phase, fingerprint, ...key } of await claims.ofFlow(flowId)) {
+          if (done.includes(key.operation)) continue;
+          const now = phase === 'reserved' ? await claims.voidUnsent(key, { flowId, fingerprint }, reason) : phase;
+          if (now !== 'void' && now !== 'rejected') left.push(key.operation);
+        }
+        return left;
+      }),
 
     /** The answer is known, and could not be written when it came. */
     recordAnswer: (order: ClaimRef & { answer: unknown }): Promise<ClaimPhase | 'absent'> =>

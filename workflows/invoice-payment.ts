@@ -42,7 +42,7 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
 async function generateInvoice(flow: Flow, payment: Payment): Promise<void> {
   await submitPayment(flow, payment, GENERATE);
   // An unpaid invoice has moved nothing; from now on it may be paid by its own page.
-  flow.money = { at: 'unsent' };
+  flow.money = { at: 'unsent', done: ['createInvoice'] };
   flow.beforeStop = () => whyNotStopped(flow, payment);
   const shown = await readInvoice(flow, payment);
   if (shown === 'paid') return;

@@ -55,7 +55,7 @@ describe('a crypto send whose answer was lost', () => {
       fields: [],
       isRateExpired: false,
       isAboutReference: false,
-      ...(message ? { message } : {}),
+      ...(message ? { message, saysNoRecord: true } : {}),
     });
 
   test.each<[string, () => Error]>([

@@ -17,7 +17,7 @@ import {
 import { holdBack, submitUntilDeadline, voidUnsent } from '../engine/stop.js';
 import { submit } from '../engine/submit.js';
 import { quoteInWords, whyWorse } from './prepare.js';
-import { handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
+import { depositClaim, handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
 import type { GuardedClaim } from '../engine/messages.js';
 import type { Post } from '../engine/post.js';
 
@@ -59,9 +59,7 @@ function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit): void {
 }
 
 function postOf(flow: Flow, transfer: Transfer): Post {
-  const { reference, flowId } = flow;
-  const { fingerprint, pin } = transfer;
-  const claim = { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin };
+  const claim = depositClaim(flow, transfer);
   let requotes = 0;
   let untaken = 0;
   return {

@@ -10,7 +10,7 @@ import { checkOrder, onUpdate } from '../engine/park.js';
 import { unlessStopped } from '../engine/stop.js';
 import { NO_EVIDENCE } from '../engine/evidence.js';
 import { NOTHING_SEEN } from './statuses.js';
-import type { Transfer, TimedQuote } from './transfer.js';
+import { depositClaim, type Transfer, type TimedQuote } from './transfer.js';
 
 /** Checks the input and gets the first quote: one step, since nothing has moved yet. */
 export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Transfer> {
@@ -20,7 +20,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
   flow.keepFingerprint(prepared.fingerprint);
   const quote = { ...prepared.quote, quotedAtMs: askedAtMs };
   flow.note(quoteInWords(quote));
-  return {
+  const transfer: Transfer = {
     input: prepared.input,
     fingerprint: prepared.fingerprint,
     pin: prepared.pin,
@@ -35,6 +35,9 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
     toReport: null,
     serviceKnows: NOTHING_SEEN,
   };
+  // From here on the claim says whether anything was sent, also by an earlier run that was reset in the UI.
+  flow.money = { at: 'claimed', claim: depositClaim(flow, transfer) };
+  return transfer;
 }
 
 function prepare(flow: Flow, rawInput: unknown): Promise<BridgePreparation> {

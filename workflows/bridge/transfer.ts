@@ -3,6 +3,7 @@ import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { ENDINGS, type EndEvidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { Flow, FlowCarried } from '../engine/flow.js';
+import type { GuardedClaim } from '../engine/messages.js';
 import {
   handleEvents,
   whoSays,
@@ -135,6 +136,11 @@ function higher(before: FlowEvent | null, event: FlowEvent): FlowEvent {
   if (before === null) return event;
   const both = foldStatus(foldStatus(NOTHING_SEEN, asBridgeStatus(before.status)!), asBridgeStatus(event.status)!);
   return both.seen.at(-1) === event.status ? event : before;
+}
+
+/** The claim of its deposit. */
+export function depositClaim({ reference, flowId }: Flow, { fingerprint, pin }: Transfer): GuardedClaim {
+  return { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin };
 }
 
 /** What we know of a transfer, in the words of an event's facts. */

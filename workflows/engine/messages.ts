@@ -49,8 +49,13 @@ export interface GuardedClaim {
 }
 
 /**
- * Where the flow stands with its money: nothing was scheduled that could send (`unsent`); a submit is under way, and the
- * claim decides (`claimed`); money may have moved (`sent`).
+ * Where the flow stands with its money: it watches what was started elsewhere, and has no claim (`elsewhere`); nothing was
+ * scheduled in this run that could send (`unsent`); a submit may come or is under way, and the claim decides (`claimed`);
+ * money may have moved (`sent`).
  */
 export type MoneyPhase =
-  { readonly at: 'unsent' } | { readonly at: 'claimed'; readonly claim: GuardedClaim } | { readonly at: 'sent' };
+  | { readonly at: 'elsewhere' }
+  /** `done`: operations that were executed, and moved nothing. */
+  | { readonly at: 'unsent'; readonly done?: readonly string[] }
+  | { readonly at: 'claimed'; readonly claim: GuardedClaim }
+  | { readonly at: 'sent' };

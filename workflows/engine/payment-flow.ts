@@ -33,6 +33,7 @@ interface OwnSteps {
 export function paymentFlow(kind: FlowKind, plan: PaymentPlan | WatchPlan, own: OwnSteps = {}) {
   return (input: unknown, carried?: PaymentCarried): Promise<FlowReport> =>
     runFlow(kind, input, carried?.flow, async (flow) => {
+      if ('watching' in plan) flow.money = { at: 'elsewhere' };
       const payment = carried?.payment ?? (await preparePayment(flow, input));
       own.prepared?.(flow, payment);
       if (carried === undefined && 'step' in plan) {

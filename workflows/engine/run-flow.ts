@@ -13,10 +13,10 @@ import { END_REASONS, type FlowKind } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
 import { showState, openFlow, type Flow, type FlowCarried } from './flow.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
-import { checkOrder, notAllowed, onUpdate, legalAction, park } from './park.js';
+import { checkOrder, notAllowed, onUpdate, legalAction } from './park.js';
 import { STORE, MAX_SIGNALS_PER_RUN } from './policies.js';
-import { tryStop } from './stop.js';
-import { orderedEnd, FlowEnd } from './flow-end.js';
+import { askForEnd, tryStop, whyMaybeSent } from './stop.js';
+import { FlowEnd } from './flow-end.js';
 import { validateEventChoice } from './event-book.js';
 import { untilProblem } from '../../src/protocol/until.js';
 
@@ -34,7 +34,11 @@ export async function runFlow(
   answerUpdates(flow);
   handleUiCancel(flow);
   // A cancel in the UI is an order that may be refused: it must not tear through the story.
-  const outcome = await CancellationScope.nonCancellable(() => story(flow).catch((error) => outcomeOf(flow, error)));
+  const outcome = await CancellationScope.nonCancellable(() =>
+    story(flow)
+      .catch((error) => outcomeOf(flow, error))
+      .then((ended) => unlessMaybeSent(flow, ended)),
+  );
   flow.end(outcome);
   showState(outcome.state);
   flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
@@ -111,7 +115,7 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
   if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) {
     const reason = END_REASONS.find((candidate) => candidate === (error.cause as ApplicationFailure).type);
     const detail = rootCause(error) ?? reason ?? '';
-    if (reason !== undefined && flow.money.at === 'sent') return askForEnd(flow, error.activityType, detail);
+    if (reason !== undefined && flow.money.at === 'sent') return askPerson(flow, error.activityType, detail);
     if (reason !== undefined) return { state: 'failed', reason, detail };
   }
   // Anything else is a bug, not an ending: a plain Error fails the workflow task, so that the flow waits for the mended
@@ -121,10 +125,18 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
   throw error;
 }
 
-/** A step that can never succeed says nothing of the money that was sent before it: that is never called failed by us. */
-async function askForEnd(flow: Flow, step: string, why: string): Promise<Outcome> {
-  return orderedEnd(await park(flow, 'step_failed', { step, why }));
+/** No flow ends as if nothing had moved before its claims were asked. A stop has asked them. */
+async function unlessMaybeSent(flow: Flow, ended: Outcome): Promise<Outcome> {
+  if (flow.stop !== null || ended.state === 'completed' || ended.state === 'refunded') return ended;
+  const why = await whyMaybeSent(flow, ended.reason ?? ended.state);
+  return why === null ? ended : askPerson(flow, ended.detail, why);
 }
+
+const askPerson = (flow: Flow, step: string, why: string): Promise<Outcome> =>
+  askForEnd(flow, step, why).catch((error) => {
+    if (error instanceof FlowEnd) return error.outcome;
+    throw error;
+  });
 
 async function close(flow: Flow, outcome: Outcome): Promise<FlowReport> {
   const report = flow.report();

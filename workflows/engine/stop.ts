@@ -4,8 +4,9 @@ import { mayEndUnsent } from '../../src/protocol/decisions.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';
 import { observed, within } from './waits.js';
 import { act } from './activities.js';
-import { endFlow, FlowEnd } from './flow-end.js';
+import { endFromDecision, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
+import { park } from './park.js';
 import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
 import type { GuardedClaim, Resolution } from './messages.js';
 
@@ -15,23 +16,40 @@ import type { GuardedClaim, Resolution } from './messages.js';
  */
 export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   if (flow.money.at === 'unsent') {
-    const why = flow.beforeStop === null ? null : await flow.beforeStop();
+    const why = (await flow.beforeStop?.()) ?? (await whyMaybeSent(flow, state));
     if (why !== null) return why;
   }
   // No await before this decision: the story must not schedule a submit between it and the mark.
-  if (flow.money.at === 'unsent') {
+  if (flow.money.at === 'unsent' || flow.money.at === 'elsewhere') {
     markStopped(flow, state, order);
     return null;
   }
   if (flow.money.at === 'claimed') {
     const voided = await voidUnsent(flow, flow.money.claim, state);
-    if (voided === undefined) return 'the store cannot say now whether money moved';
+    if (voided === undefined) return CANNOT_SAY;
     if (voided) {
       markStopped(flow, state, order);
       return null;
     }
   }
   return 'money may have moved already';
+}
+
+const CANNOT_SAY = 'the store cannot say now whether money moved';
+
+/**
+ * Why money may have moved although this run has sent nothing: an earlier run of the flow may have, before a reset in the UI
+ * or under an id that is used again. What that one has only reserved is voided. Null: nothing was sent.
+ */
+export async function whyMaybeSent(flow: Flow, reason: string): Promise<string | null> {
+  const { money } = flow;
+  if (money.at !== 'unsent') return null;
+  const order = { flowId: flow.flowId, done: money.done ?? [], reason };
+  const left = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Void what an earlier run reserved', flow.timeScale).voidUnsentOf(order),
+  );
+  if (left === undefined) return CANNOT_SAY;
+  return left.length === 0 ? null : `money may have moved in an earlier run of the flow (${left.join(', ')})`;
 }
 
 /** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not known now. */
@@ -57,17 +75,25 @@ function markStopped(flow: Flow, state: 'cancelled' | 'expired', order: PersonOr
       : { state, reason: 'deadline_passed', detail: 'The deadline passed before any money moved.' };
 }
 
-/** Runs a step that moves nothing; a stop order or the deadline ends the flow instead. */
+/**
+ * Runs a step that moves nothing; a stop order or the deadline ends the flow instead. A person is asked where it is not known
+ * by the deadline that nothing was sent.
+ */
 export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Promise<T> {
   const { promise, settled, cancel } = observed(step);
   await condition(() => settled() || flow.stop !== null || flow.deadlinePassed);
   if (!settled()) {
     cancel();
-    if (flow.stop === null) await tryStop(flow, 'expired', { actor: 'deadline' });
+    const why = flow.stop === null ? await tryStop(flow, 'expired', { actor: 'deadline' }) : null;
+    if (why !== null) return askForEnd(flow, 'the wait before the first send', why);
   }
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
-  if (!settled()) return endFlow('expired', 'deadline_passed', 'The deadline passed before any money moved.');
   return promise;
+}
+
+/** A step that can never succeed says nothing of the money that was sent before it: that is never called failed by us. */
+export async function askForEnd(flow: Flow, step: string, why: string): Promise<never> {
+  return endFromDecision(await park(flow, 'step_failed', { step, why }));
 }
 
 /**

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { RejectedError } from '../../src/service-client/index.js';
+import type { ClaimPhase } from '../../src/store/claim.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { ended, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+
+const ACTOR: { args: [unknown] } = { args: [{ actor: 'ann' }] };
+
+describe('a flow that has sent nothing, of which an earlier run may have (it was reset in the UI)', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  let noQuotes = false;
+  beforeAll(async () => {
+    decisions = await openDecisionBench((service) => ({
+      quoteBridge: (request) => {
+        if (!noQuotes) return service.quoteBridge(request);
+        const refusal = {
+          httpStatus: 400,
+          message: 'limit',
+          fields: [],
+          isRateExpired: false,
+          isAboutReference: false,
+        };
+        return Promise.reject(new RejectedError('quoteBridge', refusal));
+      },
+    }));
+  });
+  afterAll(() => decisions.close());
+  beforeEach(() => {
+    noQuotes = false;
+  });
+
+  /** What the earlier run left behind. */
+  const leave = async (flowId: string, operation: string, phase: ClaimPhase, fingerprint = 'f') => {
+    const key = { account: ACCOUNT, operation, reference: flowId.slice(flowId.indexOf('/') + 1) };
+    const { claims } = decisions.store;
+    await claims.reserve(key, { owner: 'gone', flowId, fingerprint });
+    if (phase === 'reserved') return key;
+    await claims.markSending(key, 'gone');
+    if (phase === 'answered') await claims.recordAnswer(key, { kotani_reference_id: 'K', status: 'PENDING' });
+    return key;
+  };
+  const waitingForApproval = async (word: string) => {
+    const long = { timeScale: TIME_SCALE, deadlineSeconds: 2_592_000 };
+    const input = transferInput(newReference(word), { approval: 'required', ...long });
+    const handle = await decisions.bench.start(input);
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
+    const fingerprint = String((await handle.describe()).memo?.['fingerprint']);
+    return {
+      handle,
+      leave: (phase: ClaimPhase) => leave(handle.workflowId, 'createBridgeDeposit', phase, fingerprint),
+    };
+  };
+  const phaseOf = async (key: Awaited<ReturnType<typeof leave>>) => (await decisions.store.claims.get(key))?.phase;
+
+  test.each(['sending', 'answered'] as const)('is not cancelled where its claim is %s', async (phase) => {
+    const { handle, leave: left } = await waitingForApproval(`cancel-${phase}`);
+    const key = await left(phase);
+    await expect(handle.executeUpdate('cancel', ACTOR)).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('money may have moved') },
+    });
+    expect(await phaseOf(key)).toBe(phase);
+    await handle.terminate();
+  });
+
+  test('takes the answer of the earlier run where it goes on, and sends nothing', async () => {
+    const { handle, leave: left } = await waitingForApproval('adopted');
+    const { reference } = await left('answered');
+    await handle.executeUpdate('approveQuote', ACTOR);
+    await untilFlow(handle, ({ view }) => view.serviceReference === 'K');
+    expect(await decisions.executions('createBridgeDeposit', reference)).toBe(0);
+    await handle.terminate();
+  });
+
+  test.each([undefined, 'reserved'] as const)(
+    'is cancelled where its claim is %s, which is void from then on',
+    async (phase) => {
+      const { handle, leave: left } = await waitingForApproval(`void-${phase}`);
+      if (phase !== undefined) await left(phase);
+      await handle.executeUpdate('cancel', ACTOR);
+      expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
+      const [claim] = await decisions.store.claims.ofFlow(handle.workflowId);
+      expect(claim?.phase).toBe('void');
+    },
+  );
+
+  test('is not called expired at its deadline: a person is asked', async () => {
+    const reference = newReference('overdue');
+    await leave(`bridge-transfer/${reference}`, 'createBridgeDeposit', 'sending');
+    const soon = { timeScale: TIME_SCALE, deadlineSeconds: 60 };
+    const handle = await decisions.bench.start(transferInput(reference, { approval: 'required', ...soon }));
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'step_failed',
+      evidence: { why: expect.stringContaining('money may have moved') },
+    });
+    await handle.terminate();
+  });
+
+  test('is not called failed where it gets no quote; it is where that run had only reserved', async () => {
+    noQuotes = true;
+    const [moved, reserved] = ['moved', 'reserved'].map(newReference) as [string, string];
+    await leave(`bridge-transfer/${moved}`, 'createBridgeDeposit', 'answered');
+    const handle = await decisions.bench.start(transferInput(moved, { timeScale: TIME_SCALE }));
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'step_failed',
+      evidence: { why: expect.stringContaining('createBridgeDeposit') },
+    });
+    await handle.terminate();
+
+    const key = await leave(`bridge-transfer/${reserved}`, 'createBridgeDeposit', 'reserved');
+    const other = await decisions.bench.start(transferInput(reserved, { timeScale: TIME_SCALE }));
+    expect((await ended(other)).outcome).toMatchObject({ state: 'failed', reason: 'quote_rejected' });
+    expect(await phaseOf(key)).toBe('void');
+  });
+
+  test('is neither cancelled nor expired where the payment of its invoice may have been sent', async () => {
+    const reference = newReference('invoice');
+    const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
+    const invoice = { referenceId: reference, currency: 'KES', amount: '1000.50', bank };
+    const input = { ...invoice, timeScale: TIME_SCALE, deadlineSeconds: 300 };
+    await leave(`invoice-payment/${reference}`, 'payInvoice', 'sending');
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
+    await expect(handle.executeUpdate('cancel', ACTOR)).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('payInvoice') },
+    });
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'step_failed',
+      evidence: { why: expect.stringContaining('payInvoice') },
+    });
+    await handle.terminate();
+  });
+});
