@@ -127,7 +127,8 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
 
 /** No flow ends as if nothing had moved before its claims were asked. A stop has asked them, and a person has decided. */
 async function unlessMaybeSent(flow: Flow, ended: Outcome): Promise<Outcome> {
-  const saysNothingMoved = ended.state !== 'completed' && ended.state !== 'refunded' && ended.reason !== 'closed_by_person';
+  const saysNothingMoved =
+    ended.state !== 'completed' && ended.state !== 'refunded' && ended.reason !== 'closed_by_person';
   if (!saysNothingMoved || flow.stop !== null) return ended;
   const why = await whyMaybeSent(flow, ended.reason ?? ended.state);
   return why === null ? ended : askPerson(flow, ended.detail, why);
