@@ -6,7 +6,6 @@ import { duplicateReference, unknownForAll } from './duplicate-reference.js';
 import { type Environment, SettingsError } from './environment.js';
 import { DEVELOPMENT_TOKEN, gatewayTokens, tokensProblem } from './gateway-tokens.js';
 import { isLoopback } from '../protocol/loopback.js';
-import { maxAmounts } from './max-amounts.js';
 import { networks } from './networks.js';
 import {
   createSettingReader,
@@ -16,6 +15,7 @@ import {
   fraction,
   isTrustworthy,
   httpUrl,
+  maxAmounts,
   oneOf,
   port,
   postgresUrl,

@@ -37,7 +37,7 @@ export const kycCheckFlow = defineFlow({
     title: 'a record is looked at until it is approved',
     expected: 'completed',
     executes: {},
-    // The quarter of an hour from one look to the next becomes 1.8 seconds, and the deadline 72.
+    // The quarter of an hour from one lookup to the next becomes 1.8 seconds, and the deadline 72.
     input: { timeScale: 0.002 },
   },
   docs: {

@@ -1,5 +1,5 @@
 import Libsql from 'libsql';
-import { LATER_COLUMNS, OBSOLETE, SCHEMA } from './schema.js';
+import { SCHEMA } from './schema.js';
 import type { Timers } from './timers.js';
 
 type Value = string | number | null;
@@ -37,8 +37,6 @@ export function openDatabase(deps: { path: string; durable: boolean; timers: Tim
   libsql.pragma('journal_mode=WAL');
   libsql.pragma(`synchronous=${deps.durable ? 'FULL' : 'NORMAL'}`);
   libsql.exec(SCHEMA);
-  addLaterColumns(libsql);
-  libsql.exec(OBSOLETE);
 
   const statements = new Map<string, Statement>();
   const prepared = (sql: string): Statement => {
@@ -103,14 +101,6 @@ export function openDatabase(deps: { path: string; durable: boolean; timers: Tim
       libsql.close();
     },
   };
-}
-
-function addLaterColumns(libsql: Libsql.Database): void {
-  for (const { table, column, definition } of LATER_COLUMNS) {
-    const columns = libsql.prepare(`SELECT name FROM pragma_table_info('${table}')`).all([]) as { name: string }[];
-    if (!columns.some(({ name }) => name === column))
-      libsql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${definition}`);
-  }
 }
 
 /** Small JSON values by name, on disk: settings, clock, adversary. Read from memory, since every request asks. */

@@ -17,7 +17,7 @@ import type { SandboxLogger } from './logger.js';
 type AnyHandler = Handler<OperationName>;
 type AnyCall = Parameters<AnyHandler>[0];
 
-/** The first look at a KYC record begins its story. */
+/** The first read of a KYC record begins its story. */
 const WRITING_READS: ReadonlySet<string> = new Set<OperationName>(['getKycStatus']);
 
 /** Makes a route of every operation of the contract: authenticate, validate, handle, answer. */
@@ -70,7 +70,7 @@ export function addOperationRoutes(
       async handler(request: FastifyRequest, reply: FastifyReply) {
         if (operation.auth === 'bearer') authenticate(request.headers.authorization);
         const param = operation.param ? ((request.params as Record<string, string>)[operation.param] ?? '') : '';
-        // The first look at a KYC record would make one of any text.
+        // The first read of a KYC record would make one of any text.
         if (operation.param && !REFERENCE_PATTERN.test(param)) throw noSuchName();
         const body = operation.body && keepable(name, validate(operation.body, request.body));
         const call = { body, param } as AnyCall;

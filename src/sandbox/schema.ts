@@ -59,13 +59,4 @@ CREATE TABLE IF NOT EXISTS fault_log (
   reference TEXT NOT NULL, kind TEXT NOT NULL, committed INTEGER NOT NULL, detail TEXT NOT NULL);
 `;
 
-/** Columns that came later: a file that was made before gets them at its next start. */
-export const LATER_COLUMNS = [
-  { table: 'deliveries', column: 'event', definition: "TEXT NOT NULL DEFAULT ''" },
-  { table: 'deliveries', column: 'manner', definition: "TEXT NOT NULL DEFAULT 'plain'" },
-] as const;
-
-/** What files of an earlier sandbox may still have, and nobody reads. Crypto sends are transactions. */
-export const OBSOLETE = `DROP TABLE IF EXISTS sends; DELETE FROM jobs WHERE kind = 'send-step';`;
-
 export const TABLES = [...SCHEMA.matchAll(/CREATE TABLE IF NOT EXISTS (\w+)/g)].map((match) => match[1] as string);

@@ -40,7 +40,7 @@ export async function waitUntil(
 export interface ListQuery {
   readonly kind?: FlowKind | undefined;
   readonly state?: FlowState | undefined;
-  /** Only flows that are parked for this reason, or whose reason cannot be told now. */
+  /** Only flows that are parked for this reason, or whose reason is not known now. */
   readonly reason?: ParkReason | undefined;
   readonly reference?: string | undefined;
   /** @default 50, at most 500 */

@@ -24,7 +24,7 @@ export interface CallOptions {
 /** What the service answered, byte for byte: it may hold secrets (account operations). */
 export interface ServiceAnswer {
   readonly httpStatus: number;
-  /** Those that belong to whoever asked: the content type, and hints on when to ask again. */
+  /** Those that belong to the caller: the content type, and hints on when to ask again. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
 }
@@ -137,7 +137,7 @@ function answerOf(
 ): ServiceAnswer {
   const kept = Object.entries(headers).filter(([name]) => PASSED_ON.test(name));
   const isSuccess = httpStatus >= 200 && httpStatus <= 299;
-  // A refusal may repeat the token of whoever runs us; of a success it may be the very answer.
+  // A refusal may repeat our own token; of a success it may be the very answer.
   const shown = isSuccess || token === undefined ? bytes : without(bytes, token);
   return { httpStatus, headers: Object.fromEntries(kept), bytes: shown };
 }

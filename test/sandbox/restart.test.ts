@@ -2,7 +2,6 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import Libsql from 'libsql';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { type Rig, startRig, STEP_MS } from './start.js';
 
@@ -89,26 +88,6 @@ describe('starting and stopping', () => {
     await one.close();
     const two = await startFrom(dbPath);
     expect(await two.executions('a')).toBe(1);
-  });
-
-  it('takes a file that an earlier sandbox made', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'towline-sandbox-'));
-    folders.push(folder);
-    const dbPath = join(folder, 'sandbox.db');
-    const one = await startRig({ dbPath });
-    // Nobody is called back: there is no delivery to be tried again.
-    await one.deposit('a', { amount: 1000.16 });
-    await one.close();
-    const old = new Libsql(dbPath);
-    old.exec('ALTER TABLE deliveries DROP COLUMN event; ALTER TABLE deliveries DROP COLUMN manner;');
-    old.exec(
-      "CREATE TABLE sends (id TEXT); INSERT INTO jobs (lane, due_at, kind, payload) VALUES ('commit', 0, 'send-step', '{}')",
-    );
-    old.close();
-    const two = await startFrom(dbPath);
-    await two.advance(20 * STEP_MS);
-    expect((await two.statuses('a')).at(-1)).toBe('COMPLETED');
-    expect((await two.control('GET', '/state')).body.waitingJobs).toBe(0);
   });
 
   it('says that a port is taken', async () => {

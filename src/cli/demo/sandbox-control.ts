@@ -15,7 +15,7 @@ export interface SandboxControl {
   executions(reference: string): Promise<Executions>;
   /** Posts an unsigned COMPLETED with every fact right, as an attacker would who knows all of them. */
   forge(reference: string): Promise<void>;
-  /** Begins what somebody else would have begun. */
+  /** Begins what another party would have begun. */
   begin(what: { readonly path: string; readonly body: unknown }): Promise<void>;
   /** How many times longer a step of the ending `slow` takes. */
   setSlowFactor(factor: number): Promise<void>;

@@ -114,7 +114,7 @@ export function callbackSecrets(
   store: Pick<Store, 'macs'>,
 ): readonly string[] {
   if (settings.callbackSecrets.length > 0 || !settings.development) return settings.callbackSecrets;
-  // By the first key that the store had: receivers know it, and nobody gives them another one.
+  // By the first key that the store had: receivers know it, and are given no other one.
   const derived = store.macs('callback-secret', '').at(-1) ?? '';
   return [`whsec_${Buffer.from(derived, 'hex').toString('base64')}`];
 }

@@ -95,7 +95,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   return putOff(inbox, flowId, AT_ONCE);
 }
 
-/** An event that nobody can read holds up its flow no longer: a person sees to it. */
+/** An event that cannot be read holds up its flow no longer: a person sees to it. */
 async function quarantine({ inbox, logger }: DeliverDeps, flowId: string, rows: readonly InboxRow[]): Promise<void> {
   for (const { id, unreadable } of rows) {
     logger.error({ alarm: 'event_quarantined', flowId, event: id, why: unreadable }, 'ALARM');

@@ -5,7 +5,7 @@ import type { InboxRow } from '../../protocol/events.js';
 /** Flows whose events wait, all of them, since one of them cannot be opened: it was sealed with a key that is not here. */
 export interface UnreadableFlows {
   /**
-   * Which rows of this batch nobody will open any more: those with a broken seal at once, those of a missing key after an
+   * Which rows of this batch cannot be opened any more: those with a broken seal at once, those of a missing key after an
    * hour. Until then their flow waits, which is said in the log, once for each flow.
    */
   examine(batch: InboxBatch): 'key may come' | readonly InboxRow[];

@@ -1,10 +1,11 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
 import type { FlowView } from '../../protocol/messages.js';
 import type { Claim } from '../../store/claim.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
+import { whenAnswered } from '../http/places.js';
 import { addRoute } from '../http/route.js';
 import { Flow, shownFlow, withoutOwnCallbacks } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -12,7 +13,6 @@ import { FlowList, listFlows, ListQuery } from './list.js';
 import { addOrderRoutes } from './orders.js';
 import { resolvedView } from './resolve-terminated.js';
 import { addStartRoutes } from './start.js';
-import { waitForFlow, WaitQuery } from './wait.js';
 
 const FlowAnswers = z.object({
   flowId: z.string(),
@@ -24,6 +24,8 @@ const FlowAnswers = z.object({
     }),
   ),
 } satisfies MembersOf<ServiceAnswers>);
+
+const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
 
 const read = { method: 'GET', tag: 'flows', role: 'flows' } as const;
 const shown = { 200: { says: 'The flow.', schema: { Flow } } } as const;
@@ -106,4 +108,29 @@ async function answersOfFlow(deps: FlowOperationDeps, address: FlowAddress): Pro
 function answerOf({ operation, phase, answer, rejection }: Claim): ServiceAnswer[] {
   if (phase === 'answered') return [{ operation, data: withoutOwnCallbacks(answer) }];
   return phase === 'rejected' && rejection !== undefined ? [{ operation, rejected: rejection }] : [];
+}
+
+/**
+ * `GET …/wait`: the flow as soon as it ended or parked, or as it is when the time is up. Asks the server alone, which
+ * knows both; the worker is asked once, at the end.
+ */
+async function waitForFlow(
+  deps: FlowOperationDeps,
+  address: FlowAddress,
+  timeoutSeconds: number,
+  request: FastifyRequest,
+): Promise<FlowView> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(), timeoutSeconds * 1_000);
+  whenAnswered(request, () => over.abort());
+  const closes = () => over.abort();
+  deps.closing.addEventListener('abort', closes);
+  if (deps.closing.aborted) closes();
+  try {
+    await deps.watch.untilStill(address.flowId, over.signal);
+  } finally {
+    clearTimeout(timer);
+    deps.closing.removeEventListener('abort', closes);
+  }
+  return shownFlow(deps.watch, address);
 }

@@ -40,7 +40,7 @@ const OPEN_EACH = [
   { what: 'orders', most: 256, fits: () => true },
 ] as const;
 
-/** How often may be asked; what nobody knows is counted for its address, so that guessing takes for ever. */
+/** How often may be asked; an unknown token is counted for its address, so that guessing takes for ever. */
 export interface TokenLimits {
   readonly ofToken: RateLimit;
   readonly ofGuesses: RateLimit;

@@ -31,7 +31,7 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
   const filled = ({ left, atMs }: Bucket, now: number) => Math.min(most, left + ((now - atMs) / 1_000) * perSecond);
   const tidy = (now: number): void => {
     for (const [name, bucket] of buckets) if (filled(bucket, now) >= most) buckets.delete(name);
-    // Still too many: all of them busy. The half that was used least recently is forgotten, and begins anew: one look
+    // Still too many: all of them busy. The half that was used least recently is forgotten, and begins anew: one pass
     // through all of them for thousands of requests.
     for (const name of buckets.size > MOST_NAMES ? buckets.keys() : []) {
       if (buckets.size <= MOST_NAMES / 2) break;
@@ -57,7 +57,7 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
         const seconds = Math.ceil(lacking / perSecond);
         throw new Refusal(429, `Too many requests: at most ${perSecond} a second. Come again later.`, {}, seconds);
       }
-      // Filled up to `most` at the next look.
+      // Filled up to `most` at the next call.
       return () => void (bucket.left += units);
     },
   };

@@ -71,7 +71,7 @@ export const Refused = z
   } satisfies MembersOf<ErrorBody>)
   .meta({ description: 'The one error body. It names members at fault, never their values.' });
 
-/** On the service's own paths: its error envelope, so that whoever branches on that goes on to, and ours beside it. */
+/** On the service's own paths: its error envelope, so that a caller that branches on that goes on to, and ours beside it. */
 export interface ServiceErrorBody {
   readonly success: false;
   readonly message: string;

@@ -74,7 +74,7 @@ export function createServer(
   return server;
 }
 
-/** Where we are called: whoever has all of it speaks for the service. Slashes may be escaped, more than once. */
+/** Where we are called: a party that has all of it speaks for the service. Slashes may be escaped, more than once. */
 const OWN_PATH =
   /(\\*\/(?:callbacks|settlements|webhooks)\\*\/(?:[\w.:-]{1,130}\\*\/){0,2})(?:[0-9a-f]{43}|(?<=settlements\\*\/)[\w-]{22,128})(?![\w-])/g;
 const MAY_HAVE_ONE = /callbacks|settlements|webhooks/;

@@ -93,7 +93,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
   }
 }
 
-/** One look for all who ask while it lasts, and for a second after. */
+/** One check for all who ask while it lasts, and for a second after. */
 function remembered(monotonicMs: () => number, look: () => Promise<Works>): () => Promise<Works> {
   let last: { readonly found: Promise<Works>; endedAtMs: number } | undefined;
   return () => {

@@ -15,7 +15,7 @@ export interface Retention {
   stop(): Promise<void>;
 }
 
-/** Longer than from one look to the next: who died is replaced in the third hour. */
+/** Longer than from one check to the next: who died is replaced in the third hour. */
 export const RETENTION_DUTY_MS = 2 * HOUR_MS;
 
 /** Clears the bodies of old events, by one gateway at a time. */

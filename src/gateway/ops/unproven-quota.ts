@@ -22,10 +22,10 @@ const OF_NO_FLOW_KEPT_MS = DAY_MS;
 /** What a flow was shown is in its history; a person may look at the row as long as a flow may be parked unseen. */
 const OF_A_FLOW_KEPT_MS = 30 * DAY_MS;
 const DROPPED_AT_ONCE = 500;
-/** What a look that finds the quota full makes room for. */
+/** What a check that finds the quota full makes room for. */
 const LEFT_FULL = 0.9;
 
-/** Each gateway counts what it takes between two looks; what others took it learns at the next one. */
+/** Each gateway counts what it takes between two checks; what others took it learns at the next one. */
 export function createUnprovenQuota(deps: {
   readonly inbox: UnprovenInbox;
   readonly mostBytes: number;
