@@ -3,7 +3,7 @@ import { makeDeposit } from './bridge/deposit.js';
 import { prepareTransfer, quoteApproved } from './bridge/prepare.js';
 import { settleFailure } from './bridge/refund.js';
 import { trackSettlement } from './bridge/track.js';
-import { handleTransferEvents, type TransferCarried } from './bridge/transfer.js';
+import { handleTransferEvents, whatArrived, type TransferCarried } from './bridge/transfer.js';
 import { runFlow } from './engine/run-flow.js';
 
 /**
@@ -21,7 +21,7 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
     const ending = await trackSettlement(flow, transfer);
     if (ending === 'FAILED') return settleFailure(flow, transfer);
     return ending === 'COMPLETED'
-      ? { state: 'completed', reason: null, detail: 'The recipient was paid.' }
+      ? { state: 'completed', reason: null, detail: whatArrived(transfer) }
       : { state: 'refunded', reason: null, detail: 'The service or the provider refunded it.' };
   });
 }

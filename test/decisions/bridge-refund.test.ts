@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
@@ -16,10 +16,13 @@ describe('a refund that the input orders', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   /** Whether the service cannot be reached for a refund. */
   let isAway = false;
+  const sent: unknown[] = [];
+  beforeEach(() => void sent.splice(0));
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
       sendCrypto: async (body) => {
         if (isAway) throw new NotSentError('sendCrypto', 'refused');
+        sent.push(body.cryptoAmount);
         return service.sendCrypto(body);
       },
     }));
@@ -118,5 +121,24 @@ describe('a refund that the input orders', () => {
     expect(await decisions.executions('sendCrypto', refund)).toBe(0);
     await resolve(handle, 'mark-refunded');
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+  });
+
+  test('is not sent by itself where less came in than was asked for, and by a person no more than that', async () => {
+    const { refund, handle } = await tracked('less');
+    await handle.signal('events', [trusted('PAYMENT_CONFIRMED', { facts: { cryptoAmount: '5' } })]);
+    expect((await parked(handle)).parked?.reason).toBe('event_mismatch');
+    await resolve(handle, 'accept-event');
+    await handle.signal('events', [failed()]);
+    await noted(handle, /parked: refund_needed/);
+    const { parked: shown } = await parked(handle);
+    expect(shown?.evidence).toMatchObject({
+      why: expect.stringMatching(/says 5 USDC, and 7\.5 was to come in/),
+      refund: { cryptoAmount: '5' },
+    });
+    expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+    await resolve(handle, 'refund-now');
+    await noted(handle, /the refund was accepted/);
+    expect(sent).toEqual([5]);
+    await handle.terminate();
   });
 });

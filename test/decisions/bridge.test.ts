@@ -113,4 +113,16 @@ describe('a bridge transfer that failed', () => {
     isDuplicate = false;
     await handle.terminate();
   });
+
+  test.each([
+    [{ settlementAmount: '90', settlementCurrency: 'ZAR' }, 'The recipient was paid 90 of 100 ZAR.'],
+    [{ amount: '90', currency: 'ZAR' }, 'The recipient was paid 90 of 100 ZAR.'],
+    [{ settlementCurrency: 'USD' }, 'The recipient was paid 100 USD, not 100 ZAR.'],
+  ])('that ends after all, by an accepted COMPLETED of %j, says the figures', async (facts, sentence) => {
+    const { handle } = await tracked('figures');
+    await handle.signal('events', [trusted('COMPLETED', { facts })]);
+    expect((await parked(handle)).parked?.reason).toBe('event_mismatch');
+    await resolve(handle, 'accept-event');
+    expect(await ended(handle)).toMatchObject({ state: 'completed', outcome: { detail: sentence } });
+  });
 });

@@ -31,6 +31,8 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
     ...NO_EVIDENCE,
     statuses: NOTHING_SEEN,
     failure: null,
+    cameIn: {},
+    completion: {},
     failedAtMs: null,
     toReport: null,
     serviceKnows: NOTHING_SEEN,

@@ -1,6 +1,7 @@
 import type { RefundOrder } from '../../activities/types.js';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import { compareAmounts, isPositiveAmount } from '../../src/money.js';
+import { mostToRefund } from './came-in.js';
 import type { Flow } from '../engine/flow.js';
 import type { Transfer } from './transfer.js';
 
@@ -30,10 +31,24 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | strin
     cryptoAmount: refund.cryptoAmount,
   };
   const fault = faultOf(order) ?? otherThanPaidIn(order, transfer) ?? otherMethod(refund);
-  return fault === undefined ? order : `the refund cannot be sent by us: ${fault}`;
+  if (fault !== undefined) return `the refund cannot be sent by us: ${fault}`;
+  const most = mostToRefund(transfer.input, transfer.cameIn);
+  if (most === null) return 'the refund cannot be sent by us: an event says that less was paid in';
+  const capped = compareAmounts(most, order.cryptoAmount) < 0 ? { ...order, cryptoAmount: most } : order;
+  const stillFault = faultOf(capped);
+  return stillFault === undefined ? capped : `the refund cannot be sent by us: ${stillFault}`;
 }
 
 const word = (text: string) => text.trim().toUpperCase();
+
+/** Why nobody but a person may say how much goes back; null where nothing says that less came in than was asked for. */
+export function lessCameIn({ input, cameIn }: Transfer): string | null {
+  const { crypto_amount: asked, amount_msat: askedMsat } = input.crypto_payment;
+  const most = mostToRefund(input, cameIn);
+  const wanted = asked ?? askedMsat;
+  if (most === null || wanted === undefined || compareAmounts(most, wanted) >= 0) return null;
+  return `an event says ${most} ${word(input.token)}, and ${wanted} was to come in: no more than that is sent back`;
+}
 
 /** A bridge knows chains and tokens that a crypto send does not. */
 function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundTerms): string | undefined {

@@ -15,7 +15,7 @@ import { parkAndLook, pollStatus } from '../engine/look.js';
 import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
 import { refundBegun } from './refund-due.js';
 import { askAboutFailed, decideConflict } from './ask.js';
-import { refundTerms, type RefundTerms } from './refund-terms.js';
+import { lessCameIn, refundTerms, type RefundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
 import { brief, endEvidence, isRefunded, bridgeState, type Transfer } from './transfer.js';
 import type { Post } from '../engine/post.js';
@@ -47,7 +47,8 @@ export async function settleFailure(flow: Flow, transfer: Transfer): Promise<Out
   if (Date.now() < refundOverdueAtMs(flow, transfer))
     return askForRefund(flow, transfer, terms, 'the deadline passed, and the service still has time to refund');
   if (!transfer.input.refund.auto) return askForRefund(flow, transfer, terms, 'the input does not say refund.auto');
-  return sendRefund(flow, transfer, terms, 'input');
+  const less = lessCameIn(transfer);
+  return less === null ? sendRefund(flow, transfer, terms, 'input') : askForRefund(flow, transfer, terms, less);
 }
 
 /** From then on the service is no longer expected to refund by itself. */
@@ -73,9 +74,15 @@ async function askForRefund(
   if (decision === 'decided')
     return isRefunded(transfer) ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
   if (decision.action !== 'refund-now') return endFromDecision(decision);
-  if (typeof terms !== 'string') return sendRefund(flow, transfer, terms, 'person');
-  flow.note(`refund-now is not possible: ${terms}`);
-  return askForRefund(flow, transfer, terms, terms);
+  const now = refundTerms(flow, transfer);
+  if (typeof now === 'string') {
+    flow.note(`refund-now is not possible: ${now}`);
+    return askForRefund(flow, transfer, now, now);
+  }
+  const isAsShown = typeof terms !== 'string' && now.cryptoAmount === terms.cryptoAmount;
+  return isAsShown
+    ? sendRefund(flow, transfer, now, 'person')
+    : askForRefund(flow, transfer, now, 'an event has come since that changes how much is sent back');
 }
 
 async function sendRefund(flow: Flow, transfer: Transfer, terms: RefundTerms, by: RefundOrder['by']): Promise<Outcome> {

@@ -23,6 +23,7 @@ import {
   type SeenStatuses,
 } from './statuses.js';
 import { factsTogether, fundsHeld, refundBegun } from './refund-due.js';
+import { smallest } from './came-in.js';
 
 /** One bridge transfer in the making. What of it travels through continue-as-new is `TransferCarried`. */
 export interface Transfer extends Evidence {
@@ -38,6 +39,10 @@ export interface Transfer extends Evidence {
   statuses: SeenStatuses;
   /** The first trusted FAILED event, with the facts of all of them, for the refund. */
   failure: FlowEvent | null;
+  /** The smallest amounts of crypto that trusted or accepted events say, as decimal strings: no more is sent back. */
+  cameIn: Facts;
+  /** The facts of the trusted or accepted COMPLETED. */
+  completion: Facts;
   /** Workflow time of the first one, ms. */
   failedAtMs: number | null;
   /** The provider's trusted settlement that the service has yet to learn of; the highest one. */
@@ -70,6 +75,19 @@ function claimsOf({ status, facts }: FlowEvent): readonly string[] {
 export function isRefunded(transfer: Transfer): boolean {
   const now = bridgeState(transfer);
   return now.kind === 'ended' && now.ending === 'REFUNDED';
+}
+
+/** A person may have accepted a COMPLETED of another amount: then the figures are said. */
+export function whatArrived({ input, completion }: Pick<Transfer, 'input' | 'completion'>): string {
+  const { amount, currency } = input.settlement;
+  // A bare amount is the recipient's where it is in that currency, and the customer pays in another one.
+  const isBare = completion['currency'] === currency && input.source_currency !== currency;
+  const arrived = completion['settlementAmount'] ?? (isBare ? completion['amount'] : undefined) ?? amount;
+  const paidIn = completion['settlementCurrency'] ?? currency;
+  if (paidIn === currency && equalAmounts(arrived, amount)) return 'The recipient was paid.';
+  const figures =
+    paidIn === currency ? `${arrived} of ${amount} ${currency}` : `${arrived} ${paidIn}, not ${amount} ${currency}`;
+  return `The recipient was paid ${figures}.`;
 }
 
 /** An event, for a person's eyes. */
@@ -117,6 +135,8 @@ function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
   transfer.statuses = foldStatus(transfer.statuses, status);
   if (event.source !== 'settlement') transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
   else if (rises(transfer.serviceKnows, status)) transfer.toReport = higher(transfer.toReport, event);
+  transfer.cameIn = smallest(transfer.cameIn, event.facts);
+  if (status === 'COMPLETED') transfer.completion = { ...event.facts, ...transfer.completion };
   const saysMore = status === 'FAILED' && learnFailure(transfer, event);
   if (!isNew && !saysMore) return false;
   flow.note(`${status} (${event.proof ?? 'trusted'})`, whoSays(event));

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import * as fc from 'fast-check';
+import { compareAmounts } from '../../src/money.js';
+import { mostToRefund, smallest } from '../../workflows/bridge/came-in.js';
+
+const amount = fc.tuple(fc.nat(1_000), fc.nat(99)).map(([whole, rest]) => `${whole}.${String(rest).padStart(2, '0')}`);
+const said = fc.record(
+  { cryptoAmount: amount, refundCryptoAmount: amount, amountMsat: fc.nat(9_999_999).map(String), chain: fc.string() },
+  { requiredKeys: [] },
+);
+const asked = (payment: object, token = 'USDC') => ({ token, crypto_payment: payment }) as never;
+
+describe('what may be sent back', () => {
+  it('is never more than was to come in, nor than any event says, in whatever order they come', () => {
+    fc.assert(
+      fc.property(amount, fc.array(said, { maxLength: 6 }), (wanted, events) => {
+        const most = mostToRefund(asked({ crypto_amount: wanted }), events.reduce(smallest, {}));
+        const limits = events.flatMap(({ cryptoAmount, refundCryptoAmount }) => [cryptoAmount, refundCryptoAmount]);
+        const all = [wanted, ...limits.filter((limit) => limit !== undefined)];
+        expect(all.every((limit) => compareAmounts(String(most), limit) <= 0)).toBe(true);
+        expect(all).toContain(most);
+        expect(mostToRefund(asked({ crypto_amount: wanted }), events.toReversed().reduce(smallest, {}))).toBe(most);
+      }),
+    );
+  });
+
+  it('is not known where the input names no amount, or where less came in by an amount in another unit', () => {
+    expect(mostToRefund(asked({ amount_msat: '7500' }), {})).toBeNull();
+    expect(mostToRefund(asked({ amount_msat: '7500' }, 'msat'), { amountMsat: '5000' })).toBe('5000');
+    const both = { crypto_amount: '7.5', amount_msat: '7500' };
+    expect(mostToRefund(asked(both, 'BTC'), { amountMsat: '5000' })).toBeNull();
+    expect(mostToRefund(asked(both, 'BTC'), { amountMsat: '7500' })).toBe('7.5');
+  });
+
+  it('is not limited by what cannot be read', () => {
+    expect(smallest({ cryptoAmount: '5' }, { cryptoAmount: 'much' })).toEqual({ cryptoAmount: '5' });
+    expect(smallest({}, { cryptoAmount: 'much' })).toEqual({});
+  });
+});

@@ -1,0 +1,42 @@
+import { compareAmounts } from '../../src/money.js';
+import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
+import type { Facts } from '../engine/evidence.js';
+
+/** What an event may say of the crypto that came in, or that is to go back. */
+const AMOUNTS = ['cryptoAmount', 'amountMsat', 'refundCryptoAmount'] as const;
+
+/** The smallest that was said of each. Events may come in any order. */
+export function smallest(known: Facts, said: Facts): Facts {
+  const least: Record<string, string> = { ...known };
+  for (const name of AMOUNTS) {
+    const theirs = said[name];
+    if (theirs !== undefined && isLess(theirs, least[name])) least[name] = theirs;
+  }
+  return least;
+}
+
+/** Runs inside signal handlers, which must not throw: what cannot be read as an amount limits nothing. */
+function isLess(amount: string, than: string | undefined): boolean {
+  try {
+    return compareAmounts(amount, than ?? amount) < (than === undefined ? 1 : 0);
+  } catch {
+    return false;
+  }
+}
+
+type AskedFor = Pick<BridgeTransferInput, 'crypto_payment' | 'token'>;
+
+/**
+ * The most that may be sent back, in the token that was to come in. Null where the input does not say how much that is, or
+ * where less came in by an amount in another unit.
+ */
+export function mostToRefund({ crypto_payment: payment, token }: AskedFor, cameIn: Facts): string | null {
+  const { crypto_amount: asked, amount_msat: askedMsat } = payment;
+  const inMsat = token.trim().toUpperCase() === 'MSAT';
+  const wanted = asked ?? (inMsat ? askedMsat : undefined);
+  if (wanted === undefined) return null;
+  const { cryptoAmount, amountMsat, refundCryptoAmount } = cameIn;
+  if (!inMsat && amountMsat !== undefined && askedMsat !== undefined && isLess(amountMsat, askedMsat)) return null;
+  const limits = [cryptoAmount, refundCryptoAmount, inMsat ? amountMsat : undefined];
+  return limits.reduce<string>((most, limit) => (limit !== undefined && isLess(limit, most) ? limit : most), wanted);
+}
