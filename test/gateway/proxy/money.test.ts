@@ -2,18 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { sampled, type Sampled } from '../../sandbox/samples.js';
 import { bridgeBody, callerOf, PATHS, sample, type Caller } from './caller.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
+import { KINDS } from '../../harness/kinds.js';
 import { newReference } from '../../harness/references.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 /** Where the flow of each is to be found. */
-const KINDS: Readonly<Record<Sampled, string>> = {
-  createOnramp: 'onramp',
-  sendCrypto: 'crypto-send',
-  createOfframp: 'offramp',
-  createBankCheckout: 'bank-checkout',
-  createCardDeposit: 'card-deposit',
-  createBankWithdrawal: 'bank-withdrawal',
-};
+const kindOf = (operation: Sampled) => KINDS.find(({ posts }) => operation in posts)?.kind;
 
 describe('a money POST through the proxy', () => {
   let stack: Stack;
@@ -32,14 +26,14 @@ describe('a money POST through the proxy', () => {
     const { path, body } = sample(name, reference);
     const answer = await caller.post(path, body);
     expect(answer.status).toBe(200);
-    expect(answer.headers.get('location')).toBe(`/flows/${KINDS[name]}/${reference}`);
+    expect(answer.headers.get('location')).toBe(`/flows/${kindOf(name)}/${reference}`);
     const { success, message, data } = answer.body;
     expect({ success, message }).toEqual({ success: true, message: expect.any(String) });
     expect(data.referenceId ?? data.reference_id).toBe(reference);
     // The service was given our callback URL, and repeats it in some answers.
     expect(JSON.stringify(data)).not.toMatch(/callbacks\/[a-z]+-[a-z]+\//);
     expect(await executions(name, reference)).toBe(1);
-    await ended(`${KINDS[name]}/${reference}`);
+    await ended(`${kindOf(name)}/${reference}`);
     // The flow has closed: what its claim keeps is the same answer.
     const again = await caller.post(path, body);
     expect({ status: again.status, data: again.body['data'] }).toEqual({ status: 200, data });
