@@ -97,7 +97,9 @@ describe('the flow operations', () => {
       { path: 'foo', message: 'is not known here' },
       { path: '…', message: 'is not known here' },
     ]);
-    expect((await tested.post('/flows/no-such-kind', {}, SHOP)).status).toBe(404);
+    const body = { message: expect.stringMatching(/no flow of this kind.+bridge-transfer, /) };
+    expect(await tested.post('/flows/no-such-kind', {}, SHOP)).toMatchObject({ status: 404, body });
+    expect(await show('/flows/no-such-kind/r-1')).toMatchObject({ status: 404, body });
     expect((await tested.post('/flows/constructor', {}, SHOP)).status).toBe(404);
     // A kind that is there, and a body that lacks everything.
     expect((await tested.post('/flows/onramp', {}, SHOP)).status).toBe(400);

@@ -6,7 +6,7 @@ import { viewOfNewFlow } from '../../temporal/flow-handle.js';
 import { OtherRequestError, startFlow } from '../../temporal/start-flow.js';
 import { isLoopback } from '../../protocol/loopback.js';
 import { withCardTaken } from '../cards/take-card.js';
-import { flowAddress, parseBody } from '../http/flow-path.js';
+import { flowAddress, NO_SUCH_KIND, parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -46,7 +46,7 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
   }
   const onRequest = async (request: FastifyRequest) => void deps.tokens.require(request, 'flows');
   server.post('/flows/:kind', { onRequest }, () => {
-    throw new Refusal(404, `There is no flow of this kind. This version has: ${FLOW_KINDS.join(', ')}.`);
+    throw new Refusal(404, NO_SUCH_KIND);
   });
 }
 

@@ -20,6 +20,8 @@ export function isReference(text: unknown): text is string {
   return typeof text === 'string' && text.length <= MAX_CALLER_REFERENCE_LENGTH && REFERENCE_PATTERN.test(text);
 }
 
+export const NO_SUCH_KIND = `There is no flow of this kind. This version has: ${FLOW_KINDS.join(', ')}.`;
+
 /** Parameters of a path that names a flow. */
 export const FlowParams = z.object({
   kind: z.enum(FLOW_KINDS),

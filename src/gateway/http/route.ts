@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { TokenRole } from '../../config/gateway-tokens.js';
 import type { Caller, TokenCheck } from './bearer-token.js';
-import { parseBody } from './flow-path.js';
+import { NO_SUCH_KIND, parseBody } from './flow-path.js';
 import { bodyOf, bodyOrEmpty } from './json-body.js';
 import { Refusal } from './refusal.js';
 import { type AnyRoute, describeRoute, type Reference, type Route } from './openapi.js';
@@ -74,6 +74,9 @@ export function addRoute<
 
 function paramsOf<Params extends z.ZodObject>(params: Params, request: FastifyRequest): z.output<Params> {
   const parsed = params.safeParse(request.params);
-  if (!parsed.success) throw new Refusal(404, 'There is nothing at this address.');
+  if (!parsed.success) {
+    const isKind = parsed.error.issues.some(({ path }) => path[0] === 'kind');
+    throw new Refusal(404, isKind ? NO_SUCH_KIND : 'There is nothing at this address.');
+  }
   return parsed.data;
 }
