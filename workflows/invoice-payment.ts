@@ -14,7 +14,6 @@ import { park } from './engine/park.js';
 import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
 import { observed, within } from './engine/waits.js';
 import { followPayment, GENERATE, lookForPayment, PAY, whyNotStopped } from './invoice/look-for-payment.js';
-import { checkInbox } from './engine/inbox.js';
 
 /**
  * An invoice payment: generate → read → pay at once, or when ordered to → confirm. An invoice that exists already is only
@@ -125,7 +124,6 @@ async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): 
     } else if (canGoOn()) {
       await continueFlowAsNew(flow, payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
     } else if (flow.deadlinePassed) {
-      await checkInbox(flow);
       if (await lookForPayment(flow, payment)) return 'paid';
       // A person may have been quicker than the look, or wait longer.
       if (flow.deadlinePassed && flow.stop === null && !isOrdered()) expire();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
 import { RejectedError, ServiceUnavailableError, type ServiceClient } from '../../src/service-client/index.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
-import { ended, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ended, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { newReference } from '../harness/references.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
@@ -170,6 +171,74 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     ]);
     const view = await parked(handle);
     expect(view.parked?.reason).toBe('event_mismatch');
+    await handle.terminate();
+  });
+
+  /** A trusted webhook about another payment of it lies in the inbox, and never came to the flow. */
+  const anotherInInbox = (flowId: string, reference: string) => {
+    const data = { reference_id: reference, status: 'SUCCESSFUL', amount: 998.5, currency: 'KES' };
+    const said = { flowId, reference, status: 'SUCCESSFUL', body: { event: 'payment.confirmed', data } };
+    const received = { id: randomUUID(), source: 'webhook', proof: 'signature', contentHash: randomUUID() } as const;
+    return decisions.store.inbox.receive({ ...received, ...said });
+  };
+  const ANOTHER = { reason: 'event_mismatch', evidence: { theirs: { amount: '998.5' }, ours: { amount: '1000.5' } } };
+
+  test.each([
+    ['waits for its payment', false],
+    ['could not be read', true],
+  ])('that %s does not expire against another payment in its inbox: it parks with both sides', async (_, hidden) => {
+    answer = undefined;
+    isUnreadable = hidden;
+    const { reference, handle } = await start('inbox', { deadlineSeconds: 2_000 });
+    await noted(handle, hidden ? /invoice accepted/ : /waits for the order/);
+    await anotherInInbox(handle.workflowId, reference);
+    const view = await parked(handle);
+    isUnreadable = false;
+    expect(view.parked).toMatchObject(ANOTHER);
+    await handle.terminate();
+  });
+
+  test('is not cancelled against another payment in its inbox: it parks with both sides', async () => {
+    answer = undefined;
+    const { reference, handle } = await start('inbox-cancel', { deadlineSeconds: 360_000 });
+    await noted(handle, /waits for the order/);
+    await anotherInInbox(handle.workflowId, reference);
+    await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
+    expect((await parked(handle)).parked).toMatchObject(ANOTHER);
+    await handle.terminate();
+  });
+
+  test('is not closed as not executed against a trusted event that came while a person was asked', async () => {
+    answer = refused(403);
+    const { handle } = await start('told-parked', { deadlineSeconds: 200 });
+    await parked(handle);
+    await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    await expect(resolve(handle, 'close-not-executed')).rejects.toThrow();
+    expect((await parked(handle)).parked?.evidence).toMatchObject({ told: ['SUCCESSFUL'] });
+    answer = record('SUCCESSFUL', '1000.5', 'KES');
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+
+  test('is not closed as not executed against another payment that lies in its inbox', async () => {
+    answer = refused(403);
+    const { reference, handle } = await start('other-parked', { deadlineSeconds: 200 });
+    await parked(handle);
+    await anotherInInbox(handle.workflowId, reference);
+    await expect(resolve(handle, 'close-not-executed')).rejects.toThrow();
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
+    expect(view.parked).toMatchObject(ANOTHER);
+    await handle.terminate();
+  });
+
+  test('has its deadline put off by a person alone, however long nobody decides', async () => {
+    answer = refused(403);
+    const { handle } = await start('unheard', { deadlineSeconds: 3_600, timeScale: 0.0001 });
+    const { deadlineAt } = await parked(handle);
+    // Longer than one question is asked for.
+    await decisions.bench.pass(400_000);
+    expect(await parked(handle)).toMatchObject({ deadlineAt });
+    await resolve(handle, 'keep-waiting');
+    await untilFlow(handle, ({ view }) => view.deadlineAt !== deadlineAt);
     await handle.terminate();
   });
 

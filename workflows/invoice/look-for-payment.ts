@@ -6,6 +6,8 @@ import { takeReading, type Payment, type PaymentPlan } from '../engine/payment.j
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow, FlowEnd } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
+import { readInbox } from '../engine/inbox.js';
+import type { Resolution } from '../engine/messages.js';
 import { park } from '../engine/park.js';
 import { INVOICE_PAYMENT_FIRST_LOOK_MS, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS } from '../engine/policies.js';
 import { AT_LEAST_MS, observed, within } from '../engine/waits.js';
@@ -37,11 +39,13 @@ export const PAY: PaymentPlan = {
 export async function lookForPayment(flow: Flow, payment: Payment): Promise<boolean> {
   for (;;) {
     const found = await untilAnswered(flow, payment);
-    // What came meanwhile may contradict it.
+    // What came meanwhile, or lies in the inbox, may contradict it.
+    if (found.says === 'not-paid') await readInbox(flow);
+    if (flow.stop !== null) throw new FlowEnd(flow.stop);
+    if (payment.mismatches.length > 0) return takePayment(flow, payment, found);
     const says = paidElsewhere({ lookup: found.says, paidByEvent: paidByEvent(payment) });
     if (says === 'not-paid') return false;
     if (says !== 'cannot-tell') return takePayment(flow, payment, found);
-    if (flow.deadlinePassed) flow.extendDeadline();
   }
 }
 
@@ -57,6 +61,7 @@ export function paidByEvent(payment: Payment): boolean {
  */
 export async function whyNotStopped(flow: Flow, payment: Payment): Promise<string | null> {
   const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, false).promise);
+  await readInbox(flow);
   if (payment.mismatches.length > 0) return 'a trusted event reports another payment of the invoice';
   const says = paidElsewhere({ lookup: found?.says ?? 'cannot-tell', paidByEvent: paidByEvent(payment) });
   if (says === 'not-paid') return null;
@@ -85,17 +90,22 @@ async function askPerson(flow: Flow, payment: Payment, { why }: PaidReading): Pr
     told: payment.words,
   };
   let shown: PaidReading | undefined;
-  const decided = () => asking.settled() || shown !== undefined || flow.stop !== null;
+  const isContradicted = () => payment.mismatches.length > 0;
+  const decided = () => asking.settled() || shown !== undefined || isContradicted() || flow.stop !== null;
   const lookAgain = async () => {
     const now = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, false).promise);
     if (now?.says === 'paid' || now?.says === 'other') shown = now;
   };
-  const decision = await park(flow, 'payment_unclear', evidence, decided, { lookAgain });
+  const refusalOf = ({ action }: Resolution) =>
+    action === 'close-not-executed' && paidByEvent(payment) ? 'a trusted event says that the invoice was paid' : null;
+  const decision = await park(flow, 'payment_unclear', evidence, decided, { lookAgain, refusalOf });
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
-  if (decision === 'decided') return shown ?? asking.promise;
+  if (decision === 'decided' && asking.settled()) return shown ?? asking.promise;
   asking.cancel();
+  // An order that was refused, or what contradicts it, leads to another look.
+  if (decision === 'decided') return shown ?? { says: 'cannot-tell' };
   if (decision.action === 'keep-waiting') {
-    if (decision.until !== undefined) flow.extendDeadline(decision.until);
+    flow.extendDeadline(decision.until);
     return { says: 'cannot-tell' };
   }
   if (decision.action !== 'close-not-executed') return endFromDecision(decision);
