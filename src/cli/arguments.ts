@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { QUEUES, type Queue } from '../protocol/task-queues.js';
 
 /** Parsers of options; what they throw, commander says in one line. */
 
@@ -26,3 +27,12 @@ export const wholeNumberArgument =
       throw new InvalidArgumentError(`Use a whole number from ${least} to ${most}.`);
     return value;
   };
+
+/** Comma-separated task queues, each once. */
+export function queuesArgument(text: string): readonly Queue[] {
+  const names = text.split(',').map((name) => name.trim());
+  const queues = QUEUES.filter((queue) => names.includes(queue));
+  if (queues.length !== names.length)
+    throw new InvalidArgumentError(`Use some of ${QUEUES.join(', ')}, comma-separated.`);
+  return queues;
+}

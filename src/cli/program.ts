@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { packageRoot } from '../package-root.js';
+import { packageVersion } from '../package-root.js';
 import { addAccountCommand } from './commands/account.js';
 import { addApproveCommand } from './commands/approve.js';
 import { addCallbacksCommand } from './commands/callbacks.js';
@@ -62,7 +60,7 @@ machine's settings with the token of development.`;
 export function createProgram(context: CliContext, run: RunCommand): Command {
   const program = new Command('towline')
     .description('Money flows across a payments service, durable.')
-    .version(ownVersion(), '--version', 'print the version')
+    .version(packageVersion(), '--version', 'print the version')
     .configureOutput({
       writeOut: (text) => context.out(text.trimEnd()),
       writeErr: (text) => context.err(text.trimEnd()),
@@ -80,11 +78,6 @@ export function createProgram(context: CliContext, run: RunCommand): Command {
     }
   }
   return program;
-}
-
-function ownVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
-  return version;
 }
 
 /** Runs one command line to its exit code. Never rejects. */

@@ -1,3 +1,4 @@
+import type { Queue } from '../protocol/task-queues.js';
 import type { DuplicateReference } from './duplicate-reference.js';
 import type { GatewayToken } from './gateway-tokens.js';
 import type { NetworkList } from './networks.js';
@@ -61,6 +62,13 @@ export interface Settings {
   readonly duplicateReference: DuplicateReference;
   /** Further words by which the service says that it knows a reference, besides those of the contract. */
   readonly duplicateWords: readonly string[];
+  /** Activities at a time of one worker, by task queue. */
+  readonly workerSlots: Partial<Readonly<Record<Queue, number>>>;
+  /** Sends of money per second, by all workers together. Undefined: no limit. */
+  readonly moneyPerSecond: number | undefined;
+  readonly workerProbeHost: string;
+  /** Undefined: a worker listens nowhere. */
+  readonly workerProbePort: number | undefined;
   /** The largest amount of one flow, by currency or token in capitals. The others have no limit. */
   readonly maxAmounts: ReadonlyMap<string, string>;
   /** Absolute path of the folder with all our state. */

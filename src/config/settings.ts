@@ -26,6 +26,7 @@ import {
   words,
 } from './setting-schemas.js';
 import { readSecretFiles } from './secret-files.js';
+import { perSecond, workerSlots } from './worker-slots.js';
 import { LOG_LEVELS, SETTLEMENT_TRUSTS, WEBHOOK_PROFILES, type Settings } from './settings-shape.js';
 
 /** The token that the sandbox of development knows. */
@@ -114,6 +115,10 @@ export function readSettings(given: Environment): Settings {
     callbackAllowLoopback: read('CALLBACK_ALLOW_LOOPBACK', flag().default(development)) ?? false,
     duplicateReference: read('DUPLICATE_REFERENCE', duplicateReference().optional()) ?? unknownForAll,
     duplicateWords: read('DUPLICATE_WORDS', words().default([])) ?? [],
+    workerSlots: read('WORKER_SLOTS', workerSlots().optional()) ?? {},
+    moneyPerSecond: read('MONEY_RATE_LIMIT', perSecond().optional()),
+    workerProbeHost: read('WORKER_PROBE_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',
+    workerProbePort: read('WORKER_PROBE_PORT', port().optional()),
     maxAmounts: read('MAX_AMOUNTS', maxAmounts().optional()) ?? new Map(),
     towlineHome: resolve(read('TOWLINE_HOME', z.string().default('.towline')) ?? '.towline'),
     towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),

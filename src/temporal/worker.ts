@@ -37,8 +37,8 @@ interface WorkerOptions extends WorkerShare {
 export interface RunningWorker {
   /** Resolves when the worker has ended, rejects when it ended badly. */
   readonly ended: Promise<void>;
-  /** Takes tasks, of each of its queues. */
-  isRunning(): boolean;
+  /** Asks for tasks, of each of its queues. */
+  isPolling(): boolean;
   /** Takes no new tasks, lets running ones finish, and resolves when all is done. */
   shutdown(): Promise<void>;
 }
@@ -103,12 +103,18 @@ async function runningWorkers(
   ended.catch(() => undefined);
   return {
     ended,
-    isRunning: () => workers.every((worker) => worker.getState() === 'RUNNING'),
+    isPolling: () => workers.every((worker) => isPolling(worker)),
     async shutdown() {
       stop(workers);
       await ended;
     },
   };
+}
+
+/** A worker without workflows has no poller of theirs, and says that it was shut down. */
+function isPolling(worker: Worker): boolean {
+  const { runState, activityPollerState, workflowPollerState } = worker.getStatus();
+  return runState === 'RUNNING' && activityPollerState === 'POLLING' && workflowPollerState !== 'FAILED';
 }
 
 function stop(workers: readonly Worker[]): void {

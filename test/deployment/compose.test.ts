@@ -42,6 +42,7 @@ const DOT_ENV: Readonly<Record<string, string>> = {
 const FIXED = [
   'GATEWAY_HOST',
   'GATEWAY_PORT',
+  'WORKER_PROBE_PORT',
   'DATABASE_URL',
   'DATABASE_TLS',
   'TEMPORAL_ADDRESS',

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../config/index.js';
+import { QUEUES, type Queue } from '../../protocol/task-queues.js';
 import { startWorker } from '../../temporal/worker.js';
+import { queuesArgument } from '../arguments.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { graceMsOf, runProcess } from '../run-process.js';
@@ -13,6 +15,7 @@ import {
   createProcessLogger,
 } from '../wiring/dependencies.js';
 import { isBound } from '../wiring/deployment.js';
+import { openWorkerProbe } from '../worker-probe.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { identityOf, openTemporal, temporalAddress } from '../wiring/temporal.js';
 
@@ -21,11 +24,17 @@ export function addWorkerCommand(program: Command, run: RunCommand, context: Cli
     .command('worker')
     .summary('run a worker: workflows and activities')
     .description('Runs one worker process. Any number of them may run against one Temporal namespace.')
-    .addHelpText('after', '\nExample:\n  TEMPORAL_ADDRESS=127.0.0.1:7233 towline worker')
-    .action(() => run(() => runWorker(context)));
+    .option(
+      '--queues <names>',
+      `only these, comma-separated: ${QUEUES.join(', ')} (default: all)`,
+      queuesArgument,
+      QUEUES,
+    )
+    .addHelpText('after', '\nExample:\n  TEMPORAL_ADDRESS=127.0.0.1:7233 towline worker --queues money,lookups')
+    .action((options: { readonly queues: readonly Queue[] }) => run(() => runWorker(context, options.queues)));
 }
 
-async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
+async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue[]): Promise<ExitCode> {
   const { settings, home } = await loadSettings(env);
   const log = createProcessLogger('worker', settings, isTerminal);
   return runProcess(log, async () => {
@@ -45,17 +54,37 @@ async function runWorker({ env, isTerminal }: CliContext): Promise<ExitCode> {
       activities: activityDeps({ settings, store, service, secrets, log }),
       log,
       identity,
+      queues,
+      slots: settings.workerSlots,
+      moneyPerSecond: settings.moneyPerSecond,
     }).catch((cause: unknown) => {
       throw isUnreachable(cause) ? away(settings) : cause;
     });
+    const { workerProbePort: port, workerProbeHost: host } = settings;
+    const probe =
+      port === undefined
+        ? undefined
+        : await openWorkerProbe({
+            host,
+            port,
+            store: () => store.check(),
+            isPolling: () => worker.isPolling(),
+            client: temporal.client,
+          }).catch(async (error: unknown) => {
+            await worker.shutdown();
+            throw error;
+          });
     return {
+      ...(probe === undefined ? {} : { url: probe.url }),
       ended: Promise.race([worker.ended, store.lost]),
       graceMs: graceMsOf('worker', settings),
       async stop() {
+        probe?.drain();
         await worker.shutdown();
         service.close();
         await temporal.close();
         await store.close();
+        await probe?.close();
       },
     };
   });

@@ -1,6 +1,8 @@
 import type { Connection } from '@temporalio/client';
 import type { Settings } from '../../config/index.js';
-import { STATE_ATTRIBUTE, TASK_QUEUE } from '../../protocol/vocabulary.js';
+import { QUEUES } from '../../protocol/task-queues.js';
+import { STATE_ATTRIBUTE } from '../../protocol/vocabulary.js';
+import { queueState, type QueueState } from '../../temporal/pollers.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
 import { isUsable, oldestUsableServer } from '../../dev-server/find-server.js';
 import { EXIT } from '../exit-codes.js';
@@ -8,7 +10,6 @@ import { GRPC, grpcStatusOf, temporalAddress } from '../wiring/temporal.js';
 import { bad, type Finding, good, note } from './finding.js';
 
 const WITHIN_MS = 5_000;
-const WORKFLOW_TASKS = 1;
 
 /** Server version, namespace, search attribute, and whether a worker listens. */
 export async function checkTemporal(settings: Pick<Settings, 'temporal'>): Promise<readonly Finding[]> {
@@ -31,24 +32,56 @@ export async function checkTemporal(settings: Pick<Settings, 'temporal'>): Promi
   }
 }
 
-async function examine({ client, namespace }: TemporalClient, address: string): Promise<readonly Finding[]> {
+async function examine(temporal: TemporalClient, address: string): Promise<readonly Finding[]> {
+  const { client, namespace } = temporal;
   const { serverVersion } = await client.workflowService.getSystemInfo({});
   await client.workflowService.describeNamespace({ namespace });
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name: TASK_QUEUE },
-    taskQueueType: WORKFLOW_TASKS,
-  });
+  const queues = await Promise.all(QUEUES.map((queue) => queueState(temporal, queue)));
   return [
     serverVersion && !isUsable(serverVersion)
       ? bad('Temporal', `${address} is server ${serverVersion}: use ${oldestUsableServer} or later.`, EXIT.refused)
       : good('Temporal', `${address}, server ${serverVersion ?? '(says no version)'}, namespace ${namespace}`),
     await searchAttribute(client.connection as Connection, namespace),
-    pollers?.length
-      ? good('workers', `${pollers.length} on the task queue ${TASK_QUEUE}`)
-      : note('workers', `none on the task queue ${TASK_QUEUE}: flows wait until one runs (towline worker).`),
+    ...queues.flatMap((state) => workersOf(state)),
   ];
 }
+
+/** The server remembers so long who asked for tasks. One that was killed since is among them. */
+const SEEN_WITHIN_MS = 5 * 60_000;
+const MOST_SHOWN = 5;
+
+function workersOf({ queue, taskQueue, pollers, limit }: QueueState): readonly Finding[] {
+  const about = `workers of ${queue}`;
+  const seen = pollers
+    .map(({ identity, seenAtMs }) => ({ identity, agoMs: Math.max(0, Date.now() - seenAtMs) }))
+    .filter(({ agoMs }) => agoMs <= SEEN_WITHIN_MS)
+    .toSorted((one, other) => one.agoMs - other.agoMs);
+  const shown = seen
+    .slice(0, MOST_SHOWN)
+    .map(({ identity, agoMs }) => `${identity} ${Math.round(agoMs / 1_000)} s ago`);
+  const more = seen.length > MOST_SHOWN ? ` and ${seen.length - MOST_SHOWN} more` : '';
+  const found =
+    seen.length > 0
+      ? good(about, `seen on ${taskQueue} in the last five minutes: ${shown.join(', ')}${more}`)
+      : note(
+          about,
+          `none on ${taskQueue} in the last five minutes: ${WAITING[queue]} (towline worker --queues ${queue}).`,
+        );
+  if (limit === undefined) return [found];
+  const because = limit.reason === '' ? 'no reason given' : limit.reason;
+  const says =
+    limit.perSecond === 0
+      ? `${taskQueue} is stopped (${because}): nothing of it begins until a person lifts that; see docs/deployment.md.`
+      : `${taskQueue} is limited to ${limit.perSecond} a second (${because}), whatever MONEY_RATE_LIMIT says.`;
+  return [found, note(`limit of ${queue}`, says)];
+}
+
+const WAITING: Readonly<Record<QueueState['queue'], string>> = {
+  flows: 'flows wait until a worker runs',
+  money: 'nothing is sent until a worker runs',
+  lookups: 'nothing is looked up until a worker runs',
+  callbacks: 'callers are not told until a worker runs',
+};
 
 /** A flow sets it when it parks or ends. */
 async function searchAttribute(connection: Connection, namespace: string): Promise<Finding> {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { TASK_QUEUE } from '../../protocol/vocabulary.js';
+import { queueState } from '../../temporal/pollers.js';
 import { type Child, type ChildOptions, startChild } from './child.js';
 
 export interface Supervised {
@@ -133,7 +133,6 @@ function createGate(): Gate {
 
 const PAUSE_MS = 50;
 const ANSWER_WITHIN_MS = 5_000;
-const WORKFLOW_TASKS = 1;
 
 /** Asks an address until it answers with a 2xx; returns early when the signal is aborted. */
 export async function untilItAnswers(url: string, signal: AbortSignal): Promise<void> {
@@ -146,16 +145,11 @@ export async function untilItPolls(
   identity: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, namespace } = temporal;
+  const { connection } = temporal.client;
   await untilTrue(signal, async () => {
-    const ask = () =>
-      client.workflowService.describeTaskQueue({
-        namespace,
-        taskQueue: { name: TASK_QUEUE },
-        taskQueueType: WORKFLOW_TASKS,
-      });
-    const { pollers } = await client.connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, ask);
-    return pollers?.some((poller) => poller.identity === identity) ?? false;
+    const ask = () => queueState(temporal, 'flows');
+    const { pollers } = await connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, ask);
+    return pollers.some((poller) => poller.identity === identity);
   });
 }
 

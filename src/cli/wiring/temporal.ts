@@ -1,7 +1,12 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Settings } from '../../config/index.js';
 import type { Keyring } from '../../keys/index.js';
+import { packageVersion } from '../../package-root.js';
 import { connectTemporal, namespaceOf } from '../../temporal/connection.js';
 import { createPayloadCodec, type TowlinePayloadCodec, createDataConverter } from '../../temporal/payload-codec.js';
 
@@ -30,9 +35,19 @@ export function openTemporal(options: {
   return { client, namespace, dataConverter, codec: createPayloadCodec(codecDeps), close: () => connected.close() };
 }
 
-/** What histories and pollers show of a process of ours. */
+/** What histories and pollers show of a process of ours: which one, on which machine, of which build. */
 export function identityOf(name: string, pid: number): string {
-  return `towline-${name}-${pid}`;
+  return `towline-${name}-${pid}@${hostname()}/${build()}`;
+}
+
+/** The version, and beside built code the beginning of a hash of its workflows, which tells builds of a version apart. */
+function build(): string {
+  try {
+    const bundle = readFileSync(fileURLToPath(new URL('../../../workflow-bundle.js', import.meta.url)));
+    return `${packageVersion()}+${createHash('sha256').update(bundle).digest('hex').slice(0, 8)}`;
+  } catch {
+    return packageVersion();
+  }
 }
 
 /** Where Temporal is, in words. */

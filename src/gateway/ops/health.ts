@@ -39,9 +39,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
   });
 
   const storeWorks = remembered(monotonicMs, () => works(store.check()));
-  const temporalWorks = remembered(monotonicMs, () =>
-    works(client.connection.withDeadline(Date.now() + WITHIN_MS, () => client.workflowService.getSystemInfo({}))),
-  );
+  const temporalWorks = remembered(monotonicMs, () => works(answers(client)));
 
   server.route({
     ...routeOptions({
@@ -94,7 +92,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
 }
 
 /** One check for all who ask while it lasts, and for a second after. */
-function remembered(monotonicMs: () => number, look: () => Promise<Works>): () => Promise<Works> {
+export function remembered(monotonicMs: () => number, look: () => Promise<Works>): () => Promise<Works> {
   let last: { readonly found: Promise<Works>; endedAtMs: number } | undefined;
   return () => {
     if (last !== undefined && monotonicMs() - last.endedAtMs < REMEMBERED_MS) return last.found;
@@ -105,7 +103,12 @@ function remembered(monotonicMs: () => number, look: () => Promise<Works>): () =
   };
 }
 
-function works(check: Promise<unknown>): Promise<Works> {
+/** Rejects where Temporal cannot be reached. */
+export function answers({ connection, workflowService }: Client): Promise<unknown> {
+  return connection.withDeadline(Date.now() + WITHIN_MS, () => workflowService.getSystemInfo({}));
+}
+
+export function works(check: Promise<unknown>): Promise<Works> {
   return check.then(
     () => 'ok',
     () => 'unavailable',

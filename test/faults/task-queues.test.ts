@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { taskQueueOf, type Queue } from '../../src/protocol/task-queues.js';
+import { NAMESPACE } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { endOf, untilFlow } from '../harness/reports.js';
@@ -50,4 +52,18 @@ test('lookups that hang take the places of lookups alone: money goes on', async 
 
   letGo();
   for (const handle of asking) expect((await endOf(handle)).view.state).toBe('completed');
+});
+
+test('the rate of money is limited by Temporal, for all workers together, and no other queue is', async () => {
+  await bench.worker({}, { moneyPerSecond: 3.5 });
+  const rates = async (queue: Queue) => {
+    const { pollers } = await bench.client.workflowService.describeTaskQueue({
+      namespace: NAMESPACE,
+      taskQueue: { name: taskQueueOf(bench.taskQueue, queue) },
+      taskQueueType: 2,
+    });
+    return pollers?.map(({ ratePerSecond }) => ratePerSecond) ?? [];
+  };
+  await until('it to poll for money', async () => (await rates('money')).includes(3.5));
+  for (const queue of ['flows', 'lookups', 'callbacks'] as const) expect(await rates(queue)).not.toContain(3.5);
 });

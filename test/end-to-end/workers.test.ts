@@ -1,0 +1,212 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { parseKeyring } from '../../src/keys/index.js';
+import { packageRoot } from '../../src/package-root.js';
+import { QUEUES } from '../../src/protocol/task-queues.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
+import { connectTemporal, type TemporalClient } from '../../src/temporal/connection.js';
+import { createDataConverter } from '../../src/temporal/payload-codec.js';
+import { closedPort, run, runProcess, scratchFolder } from '../cli/run.js';
+import { openNamespace } from '../harness/namespace.js';
+import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
+import cryptoSend from '../kinds/crypto-send.js';
+
+const AT_A_TIME = 6;
+const STARTS_WITHIN_MS = 60_000;
+const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
+const namespace = newReference('rolling');
+const address = process.env['TEST_TEMPORAL_ADDRESS'] as string;
+const scratch = await scratchFolder();
+
+let sandbox: Sandbox;
+let service: Awaited<ReturnType<typeof openSlowService>>;
+let temporal: TemporalClient;
+const started: ChildProcess[] = [];
+beforeAll(async () => {
+  sandbox = await startSandbox({ dbPath: join(scratch, 'sandbox.db'), token: 'a-token', stepMs: 20 });
+  service = await openSlowService(sandbox.url);
+  const dataConverter = createDataConverter({ keyring: parseKeyring(PAYLOAD_KEYS), namespace });
+  const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
+  temporal = connectTemporal({ variables, dataConverter });
+  await openNamespace(temporal.client.connection as never, namespace);
+});
+afterAll(async () => {
+  for (const child of started) child.kill('SIGKILL');
+  service.letGo();
+  await temporal.close();
+  await service.close();
+  await sandbox.close();
+});
+
+const env = () => ({
+  PATH: process.env['PATH'] ?? '',
+  TOWLINE_HOME: join(scratch, 'home'),
+  SERVICE_BASE_URL: service.url,
+  // None is cut by it, however slow this machine is.
+  SERVICE_TIMEOUT: '600',
+  DEVELOPMENT: 'true',
+  SERVICE_TOKEN: 'a-token',
+  PAYLOAD_KEYS,
+  TEMPORAL_ADDRESS: address,
+  TEMPORAL_NAMESPACE: namespace,
+  LOG_LEVEL: 'error',
+});
+
+test('fault 59: workers are replaced under load by SIGTERM, one after the other: not ready first, then done, POSTs cut 0', async () => {
+  const flows: WorkflowHandle[] = [];
+  let serving = [await startWorker(), await startWorker()];
+  for (const old of serving) {
+    flows.push(...(await startFlows()));
+    await until('the POSTs to be under way', () => service.underWay() === AT_A_TIME);
+    old.child.kill('SIGTERM');
+    await until('it to be not ready', async () => (await old.ask('/readyz')).text.includes('draining'));
+    expect(await old.ask('/readyz')).toEqual({ status: 503, text: '{"status":"draining"}' });
+    expect(await old.ask('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
+    service.letGo();
+    expect(await old.ended).toBe(0);
+    serving = [...serving, await startWorker()];
+  }
+  await Promise.all(flows.map((flow) => flow.result()));
+
+  for (const flow of flows) {
+    const { view } = await flow.query<FlowReport>('flow');
+    expect(view.state).toBe('completed');
+    expect(view.timeline.filter(({ stage }) => stage === 'outcome-unknown')).toEqual([]);
+  }
+  expect(service.cut()).toBe(0);
+  expect(service.posts()).toBe(flows.length);
+
+  // Which process, on which machine, of which build.
+  for (const queue of QUEUES) {
+    expect(await says(`workers of ${queue}`)).toMatch(
+      /in the last five minutes: towline-worker-\d+@\S+\/\d+\.\d+\.\d+ \d+ s ago/,
+    );
+  }
+});
+
+test('money is stopped by one command, for all workers at once: flows wait, the doctor says so, and go on when it is lifted', async () => {
+  const before = service.posts();
+  await limitMoney('0', 'the provider is down');
+  const isStopped = async () => (await says('limit of money'))?.includes('is stopped (the provider is down)') ?? false;
+  await until('the doctor to say so', isStopped);
+  const flows = await startFlows();
+  await until('their sends to wait', async () => {
+    const waiting = await Promise.all(flows.map(async (flow) => (await flow.describe()).raw.pendingActivities));
+    return waiting.every((activities) => activities?.[0]?.activityType?.name === 'submitStep');
+  });
+  expect(await isStopped()).toBe(true);
+  expect(service.posts()).toBe(before);
+
+  await limitMoney('default', 'it is back');
+  await until('the POSTs to be under way', () => service.underWay() === AT_A_TIME);
+  expect(await says('limit of money')).toBeUndefined();
+  service.letGo();
+  await Promise.all(flows.map((flow) => flow.result()));
+  expect(service.posts()).toBe(before + AT_A_TIME);
+});
+
+/** As docs/deployment.md tells it. */
+async function limitMoney(limit: string, reason: string): Promise<void> {
+  const queue = ['--task-queue', 'towline-money', '--task-queue-type', 'activity'];
+  const order = ['--queue-rps-limit', limit, '--queue-rps-limit-reason', reason];
+  const whole = { ...(process.env as Record<string, string>), ...env() };
+  const ran = await runProcess(['temporal', 'task-queue', 'config', 'set', ...queue, ...order], whole);
+  expect(ran).toMatchObject({ code: 0 });
+}
+
+/** What the doctor says about this; undefined where it says nothing. */
+async function says(about: string): Promise<string | undefined> {
+  const { out } = await run(['doctor', '--json'], env());
+  const { findings } = JSON.parse(out) as { findings: { about: string; says: string }[] };
+  return findings.find((finding) => finding.about === about)?.says;
+}
+
+async function startFlows(): Promise<readonly WorkflowHandle[]> {
+  return Promise.all(
+    Array.from({ length: AT_A_TIME }, () => {
+      const reference = newReference('rolled');
+      return temporal.client.workflow.start('cryptoSend', {
+        taskQueue: 'towline',
+        workflowId: `crypto-send/${reference}`,
+        args: [{ ...cryptoSend.input(reference), timeScale: 0.02 }],
+      });
+    }),
+  );
+}
+
+/** `towline worker`, as soon as it is ready. */
+async function startWorker() {
+  const port = await closedPort();
+  const main = ['--import', join(packageRoot(), 'tools', 'typescript.mjs'), join(packageRoot(), 'src/cli/main.ts')];
+  const child = spawn(process.execPath, [...main, 'worker'], {
+    cwd: tmpdir(),
+    env: { ...env(), WORKER_PROBE_PORT: String(port) },
+    stdio: 'ignore',
+  });
+  started.push(child);
+  const ended = new Promise<number | string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? -1));
+  });
+  const ask = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const isReady = async () => {
+    if (child.exitCode !== null) throw new Error(`the worker ended with ${child.exitCode}`);
+    return (await ask('/readyz').catch(() => undefined))?.status === 200;
+  };
+  await until('the worker to be ready', isReady, STARTS_WITHIN_MS);
+  return { child, ended, ask };
+}
+
+/** Executes each POST at once, and keeps its answer back until it lets go of all that came by then. */
+async function openSlowService(behind: string) {
+  const held = new Set<() => void>();
+  const count = { posts: 0, cut: 0 };
+  const server: Server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => void pass().catch(() => response.destroy()));
+    const { method = '', url = '', headers } = request;
+    const isPost = method === 'POST';
+
+    async function pass(): Promise<void> {
+      const body = Buffer.concat(chunks).toString();
+      if (isPost) {
+        count.posts += 1;
+        response.once('close', () => (count.cut += response.writableFinished ? 0 : 1));
+      }
+      const answer = await fetch(behind + url, {
+        method,
+        headers: { 'content-type': 'application/json', authorization: headers.authorization ?? '' },
+        ...(isPost ? { body } : {}),
+      });
+      const text = await answer.text();
+      if (isPost) await new Promise<void>((resolve) => held.add(resolve));
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    underWay: () => held.size,
+    posts: () => count.posts,
+    cut: () => count.cut,
+    letGo() {
+      for (const answer of held) answer();
+      held.clear();
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
