@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
-import { NotSentError } from '../../src/service-client/index.js';
+import { NotSentError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
@@ -16,6 +16,8 @@ describe('a refund that the input orders', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   /** Whether the service cannot be reached for a refund. */
   let isAway = false;
+  /** Whether answers are lost. */
+  let isLost = false;
   const sent: unknown[] = [];
   beforeEach(() => void sent.splice(0));
   beforeAll(async () => {
@@ -23,7 +25,13 @@ describe('a refund that the input orders', () => {
       sendCrypto: async (body) => {
         if (isAway) throw new NotSentError('sendCrypto', 'refused');
         sent.push(body.cryptoAmount);
-        return service.sendCrypto(body);
+        const answer = await service.sendCrypto(body);
+        if (isLost) throw new UnknownOutcomeError('sendCrypto', 'timeout');
+        return answer;
+      },
+      getCryptoSend: async (reference) => {
+        if (isLost) throw new UnknownOutcomeError('getCryptoSend', 'timeout');
+        return service.getCryptoSend(reference);
       },
     }));
   });
@@ -139,6 +147,33 @@ describe('a refund that the input orders', () => {
     await resolve(handle, 'refund-now');
     await noted(handle, /the refund was accepted/);
     expect(sent).toEqual([5]);
+    await handle.terminate();
+  });
+
+  test('whose answer was lost parks as a conflict where the service says REFUNDED: it may have made one of its own', async () => {
+    isLost = true;
+    const { refund, handle } = await tracked('two-refunds');
+    await handle.signal('events', [failed()]);
+    await noted(handle, /outcome is unknown/);
+    await handle.signal('events', [trusted('REFUNDED')]);
+    await noted(handle, /parked: conflict/);
+    isLost = false;
+    expect((await parked(handle)).parked?.evidence).toMatchObject({
+      ownRefund: refund,
+      proven: ['FAILED', 'REFUNDED'],
+      why: expect.stringMatching(/a refund by us may have been sent/),
+    });
+    await resolve(handle, 'mark-refunded');
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+  });
+
+  test('that was accepted parks as a conflict where the service says REFUNDED, whatever becomes of ours', async () => {
+    const { refund, handle } = await tracked('two-refunds');
+    await handle.signal('events', [failed()]);
+    await noted(handle, /the refund was accepted/);
+    await handle.signal('events', [trusted('REFUNDED')]);
+    await noted(handle, /parked: conflict/);
+    expect((await parked(handle)).parked?.evidence).toMatchObject({ ownRefund: refund });
     await handle.terminate();
   });
 });

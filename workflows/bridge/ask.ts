@@ -5,7 +5,7 @@ import { endFromDecision } from '../engine/flow-end.js';
 import { park } from '../engine/park.js';
 import { closeByOrder } from '../engine/stop.js';
 import { refundReferenceOf } from './refund-terms.js';
-import { bridgeState, brief, type Transfer } from './transfer.js';
+import { bridgeState, brief, isRefunded, type Transfer } from './transfer.js';
 
 /** A person's last word on a transfer: after it no refund is sent, not even after a reset of the flow. */
 const ENDS: readonly ParkAction[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
@@ -42,15 +42,20 @@ function closeRefund(flow: Flow, { pin }: Transfer, order: Resolution): Promise<
   return closeByOrder(flow, claim, order);
 }
 
+function whyConflict(transfer: Transfer): string {
+  if (bridgeState(transfer).kind === 'conflict') return 'trusted events prove endings that exclude one another';
+  if (isRefunded(transfer))
+    return 'a refund by us may have been sent, and the service says that it was refunded: look at both';
+  return 'an unverified event claims another ending than the one that is proven';
+}
+
 /** What is proven or claimed excludes one another: a person says how it ended. */
 export async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
   const evidence = () => ({
     proven: transfer.statuses.seen,
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
-    why:
-      bridgeState(transfer).kind === 'conflict'
-        ? 'trusted events prove endings that exclude one another'
-        : 'an unverified event claims another ending than the one that is proven',
+    ...(transfer.ownRefund === null ? {} : { ownRefund: transfer.ownRefund }),
+    why: whyConflict(transfer),
   });
   return endFromDecision(await askAboutFailed(flow, transfer, 'conflict', evidence));
 }

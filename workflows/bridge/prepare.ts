@@ -33,6 +33,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
     failure: null,
     cameIn: {},
     completion: {},
+    ownRefund: null,
     failedAtMs: null,
     toReport: null,
     serviceKnows: NOTHING_SEEN,

@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
-import type { RefundOrder } from '../../activities/types.js';
+import type { RefundOrder, SubmitOutcome } from '../../activities/types.js';
 import { contradictsFailure, endStep, refundRefusal, type TrustedSay } from '../../src/protocol/decisions.js';
 import { type Outcome, addressFact } from '../../src/protocol/messages.js';
 import { PAYMENT_WORDS } from '../../src/protocol/statuses.js';
@@ -95,7 +95,10 @@ async function sendRefund(flow: Flow, transfer: Transfer, terms: RefundTerms, by
   flow.enter('refunding', `sending the refund of ${order.cryptoAmount} ${order.token}`);
   const submitted = await sentOrWhyNot(flow, postOf(flow, transfer, order));
   if (submitted instanceof HeldBack) return askForRefund(flow, transfer, terms, submitted.message);
-  if (typeof submitted === 'string') return askForRefund(flow, transfer, submitted, submitted);
+  if (typeof submitted === 'string') {
+    transfer.ownRefund = null;
+    return askForRefund(flow, transfer, submitted, submitted);
+  }
   switch (submitted.kind) {
     case 'accepted':
       flow.note('the refund was accepted by the service; waiting for its confirmation', 'service');
@@ -104,6 +107,7 @@ async function sendRefund(flow: Flow, transfer: Transfer, terms: RefundTerms, by
       return refundedElsewhere(flow, transfer);
     case 'rejected': {
       const { httpStatus, message } = submitted.rejection;
+      transfer.ownRefund = null;
       return refundFailed(flow, transfer, `refused by the service (${httpStatus}): ${message}`);
     }
     case 'other-request':
@@ -119,7 +123,8 @@ function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
   const { reference, flowId, pin } = order;
   let claim = { operation: 'sendCrypto', reference, flowId, fingerprint: '', pin };
   const trusted = (): TrustedSay => {
-    if (isRefunded(transfer)) return 'shown';
+    // Nothing in such an event says that it is of our refund: the service may have made one of its own.
+    if (isRefunded(transfer)) return transfer.ownRefund === null ? 'shown' : 'other';
     return bridgeState(transfer).kind === 'conflict' ? 'other' : 'nothing';
   };
   return {
@@ -128,12 +133,15 @@ function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
     },
     noun: 'the refund',
     async send() {
+      const before = transfer.ownRefund;
+      transfer.ownRefund = reference;
       const { outcome, fingerprint } = await act(
         submitPolicy(SUBMIT, transfer.windows),
         'Send the refund, under its claim',
         flow.timeScale,
       ).submitRefund(order);
       claim = { ...claim, fingerprint };
+      if (NOT_SENT.includes(outcome.kind)) transfer.ownRefund = before;
       if (outcome.kind === 'contradicted' && order.by === 'input') {
         // The event may not have come to the flow yet.
         await readInbox(flow);
@@ -154,6 +162,9 @@ function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
       endFlow('failed', 'closed_by_person', `The transfer failed, and no refund was sent by us; closed by ${by}`),
   };
 }
+
+/** What a submit says of a refund that did not leave by it. */
+const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 'void', 'quote-expired'];
 
 /** An untrusted event was enough not to send what nobody ordered; its claim stays free for a person's order. */
 class HeldBack extends Error {
@@ -176,16 +187,18 @@ async function sentOrWhyNot(flow: Flow, post: Post) {
 async function refundConfirmed(flow: Flow, transfer: Transfer, order: RefundOrder): Promise<Outcome> {
   const ending = await confirmRefund(flow, transfer, order);
   if (ending === 'conflict') return decideConflict(flow, transfer);
-  return ending === 'arrived'
-    ? refunded('Refunded by us to the fallback address.')
-    : refundFailed(flow, transfer, `the send ended as ${ending.word}`);
+  if (ending === 'arrived') return refunded('Refunded by us to the fallback address.');
+  transfer.ownRefund = null;
+  return refundFailed(flow, transfer, `the send ended as ${ending.word}`);
 }
 
 async function refundFailed(flow: Flow, transfer: Transfer, why: string): Promise<Outcome> {
   flow.note(`the refund failed: ${why}`, 'service');
-  const isDecided = () => isRefunded(transfer);
+  const isDecided = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
   const decision = await askAboutFailed(flow, transfer, 'refund_failed', () => ({ why }), isDecided);
-  return decision === 'decided' ? refundedElsewhere(flow, transfer) : endFromDecision(decision);
+  if (decision !== 'decided') return endFromDecision(decision);
+  const isTheirsAlone = isRefunded(transfer) && transfer.ownRefund === null;
+  return isTheirsAlone ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
 }
 
 function refunded(detail: string): Outcome {
@@ -211,7 +224,13 @@ async function confirmRefund(
   order: RefundOrder,
 ): Promise<'arrived' | 'conflict' | { readonly word: string }> {
   const send = sendOf(transfer, order);
-  const isConflict = () => bridgeState(transfer).kind === 'conflict';
+  const isConflict = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
+  const standing = () => {
+    const ended = endOf(send);
+    // A send of ours that failed is no second refund.
+    const hasFailed = ended !== null && ended !== 'arrived';
+    return bridgeState(transfer).kind === 'conflict' || (isRefunded(transfer) && !hasFailed) ? 'conflict' : ended;
+  };
   let notBeforeMs = 0;
   for (;;) {
     const polling = pollStatus(flow, send, REFUND, 0);
@@ -220,8 +239,7 @@ async function confirmRefund(
     await condition(isOver, Math.max(flow.scaled(REFUND_CONFIRM_MS), notBeforeMs - Date.now()), { summary });
     if (polling.settled()) takeReading(flow, send, REFUND, await polling.promise);
     else polling.cancel();
-    if (isConflict()) return 'conflict';
-    const ended = endOf(send);
+    const ended = standing();
     if (ended !== null) return ended;
     // A word that is not final: the next one is waited for as long.
     if (polling.settled() && send.otherRecord === undefined) continue;
@@ -236,7 +254,7 @@ async function confirmRefund(
     const until = decision === 'decided' ? undefined : decision.until;
     notBeforeMs = until === undefined ? 0 : Date.parse(until);
     if (until !== undefined || (decision !== 'decided' && flow.deadlinePassed)) flow.extendDeadline(until);
-    const meanwhile = isConflict() ? 'conflict' : endOf(send);
+    const meanwhile = standing();
     if (meanwhile !== null) return meanwhile;
   }
 }

@@ -41,6 +41,8 @@ export interface Transfer extends Evidence {
   failure: FlowEvent | null;
   /** The smallest amounts of crypto that trusted or accepted events say, as decimal strings: no more is sent back. */
   cameIn: Facts;
+  /** Reference of a refund by us that may have been sent: a REFUNDED of the service may then be a second one. */
+  ownRefund: string | null;
   /** The facts of the trusted or accepted COMPLETED. */
   completion: Facts;
   /** Workflow time of the first one, ms. */
@@ -72,6 +74,7 @@ function claimsOf({ status, facts }: FlowEvent): readonly string[] {
   return word === 'FAILED' && refundBegun(facts) ? [word, 'REFUNDED'] : [word];
 }
 
+/** By the service or the provider. */
 export function isRefunded(transfer: Transfer): boolean {
   const now = bridgeState(transfer);
   return now.kind === 'ended' && now.ending === 'REFUNDED';
