@@ -16,6 +16,7 @@ import { rowIdOf } from '../src/flows/event-of-row.js';
 import type {
   BridgeDepositOrder,
   BridgePreparation,
+  PreparationOrder,
   ReportOutcome,
   SettlementReportOrder,
   Quote,
@@ -25,19 +26,19 @@ import { checkInput } from './flow-steps.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow, reading, retryLater } from './failures.js';
 import { windowsOf, elapsedMs } from './timing.js';
-import { pinOf } from './claims.js';
+import { pinFor } from './claims.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
 export function createBridgeActivities(deps: ActivityDeps) {
   return {
     /** Checks the input as the gateway did (other clients may not have), and gets the first quote. */
-    async prepareBridgeTransfer(order: { flowId: string; input: unknown }): Promise<BridgePreparation> {
+    async prepareBridgeTransfer(order: PreparationOrder): Promise<BridgePreparation> {
       const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, order.flowId, order.input);
       return {
         input,
         fingerprint,
         quote: input.rate_id === undefined ? await quote(deps, input) : await broughtQuote(deps, input, input.rate_id),
-        pin: await pinOf(deps),
+        pin: await pinFor(deps, order),
         windows: windowsOf(deps),
         allowPlaintext: deps.allowPlaintext,
       };

@@ -1,7 +1,7 @@
 import type { ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
-import type { ClaimRef, Pin } from './types.js';
+import type { ClaimRef, Pin, PreparationOrder } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
 import type { ParkAction } from '../src/protocol/vocabulary.js';
 
@@ -99,7 +99,19 @@ export function createClaimActivities(deps: ActivityDeps) {
 
 const isUnsendable = (phase: ClaimPhase | undefined): boolean => phase !== undefined && phase !== 'reserved';
 
-/** For the flow's first activity: the deployment that the flow belongs to from now on. */
+/**
+ * For the flow's first activity: the deployment that the flow belongs to from now on. A flow that was reset may have sent in
+ * an earlier epoch, and its claim may have been lost with the store: it counts as one of that epoch.
+ */
+export async function pinFor(deps: ActivityDeps, { wasReset }: PreparationOrder): Promise<Pin> {
+  const pin = await pinOf(deps);
+  return wasReset === true ? { ...pin, epoch: Math.max(FIRST_EPOCH, pin.epoch - 1) } : pin;
+}
+
+/** Of a store that was never restored. */
+const FIRST_EPOCH = 1;
+
+/** The deployment of this worker. */
 export async function pinOf({ store, account }: Pick<ActivityDeps, 'store' | 'account'>): Promise<Pin> {
   const { id, epoch } = await storing(() => store.deployment.read());
   return { store: id, account, epoch };

@@ -16,6 +16,7 @@ import type {
   ClaimStepOrder,
   DescribedStep,
   FlowPreparation,
+  PreparationOrder,
   StatusOrder,
   StatusEvidence,
   StatusReading,
@@ -25,7 +26,7 @@ import type {
   SubmitOutcome,
   Asked,
 } from './types.js';
-import { pinOf } from './claims.js';
+import { pinFor } from './claims.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
@@ -33,10 +34,10 @@ import { submitUnderClaim } from './submit-under-claim.js';
 export function createFlowStepActivities(deps: ActivityDeps) {
   return {
     /** Checks the input as the gateway did; other clients may not have. */
-    async prepareFlow(order: { flowId: string; input: unknown }): Promise<FlowPreparation> {
+    async prepareFlow(order: PreparationOrder): Promise<FlowPreparation> {
       const definition = definitionOf(order.flowId);
       const { input, fingerprint } = checkInput(deps, definition, order.flowId, order.input);
-      const pin = await pinOf(deps);
+      const pin = await pinFor(deps, order);
       return {
         input,
         fingerprint,

@@ -10,6 +10,14 @@ export interface Pin {
   readonly epoch: number;
 }
 
+/** What a flow's first activity is asked: to check its input, and to pin its deployment into it. */
+export interface PreparationOrder {
+  readonly flowId: string;
+  readonly input: unknown;
+  /** This run begins anew what an earlier one had begun: the flow was reset in the UI. @default false */
+  readonly wasReset?: boolean;
+}
+
 /** Which claim, and what the caller decided, as a fingerprint that only the store's key can make. */
 export interface ClaimRef {
   readonly operation: string;

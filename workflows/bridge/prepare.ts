@@ -3,7 +3,7 @@ import type { BridgePreparation, Quote } from '../../activities/types.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { compareAmounts, multiplyByBps, withinBps } from '../../src/money.js';
 import type { Flow } from '../engine/flow.js';
-import { act, checkAtOnce } from '../engine/activities.js';
+import { act, checkAtOnce, preparationOf } from '../engine/activities.js';
 import { approveQuoteUpdate } from '../engine/messages.js';
 import { READ } from '../engine/policies.js';
 import { checkOrder, onUpdate } from '../engine/park.js';
@@ -44,7 +44,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
 }
 
 function prepare(flow: Flow, rawInput: unknown): Promise<BridgePreparation> {
-  const order = { flowId: flow.flowId, input: rawInput };
+  const order = preparationOf(flow, rawInput);
   const byActivity = () => act(READ, 'Check the input, get a quote', flow.timeScale).prepareBridgeTransfer(order);
   // A quote that the caller brought needs no call to the service.
   return bringsQuote(rawInput) ? checkAtOnce('prepareBridgeTransfer', order, byActivity) : byActivity();

@@ -6,7 +6,7 @@ import {
   type ActivityOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { FlowPreparation } from '../../activities/types.js';
+import type { FlowPreparation, PreparationOrder } from '../../activities/types.js';
 import type { Activities } from '../../activities/index.js';
 import { requireDecoded } from '../../src/protocol/plaintext-marker.js';
 import { queueOfActivity, taskQueueOf } from '../../src/protocol/task-queues.js';
@@ -15,8 +15,14 @@ import type { Flow } from './flow.js';
 
 /** Checks the input and says what the flow needs from outside; nothing has moved yet. */
 export function checkInput(flow: Flow, rawInput: unknown): Promise<FlowPreparation> {
-  const order = { flowId: flow.flowId, input: rawInput };
+  const order = preparationOf(flow, rawInput);
   return checkAtOnce('prepareFlow', order, () => act(READ, 'Check the input', flow.timeScale).prepareFlow(order));
+}
+
+/** The order to a flow's first activity. */
+export function preparationOf(flow: Flow, input: unknown): PreparationOrder {
+  const { runId, firstExecutionRunId } = workflowInfo();
+  return { flowId: flow.flowId, input, wasReset: runId !== firstExecutionRunId };
 }
 
 type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer'>;

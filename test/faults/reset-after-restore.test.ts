@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import Libsql from 'libsql';
+import { newReference } from '../harness/references.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { exampleInput, transferInput } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
+
+describe('fault 55: claims that were restored to an earlier copy, and a flow that is reset to before its first step', () => {
+  let bench: Stack;
+  beforeAll(async () => {
+    // The service executes a repeat again, so that a second POST cannot hide.
+    bench = await openStack({ time: 'real', sandbox: { stepMs: 3_600_000, repeatMode: 'execute-again' } });
+  });
+  afterAll(() => bench.close());
+
+  it('sends nothing a second time: it is followed where the service shows it, and parks where nothing can be asked', async () => {
+    const long = { timeScale: 0.001, deadlineSeconds: 2_592_000 };
+    const sent = newReference('sent');
+    const paid = newReference('paid');
+    const send = await bench.startFlow('crypto-send', sent, { ...(await exampleInput('crypto-send', sent)), ...long });
+    const transfer = await bench.start(transferInput(paid, long));
+    for (const handle of [send, transfer]) await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await restoreToBeforeAnyClaim(bench);
+
+    await resetToTheStart(bench, send);
+    await resetToTheStart(bench, transfer);
+    await untilFlow(latest(bench, send), ({ view }) =>
+      view.timeline.some(({ detail }) => /looked up|accepted/.test(detail)),
+    );
+    const { view } = await untilFlow(latest(bench, transfer), (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('unknown_outcome');
+    expect(await bench.executions('sendCrypto', sent)).toBe(1);
+    expect(await bench.executions('createBridgeDeposit', paid)).toBe(1);
+    for (const handle of [send, transfer]) await latest(bench, handle).terminate();
+  });
+});
+
+const latest = (bench: Stack, { workflowId }: WorkflowHandle) => bench.client.workflow.getHandle(workflowId);
+
+/** What an operator does with a copy from before both flows, and then `towline store raise-epoch`. */
+async function restoreToBeforeAnyClaim(bench: Stack): Promise<void> {
+  const file = new Libsql(bench.storePath);
+  try {
+    file.exec('DELETE FROM claims');
+  } finally {
+    file.close();
+  }
+  await bench.store.deployment.raiseEpoch(1);
+}
+
+/** What the UI's reset to the first workflow task does. */
+async function resetToTheStart(bench: Stack, handle: WorkflowHandle): Promise<void> {
+  const { events } = await handle.fetchHistory();
+  const first = events?.find((event) => event.workflowTaskCompletedEventAttributes != null);
+  if (first?.eventId == null) throw new Error(`${handle.workflowId} has no workflow task`);
+  await bench.client.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: handle.workflowId, runId: (await handle.describe()).runId },
+    reason: 'a test of resets',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: first.eventId,
+  });
+}
