@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { parseKeyring } from '../../src/keys/index.js';
 import { packageRoot } from '../../src/package-root.js';
@@ -20,6 +20,8 @@ import cryptoSend from '../kinds/crypto-send.js';
 
 const AT_A_TIME = 6;
 const STARTS_WITHIN_MS = 60_000;
+/** Four processes start from their sources, one after the other. */
+jest.setTimeout(5 * STARTS_WITHIN_MS);
 const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 const namespace = newReference('rolling');
 const address = process.env['TEST_TEMPORAL_ADDRESS'] as string;
@@ -60,9 +62,12 @@ const env = () => ({
 });
 
 test('fault 59: workers are replaced under load by SIGTERM, one after the other: not ready first, then done, POSTs cut 0', async () => {
+  expect(await says('workers of money')).toMatch(
+    /^none on towline-money in the last five minutes: nothing is sent until a worker runs/,
+  );
   const flows: WorkflowHandle[] = [];
-  let serving = [await startWorker(), await startWorker()];
-  for (const old of serving) {
+  const successors: Awaited<ReturnType<typeof startWorker>>[] = [];
+  for (const old of [await startWorker(), await startWorker()]) {
     flows.push(...(await startFlows()));
     await until('the POSTs to be under way', () => service.underWay() === AT_A_TIME);
     old.child.kill('SIGTERM');
@@ -71,7 +76,7 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
     expect(await old.ask('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
     service.letGo();
     expect(await old.ended).toBe(0);
-    serving = [...serving, await startWorker()];
+    successors.push(await startWorker(successors.length === 0 ? 'flows,lookups,callbacks' : 'money'));
   }
   await Promise.all(flows.map((flow) => flow.result()));
 
@@ -83,6 +88,9 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
   expect(service.cut()).toBe(0);
   expect(service.posts()).toBe(flows.length);
 
+  const [others, money] = successors.map(({ child }) => `towline-worker-${child.pid}@`);
+  expect(await says('workers of flows')).not.toContain(money);
+  expect(await says('workers of money')).not.toContain(others);
   // Which process, on which machine, of which build.
   for (const queue of QUEUES) {
     expect(await says(`workers of ${queue}`)).toMatch(
@@ -141,11 +149,11 @@ async function startFlows(): Promise<readonly WorkflowHandle[]> {
   );
 }
 
-/** `towline worker`, as soon as it is ready. */
-async function startWorker() {
+/** `towline worker`, of these queues or of all, as soon as it is ready. */
+async function startWorker(queues?: string) {
   const port = await closedPort();
   const main = ['--import', join(packageRoot(), 'tools', 'typescript.mjs'), join(packageRoot(), 'src/cli/main.ts')];
-  const child = spawn(process.execPath, [...main, 'worker'], {
+  const child = spawn(process.execPath, [...main, 'worker', ...(queues === undefined ? [] : ['--queues', queues])], {
     cwd: tmpdir(),
     env: { ...env(), WORKER_PROBE_PORT: String(port) },
     stdio: 'ignore',
