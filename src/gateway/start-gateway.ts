@@ -17,6 +17,7 @@ import { createIntake } from './dispatch/intake.js';
 import { createOpenSignals, createSignalPace } from './dispatch/signal-pace.js';
 import { createDuty } from './dispatch/duty.js';
 import { createSettler } from './dispatch/settler.js';
+import { createWebhookMatcher } from './dispatch/webhook-matcher.js';
 import { createUnreadableFlows } from './dispatch/unreadable-flows.js';
 import { addEventRoutes } from './ops/events.js';
 import type { FlowOperationDeps } from './flows/deps.js';
@@ -43,6 +44,7 @@ import { createAdmission } from './inbound/admission.js';
 import { createProfiles } from './inbound/signatures.js';
 import { createRetention, RETENTION_DUTY_MS } from './ops/retention.js';
 import { createUnprovenQuota } from './ops/unproven-quota.js';
+import { createWebhookMatch } from './inbound/match-webhook.js';
 import { addInboundRoutes } from './inbound/routes.js';
 import type { ServiceAccess } from './proxy/deps.js';
 import { addProxyRoutes } from './proxy/routes.js';
@@ -136,6 +138,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     dispatched: metrics.dispatched,
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
   });
+  const matcher = createWebhookMatcher({
+    inbox,
+    matchOf: createWebhookMatch(store.claims),
+    dispatcher,
+    unreadable,
+    drain,
+    logger,
+    ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
+  });
   const settling = createDuty(store.duties, 'settling', SETTLING_DUTY_MS, monotonicMs);
   const clearing = createDuty(store.duties, 'clearing', RETENTION_DUTY_MS, monotonicMs);
   const settler = createSettler({
@@ -187,7 +198,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       nowMs,
     ),
     newEventId: options.newEventId ?? (() => `evt_${uuidv7()}`),
-    receive: createIntake({ inbox, dispatcher }),
+    receive: createIntake({ inbox, dispatcher, matcher }),
     acknowledged: metrics.acknowledged,
     admission: createAdmission(settings.unprovenRateLimit, monotonicMs),
     quota,
@@ -228,6 +239,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   const url = await listen(server, settings);
   dispatcher.start();
+  matcher.start();
   settler.start();
   retention.start();
   quota.start();
@@ -237,7 +249,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     routes,
     async close() {
       await closeServer(server);
-      await Promise.all([dispatcher.stop(), settler.stop(), retention.stop(), quota.stop(), cards.close()]);
+      await Promise.all([
+        matcher.stop(),
+        dispatcher.stop(),
+        settler.stop(),
+        retention.stop(),
+        quota.stop(),
+        cards.close(),
+      ]);
       await Promise.all([settling.leave(), clearing.leave()]);
     },
   };

@@ -31,9 +31,11 @@ export interface ReceivedEvent {
   readonly earlierHashes?: readonly string[];
   /** The parsed body. Sealed on disk; undefined once it was purged. */
   readonly body: unknown;
+  /** It names no flow yet: the claims will tell which one it is about. Until then it is `waiting`. */
+  readonly toMatch?: boolean;
 }
 
-export interface InboxRow extends Omit<ReceivedEvent, 'earlierHashes'> {
+export interface InboxRow extends Omit<ReceivedEvent, 'earlierHashes' | 'toMatch'> {
   readonly state: InboxState;
   /** Why it is in this state, in words for a person. */
   readonly detail: string | null;

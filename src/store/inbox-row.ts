@@ -48,7 +48,7 @@ export function inboxRowOf(row: StoredEvent, sealed: SealedJson): InboxRow {
 
 /** The row of an event that was stored at that moment, as it would be read. */
 export function newRowOf(event: ReceivedEvent, receivedAtMs: number): InboxRow {
-  const { earlierHashes: _earlierHashes, ...stored } = event;
+  const { earlierHashes: _earlierHashes, toMatch: _toMatch, ...stored } = event;
   return {
     ...stored,
     state: 'waiting',

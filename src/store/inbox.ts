@@ -46,7 +46,15 @@ export interface UnprovenInbox {
   dropUnproven(order: { readonly before: Date; readonly atMost: number; readonly ofNoFlow: boolean }): Promise<number>;
 }
 
-export interface InboxStore extends UnprovenInbox {
+/** Of the account webhooks whose flow the claims will tell. */
+export interface MatchingInbox {
+  /** Those that are still to be matched, oldest first, at most so many. @param after those that came after this row alone */
+  toMatch(most: number, after?: string): Promise<readonly InboxRow[]>;
+  /** It goes to this flow now, or is `unmatched` where there is none. A row that was matched before stays as it is. */
+  match(id: string, labels: Pick<ReceivedEvent, 'flowId' | 'reference' | 'status'>): Promise<void>;
+}
+
+export interface InboxStore extends UnprovenInbox, MatchingInbox {
   /**
    * Durable when it resolves. The same content under the same (source, flow, trusted or not) is a duplicate: counted on
    * the first row (`repeats`), whose id is returned. Calls that come together share one transaction.

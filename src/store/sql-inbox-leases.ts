@@ -68,14 +68,15 @@ export function createInboxLeases(deps: {
       return {
         sql: `INSERT INTO inbox_flows (flow_id, due_at, leased_by, lease)
                 SELECT flow_id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT)
-                FROM inbox WHERE id = ? AND state = 'waiting'
+                FROM inbox WHERE id = ? AND state = 'waiting' AND flow_id IS NOT NULL
               ON CONFLICT DO NOTHING`,
         params: [...lease, id],
       };
     },
 
     wake: (id, at) => ({
-      sql: `INSERT INTO inbox_flows (flow_id, due_at) SELECT flow_id, ? FROM inbox WHERE id = ? AND state = 'waiting'
+      sql: `INSERT INTO inbox_flows (flow_id, due_at)
+              SELECT flow_id, ? FROM inbox WHERE id = ? AND state = 'waiting' AND flow_id IS NOT NULL
             ON CONFLICT (flow_id) DO UPDATE SET ${DUE_NOW}`,
       params: [at, id, ...dueNow(at)],
     }),

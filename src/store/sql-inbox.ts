@@ -4,6 +4,7 @@ import { inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js'
 import { integer, text, turnOf, type SqlConnection, type Turn } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import { createInboxLeases } from './sql-inbox-leases.js';
+import { createMatchingInbox } from './sql-inbox-matching.js';
 import { createUnprovenInbox } from './sql-inbox-unproven.js';
 import type { Row, SqlValue, StepResult } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
@@ -73,6 +74,7 @@ export function createSqlInbox(deps: {
   return {
     ...leases,
     ...createUnprovenInbox(db),
+    ...createMatchingInbox({ db, now, toRow, wake: (id, atMs) => leases.wake(id, atMs) }),
 
     // Most events are new, and a statement that has nothing to give back costs a quarter less.
     async receive(event, leaseMs) {
@@ -94,7 +96,7 @@ export function createSqlInbox(deps: {
         trusted,
         event.contentHash,
         body,
-        event.flowId === null ? 'unmatched' : 'waiting',
+        event.flowId === null && event.toMatch !== true ? 'unmatched' : 'waiting',
         at,
       ];
       // Events of no flow have no order.

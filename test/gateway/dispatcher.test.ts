@@ -189,7 +189,7 @@ describe('the places of the dispatcher', () => {
   describe('for an event that is given to the intake', () => {
     let give: (flowId: string) => Promise<string>;
     beforeEach(async () => {
-      const intake = createIntake({ inbox: store.inbox, dispatcher });
+      const intake = createIntake({ inbox: store.inbox, dispatcher, matcher: { nudge: () => undefined } });
       give = async (flowId) => (await intake(anEvent({ flowId }))).id;
       await until('the first look', () => looks.count === 1);
     });
@@ -207,7 +207,7 @@ describe('the places of the dispatcher', () => {
     });
 
     it('are given back where the event is a repeat, so that a hundred of them take none away', async () => {
-      const intake = createIntake({ inbox: store.inbox, dispatcher });
+      const intake = createIntake({ inbox: store.inbox, dispatcher, matcher: { nudge: () => undefined } });
       const repeat = { flowId: 'bridge-transfer/repeated', contentHash: 'same' };
       for (let n = 0; n < 100; n += 1) await intake(anEvent(repeat));
       for (let n = 0; n < PLACES; n += 1) await give(`bridge-transfer/slow-${n}`);

@@ -1,5 +1,6 @@
 import type { InboxStore, Receipt } from '../../store/inbox.js';
 import type { Dispatcher, Place } from './dispatcher.js';
+import type { WebhookMatcher } from './webhook-matcher.js';
 import type { ReceivedEvent } from '../../protocol/events.js';
 
 /** An event for which a place is held. */
@@ -17,8 +18,9 @@ interface First {
 export function createIntake(deps: {
   readonly inbox: Pick<InboxStore, 'receive'>;
   readonly dispatcher: Pick<Dispatcher, 'nudge' | 'reserve'>;
+  readonly matcher: Pick<WebhookMatcher, 'nudge'>;
 }): (event: ReceivedEvent) => Promise<Receipt> {
-  const { inbox, dispatcher } = deps;
+  const { inbox, dispatcher, matcher } = deps;
   const firsts = new Map<string, First>();
 
   const receiveFirst = async (flowId: string, event: ReceivedEvent, place: Place): Promise<Receipt> => {
@@ -35,6 +37,13 @@ export function createIntake(deps: {
     }
   };
 
+  /** A person looks at it, unless the claims are still to be asked. */
+  const receiveOfNoFlow = async (event: ReceivedEvent): Promise<Receipt> => {
+    const receipt = await inbox.receive(event);
+    if (event.toMatch === true && receipt.kind === 'stored') matcher.nudge();
+    return receipt;
+  };
+
   const nudge = (receipt: Receipt): Receipt => {
     if (receipt.kind === 'stored') dispatcher.nudge();
     return receipt;
@@ -42,8 +51,7 @@ export function createIntake(deps: {
 
   return (event) => {
     const { flowId } = event;
-    // It matches no flow: a person looks at it.
-    if (flowId === null) return inbox.receive(event);
+    if (flowId === null) return receiveOfNoFlow(event);
     const first = firsts.get(flowId);
     if (first !== undefined) first.moreCame = true;
     const place = first === undefined ? dispatcher.reserve(flowId) : undefined;

@@ -23,20 +23,33 @@ const SENT: readonly ClaimPhase[] = ['sending', 'answered'];
  * before its claim is on disk. So this needs no Temporal. What stays ambiguous is kept as unmatched: the wrong flow must
  * not have it.
  */
-export function createWebhookLabels(claims: Pick<ClaimStore, 'ofFlow'>) {
+export function createWebhookMatch(claims: Pick<ClaimStore, 'ofFlow'>) {
   return async (body: unknown): Promise<EventLabels> => {
-    // Only the bridge says it, and its flow may be yet to come.
-    if (saysProviderReference(body)) return labelSettlement(body);
     const candidates = candidatesOf(body);
-    const found = await theOne(claims, candidates);
-    const [shown] = candidates;
-    return {
-      flowId: found?.address.flowId ?? null,
-      reference: (found ?? shown)?.address.reference ?? null,
-      status: (found ?? shown)?.status ?? null,
-    };
+    return labelsOf(candidates, await theOne(claims, candidates.filter(mayHaveIt)));
   };
 }
+
+/** What a webhook says by itself. Nothing is read for it: its sender waits, and gets its 2xx however slow the claims are. */
+export function labelWebhook(body: unknown): EventLabels {
+  // Only the bridge says it, and its flow may be yet to come.
+  if (saysProviderReference(body)) return labelSettlement(body);
+  const candidates = candidatesOf(body);
+  const several = candidates.filter(mayHaveIt);
+  const [only] = several;
+  return several.length > 1 ? { ...labelsOf(candidates, undefined), toMatch: true } : labelsOf(candidates, only);
+}
+
+function labelsOf(candidates: readonly Candidate[], found: Candidate | undefined): EventLabels {
+  const shown = found ?? candidates[0];
+  return {
+    flowId: found?.address.flowId ?? null,
+    reference: shown?.address.reference ?? null,
+    status: shown?.status ?? null,
+  };
+}
+
+const mayHaveIt = ({ address }: Candidate): boolean => !isRefundReference(address.reference);
 
 function candidatesOf(body: unknown): readonly Candidate[] {
   const name = member(body, 'event');
@@ -57,9 +70,8 @@ function candidatesOf(body: unknown): readonly Candidate[] {
 
 async function theOne(
   claims: Pick<ClaimStore, 'ofFlow'>,
-  addressed: readonly Candidate[],
+  candidates: readonly Candidate[],
 ): Promise<Candidate | undefined> {
-  const candidates = addressed.filter(({ address }) => !isRefundReference(address.reference));
   const named = candidates.filter((candidate) => candidate.named);
   const sent = await sentOf(claims, candidates);
   const watched = named.filter(({ definition }) => isWatch(definition));
@@ -73,14 +85,15 @@ async function sentOf(
   claims: Pick<ClaimStore, 'ofFlow'>,
   candidates: readonly Candidate[],
 ): Promise<readonly Candidate[]> {
-  const isSent = await Promise.all(
-    candidates.map(async ({ address }) => {
-      const ofFlow = await claims.ofFlow(address.flowId);
-      // A refund has a claim of its flow, under a reference of its own: its events are not the flow's.
-      return ofFlow.some(({ reference, phase }) => reference === address.reference && SENT.includes(phase));
-    }),
-  );
-  return candidates.filter((_, index) => isSent[index]);
+  const sent: Candidate[] = [];
+  // One after the other: the connections for claims are few.
+  for (const candidate of candidates) {
+    const { flowId, reference: ofCandidate } = candidate.address;
+    const ofFlow = await claims.ofFlow(flowId);
+    // A refund has a claim of its flow, under a reference of its own: its events are not the flow's.
+    if (ofFlow.some(({ reference, phase }) => reference === ofCandidate && SENT.includes(phase))) sent.push(candidate);
+  }
+  return sent;
 }
 
 /** It sends nothing, so it claims nothing. */
@@ -101,6 +114,8 @@ export interface EventLabels {
   readonly flowId: string | null;
   readonly reference: string | null;
   readonly status: string | null;
+  /** Several flows may be meant, and the claims tell which. */
+  readonly toMatch?: boolean;
 }
 
 /** A status word may be shown and logged; a long text in its place may be anything. */

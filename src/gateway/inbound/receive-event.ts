@@ -32,7 +32,7 @@ export interface Arrival {
   readonly acceptedProofs: readonly Proof[];
   readonly capability: boolean;
   readonly network: boolean;
-  label(body: unknown): EventLabels | Promise<EventLabels>;
+  label(body: unknown): EventLabels;
 }
 
 const RETRY_AFTER_SECONDS = 5;
@@ -80,7 +80,7 @@ async function storeEvent(
     const event = {
       id: deps.newEventId(),
       source: arrival.source,
-      ...(await arrival.label(value)),
+      ...arrival.label(value),
       proof,
       contentHash,
       earlierHashes,

@@ -2,17 +2,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Settings } from '../../config/settings-shape.js';
 import { reportSettlement } from '../../contract/bridge.js';
-import type { Store } from '../../store/store.js';
 import { answerNotFound } from '../http/refusal.js';
 import { flowAddress, FlowParams } from '../http/flow-path.js';
 import { routeOptions } from '../http/route.js';
 import type { Capabilities } from './capabilities.js';
-import { labelCallback, labelSettlement, createWebhookLabels } from './match-webhook.js';
+import { labelCallback, labelSettlement, labelWebhook } from './match-webhook.js';
 import type { Profiles } from './signatures.js';
 import { receiveEvent, type Arrival, type ReceiveDeps, serviceProofs, SETTLEMENT_PROOFS } from './receive-event.js';
 
 export interface InboundDeps extends ReceiveDeps {
-  readonly store: Pick<Store, 'macs' | 'claims'>;
   readonly settings: Settings;
   readonly capabilities: Capabilities;
   readonly profiles: Profiles;
@@ -34,7 +32,6 @@ const RECEIVED: z.infer<typeof Received> = { success: true, message: 'Event rece
 export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): void {
   const { settings, capabilities, profiles } = deps;
   const settlementProofs = SETTLEMENT_PROOFS[settings.settlementTrust];
-  const labelWebhook = createWebhookLabels(deps.store.claims);
 
   const endpoint = (
     route: {

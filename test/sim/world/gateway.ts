@@ -8,6 +8,8 @@ import type { FlowKind } from '../../../src/protocol/vocabulary.js';
 import { createCardVault } from '../../../src/gateway/cards/card-intake.js';
 import { createDispatcher, type Dispatcher } from '../../../src/gateway/dispatch/dispatcher.js';
 import { createIntake } from '../../../src/gateway/dispatch/intake.js';
+import { createWebhookMatcher } from '../../../src/gateway/dispatch/webhook-matcher.js';
+import { createWebhookMatch } from '../../../src/gateway/inbound/match-webhook.js';
 import { createOpenSignals, createSignalPace } from '../../../src/gateway/dispatch/signal-pace.js';
 import { createSettler, type Settler } from '../../../src/gateway/dispatch/settler.js';
 import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-flows.js';
@@ -78,11 +80,18 @@ export function createSimGateway(deps: {
   const openSignals = createOpenSignals(nowMs);
   const drain = createDrain(client, clock);
   const shared = { inbox, reader, openSignals, logger, nowMs, clock, drain, everyMs: DAEMON_EVERY_MS };
+  const unreadable = createUnreadableFlows(logger, () => clock.monotonicMs());
   const dispatcher = createDispatcher({
     ...shared,
-    unreadable: createUnreadableFlows(logger, () => clock.monotonicMs()),
+    unreadable,
     pace: createSignalPace(() => clock.monotonicMs()),
     signal: (flowId, events) => signalFlow(client, flowId, events),
+  });
+  const matcher = createWebhookMatcher({
+    ...shared,
+    matchOf: createWebhookMatch(store.claims),
+    dispatcher,
+    unreadable,
   });
   const settler = createSettler({ ...shared, duty: { isOurs: () => Promise.resolve(true) } });
   const server = createServer(logger);
@@ -96,7 +105,7 @@ export function createSimGateway(deps: {
       nowMs,
     ),
     newEventId: deps.newEventId,
-    receive: createIntake({ inbox, dispatcher }),
+    receive: createIntake({ inbox, dispatcher, matcher }),
     logger,
     admission: createAdmission(0, () => clock.monotonicMs()),
     quota: { take: () => undefined },
@@ -107,6 +116,7 @@ export function createSimGateway(deps: {
   temporal.addWorker({ process, queue, activities: createCardActivities(deps.activities, vault), client });
 
   dispatcher.start();
+  matcher.start();
   settler.start();
   return {
     process,

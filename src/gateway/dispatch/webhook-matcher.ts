@@ -1,0 +1,100 @@
+import type { Logger } from 'pino';
+import { every, systemClock, type Clock } from '../../clock.js';
+import type { InboxRow, ReceivedEvent } from '../../protocol/events.js';
+import type { InboxStore } from '../../store/inbox.js';
+import { errorForLog } from '../http/refusal.js';
+import type { Dispatcher } from './dispatcher.js';
+import type { Drain } from './drain.js';
+import type { UnreadableFlows } from './unreadable-flows.js';
+
+export interface WebhookMatcher {
+  /** A webhook came that is to be matched. Never waits and never throws. */
+  nudge(): void;
+  start(): void;
+  /** Resolves when nothing is in flight any more. What is not matched stays in the inbox. */
+  stop(): Promise<void>;
+}
+
+export interface WebhookMatcherDeps {
+  readonly inbox: Pick<InboxStore, 'toMatch' | 'match' | 'settle'>;
+  /** Asks the claims which flow a webhook is about. */
+  readonly matchOf: (body: unknown) => Promise<Pick<ReceivedEvent, 'flowId' | 'reference' | 'status'>>;
+  readonly dispatcher: Pick<Dispatcher, 'nudge'>;
+  readonly unreadable: Pick<UnreadableFlows, 'examine'>;
+  readonly drain: Pick<Drain, 'finish'>;
+  readonly logger: Logger;
+  /** How often it looks by itself, for what another gateway left behind or could not match. @default 1000 */
+  readonly everyMs?: number;
+  /** @default the system's */
+  readonly clock?: Clock;
+}
+
+const ROWS_AT_ONCE = 20;
+
+/**
+ * Finds the flow of each account webhook that its sender could not wait for. One at a time: each asks the claims several
+ * questions, and who posts many of them must not take the claims' connections.
+ */
+export function createWebhookMatcher(deps: WebhookMatcherDeps): WebhookMatcher {
+  const { inbox, matchOf, dispatcher, unreadable, logger, clock = systemClock } = deps;
+  let stopped = true;
+  let again = false;
+  let matching: Promise<void> | undefined;
+  let stopLooking: (() => void) | undefined;
+
+  const nudge = (): void => {
+    if (stopped) return;
+    again = true;
+    if (matching !== undefined) return;
+    matching = matchAll().finally(() => (matching = undefined));
+  };
+
+  async function matchAll(): Promise<void> {
+    try {
+      while (again) {
+        again = false;
+        await matchEach();
+      }
+    } catch (error) {
+      logger.warn({ error: errorForLog(error) }, 'account webhooks wait: the claims cannot be read; trying again');
+    }
+  }
+
+  async function matchEach(): Promise<void> {
+    let after: string | undefined;
+    do {
+      const rows = await inbox.toMatch(ROWS_AT_ONCE, after);
+      for (const row of rows) {
+        if (stopped) return;
+        await matchOne(row);
+      }
+      after = rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1)?.id;
+    } while (after !== undefined);
+  }
+
+  async function matchOne(row: InboxRow): Promise<void> {
+    const hopeless = unreadable.examine({ flowId: `webhook ${row.id}`, rows: [row], deferrals: 0 });
+    if (hopeless === 'key may come') return;
+    if (hopeless.length > 0) {
+      logger.error({ alarm: 'event_quarantined', event: row.id, why: row.unreadable }, 'ALARM');
+      const detail = 'It could not be opened: which flow it is about is unknown.';
+      return inbox.settle([{ id: row.id, state: 'quarantined', detail }]);
+    }
+    await inbox.match(row.id, await matchOf(row.body));
+    dispatcher.nudge();
+  }
+
+  return {
+    nudge,
+    start() {
+      stopped = false;
+      stopLooking = every(clock, deps.everyMs ?? 1_000, nudge);
+      nudge();
+    },
+    async stop() {
+      stopped = true;
+      stopLooking?.();
+      await deps.drain.finish(matching);
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { MatchingInbox } from './inbox.js';
+import { turnOf, type SqlConnection } from './sql-connection.js';
+import type { Row, Step } from './sql-message.js';
+import type { InboxRow } from '../protocol/events.js';
+
+export function createMatchingInbox(deps: {
+  readonly db: SqlConnection;
+  readonly now: () => number;
+  readonly toRow: (row: Row) => InboxRow;
+  readonly wake: (id: string, atMs: number) => Step;
+}): MatchingInbox {
+  const { db, now, toRow, wake } = deps;
+  return {
+    async toMatch(most, after) {
+      const behind = after === undefined ? '' : 'AND seq > (SELECT seq FROM inbox WHERE id = ?)';
+      const sql = `SELECT * FROM inbox WHERE flow_id IS NULL AND state = 'waiting' ${behind} ORDER BY seq LIMIT ?`;
+      const [found] = await db.read([{ sql, params: after === undefined ? [most] : [after, most] }]);
+      return (found?.rows ?? []).map(toRow);
+    },
+
+    async match(id, { flowId, reference, status }) {
+      await db.write(
+        [
+          {
+            sql: `UPDATE inbox SET flow_id = ?, reference = ?, status = ?, state = ?
+                  WHERE id = ? AND flow_id IS NULL AND state = 'waiting'`,
+            params: [flowId, reference, status, flowId === null ? 'unmatched' : 'waiting', id],
+          },
+          wake(id, now()),
+        ],
+        turnOf.inbox(flowId ?? id),
+      );
+    },
+  };
+}
