@@ -47,7 +47,7 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
         dueMsat,
       });
       if (verdict.kind === 'bad') throw notAllowed('invoice_refused', verdict.problem);
-      if (!takesInvoice(flow, payment)) throw notAllowed('not_allowed', NOT_NOW);
+      checkTime(flow, payment);
       const { amountMsat, paymentHash, expiresAt, lifeMs } = verdict;
       const given = { invoice, amountMsat, paymentHash, expiresAt, expiresAtMs: Date.now() + lifeMs };
       payment.refund = { ...(payment.refund ?? NONE), given, handedOver: false };
@@ -59,12 +59,23 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
       if (typeof order.invoice !== 'string' || order.invoice.length > MOST_CHARACTERS) {
         throw notAllowed('not_allowed', 'The order has no invoice.');
       }
-      if (!takesInvoice(flow, payment)) throw notAllowed('not_allowed', NOT_NOW);
+      checkTime(flow, payment);
     },
   );
 }
 
-const NOT_NOW = 'No refund over Lightning is owed now.';
+/** One invoice at a time: two that can be paid are two refunds. */
+function checkTime(flow: Flow, payment: Payment): void {
+  if (!takesInvoice(flow, payment)) throw notAllowed('not_allowed', 'No refund over Lightning is owed now.');
+  const { given, handedOver } = payment.refund ?? NONE;
+  if (given !== null && handedOver && Date.now() < given.expiresAtMs) {
+    throw notAllowed(
+      'not_allowed',
+      `An invoice was handed over, and can still be paid: wait until ${given.expiresAt}.`,
+    );
+  }
+  if (flow.resolution !== null) throw notAllowed('not_allowed', 'An order is being carried out. Repeat this later.');
+}
 
 function takesInvoice(flow: Flow, payment: Payment): boolean {
   const overLightning = payment.refund?.asked === true || (payment.input as OfframpInput).chain === 'LIGHTNING';

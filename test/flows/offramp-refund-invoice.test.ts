@@ -143,6 +143,17 @@ describe('the refund of an offramp over Lightning', () => {
     await handle.terminate();
   });
 
+  test('no second invoice is taken while the one that was handed over can still be paid: that would be two refunds', async () => {
+    const { handle } = await asked('twice');
+    await provide(handle, bolt11({ amountMsat: DUE_MSAT }));
+    await isParked(handle, 'refund_invoice_ready');
+    await order(handle, 'confirm-handed-over');
+    const second = bolt11({ amountMsat: DUE_MSAT, createdAtMs: Date.now() + 86_400_000 });
+    expect(await why(provide(handle, second))).toMatch(/can still be paid/);
+    await untilFlow(handle, ({ view }) => view.state === 'running');
+    await handle.terminate();
+  });
+
   test('no refund after it was handed over: parked at the new deadline, and another invoice is taken then', async () => {
     const { handle } = await asked('nothing-comes');
     await provide(handle, bolt11({ amountMsat: DUE_MSAT }));
