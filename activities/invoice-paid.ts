@@ -1,6 +1,6 @@
 import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
-import { saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
+import { CHECKOUT_WORDS, classifyStatus, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
 import { asking } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
@@ -19,6 +19,8 @@ export interface PaidQuestion {
   /** How long "not found" must be said until it counts as "not paid". Already scaled, ms. */
   readonly windowMs: number;
   readonly timeScale: number;
+  /** Before a payment of ours: the record of an attempt that failed would be taken for that of ours. @default false */
+  readonly beforeOurs?: boolean;
   /** A person is asked meanwhile. */
   readonly isParked: boolean;
 }
@@ -58,7 +60,7 @@ async function paidOrMissing(deps: ActivityDeps, question: PaidQuestion): Promis
 
 const MISSING: PaidReading = { says: 'cannot-tell', why: 'the service does not show the invoice so far' };
 
-async function readPaid(deps: ActivityDeps, { reference, expect }: PaidQuestion): Promise<PaidReading> {
+async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: PaidQuestion): Promise<PaidReading> {
   const asked = await asking(() => deps.service.getInvoicePayment(reference));
   if (asked.says === 'absent') return MISSING;
   if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };
@@ -66,8 +68,14 @@ async function readPaid(deps: ActivityDeps, { reference, expect }: PaidQuestion)
   if (saysUnpaid(reading.status)) return { says: 'not-paid', reading };
   if (!provesPayment(reading.status))
     return { says: 'cannot-tell', why: `it is ${reading.status ?? 'without a status'}` };
+  // The invoice can be paid again.
+  if (classifyStatus(CHECKOUT_WORDS, reading.status) === 'failed') {
+    return beforeOurs === true ? { says: 'cannot-tell', why: FAILED_BEFORE } : { says: 'not-paid', reading };
+  }
   return { says: agrees(expect, reading.facts) ? 'paid' : 'other', reading };
 }
+
+const FAILED_BEFORE = 'another attempt to pay it failed, and the next one could not be told from it';
 
 function agrees(expect: Facts, { paidAmount, paidCurrency }: Facts): boolean {
   if (paidCurrency !== undefined && expect['paidCurrency'] !== paidCurrency) return false;

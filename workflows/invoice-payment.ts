@@ -13,7 +13,7 @@ import type { Flow } from './engine/flow.js';
 import { park } from './engine/park.js';
 import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
 import { observed, within } from './engine/waits.js';
-import { followPayment, GENERATE, lookForPayment, PAY, whyNotStopped } from './invoice/look-for-payment.js';
+import { followPayment, GENERATE, lookForPayment, PAY, planOf, whyNotStopped } from './invoice/look-for-payment.js';
 
 /**
  * An invoice payment: generate → read → pay at once, or when ordered to → confirm. An invoice that exists already is only
@@ -32,8 +32,8 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
       handlePaymentEvents(flow, payment, GENERATE);
       if ((await awaitPayCommand(flow, payment, desk)) === 'ordered') await payInvoice(flow, payment);
     }
-    handlePaymentEvents(flow, payment, PAY);
-    return trackPayment(flow, payment, PAY);
+    handlePaymentEvents(flow, payment, planOf(payment));
+    return trackPayment(flow, payment, planOf(payment));
   });
 }
 
@@ -86,7 +86,7 @@ async function untilDeadline<T>(flow: Flow, step: () => Promise<T>): Promise<T |
 async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
   payment.facts = payment.steps[PAY.step]?.facts ?? {};
   handlePaymentEvents(flow, payment, PAY);
-  if (await lookForPayment(flow, payment)) return;
+  if (await lookForPayment(flow, payment, true)) return;
   // What was received before the payment is sent proves nothing of it.
   Object.assign(payment, NOTHING_HEARD);
   // The customer may have been quicker: that is why it is refused then.

@@ -46,6 +46,11 @@ export const PAYMENT_WORDS: StatusMap = {
 /** What a customer pays: `payment.confirmed` says its word by its name. */
 export const CHECKOUT_WORDS: StatusMap = { ...PAYMENT_WORDS, CONFIRMED: 'succeeded' };
 
+/** Of an invoice that somebody else pays: an attempt that failed ends nothing, for it can be paid again. */
+export const ATTEMPT_WORDS: StatusMap = Object.fromEntries(
+  Object.entries(CHECKOUT_WORDS).map(([word, meaning]) => [word, meaning === 'failed' ? 'pending' : meaning]),
+);
+
 /** Decisions on a KYC record, as `kycWord` reads them. */
 export const KYC_WORDS: StatusMap = { APPROVED: 'succeeded', REJECTED: 'failed' };
 

@@ -230,6 +230,32 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     await handle.terminate();
   });
 
+  test('waits on where an attempt to pay it failed, told or looked up: the next one may succeed', async () => {
+    answer = record('FAILED', '1000.5', 'KES');
+    const { handle } = await start('attempts', { deadlineSeconds: 360_000 });
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
+    await handle.signal('events', [trusted('FAILED', { source: 'webhook' })]);
+    await noted(handle, /^FAILED/);
+    await handle.signal('events', [trusted('PROCESSING', { source: 'webhook' })]);
+    await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
+    answer = record('PROCESSING', '1000.5', 'KES');
+    await noted(handle, /paid by another way/);
+    answer = record('FAILED', '1000.5', 'KES');
+    await noted(handle, /waits|FAILED/);
+    answer = record('SUCCESSFUL', '1000.5', 'KES');
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+
+  test('is not paid by us where an attempt failed: what becomes of ours could not be told from that', async () => {
+    answer = record('FAILED', '1000.5', 'KES');
+    const { reference, handle } = await start('failed-before', { payment: { mobileMoney }, deadlineSeconds: 200 });
+    const view = await parked(handle);
+    expect(view.parked?.reason).toBe('payment_unclear');
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    await resolve(handle, 'close-not-executed');
+    expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'not_executed' } });
+  });
+
   test('has its deadline put off by a person alone, however long nobody decides', async () => {
     answer = refused(403);
     const { handle } = await start('unheard', { deadlineSeconds: 3_600, timeScale: 0.0001 });

@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { PaidReading } from '../../activities/invoice-paid.js';
 import { paidElsewhere } from '../../src/protocol/decisions.js';
-import { CHECKOUT_WORDS, provesPayment, type Meaning } from '../../src/protocol/statuses.js';
+import { ATTEMPT_WORDS, CHECKOUT_WORDS, classifyStatus, provesPayment } from '../../src/protocol/statuses.js';
 import { takeReading, type Payment, type PaymentPlan } from '../engine/payment.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow, FlowEnd } from '../engine/flow-end.js';
@@ -16,7 +16,7 @@ import { AT_LEAST_MS, observed, within } from '../engine/waits.js';
 export const GENERATE: PaymentPlan = {
   step: 'generate',
   noun: 'the invoice',
-  words: CHECKOUT_WORDS,
+  words: ATTEMPT_WORDS,
   hasLookup: true,
   firstLookMs: 0,
 };
@@ -31,14 +31,23 @@ export const PAY: PaymentPlan = {
   proves: provesPayment,
 };
 
+/** A payment by another way is followed as ours would be, but for its failures. */
+export function planOf({ answers }: Payment): PaymentPlan {
+  const answer = answers[PAY.step];
+  return answer?.kind === 'none' && answer.reason === BY_ANOTHER_WAY ? { ...PAY, words: ATTEMPT_WORDS } : PAY;
+}
+
+const BY_ANOTHER_WAY = 'paid by another way';
+
 /**
  * Whether the invoice was paid by another way, as by its own page: then to pay it again would charge twice, and that
  * payment is followed as if it were ours. What is not known is asked again until the deadline; then a person is asked,
  * and asking goes on. Only "not paid" allows to pay, or to say that nothing moved.
+ * @param beforeOurs we are about to pay
  */
-export async function lookForPayment(flow: Flow, payment: Payment): Promise<boolean> {
+export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = false): Promise<boolean> {
   for (;;) {
-    const found = await untilAnswered(flow, payment);
+    const found = await untilAnswered(flow, payment, beforeOurs);
     // What came meanwhile, or lies in the inbox, may contradict it.
     if (found.says === 'not-paid') await readInbox(flow);
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
@@ -49,18 +58,16 @@ export async function lookForPayment(flow: Flow, payment: Payment): Promise<bool
   }
 }
 
-const PAID: readonly Meaning[] = ['collected', 'succeeded', 'refunded'];
-
-/** A trusted event says that it was paid. */
-export function paidByEvent(payment: Payment): boolean {
-  return payment.eventMeanings.some((meaning) => PAID.includes(meaning));
+/** A trusted event says that it was paid, or that a payment was begun. */
+export function paidByEvent({ words }: Payment): boolean {
+  return words.some((word) => provesPayment(word) && classifyStatus(CHECKOUT_WORDS, word) !== 'failed');
 }
 
 /**
  * Why a flow whose invoice exists is not stopped: the customer may have paid it by its own page. Null: it is not paid.
  */
 export async function whyNotStopped(flow: Flow, payment: Payment): Promise<string | null> {
-  const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, false).promise);
+  const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, {}).promise);
   await readInbox(flow);
   if (payment.mismatches.length > 0) return 'a trusted event reports another payment of the invoice';
   const says = paidElsewhere({ lookup: found?.says ?? 'cannot-tell', paidByEvent: paidByEvent(payment) });
@@ -70,8 +77,8 @@ export async function whyNotStopped(flow: Flow, payment: Payment): Promise<strin
   return says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
 }
 
-async function untilAnswered(flow: Flow, payment: Payment): Promise<PaidReading> {
-  const asking = ask(flow, payment, flow.deadlinePassed ? 0 : LOOK_WHILE_PARKED_MS, false);
+async function untilAnswered(flow: Flow, payment: Payment, beforeOurs: boolean): Promise<PaidReading> {
+  const asking = ask(flow, payment, flow.deadlinePassed ? 0 : LOOK_WHILE_PARKED_MS, { beforeOurs });
   const wasOver = flow.deadlinePassed;
   const isOver = () => flow.stop !== null || (flow.deadlinePassed && !wasOver);
   const patienceMs = wasOver ? SETTLE_PATIENCE_MS : LOOK_WHILE_PARKED_MS;
@@ -79,11 +86,16 @@ async function untilAnswered(flow: Flow, payment: Payment): Promise<PaidReading>
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (!asking.settled()) asking.cancel();
   const found: PaidReading = asking.settled() ? await asking.promise : { says: 'cannot-tell' };
-  return found.says === 'cannot-tell' && flow.deadlinePassed ? askPerson(flow, payment, found) : found;
+  return found.says === 'cannot-tell' && flow.deadlinePassed ? askPerson(flow, payment, beforeOurs, found) : found;
 }
 
-async function askPerson(flow: Flow, payment: Payment, { why }: PaidReading): Promise<PaidReading> {
-  const asking = ask(flow, payment, LOOK_WHILE_PARKED_MS, true);
+async function askPerson(
+  flow: Flow,
+  payment: Payment,
+  beforeOurs: boolean,
+  { why }: PaidReading,
+): Promise<PaidReading> {
+  const asking = ask(flow, payment, LOOK_WHILE_PARKED_MS, { isParked: true, beforeOurs });
   const evidence = {
     reference: flow.reference,
     why: why ?? 'the service does not say whether the invoice was paid',
@@ -93,7 +105,7 @@ async function askPerson(flow: Flow, payment: Payment, { why }: PaidReading): Pr
   const isContradicted = () => payment.mismatches.length > 0;
   const decided = () => asking.settled() || shown !== undefined || isContradicted() || flow.stop !== null;
   const lookAgain = async () => {
-    const now = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, false).promise);
+    const now = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, { beforeOurs }).promise);
     if (now?.says === 'paid' || now?.says === 'other') shown = now;
   };
   const refusalOf = ({ action }: Resolution) =>
@@ -112,13 +124,19 @@ async function askPerson(flow: Flow, payment: Payment, { why }: PaidReading): Pr
   return endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
 }
 
-function ask(flow: Flow, payment: Payment, patienceMs: number, isParked: boolean) {
+function ask(
+  flow: Flow,
+  payment: Payment,
+  patienceMs: number,
+  { isParked = false, beforeOurs = false }: { isParked?: boolean; beforeOurs?: boolean },
+) {
   const summary = isParked ? 'Ask on, while a person decides' : 'Look whether it is paid already';
   return observed(() =>
     act(POLL, summary, flow.timeScale).whetherPaid({
       reference: flow.reference,
       expect: payment.facts,
       paidByEvent: paidByEvent(payment),
+      beforeOurs,
       patienceMs: flow.scaled(patienceMs),
       windowMs: flow.scaled(payment.windows.settleMs),
       timeScale: flow.timeScale,
@@ -130,7 +148,7 @@ function ask(flow: Flow, payment: Payment, patienceMs: number, isParked: boolean
 /** Of another amount or currency it is no payment of ours: following it asks a person, with both sides shown. */
 function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): true {
   followPayment(flow, payment);
-  if (reading !== undefined) takeReading(flow, payment, PAY, reading);
+  if (reading !== undefined) takeReading(flow, payment, planOf(payment), reading);
   return true;
 }
 
@@ -138,7 +156,7 @@ function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): tr
 export function followPayment(flow: Flow, payment: Payment): 'paid' {
   flow.money = { at: 'sent' };
   flow.enter('tracking', 'the invoice was paid by another way; nothing was sent', 'service');
-  const answer = { kind: 'none', reason: 'paid by another way' } as const;
+  const answer = { kind: 'none', reason: BY_ANOTHER_WAY } as const;
   flow.answer ??= answer;
   payment.answers = { ...payment.answers, [PAY.step]: answer };
   return 'paid';
