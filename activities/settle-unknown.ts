@@ -65,8 +65,8 @@ async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<Post
   return storing(async () => {
     const claim = await deps.store.claims.get(key);
     if (claim?.phase !== 'sending' || claim.rejection === undefined) return undefined;
-    const events = await deps.store.inbox.list({ flowId: order.claim.flowId });
-    if (events.some(({ proof }) => proof !== null)) return undefined;
+    const proven = await deps.store.inbox.list({ flowId: order.claim.flowId, trusted: true, limit: 1 });
+    if (proven.length > 0) return undefined;
     const { rejection } = claim;
     const isRecorded = await deps.store.claims.recordRejection(key, claim.owner, rejection);
     return isRecorded ? { claim: 'rejected', lookup: 'absent', rejection } : undefined;

@@ -50,13 +50,19 @@ export function proves(lookup: StatusLookup, record: unknown): boolean {
   return lookup.proves?.(record) ?? true;
 }
 
-/** Whether the service has a record of what was sent under a reference, whatever stands in it. Asks once. */
-export async function lookUpRecord(service: ServiceClient, operation: string, reference: string): Promise<LookupSays> {
+/** Whether the service has a record of what was sent under a reference, and the status in it. Asks once. */
+export async function lookUpRecord(
+  service: ServiceClient,
+  operation: string,
+  reference: string,
+): Promise<{ readonly says: LookupSays; readonly status?: string }> {
   const lookup = statusLookups[operation];
-  if (lookup === undefined) return 'no-lookup';
+  if (lookup === undefined) return { says: 'no-lookup' };
   const asked = await asking(() => lookup.read(service, reference)).catch(() => ({ says: 'cannot-tell' }) as const);
-  if (asked.says !== 'shown') return asked.says;
-  return proves(lookup, asked.record) ? 'shown' : 'no-lookup';
+  if (asked.says !== 'shown') return { says: asked.says };
+  if (!proves(lookup, asked.record)) return { says: 'no-lookup' };
+  const { status } = asked.record as { readonly status?: unknown };
+  return { says: 'shown', ...(typeof status === 'string' ? { status } : {}) };
 }
 
 function textMembers(record: unknown, members: Readonly<Record<string, string>>): Facts {

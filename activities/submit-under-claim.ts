@@ -204,7 +204,8 @@ async function outcomeFromError(
     const delayMs = error instanceof RateLimitedError ? error.retryAfterMs : undefined;
     throw retryLater(delayMs === undefined ? 'not_sent' : 'rate_limited', error.message, delayMs);
   }
-  if (error instanceof RejectedError && error.isRateExpired && (attempt.quotesAgain || !attempt.sentBefore)) {
+  const isRateExpired = error instanceof RejectedError && error.isRateExpired && !error.isAboutReference;
+  if (isRateExpired && (attempt.quotesAgain || !attempt.sentBefore)) {
     await handBack(deps, key, owner);
     return { kind: 'quote-expired', by: 'service' };
   }

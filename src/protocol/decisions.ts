@@ -124,6 +124,8 @@ export function refusalOf(order: PostOrder, post: PostEvidence): string | null {
       return known === 'shown' ? 'the service is known to have it' : null;
     case 'mark-completed':
     case 'mark-refunded':
+      // Its end is not decided here: the flow follows what the service has.
+      if (known === 'shown') return 'the service is known to have it';
       return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
     default:
       return order satisfies never;

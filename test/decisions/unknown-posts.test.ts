@@ -82,13 +82,17 @@ describe('a crypto send whose answer was lost', () => {
     },
   );
 
-  test.each(['send-again', 'close-not-executed'])(
+  test.each([
+    ['send-again', 'not_found_at_service', refusal(404, 'no such transaction')],
+    ['close-not-executed', 'not_found_at_service', refusal(404, 'no such transaction')],
+    ['mark-refunded', 'could_not_ask', refusal(403)],
+  ] as const)(
     'fault 50: %s is refused where the service shows the record by the time that it is carried out',
-    async (action) => {
+    async (action, reason, error) => {
       lose = 'after';
-      lookup = refusal(404, 'no such transaction');
-      const { reference, handle } = await start('shown');
-      expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+      lookup = error;
+      const { reference, handle } = await start('shown', { deadlineSeconds: 360_000 });
+      expect((await parked(handle)).parked?.reason).toBe(reason);
       lookup = 'sandbox';
       // By the look before it, or by the one that goes on meanwhile: whoever ordered is told so.
       await expect(resolve(handle, action)).rejects.toMatchObject({

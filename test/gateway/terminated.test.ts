@@ -108,10 +108,10 @@ describe('a flow that was terminated in the UI', () => {
     expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
   });
 
-  it('is not closed as not executed where the service shows it, or cannot be asked', async () => {
+  it('is not closed as not executed where the service shows it, or cannot be asked; nor marked against what it says', async () => {
     const scratch = await mkdtemp(join(tmpdir(), 'towline-terminated-'));
     const sandbox = { token: 'service-token', dbPath: join(scratch, 'sandbox.db') };
-    const { service, close } = await openService({ timeoutMs: 5_000, sandbox });
+    const { service, move, close } = await openService({ timeoutMs: 5_000, sandbox });
     const asked = await gatewayUnderTest({
       gateway: {
         service: accessOf(service, 'service-token'),
@@ -133,6 +133,13 @@ describe('a flow that was terminated in the UI', () => {
         status: 409,
         body: { message: expect.stringContaining('The service shows it') },
       });
+      await move(reference, 'SUCCESSFUL', 'sendCrypto');
+      for (const action of ['mark-failed', 'mark-refunded']) {
+        expect(await resolve(action)).toMatchObject({
+          status: 409,
+          body: { message: expect.stringContaining('The service says SUCCESSFUL of it') },
+        });
+      }
       await close();
       expect(await resolve('close-not-executed')).toMatchObject({ status: 503 });
       expect((await asked.store.claims.get(key))?.phase).toBe('sending');

@@ -78,6 +78,14 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations`, () 
     expect(ordered.length).toBeGreaterThan(0);
   });
 
+  it('lets nobody mark the end of what any witness shows: it is followed', () => {
+    for (const order of ['mark-completed', 'mark-refunded'] as const) {
+      const marked = POSTS.filter((post) => refusalOf(order, post) === null);
+      expect(wrong(marked, anyShowsIt)).toEqual([]);
+      expect(marked.length).toBeGreaterThan(0);
+    }
+  });
+
   it('lets nobody close as not executed what any witness shows done', () => {
     const closed = POSTS.filter((post) => refusalOf('close-not-executed', post) === null);
     expect(wrong(closed, anyShowsIt)).toEqual([]);

@@ -10,7 +10,7 @@ import { decideConflict } from './ask.js';
 import { reportPending } from './report.js';
 import type { Ending } from './statuses.js';
 import { brief, rulesOf, bridgeState, type Transfer, type TransferCarried } from './transfer.js';
-import { checkInbox } from '../engine/inbox.js';
+import { checkInbox, readInbox } from '../engine/inbox.js';
 import { fundsHeld } from './refund-due.js';
 
 /**
@@ -56,7 +56,11 @@ async function isUncontradicted(flow: Flow, transfer: Transfer, ending: Ending):
     const failureConfirmed = now.kind === 'ended' && now.ending === ending && fundsHeld(transfer) === 'absent';
     return !failureConfirmed || transfer.mismatches.length > 0 || transfer.toReport !== null;
   };
-  return !(await condition(contradicted, flow.scaled(FAILURE_GRACE_MS), { summary: 'Is the failure contradicted?' }));
+  const summary = 'Is the failure contradicted?';
+  if (await condition(contradicted, flow.scaled(FAILURE_GRACE_MS), { summary })) return false;
+  // What contradicts it may lie there, and not have come to the flow.
+  await readInbox(flow);
+  return !contradicted();
 }
 
 async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {

@@ -29,8 +29,10 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
         if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.rejection.message);
         return outcome;
       case 'quote-expired':
-        if (post.prepareAgain === undefined)
-          return { kind: 'quote-expired', why: 'the service says that the rate expired' };
+        if (post.prepareAgain === undefined) {
+          if (await isContradicted(flow, post)) return settleContradicted(flow, post, RATE_EXPIRED);
+          return { kind: 'quote-expired', why: RATE_EXPIRED };
+        }
         again = 'quote-expired';
         break;
       case 'unknown':
@@ -68,6 +70,8 @@ async function settleContradicted(flow: Flow, post: Post, refused: string): Prom
   if (settled === 'send-again') throw new TypeError('another send of what was refused');
   return settled;
 }
+
+const RATE_EXPIRED = 'the service says that the rate expired';
 
 const OTHER_REQUEST =
   'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';

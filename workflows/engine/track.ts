@@ -20,7 +20,7 @@ import {
   type TrackPlan,
   type FinalMeaning,
 } from './payment.js';
-import { checkInbox } from './inbox.js';
+import { checkInbox, readInbox } from './inbox.js';
 
 /**
  * Follows an accepted payment to its end. Events and polling race: an event is a hint that cuts the polling short, and
@@ -63,9 +63,11 @@ async function failureConfirmed(flow: Flow, payment: Payment, plan: TrackPlan, m
     const now = paymentState(payment);
     return now.kind !== 'ended' || now.meaning !== meaning || payment.mismatches.length > 0;
   };
-  return !(await condition(contradicted, flow.scaled(plan.failureGraceMs), {
-    summary: 'Is the failure contradicted?',
-  }));
+  const summary = 'Is the failure contradicted?';
+  if (await condition(contradicted, flow.scaled(plan.failureGraceMs), { summary })) return false;
+  // What contradicts it may lie there, and not have come to the flow.
+  await readInbox(flow);
+  return !contradicted();
 }
 
 async function waitForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {

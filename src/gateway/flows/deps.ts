@@ -10,8 +10,13 @@ import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 
-/** Asks the status lookup of an operation once; never fails. */
-export type LookUp = (operation: string, reference: string) => Promise<LookupSays>;
+/** Asks the status lookup of an operation once; never fails. `status`: the service's word, where it has a record of it. */
+export type LookUp = (operation: string, reference: string) => Promise<LookedUp>;
+
+export interface LookedUp {
+  readonly says: LookupSays;
+  readonly status?: string;
+}
 
 /** What the flow operations need. */
 export interface FlowOperationDeps {

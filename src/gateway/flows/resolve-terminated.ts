@@ -49,7 +49,7 @@ export async function resolveTerminated(
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
   }
   await requireNoProofAgainst(deps.store, address, action);
-  for (const claim of action === 'close-not-executed' ? found : []) await requireNotShown(deps, claim);
+  for (const claim of found) await requireServiceSaysNoOther(deps, claim, action);
   for (const key of found) {
     if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
     else if (!(await claims.closeNotExecuted(key, { actor, note })) && !isOver((await claims.get(key))?.phase)) {
@@ -102,11 +102,24 @@ async function requireNoProofAgainst(
   throw new Refusal(409, `${says}: the service has it. Check its events, then mark how it ended.`, { reference });
 }
 
-/** What may have been sent is closed as not executed only where the service, asked at this moment, does not show it. */
-async function requireNotShown({ store, lookUp }: FlowOperationDeps, claim: Claim): Promise<void> {
-  if ((await phaseOf(store, claim)) !== 'sending') return;
+/**
+ * The service is asked at this moment. What it shows is not closed as not executed, nor where it cannot be asked; and is not
+ * marked with an ending that its status excludes.
+ */
+async function requireServiceSaysNoOther(
+  { store, lookUp }: FlowOperationDeps,
+  claim: Claim,
+  action: string,
+): Promise<void> {
+  const phase = await phaseOf(store, claim);
+  if (phase !== 'sending' && phase !== 'answered') return;
   const { reference, operation } = claim;
-  const says = (await lookUp?.(operation, reference)) ?? 'no-lookup';
+  const { says, status } = (await lookUp?.(operation, reference)) ?? { says: 'no-lookup' };
+  if (action !== 'close-not-executed') {
+    const isAgainst = CONTRADICTS[action as ParkAction]?.includes(classifyOfAnyKind(status ?? null)) ?? false;
+    if (says !== 'shown' || !isAgainst) return;
+    throw new Refusal(409, `The service says ${status} of it (${operation}): mark it as that.`, { reference });
+  }
   if (says === 'shown') {
     throw new Refusal(409, `The service shows it under this reference (${operation}): mark how it ended.`, {
       reference,
