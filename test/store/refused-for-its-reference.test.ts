@@ -21,6 +21,7 @@ const refusal = (operation: 'sendCrypto' | 'getCryptoSend', httpStatus: number, 
     fields: [],
     isRateExpired: false,
     isAboutReference: operation === 'sendCrypto',
+    saysNoRecord: httpStatus === 404,
   });
 
 describeStores('a refusal that is about the reference', (kind) => {
