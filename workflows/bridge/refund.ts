@@ -7,14 +7,13 @@ import { flowIdOf } from '../../src/protocol/vocabulary.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
-import { park } from '../engine/park.js';
 import { REFUND_WAIT_MS, SUBMIT, submitPolicy, REFUND_CONFIRM_MS } from '../engine/policies.js';
 import { readInbox } from '../engine/inbox.js';
 import { submit } from '../engine/submit.js';
 import { parkAndLook, pollStatus } from '../engine/look.js';
 import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
 import { refundBegun } from './refund-due.js';
-import { askAboutFailed, decideConflict } from './ask.js';
+import { askAbout, decideConflict } from './ask.js';
 import { lessCameIn, refundTerms, type RefundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
 import { brief, endEvidence, isRefunded, bridgeState, type Transfer } from './transfer.js';
@@ -70,7 +69,7 @@ async function askForRefund(
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
   });
   const isDecided = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
-  const decision = await askAboutFailed(flow, transfer, 'refund_needed', evidence, isDecided);
+  const decision = await askAbout(flow, transfer, 'refund_needed', evidence, isDecided);
   if (decision === 'decided')
     return isRefunded(transfer) ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
   if (decision.action !== 'refund-now') return endFromDecision(decision);
@@ -195,7 +194,7 @@ async function refundConfirmed(flow: Flow, transfer: Transfer, order: RefundOrde
 async function refundFailed(flow: Flow, transfer: Transfer, why: string): Promise<Outcome> {
   flow.note(`the refund failed: ${why}`, 'service');
   const isDecided = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
-  const decision = await askAboutFailed(flow, transfer, 'refund_failed', () => ({ why }), isDecided);
+  const decision = await askAbout(flow, transfer, 'refund_failed', () => ({ why }), isDecided);
   if (decision !== 'decided') return endFromDecision(decision);
   const isTheirsAlone = isRefunded(transfer) && transfer.ownRefund === null;
   return isTheirsAlone ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
@@ -247,7 +246,7 @@ async function confirmRefund(
     const asked = { reason: 'refund_unconfirmed', evidence } as const;
     // A record of another send stays one, however often it is looked at.
     const decision = send.otherRecord
-      ? await park(flow, asked.reason, evidence, isConflict)
+      ? await askAbout(flow, transfer, asked.reason, () => evidence, isConflict)
       : await parkAndLook(flow, send, REFUND, asked, isConflict);
     delete send.otherRecord;
     if (decision !== 'decided' && decision.action !== 'keep-waiting') endFromDecision(decision);

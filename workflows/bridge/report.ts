@@ -4,9 +4,9 @@ import type { FlowEvent } from '../../src/protocol/messages.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
-import { park } from '../engine/park.js';
 import { READ, REPORT_PATIENCE_MS } from '../engine/policies.js';
 import { observed, within } from '../engine/waits.js';
+import { askAbout } from './ask.js';
 import { asBridgeStatus, foldStatus, rises } from './statuses.js';
 import type { Transfer } from './transfer.js';
 import type { Resolution } from '../engine/messages.js';
@@ -44,7 +44,13 @@ async function takeOutcome(flow: Flow, transfer: Transfer, report: Report, outco
   const by =
     outcome.httpStatus === null ? 'no report could be made' : `the service refused the report (${outcome.httpStatus})`;
   flow.note(`${status}: ${by}: ${outcome.message}`, outcome.httpStatus === null ? 'flow' : 'service');
-  carryOut(transfer, event, status, await park(flow, 'report_refused', { status, ...outcome }));
+  const evidence = () => ({ status, ...outcome });
+  carryOut(
+    transfer,
+    event,
+    status,
+    await askAbout(flow, transfer, 'report_refused', evidence, isOvertaken(transfer, status)),
+  );
 }
 
 /** The service cannot be reached now: a person is asked, and it is tried on meanwhile. */
@@ -53,14 +59,24 @@ async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, me
   flow.note(`${status} could not be reported to the service so far: ${message}`);
   const summary = `Report ${status} on, while a person decides`;
   const reporting = observed(() => act(READ, summary, flow.timeScale).reportSettlement(order));
-  const decision = await park(flow, 'report_refused', { status, kind: 'not-taken', message }, reporting.settled);
-  if (decision === 'decided') return takeOutcome(flow, transfer, report, await reporting.promise);
+  const evidence = () => ({ status, kind: 'not-taken', message });
+  const overtaken = isOvertaken(transfer, status);
+  const decided = () => reporting.settled() || overtaken();
+  const decision = await askAbout(flow, transfer, 'report_refused', evidence, decided);
+  if (decision === 'decided' && reporting.settled())
+    return takeOutcome(flow, transfer, report, await reporting.promise);
   reporting.cancel();
   carryOut(transfer, event, status, decision);
 }
 
+/** Whether the service has said more by itself than what it is to learn. */
+const isOvertaken = (transfer: Transfer, status: BridgeStatus) => () =>
+  !rises({ seen: transfer.serviceKnows.seen.filter((word) => word !== status) }, status);
+
 function carryOut(transfer: Transfer, event: FlowEvent, status: BridgeStatus, decision: Resolution | 'decided'): void {
-  if (decision === 'decided' || decision.action !== 'report-again') return endFromDecision(decision);
+  // The service is further by itself: there is nothing to report.
+  if (decision === 'decided') return;
+  if (decision.action !== 'report-again') return endFromDecision(decision);
   transfer.serviceKnows = { seen: transfer.serviceKnows.seen.filter((word) => word !== status) };
   transfer.toReport ??= event;
 }
