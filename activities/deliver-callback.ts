@@ -4,11 +4,15 @@ import { type CallbackSender, CallbackRefusedError, NoCallbackSecretError } from
 import { retryAfterMs } from '../src/service-client/retry-after.js';
 import type { ActivityDeps } from './deps.js';
 import { elapsedMs } from './timing.js';
-import type { CallbackFailure, Notification } from '../src/protocol/callbacks.js';
+import {
+  CALLBACK_PAUSE_MOST_MS,
+  CALLBACK_PAUSE_MS,
+  type CallbackFailure,
+  type Notification,
+} from '../src/protocol/callbacks.js';
 
 /** The receiver says that this address is gone for good. */
 const GONE = 410;
-const MAX_HINT_MS = 3_600_000;
 
 export interface CallbackTarget {
   readonly flowId: string;
@@ -31,8 +35,12 @@ const MOST_OPEN = 20;
 const SLOW_AFTER_MS = 2_000;
 /** With so many slow ones the receiver hangs: no more is sent to it for a while. */
 const MOST_SLOW = 4;
-/** Until the next try of one that was held back, ms: because many are open, or because the receiver hangs. */
+/**
+ * Until the next try of one that was held back, ms: because many are open, or because the receiver hangs. Each further pause is
+ * twice as long, up to the most.
+ */
 const HELD_BACK_MS = { busy: 1_000, hanging: 15_000 };
+const HELD_BACK_MOST_MS = 300_000;
 
 /**
  * Status changes go on to the caller. One receiver that hangs takes only a few of this worker's places, and none of those
@@ -51,7 +59,7 @@ export function createCallbackActivities(deps: ActivityDeps) {
       if (typeof place === 'string') {
         const problem = 'Other callbacks to this receiver are still open.';
         const failure = { problem, httpStatus: null, attempt, at: now() };
-        throw notDelivered(failure, isLast, HELD_BACK_MS[place] * timeScale);
+        throw notDelivered(failure, isLast, pauseMs(HELD_BACK_MS[place], HELD_BACK_MOST_MS, attempt) * timeScale);
       }
       const answer = await send(deps.callbacks, url, notification)
         .catch((error: unknown) => {
@@ -66,7 +74,10 @@ export function createCallbackActivities(deps: ActivityDeps) {
       }
       const hintMs = retryAfterMs({ 'retry-after': answer.retryAfter }, {}, Date.now());
       const failure = { problem: `The receiver answered ${httpStatus}.`, httpStatus, attempt, at: now() };
-      throw notDelivered(failure, isLast || httpStatus === GONE, hintMs === undefined ? undefined : hintMs * timeScale);
+      // A receiver may ask for more time, and not for more attempts.
+      const leastMs = pauseMs(CALLBACK_PAUSE_MS, CALLBACK_PAUSE_MOST_MS, attempt);
+      const afterMs = hintMs === undefined ? undefined : Math.max(hintMs, leastMs) * timeScale;
+      throw notDelivered(failure, isLast || httpStatus === GONE, afterMs);
     },
   };
 }
@@ -102,6 +113,10 @@ function createReceivers(monotonicMs: () => number) {
   };
 }
 
+/** After that attempt, counted from 1. */
+const pauseMs = (firstMs: number, mostMs: number, attempt: number): number =>
+  Math.min(mostMs, firstMs * 2 ** (attempt - 1));
+
 function send(sender: CallbackSender | undefined, url: string, notification: Notification) {
   if (sender === undefined) return Promise.reject(new NoCallbackSecretError());
   return sender.send({ url, id: notification.id, body: bodyOf(notification) });
@@ -129,7 +144,9 @@ function notDelivered(failure: CallbackFailure, isFinal: boolean, afterMs?: numb
     message: failure.problem,
     nonRetryable: isFinal,
     details: [failure],
-    ...(afterMs === undefined ? {} : { nextRetryDelay: Math.min(MAX_HINT_MS, Math.max(1, Math.ceil(afterMs))) }),
+    ...(afterMs === undefined
+      ? {}
+      : { nextRetryDelay: Math.min(CALLBACK_PAUSE_MOST_MS, Math.max(1, Math.ceil(afterMs))) }),
   });
 }
 

@@ -16,7 +16,23 @@ export function print<T>(
   answer: T,
   text: (answer: T) => string,
 ): void {
-  context.out(json ? JSON.stringify(answer, null, 2) : text(answer));
+  const shown = printable(answer);
+  context.out(json ? JSON.stringify(shown, null, 2) : text(shown));
+}
+
+/** Control characters but line breaks and tabs, and those that turn the direction of what follows. */
+const UNSEEN = /(?![\n\t])[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
+ * The same, with each character that a terminal would obey as its escape: notes and events are written by anybody.
+ */
+export function printable<T>(answer: T): T {
+  if (typeof answer === 'string') {
+    return answer.replaceAll(UNSEEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`) as T;
+  }
+  if (Array.isArray(answer)) return answer.map(printable) as T;
+  if (typeof answer !== 'object' || answer === null) return answer;
+  return Object.fromEntries(Object.entries(answer).map(([name, value]) => [printable(name), printable(value)])) as T;
 }
 
 export type Row = readonly string[] | { readonly below: string };

@@ -69,3 +69,7 @@ export interface CallbackReport {
   /** With which the delivery can be started again. */
   readonly order: CallbackOrder;
 }
+
+/** A callback that was not delivered is tried again after so long, each time after twice as long, up to the most. */
+export const CALLBACK_PAUSE_MS = 5_000;
+export const CALLBACK_PAUSE_MOST_MS = 3_600_000;

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { flowText } from '../../src/cli/flow-text.js';
+import { printable } from '../../src/cli/print.js';
 import { CHECK_FIRST, PARK_ACTIONS, type ParkReason } from '../../src/protocol/vocabulary.js';
 
 const plain = { bold: (text: string) => text, dim: (text: string) => text };
@@ -35,3 +36,12 @@ test.each(Object.keys(PARK_ACTIONS) as ParkReason[])(
     }
   },
 );
+
+test('what a terminal would obey is shown as its escape, and lines and amounts as they are', () => {
+  const answer = { note: 'a\u001b]0;x\u0007\u009b2J\u202eb\n\tc é', amounts: ['7.50', 1e21, null], deep: { on: true } };
+  expect(printable(answer)).toEqual({
+    note: 'a\\u001b]0;x\\u0007\\u009b2J\\u202eb\n\tc é',
+    amounts: ['7.50', 1e21, null],
+    deep: { on: true },
+  });
+});

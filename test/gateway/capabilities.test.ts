@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { OWN_PATH } from '../../src/gateway/http/server.js';
 import { callbackCapability } from '../../src/flows/capability.js';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
@@ -55,6 +56,10 @@ describe('the capability in a URL, which ends up in the logs of proxies,', () =>
     await tested.close();
     await open({ CAPABILITY_EPOCHS: '4' });
     expect(new URL(tested.gateway.inbound.webhook).pathname).not.toBe(before);
+  });
+
+  it('is looked for in steps of bounded length, whatever a caller wrote', () => {
+    expect(OWN_PATH.source).not.toMatch(/[*+]|\{\d+,\}/);
   });
 
   it('is in no answer, whoever repeats it', async () => {

@@ -71,8 +71,11 @@ describe('an event of a flow that never comes', () => {
     const reference = newReference();
     laterMs = 0;
     await tested.post(door, { referenceId: reference, status: 'PAYMENT_SENT' });
-    const [row] = (await tested.store.inbox.list({ state: 'unmatched' })).filter((one) => one.flowId === null);
-    const replay = (order: object) => tested.post(`/events/${row?.id}/replay`, order);
+    // The claims are asked after it was answered.
+    const row = await until('it to match none', async () =>
+      (await tested.store.inbox.list({ state: 'unmatched' })).find((one) => one.flowId === null),
+    );
+    const replay = (order: object) => tested.post(`/events/${row.id}/replay`, order);
     expect(await replay({})).toMatchObject({ status: 409, body: { message: expect.stringContaining('as flowId') } });
     expect((await replay({ flowId: 'no such kind/x' })).status).toBe(400);
     expect(await replay({ flowId: 'bank-withdrawal/another-one' })).toMatchObject({

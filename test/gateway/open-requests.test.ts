@@ -113,6 +113,12 @@ describe('fault 57: a token', () => {
     await tested.close();
   });
 
+  it('gets no answer to a HEAD, which would cost what a GET costs', async () => {
+    const headers = { authorization: 'Bearer anns-secret' };
+    const answer = await fetch(`${tested.url}/flows`, { method: 'HEAD', headers });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, expect.stringContaining('GET')]);
+  });
+
   it('has 1,000 open waits at most, and others are served meanwhile', async () => {
     const reference = newReference();
     expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);

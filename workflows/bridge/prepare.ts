@@ -39,7 +39,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
     serviceKnows: NOTHING_SEEN,
   };
   // From here on the claim says whether anything was sent, also by an earlier run that was reset in the UI.
-  flow.money = { at: 'claimed', claim: depositClaim(flow, transfer) };
+  flow.money = { at: 'claimed', claim: depositClaim(flow, transfer), isWaiting: true };
   return transfer;
 }
 

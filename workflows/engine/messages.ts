@@ -57,5 +57,6 @@ export type MoneyPhase =
   | { readonly at: 'elsewhere' }
   /** `done`: operations that were executed, and moved nothing. */
   | { readonly at: 'unsent'; readonly done?: readonly string[] }
-  | { readonly at: 'claimed'; readonly claim: GuardedClaim }
+  /** `isWaiting`: nothing is under way yet, as while the quote waits for its approval. */
+  | { readonly at: 'claimed'; readonly claim: GuardedClaim; readonly isWaiting?: true }
   | { readonly at: 'sent' };

@@ -1,5 +1,6 @@
 import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 import type { Windows } from '../../activities/types.js';
+import { CALLBACK_PAUSE_MOST_MS, CALLBACK_PAUSE_MS } from '../../src/protocol/callbacks.js';
 
 /** Every timeout, retry and cadence of the flows, by name. Durations are milliseconds before `timeScale`. */
 
@@ -168,7 +169,7 @@ export const CALLBACK_TRIED_FOR_MS = 3 * 24 * 60 * MINUTE;
 export const CALLBACK: ActivityOptions = {
   startToCloseTimeout: 20 * SECOND,
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-  retry: { initialInterval: 5 * SECOND, backoffCoefficient: 2, maximumInterval: 60 * MINUTE },
+  retry: { initialInterval: CALLBACK_PAUSE_MS, backoffCoefficient: 2, maximumInterval: CALLBACK_PAUSE_MOST_MS },
 };
 
 /** A delivery without anything to do ends after this; the next change starts another one. */

@@ -65,8 +65,10 @@ export function reportChanges(
    * with its outcome. And what changes in one moment is one change.
    */
   const mayTell = (): boolean => {
+    const { money } = flow;
     const view = flow.view();
-    return (flow.money.at !== 'claimed' || view.state !== 'running') && !hasChanged(seen, view);
+    const isSending = money.at === 'claimed' && money.isWaiting !== true;
+    return (!isSending || view.state !== 'running') && !hasChanged(seen, view);
   };
 
   async function handOn(): Promise<never> {

@@ -4,7 +4,7 @@ import type { CliContext, RunCommand } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
 import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
 import { timelineLine } from '../flow-text.js';
-import { paintedState } from '../print.js';
+import { paintedState, printable } from '../print.js';
 
 const EVERY_MS = 1_000;
 
@@ -23,7 +23,7 @@ export function addWatchCommand(program: Command, run: RunCommand, context: CliC
         // The middle of a long timeline is dropped by the flow, so entries are identified by their time and not by their place.
         const printed = new Set<string>();
         for (;;) {
-          const { state, timeline, parked } = await gateway.show(flowId);
+          const { state, timeline, parked } = printable(await gateway.show(flowId));
           for (const entry of timeline) {
             const line = JSON.stringify(entry);
             if (printed.has(line)) continue;

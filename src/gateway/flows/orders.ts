@@ -11,7 +11,12 @@ import type { FlowOperationDeps } from './deps.js';
 import { resolveTerminated } from './resolve-terminated.js';
 import { type FlowOrder, orderFlow } from './send-order.js';
 
-const note = () => z.string().max(1_000);
+/** It is shown on terminals. */
+const note = () =>
+  z
+    .string()
+    .max(1_000)
+    .refine((text) => !/(?![\n\t])\p{Cc}/u.test(text), 'must have no control characters but line breaks and tabs');
 const CancelBody = z.strictObject({ note: note().optional() });
 const ResolveBody = z.strictObject({
   action: z.string().regex(/^[a-z-]{1,40}$/, 'is not an action'),

@@ -42,6 +42,8 @@ export function createServer(
     trustProxy: trustedProxies === undefined ? false : (address: string) => trustedProxies.includes(address),
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
+    // Fastify's own would run the whole of a GET, and count as an order.
+    exposeHeadRoutes: false,
     requestTimeout: requestWithinMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
@@ -63,7 +65,10 @@ export function createServer(
   limitConnections(server, { maxConnections, trustedProxies });
   takeJsonBodies(server);
   logRequests(server, logger);
-  server.addHook('onSend', (_request, _reply, payload, next) => next(null, withoutCapabilities(payload)));
+  server.addHook('onSend', (_request, reply, payload, next) =>
+    // The files of the docs are large, and hold nothing that anybody sent.
+    next(null, isOfOurFiles(reply) ? payload : withoutCapabilities(payload)),
+  );
   server.addHook('onSend', (request, reply, _payload, next) => {
     if (!reply.hasHeader('x-request-id')) void reply.header('x-request-id', request.id);
     for (const [name, value] of SAFE_HEADER_LIST) if (!reply.hasHeader(name)) void reply.header(name, value);
@@ -74,10 +79,16 @@ export function createServer(
   return server;
 }
 
-/** Where we are called: a party that has all of it speaks for the service. Slashes may be escaped, more than once. */
-const OWN_PATH =
-  /(\\*\/(?:callbacks|settlements|webhooks)\\*\/(?:[\w.:-]{1,130}\\*\/){0,2})(?:[0-9a-f]{43}|(?<=settlements\\*\/)[\w-]{22,128})(?![\w-])/g;
+/**
+ * Where we are called: a party that has all of it speaks for the service. Slashes may be escaped, more than once. Callers
+ * write what is searched: from no place does it look further than a few hundred characters.
+ */
+export const OWN_PATH =
+  /(\/(?:callbacks|settlements|webhooks)\\{0,8}\/(?:[\w.:-]{1,130}\\{0,8}\/){0,2})(?:[0-9a-f]{43}|(?<=settlements\\{0,8}\/)[\w-]{22,128})(?![\w-])/g;
 const MAY_HAVE_ONE = /callbacks|settlements|webhooks/;
+
+const isOfOurFiles = (reply: FastifyReply): boolean =>
+  /^(?:text|application)\/(?:javascript|css)\b|^(?:image|font)\//.test(String(reply.getHeader('content-type') ?? ''));
 
 /** The service repeats what it was sent, and people paste it into notes: no answer shows a capability. */
 function withoutCapabilities(payload: unknown): unknown {

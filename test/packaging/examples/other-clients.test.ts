@@ -32,7 +32,7 @@ test('start-by-http.sh: fails, and shows the sentence of the gateway, where that
   const env = { GATEWAY_URL: stack.url, TOWLINE_TOKEN: 'another-token' };
   const { code, all } = await runProgram('bash', [example('start-by-http.sh')], { cwd: root, env });
   expect(code).not.toBe(0);
-  expect(all).toContain('with a gateway token');
+  expect(all).toContain('The token is none of this gateway');
 });
 
 test('start-by-temporal-client.mjs: a Temporal client without keys starts a transfer and reads its result', async () => {
