@@ -14,7 +14,7 @@ import {
   UNTAKEN_PAUSE_MOST_MS,
   UNTAKEN_PAUSE_MS,
 } from '../engine/policies.js';
-import { holdBack, submitUntilDeadline, voidUnsent } from '../engine/stop.js';
+import { holdBack, submitUntilDeadline, unlessStopping, voidUnsent } from '../engine/stop.js';
 import { submit } from '../engine/submit.js';
 import { quoteInWords, whyWorse } from './prepare.js';
 import { depositClaim, handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
@@ -160,6 +160,7 @@ async function newQuote(flow: Flow, claim: GuardedClaim, input: Transfer['input'
  */
 async function noQuote(flow: Flow, claim: GuardedClaim, why: string): Promise<SubmitOutcome> {
   if (flow.money.at !== 'sent' && (await voidUnsent(flow, claim, 'quote_rejected')) === true) {
+    await unlessStopping(flow);
     return endFlow('failed', 'quote_rejected', `${why}. Nothing was sent.`);
   }
   // A send that a person ordered is off: without a quote there is none.

@@ -68,6 +68,8 @@ export interface Flow {
   /** Set when the flow was stopped before its money moved. */
   stop: Outcome | null;
   money: MoneyPhase;
+  /** Attempts to stop it that are under way. */
+  stopping: number;
   /** Why the flow must not be stopped although nothing was sent; null where there is nothing to ask. */
   beforeStop: (() => Promise<string | null>) | null;
   /** Undefined if no caller wants callbacks. */
@@ -131,6 +133,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     refused: null,
     stop: carried?.stop ?? null,
     money: carried?.money ?? { at: 'unsent' },
+    stopping: 0,
     beforeStop: null,
     get reports() {
       return reports;

@@ -15,6 +15,11 @@ import type { GuardedClaim, Resolution } from './messages.js';
  * however late, can send. Returns why it was refused, or null when the flow is going to stop.
  */
 export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
+  flow.stopping += 1;
+  return stopUnsent(flow, state, order).finally(() => (flow.stopping -= 1));
+}
+
+async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   if (flow.money.at === 'unsent') {
     const why = (await flow.beforeStop?.()) ?? (await whyMaybeSent(flow, state));
     if (why !== null) return why;
@@ -122,10 +127,16 @@ export async function submitUntilDeadline<T>(
     await condition(isOver, flow.scaled(STOP_AGAIN_MS * 2 ** tries), { summary: 'Try again to stop the submit' });
   }
   if (!settled()) cancel();
-  if (flow.stop !== null) throw new FlowEnd(flow.stop);
+  await unlessStopping(flow);
   if (settled()) return promise;
   flow.money = { at: 'sent' };
   return undefined;
+}
+
+/** That a stop voided the claim may come to an attempt before it comes here. Who ordered the stop was promised that ending. */
+export async function unlessStopping(flow: Flow): Promise<void> {
+  await condition(() => flow.stopping === 0);
+  if (flow.stop !== null) throw new FlowEnd(flow.stop);
 }
 
 const BY_DEADLINE: ClaimOrder = { actor: 'deadline', note: 'not sent again by the deadline' };
