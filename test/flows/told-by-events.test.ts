@@ -100,6 +100,19 @@ describe.each(likeKinds('told-by-events'))('a $kind', (kind) => {
     expect(view.timeline.map(({ detail }) => detail).join('\n')).toMatch(/SOMETHING_NEW .*not final/);
   });
 
+  test('an untrusted event of another amount that a person trusts is asked about once more, with both sides shown', async () => {
+    const { handle } = await start('forged-amount', { more: { deadlineSeconds: 600 } });
+    await stage(handle, 'tracking');
+    await tell(handle, trusted('SUCCESSFUL', { trusted: false, proof: null, facts: { amount: '0.01' } }));
+    await bench.pass(11 * MINUTE_MS);
+    expect((await parked(handle)).view.parked?.reason).toBe('unverified_settlement');
+    await order(handle, 'trust-settlement');
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
+    expect(view.parked?.evidence).toMatchObject({ differs: ['amount'], theirs: { amount: '0.01' } });
+    expect(view.outcome).toBeNull();
+    await handle.terminate();
+  });
+
   test('an untrusted event moves nothing; at the deadline a person may trust it', async () => {
     const { handle } = await start('forged', { more: { deadlineSeconds: 600 } });
     await stage(handle, 'tracking');

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { decideMismatch, vouchFor } from '../engine/evidence.js';
+import { decideMismatch, trustClaimed } from '../engine/evidence.js';
 import { endFromDecision } from '../engine/flow-end.js';
 import { selectedEvent } from '../engine/event-book.js';
 import type { Flow } from '../engine/flow.js';
@@ -76,7 +76,7 @@ async function decideOverdue(flow: Flow, transfer: Transfer): Promise<void> {
   if (decision.action === 'keep-waiting') return flow.extendDeadline(decision.until);
   if (decision.action === 'trust-settlement') {
     const meant = selectedEvent(claimed, decision);
-    if (meant !== undefined) vouchFor(flow, transfer, rulesOf(flow, transfer), meant);
+    if (meant !== undefined) trustClaimed(flow, transfer, rulesOf(flow, transfer), meant);
     return;
   }
   endFromDecision(decision);

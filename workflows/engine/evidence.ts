@@ -62,6 +62,17 @@ export function vouchFor(flow: Flow, evidence: Evidence, rules: EventRules, even
   flow.book.settle(event.id, take(flow, evidence, rules, { ...event, trusted: true, proof: 'person' }));
 }
 
+/**
+ * Takes an untrusted event that a person says is true. One that differs from what we know is asked about once more, with both
+ * sides shown: its status alone was on show.
+ */
+export function trustClaimed(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): void {
+  const differs = rules.differs(event);
+  if (differs.length === 0) return vouchFor(flow, evidence, rules, event);
+  evidence.unverified = evidence.unverified.filter((earlier) => earlier.id !== event.id);
+  evidence.mismatches = [...evidence.mismatches, { event: { ...event, trusted: true, proof: 'person' }, differs }];
+}
+
 /** Asks a person about the first trusted event that differs from what we know, with both sides shown. */
 export async function decideMismatch(flow: Flow, evidence: Evidence, rules: EventRules): Promise<void> {
   const [first] = evidence.mismatches;

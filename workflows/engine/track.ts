@@ -5,7 +5,7 @@ import type { Outcome } from '../../src/protocol/messages.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { selectedEvent } from './event-book.js';
 import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
-import { decideMismatch, vouchFor } from './evidence.js';
+import { decideMismatch, trustClaimed } from './evidence.js';
 import type { Flow } from './flow.js';
 import { continueFlowAsNew, tooLong } from './run-flow.js';
 import { park } from './park.js';
@@ -113,7 +113,7 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
   if (decision.action === 'keep-waiting') return flow.extendDeadline(decision.until);
   if (decision.action !== 'trust-settlement') return endFromDecision(decision);
   const meant = selectedEvent(claimed, decision);
-  if (meant !== undefined) vouchFor(flow, payment, rulesOf(flow, payment, plan), meant);
+  if (meant !== undefined) trustClaimed(flow, payment, rulesOf(flow, payment, plan), meant);
 }
 
 function whyOverdue(payment: Payment, plan: TrackPlan, isClaimed: boolean): ParkReason {
