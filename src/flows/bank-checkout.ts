@@ -1,10 +1,10 @@
-import countries from 'i18n-iso-countries';
 import type { z } from 'zod';
 import { BankCheckoutRequest } from '../contract/deposit.js';
 import { toWireNumber } from '../money.js';
 import { CHECKOUT_WORDS } from '../protocol/statuses.js';
 import { callbackEvent } from './callback.js';
 import {
+  alpha2Of,
   country,
   fitsCurrency,
   callerReference,
@@ -29,7 +29,7 @@ export const BankCheckoutInput = BankCheckoutRequest.extend({
   ...commonInput,
 })
   .superRefine(fitsCurrency('amount', 'currency'))
-  .refine((input) => isPhoneNumber(input.phoneNumber, alpha2Of(input.country)), {
+  .refine((input) => isPhoneNumber(input.phoneNumber, input.country && alpha2Of(input.country)), {
     path: ['phoneNumber'],
     message: LOCAL_PHONE_PROBLEM,
   });
@@ -80,8 +80,4 @@ function decidedOf(input: BankCheckoutInput) {
   const { fullName, phoneNumber, paymentMethod, currency, amount } = input;
   const where = input.country === undefined ? {} : { country: input.country };
   return { fullName, phoneNumber, paymentMethod, currency, amount, ...where };
-}
-
-function alpha2Of(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : countries.toAlpha2(text.toUpperCase());
 }

@@ -1,10 +1,10 @@
-import countries from 'i18n-iso-countries';
 import { z } from 'zod';
 import { BankDetails, BankWithdrawalRequest } from '../contract/withdrawal.js';
 import { toWireNumber } from '../money.js';
 import { PAYMENT_WORDS } from '../protocol/statuses.js';
 import { callbackEvent } from './callback.js';
 import {
+  alpha2Of,
   fitsCurrency,
   callerReference,
   commonInput,
@@ -18,8 +18,7 @@ import { defineFlow } from './flow.js';
 const SOUTH_AFRICA = 'ZA';
 
 /** ISO-2, ISO-3, or the English name, since the interface does not show how `country` is spelled here. */
-const isSouthAfrica = (text: string): boolean =>
-  countries.toAlpha2(text.toUpperCase()) === SOUTH_AFRICA || countries.getAlpha2Code(text, 'en') === SOUTH_AFRICA;
+const isSouthAfrica = (text: string): boolean => alpha2Of(text) === SOUTH_AFRICA;
 
 /** "Only South African banks are currently supported" ("Limits" of the interface). */
 const SouthAfricanBank = BankDetails.extend({

@@ -73,8 +73,18 @@ export const commonInput = {
   timeScale: z.number().positive().max(1).default(1),
 };
 
-/** A country in a flow's input: ISO-2 or ISO-3, as the interface says of `country_code`. Kept as it came. */
+/** By its code of two or three letters, or by its English name; undefined where it is none. */
+export const alpha2Of = (text: string): string | undefined =>
+  countries.isValid(text) ? countries.toAlpha2(text.toUpperCase()) : countries.getAlpha2Code(text, 'en');
+
+/** A country where the interface says no more than "string": its own samples have codes and names. Kept as it came. */
 export const country = () =>
+  z.string().refine((text) => /\p{L}/u.test(text) && alpha2Of(text) !== undefined, {
+    message: 'must be a country: its code by ISO 3166 in two or three letters, or its English name',
+  });
+
+/** ISO-2 or ISO-3, as the interface says of `country_code`. Kept as it came. */
+export const countryCode = () =>
   z.string().refine((text) => /^[A-Za-z]{2,3}$/.test(text) && countries.isValid(text), {
     message: 'must be a country by ISO 3166, in two or three letters',
   });

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { readKeptSecrets, writeKeptSecrets, type KeptSecret } from '../../config/index.js';
 import { withFileLock } from '../../dev-server/file-lock.js';
 import { IntegratorRequest, WebhookUpdateRequest } from '../../contract/account.js';
-import { country, isPhoneNumber, LOCAL_PHONE_PROBLEM } from '../../flows/input.js';
+import { countryCode, isPhoneNumber, LOCAL_PHONE_PROBLEM } from '../../flows/input.js';
 import { CliError } from '../exit-codes.js';
 import { wasNotDone } from './account-call.js';
 
@@ -71,7 +71,7 @@ function isNeeded({ secret, until }: KeptSecret, { fromSetting, nowMs }: SecretC
   return until === null || Date.parse(until) > nowMs() || fromSetting.includes(secret);
 }
 
-const Account = IntegratorRequest.extend({ country_code: country() }).refine(
+const Account = IntegratorRequest.extend({ country_code: countryCode() }).refine(
   ({ phone, country_code: where }) => isPhoneNumber(phone, countries.toAlpha2(where.toUpperCase())),
   { path: ['phone'], message: LOCAL_PHONE_PROBLEM },
 );
