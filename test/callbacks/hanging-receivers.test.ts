@@ -96,7 +96,7 @@ async function hangingReceiver() {
   let letsGo = false;
   const server: Server = createServer((request, response) => {
     request.resume();
-    const answer = () => response.end();
+    const answer = () => void response.end();
     // An attempt that was on its way when all were let go would hang for its whole time limit, and its worker with it.
     if (letsGo) return answer();
     answers.add(answer);
