@@ -48,7 +48,7 @@ const project = (name, match) => ({
 });
 
 export default {
-  maxWorkers: 4,
+  maxWorkers: 6,
   // What a test file loaded is not given back to its worker. One of two gigabytes takes longer to end than jest waits.
   workerIdleMemoryLimit: '700MB',
   testTimeout: 120_000,

@@ -92,6 +92,7 @@ describe('a refund that the input orders', () => {
     isAway = true;
     const { refund, handle } = await tracked('never-left', { deadlineSeconds: 7_200 });
     await handle.signal('events', [failed()]);
+    await decisions.bench.pass(7_200);
     expect((await parked(handle)).parked?.reason).toBe('refund_unknown');
     expect(await claimOf(refund)).toMatchObject({ phase: 'reserved' });
     // The flow looks on while it is parked, and parks anew: an order that meets that moment is given again.

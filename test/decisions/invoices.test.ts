@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import type { WorkflowHandle } from '@temporalio/client';
 import { RejectedError, ServiceUnavailableError, type ServiceClient } from '../../src/service-client/index.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { ended, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
@@ -50,12 +51,18 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     return { reference, handle };
   };
 
+  /** Its deadline comes, without our waiting for it. */
+  const parkedAfter = async (handle: WorkflowHandle, deadlineSeconds: number) => {
+    await decisions.bench.pass(deadlineSeconds * 1_000 * TIME_SCALE);
+    return parked(handle);
+  };
+
   test.each([403, 400, 404, 422])(
     'a lookup that answers %i is no "not paid": it parks at its deadline',
     async (status) => {
       answer = refused(status);
       const { handle } = await start('unclear', { deadlineSeconds: 200 });
-      const view = await parked(handle);
+      const view = await parkedAfter(handle, 200);
       expect(view.parked).toMatchObject({
         reason: 'payment_unclear',
         actions: ['keep-waiting', 'mark-completed', 'close-not-executed'],
@@ -115,7 +122,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
     const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
-    const view = await parked(handle);
+    const view = await parkedAfter(handle, 400);
     expect(view.parked?.reason).toBe('payment_unclear');
     expect(await paying).toMatchObject({ kind: 'none', reason: 'payment_unclear' });
     await resolve(handle, 'mark-completed');
@@ -130,7 +137,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     ] as const) {
       answer = record('SUCCESSFUL', amount, currency);
       const { handle } = await start('other', { deadlineSeconds: 200 });
-      const view = await parked(handle);
+      const view = await parkedAfter(handle, 200);
       expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { theirs: { paidAmount: amount } } });
       await resolve(handle, 'mark-failed');
       await ended(handle);
@@ -157,6 +164,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     answer = record('SUCCESSFUL', '1000.5', 'KES');
     isUnreadable = true;
     const { handle } = await start('unreadable', { deadlineSeconds: 400 });
+    await decisions.bench.pass(400 * 1_000 * TIME_SCALE);
     const view = await ended(handle);
     isUnreadable = false;
     expect(view).toMatchObject({ state: 'completed' });
@@ -169,7 +177,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     await handle.signal('events', [
       trusted('SUCCESSFUL', { source: 'webhook', facts: { paidAmount: '7', paidCurrency: 'KES' } }),
     ]);
-    const view = await parked(handle);
+    const view = await parkedAfter(handle, 400);
     expect(view.parked?.reason).toBe('event_mismatch');
     await handle.terminate();
   });
@@ -192,7 +200,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     const { reference, handle } = await start('inbox', { deadlineSeconds: 2_000 });
     await noted(handle, hidden ? /invoice accepted/ : /waits for the order/);
     await anotherInInbox(handle.workflowId, reference);
-    const view = await parked(handle);
+    const view = await parkedAfter(handle, 2_000);
     isUnreadable = false;
     expect(view.parked).toMatchObject(ANOTHER);
     await handle.terminate();
@@ -211,7 +219,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
   test('is not closed as not executed against a trusted event that came while a person was asked', async () => {
     answer = refused(403);
     const { handle } = await start('told-parked', { deadlineSeconds: 200 });
-    await parked(handle);
+    await parkedAfter(handle, 200);
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
     await expect(resolve(handle, 'close-not-executed')).rejects.toThrow();
     expect((await parked(handle)).parked?.evidence).toMatchObject({ told: ['SUCCESSFUL'] });
@@ -222,7 +230,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
   test('is not closed as not executed against another payment that lies in its inbox', async () => {
     answer = refused(403);
     const { reference, handle } = await start('other-parked', { deadlineSeconds: 200 });
-    await parked(handle);
+    await parkedAfter(handle, 200);
     await anotherInInbox(handle.workflowId, reference);
     await expect(resolve(handle, 'close-not-executed')).rejects.toThrow();
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
@@ -249,7 +257,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
   test('is not paid by us where an attempt failed: what becomes of ours could not be told from that', async () => {
     answer = record('FAILED', '1000.5', 'KES');
     const { reference, handle } = await start('failed-before', { payment: { mobileMoney }, deadlineSeconds: 200 });
-    const view = await parked(handle);
+    const view = await parkedAfter(handle, 200);
     expect(view.parked?.reason).toBe('payment_unclear');
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
     await resolve(handle, 'close-not-executed');
@@ -271,6 +279,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
   test('expires where the service says that nobody paid', async () => {
     answer = undefined;
     const { handle } = await start('unpaid', { deadlineSeconds: 200 });
+    await decisions.bench.pass(200 * 1_000 * TIME_SCALE);
     expect(await ended(handle)).toMatchObject({ state: 'expired' });
   });
 });

@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowView } from '../../src/protocol/messages.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
 
@@ -67,6 +68,12 @@ export async function openInvoiceBench() {
       generated: await bench.executions('createInvoice', reference),
       paid: await bench.executions('payInvoice', reference),
     }),
+    /** Until the service shows that it is paid. */
+    shownAsPaid: (reference: string) =>
+      until('the service to show the payment', async () => {
+        const shown = await bench.deps.service.getInvoicePayment(reference).catch(() => undefined);
+        return shown?.status === 'SUCCESSFUL';
+      }),
     /** The customer pays after all. */
     async paid(started: Started): Promise<FlowView> {
       await move(started.reference, 'SUCCESSFUL');

@@ -21,7 +21,7 @@ describe('an error of the service is the same through the proxy as it is directl
   let stack: Stack;
   const options = { sandbox: { stepMs: 20 }, serviceTimeoutMs: 5_000 };
   withStack(
-    { env: { TIME_SCALE: '0.02', GATEWAY_TOKENS: `root:admin:${ADMIN},dev:admin:dev-token` }, ...options },
+    { env: { TIME_SCALE: '0.005', GATEWAY_TOKENS: `root:admin:${ADMIN},dev:admin:dev-token` }, ...options },
     (o) => {
       stack = o;
     },
