@@ -5,6 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createCallbackActivities, type ActivityDeps } from '../../activities/index.js';
 import { createCallbackSender } from '../../src/callbacks/index.js';
+import watch from '../kinds/mobile-money-watch.js';
 import { openStack } from '../harness/stack.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -34,8 +35,10 @@ describe('receivers that hang', () => {
       () => bench.terminateAll().then(() => opened.letGo()),
     );
     const hanging = Array.from({ length: HANGING }, () => newReference('hangs'));
+    // They wait for payments that nobody has made: all that they do is to report that they wait.
+    const callbackUrl = `${opened.url}/hook`;
     await Promise.all(
-      hanging.map((reference) => bench.start(transferInput(reference, { callbackUrl: `${opened.url}/hook` }))),
+      hanging.map((code) => bench.startFlow('mobile-money-watch', code, { ...watch.input(code), callbackUrl })),
     );
     // One worker opens only so many to one receiver; all others are held back.
     await until('callbacks to hang', () => opened.open() >= 4);

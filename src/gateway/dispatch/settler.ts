@@ -1,4 +1,5 @@
 import { every, systemClock, type Clock } from '../../clock.js';
+import type { InboxRow } from '../../protocol/events.js';
 import type { InboxStore } from '../../store/inbox.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { errorForLog } from '../http/refusal.js';
@@ -93,7 +94,7 @@ interface SettleDeps {
   readonly nowMs: () => number;
 }
 
-/** A flow that is closed and did not name an event by then never will. */
+/** A flow that is closed, and whose last word cannot be had by then, never names an event. */
 const UNKNOWN_FOR_MS = 60_000;
 const RISEN_AT_ONCE = 100;
 
@@ -102,7 +103,9 @@ const RISEN_AT_ONCE = 100;
  * Rows that were settled as unverified are looked at again: a person may have vouched for them since.
  */
 async function settleFlow(deps: SettleDeps, flowId: string, ids: readonly string[]): Promise<boolean> {
-  const report = await deps.reader.report(flowId);
+  // Asked first: what a flow said after it was seen closed is its last word.
+  const facts = await deps.reader.facts(flowId);
+  const report = facts && (await deps.reader.report(flowId));
   const unverified = await deps.inbox.list({ flowId, state: 'unverified', limit: RISEN_AT_ONCE, bodies: false });
   const fates =
     report === undefined ? [] : eventResultsOf(report, new Set([...ids, ...unverified.map(({ id }) => id)]));
@@ -112,18 +115,14 @@ async function settleFlow(deps: SettleDeps, flowId: string, ids: readonly string
   const unknown = ids.filter((id) => !settled.has(id));
   if (unknown.length < ids.length) deps.openSignals.taken(flowId);
   if (unknown.length === 0) return true;
-  return settleUnknown(deps, flowId, unknown);
-}
-
-async function settleUnknown(deps: SettleDeps, flowId: string, ids: readonly string[]): Promise<boolean> {
-  const facts = await deps.reader.facts(flowId);
   if (facts?.isOpen === true) return false;
-  const rows = (await Promise.all(ids.map((id) => deps.inbox.get(id)))).filter((row) => row !== undefined);
-  const old = rows.filter((row) => deps.nowMs() - Date.parse(row.deliveredAt ?? row.receivedAt) > UNKNOWN_FOR_MS);
+  const rows = (await Promise.all(unknown.map((id) => deps.inbox.get(id)))).filter((row) => row !== undefined);
+  const isOld = (row: InboxRow) => deps.nowMs() - Date.parse(row.deliveredAt ?? row.receivedAt) > UNKNOWN_FOR_MS;
+  const old = report === undefined ? rows.filter(isOld) : rows;
   if (facts !== undefined) await markLate(deps, old, facts);
   else {
     const detail = 'The flow is gone from Temporal, and did not report how this event ended.';
     await deps.inbox.settle(old.map(({ id }) => ({ id, state: 'late' as const, detail })));
   }
-  return old.length === ids.length;
+  return old.length === unknown.length;
 }

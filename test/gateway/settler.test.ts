@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createSettler } from '../../src/gateway/dispatch/settler.js';
+import { createOpenSignals } from '../../src/gateway/dispatch/signal-pace.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowFacts } from '../../src/temporal/flow-handle.js';
+import { until } from '../harness/until.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
+import type { Store } from '../../src/store/store.js';
+
+const FLOW = 'bridge-transfer/r1';
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
+
+describe('an event that its flow took when it had already ended', () => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  const stopping: (() => Promise<void>)[] = [];
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore('libsql');
+    store = await temporary.open();
+  });
+  afterEach(async () => {
+    for (const stop of stopping.splice(0)) await stop();
+    await temporary.remove();
+  });
+
+  /** Of a flow that completed, and whose last word, where it can be had, does not name the event. */
+  const settled = async (lastWord: Pick<FlowReport, 'events'> | undefined) => {
+    const { id } = await store.inbox.receive(anEvent({ flowId: FLOW, status: 'COMPLETED' }));
+    await store.inbox.markDelivered(FLOW, [id]);
+    const at = { nowMs: Date.parse((await store.inbox.get(id))?.deliveredAt ?? '') };
+    let asked = 0;
+    const settler = createSettler({
+      inbox: store.inbox,
+      reader: {
+        facts: () => Promise.resolve({ flowId: FLOW, isOpen: false, state: 'completed' } as FlowFacts),
+        report: () => {
+          asked += 1;
+          return Promise.resolve(lastWord as FlowReport | undefined);
+        },
+      },
+      openSignals: createOpenSignals(() => at.nowMs),
+      logger: quiet as never,
+      duty: { isOurs: () => Promise.resolve(true) },
+      drain: { within: (calls) => calls(), finish: async (inFlight) => void (await inFlight) },
+      nowMs: () => at.nowMs,
+      everyMs: 5,
+      ageMs: 0,
+    });
+    settler.start();
+    stopping.push(() => settler.stop());
+    await until('the flow to be asked', () => asked > 0);
+    return { at, state: async () => (await store.inbox.get(id))?.state };
+  };
+
+  it('is listed as late at once, by the last word of its flow', async () => {
+    const { state } = await settled({ events: {} });
+    await until('it to be late', async () => (await state()) === 'late');
+  });
+
+  it('is listed as late after a minute where the last word cannot be had', async () => {
+    const { at, state } = await settled(undefined);
+    expect(await state()).toBe('delivered');
+    at.nowMs += 61_000;
+    await until('it to be late', async () => (await state()) === 'late');
+  });
+});
