@@ -7,6 +7,7 @@ import {
   bridgeTransferFlow,
   type BridgeTransferInput,
   bridgeFieldsOf,
+  bridgeWord,
 } from '../src/flows/bridge-transfer.js';
 import { BRIDGE_STATUSES } from '../src/contract/vocabulary.js';
 import { RejectedError, InvalidRequestError } from '../src/service-client/index.js';
@@ -190,7 +191,7 @@ function settlementReport(order: SettlementReportOrder, body: unknown, receivedA
     webhook_type: textOf(members['webhook_type']) || 'settlement',
     provider_reference_id: order.reference,
     kotani_reference_id: order.serviceReference ?? textOf(members['kotani_reference_id']),
-    status: members['status'] as SettlementReport['status'],
+    status: bridgeWord(textOf(members['status'])) as SettlementReport['status'],
     timestamp: new Date(Number.isFinite(stamp) ? stamp : Date.parse(receivedAt)).toISOString(),
     crypto_payment: isRecord(members['crypto_payment']) ? members['crypto_payment'] : {},
     ...recordsOf(members, ['settlement_details', 'failure_details', 'refund_details', 'metadata']),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BridgeDepositRequest, BridgeSettlement, BridgeCryptoPayment, SettlementEvent } from '../contract/bridge.js';
 import { decimalsOf } from '../money.js';
-import { QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
+import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { defineFlow, type EventReading } from './flow.js';
 
@@ -28,6 +28,12 @@ export function bridgeFieldsOf(body: unknown): unknown {
   const { event, data } = body;
   const isEnvelope = typeof event === 'string' && typeof data === 'object' && data !== null && !Array.isArray(data);
   return isEnvelope ? data : body;
+}
+
+/** A status as the interface spells it, also where a provider writes it small; a word that is none of its own as it came. */
+export function bridgeWord(said: string): string {
+  const word = said.trim().toUpperCase();
+  return BRIDGE_STATUSES.find((status) => status === word) ?? said;
 }
 
 /** Facts to compare and decide by; nothing of a person, no free text. */
@@ -58,7 +64,7 @@ function bridgeEvent(body: unknown): EventReading | undefined {
   if (event.refund_details !== null && event.refund_details !== undefined) facts['refundAnnounced'] = 'true';
   return {
     reference: event.provider_reference_id ?? event.referenceId ?? event.reference_id ?? null,
-    status: event.status ?? null,
+    status: event.status === undefined ? null : bridgeWord(event.status),
     facts,
   };
 }

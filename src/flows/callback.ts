@@ -12,6 +12,7 @@ const decimal = z
   .catch(undefined);
 const word = z
   .string()
+  .trim()
   .regex(/^[\w .:-]{1,64}$/)
   .optional()
   .catch(undefined);

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
+import { eventOfRow } from '../../src/flows/event-of-row.js';
+import type { InboxRow } from '../../src/protocol/events.js';
+import { classifyStatus, PAYMENT_WORDS } from '../../src/protocol/statuses.js';
 import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
 import {
   asBridgeStatus,
@@ -119,3 +122,25 @@ function mayFollow(was: BridgeState, is: BridgeState): boolean {
       return was satisfies never;
   }
 }
+
+describe('a status that is written in small letters, or with spaces around it', () => {
+  const statusIn = (flowId: string, status: string) => {
+    const row: Partial<InboxRow> = { source: 'callback', body: { event: 'any', data: { status } } };
+    const event = eventOfRow(flowId, row as InboxRow);
+    return typeof event === 'object' ? event.status : null;
+  };
+
+  it.each(BRIDGE_STATUSES)(
+    'is %s to a bridge transfer: an ending that is not understood would contradict none',
+    (word) => {
+      for (const said of [word, word.toLowerCase(), ` ${word} `, `${word.toLowerCase()}\n`])
+        expect(asBridgeStatus(statusIn('bridge-transfer/r', said))).toBe(word);
+    },
+  );
+
+  it('means the same to a payment; and what is no status of the interface stays as it came', () => {
+    for (const said of ['SUCCESSFUL', 'successful', ' Successful '])
+      expect(classifyStatus(PAYMENT_WORDS, statusIn('bank-withdrawal/r', said))).toBe('succeeded');
+    expect(statusIn('bridge-transfer/r', 'Almost done')).toBe('Almost done');
+  });
+});
