@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
+import { UnknownOutcomeError } from '../../src/service-client/index.js';
 import { cardQueueOf, cardTokenOf } from '../../src/flows/capability.js';
 import type { Queue } from '../../src/protocol/task-queues.js';
 import { cardDepositInput } from '../flows/cards/card-bench.js';
@@ -58,6 +59,23 @@ describe('while nobody serves the money queue', () => {
     await bench.worker({}, { queues: ['money'] });
     await bench.pass(2 * MINUTE_MS);
     expect(await executions()).toEqual([0, 0]);
+  });
+
+  test('a deposit of unknown outcome that a person has sent again parks at its deadline as before', async () => {
+    const lost = {
+      createBridgeDeposit: () => Promise.reject(new UnknownOutcomeError('createBridgeDeposit', 'timeout')),
+    };
+    const money = await bench.worker({ service: { ...bench.deps.service, ...lost } }, { queues: ['money'] });
+    const handle = await bench.start(transferInput(newReference('again'), { deadlineSeconds: 600 }));
+    await bench.pass(5 * MINUTE_MS);
+    expect((await reportOf(handle)).view.parked?.reason).toBe('unknown_outcome');
+    await money.shutdown();
+    await handle.executeUpdate('resolve', { args: [{ action: 'send-again', note: 'not there', actor: 'ada' }] });
+    await bench.pass(30 * MINUTE_MS);
+    expect((await handle.describe()).status.name).toBe('RUNNING');
+    expect((await reportOf(handle)).view.parked?.reason).toBe('unknown_outcome');
+    const [claim] = await bench.store.claims.ofFlow(handle.workflowId);
+    expect(claim?.phase).toBe('sending');
   });
 
   test('a card gets no turn, and is not sent by the gateway that keeps it', async () => {

@@ -5,6 +5,7 @@ import {
   CancellationScope,
   condition,
   rootCause,
+  TemporalFailure,
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -119,9 +120,11 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
     if (reason !== undefined) return { state: 'failed', reason, detail };
   }
   // Anything else is a bug, not an ending: a plain Error fails the workflow task, so that the flow waits for the mended
-  // version instead of being called failed.
-  if (error instanceof ActivityFailure)
-    throw new Error(`unexpected failure of ${error.activityType}`, { cause: error });
+  // version instead of being called failed. A failure of Temporal's own, such as a cancellation, would close it as failed.
+  if (error instanceof TemporalFailure) {
+    const of = error instanceof ActivityFailure ? error.activityType : error.name;
+    throw new Error(`unexpected failure of ${of}`, { cause: error });
+  }
   throw error;
 }
 

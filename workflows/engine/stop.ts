@@ -126,9 +126,11 @@ export async function submitUntilDeadline<T>(
     if (isOver()) break;
     await condition(isOver, flow.scaled(STOP_AGAIN_MS * 2 ** tries), { summary: 'Try again to stop the submit' });
   }
-  if (!settled()) cancel();
+  // That it was cancelled is no outcome of it, and may come while a stop is waited for.
+  const isDone = settled();
+  if (!isDone) cancel();
   await unlessStopping(flow);
-  if (settled()) return promise;
+  if (isDone) return promise;
   flow.money = { at: 'sent' };
   return undefined;
 }
