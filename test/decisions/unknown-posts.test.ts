@@ -1,12 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   NotSentError,
+  RateLimitedError,
   RejectedError,
   ServiceUnavailableError,
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import cryptoSend from '../kinds/crypto-send.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
@@ -168,6 +170,36 @@ describe('a crypto send whose answer was lost', () => {
     await noted(handle, /a trusted event proves/);
     expect(sends).toBe(0);
     await handle.terminate();
+  });
+});
+
+describe('a crypto send that a setting would send again', () => {
+  test('parks past its deadline: only a person gives a flow more time', async () => {
+    let attempts = 0;
+    const decisions = await openDecisionBench(
+      () => ({
+        sendCrypto: async () => {
+          attempts += 1;
+          if (attempts === 1) throw new RateLimitedError('sendCrypto', 3_605_000);
+          throw new UnknownOutcomeError('sendCrypto', 'timeout');
+        },
+      }),
+      { repeatSettingOf: () => 'same-result' },
+    );
+    // As if an attempt were under way when the deadline comes: its outcome is told after it.
+    const { claims } = decisions.store;
+    const underWay = jest.spyOn(claims, 'voidUnsent').mockResolvedValue('sending');
+    const reference = newReference('overdue');
+    const handle = await decisions.bench.startFlow('crypto-send', reference, {
+      ...cryptoSend.input(reference),
+      deadlineSeconds: 3_600,
+    });
+    await untilFlow(handle, ({ view }) => view.stage === 'submitting');
+    await decisions.bench.pass(4_500_000);
+    expect((await handle.query<FlowReport>('flow')).view.parked?.reason).toBe('not_found_at_service');
+    expect([attempts, underWay.mock.calls.length]).toEqual([2, 1]);
+    await handle.terminate();
+    await decisions.close();
   });
 });
 

@@ -66,7 +66,8 @@ function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['looku
 
 /** Takes the step that is legal by all that is known now. */
 async function decide(flow: Flow, post: Post, open: Open, found: PostReading): Promise<Submitted | 'send-again'> {
-  const step = postStep(evidenceOf(post, open, found), open.repeat);
+  // Past its deadline no setting gives a flow more time: a person is asked.
+  const step = postStep(evidenceOf(post, open, found), flow.deadlinePassed ? 'unknown' : open.repeat);
   switch (step.do) {
     case 'follow':
       return found.answer === undefined ? provenAfterAll(flow, post) : { kind: 'accepted', answer: found.answer };
