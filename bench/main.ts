@@ -1,6 +1,7 @@
 /** `npm run bench -- [NAME…] [--write]`; its exit code is 1 where a budget is missed. */
 import type { Benchmark } from './benchmark.js';
 import { createAttackBenchmark } from './gateway/attack.js';
+import { alternatives } from './alternatives/alternatives.js';
 import { bridge } from './bridge/bridge.js';
 import { gateway } from './gateway/gateway.js';
 import { isMet, type Finding } from './report/finding.js';
@@ -15,7 +16,14 @@ const MINUTES = '--minutes';
 const minutesAt = process.argv.indexOf(MINUTES);
 const minutes = minutesAt < 0 ? DEFAULT_MINUTES : Number(process.argv[minutesAt + 1]);
 
-const BENCHMARKS: readonly Benchmark[] = [gateway, bridge, start, sandbox, createAttackBenchmark(minutes)];
+const BENCHMARKS: readonly Benchmark[] = [
+  gateway,
+  bridge,
+  start,
+  sandbox,
+  alternatives,
+  createAttackBenchmark(minutes),
+];
 
 const HELP = [
   'npm run bench                measures every budget',

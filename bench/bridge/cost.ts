@@ -34,7 +34,7 @@ export async function cost(stack: Stack): Promise<readonly Finding[]> {
       return { perSecond: (flows * 1_000) / (performance.now() - startedMs), cpu: cpu() };
     };
     const transfers = (flows: number) =>
-      round(flows, { server: stack.serverPid, worker: stack.workerPid }, async () => {
+      round(flows, { server: stack.serverPid, worker: stack.workerPid() }, async () => {
         const reference = `bench-${randomUUID()}`;
         await startFlow(stack, 'bridge-transfer', transferInput(reference, BY_CALLBACKS));
         await stack.client.workflow.getHandle(flowIdOfTransfer(reference)).result();

@@ -7,7 +7,7 @@ import { until } from '../setup/until.js';
 export const processesOf = (stack: Stack): Processes => ({
   gateway: stack.gatewayPid(),
   server: stack.serverPid,
-  worker: stack.workerPid,
+  worker: stack.workerPid(),
 });
 
 /** For the workflow tasks of the last signals. */

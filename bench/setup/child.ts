@@ -6,6 +6,8 @@ const PATIENCE_MS = 10_000;
 export interface Child {
   readonly pid: number;
   stop(): Promise<void>;
+  /** As a crash ends it: it can finish nothing. */
+  kill(): Promise<void>;
 }
 
 /** What our processes tell whoever started them. */
@@ -46,6 +48,10 @@ export async function startChild(
       const force = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
       await gone;
       clearTimeout(force);
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await gone;
     },
   };
 }

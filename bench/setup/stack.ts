@@ -22,12 +22,14 @@ export interface Stack {
   readonly temporalAddress: string;
   readonly sandboxUrl: string;
   readonly serverPid: number;
-  readonly workerPid: number;
   readonly webhookSecret: string;
   /** Of this process: with the keys of the stack. */
   readonly client: Client;
   readonly store: Store;
+  workerPid(): number;
   gatewayPid(): number;
+  /** Kills the worker as a crash would, and starts another one in its place. */
+  crashWorker(): Promise<void>;
   /** Ends the gateway and starts another one in its place, which finds Temporal at `temporalAddress`. */
   restartGateway(temporalAddress: string): Promise<void>;
   close(): Promise<void>;
@@ -64,7 +66,7 @@ export async function openStack(
       startChild(MAIN, { args: [command], env: { ...env, TEMPORAL_ADDRESS: temporalAddress }, folder });
     const sandbox = await start('sandbox');
     closers.push(() => sandbox.stop());
-    const worker = await start('worker');
+    let worker = await start('worker');
     closers.push(() => worker.stop());
     let gateway = await start('gateway');
     closers.push(() => gateway.stop());
@@ -81,11 +83,15 @@ export async function openStack(
       temporalAddress: server.address,
       sandboxUrl: `http://127.0.0.1:${sandboxPort}`,
       serverPid: server.pid,
-      workerPid: worker.pid,
       webhookSecret,
       client: temporal.client,
       store,
+      workerPid: () => worker.pid,
       gatewayPid: () => gateway.pid,
+      async crashWorker() {
+        await worker.kill();
+        worker = await start('worker');
+      },
       async restartGateway(temporalAddress) {
         await gateway.stop();
         gateway = await start('gateway', temporalAddress);

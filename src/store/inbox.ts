@@ -4,6 +4,8 @@ import type { InboxRow, ReceivedEvent, Proof, InboxState } from '../protocol/eve
 export interface InboxBatch {
   readonly flowId: string;
   readonly rows: readonly InboxRow[];
+  /** Of what it has waiting, some is proven. */
+  readonly hasProven: boolean;
   /** How often this flow was tried and put off since its last delivery. */
   readonly deferrals: number;
 }
@@ -66,10 +68,16 @@ export interface InboxStore extends UnprovenInbox, MatchingInbox {
   receive(event: ReceivedEvent, leaseMs?: number): Promise<Receipt>;
 
   /**
-   * Up to `flows` flows that have `waiting` rows which are due, each with its oldest rows (at most `perFlow`), leased to
-   * this caller for `leaseMs`, so that two gateways do not deliver the same rows at once.
+   * Flows that have `waiting` rows which are due, each with its oldest rows (at most `perFlow`), leased to this caller for
+   * `leaseMs`, so that two gateways do not deliver the same rows at once. Up to `proven` flows that have a proven event
+   * waiting, and up to `unproven` others: whoever forges events for many flows delays no proven one.
    */
-  lease(options: { flows: number; perFlow: number; leaseMs: number }): Promise<readonly InboxBatch[]>;
+  lease(options: {
+    proven: number;
+    unproven: number;
+    perFlow: number;
+    leaseMs: number;
+  }): Promise<readonly InboxBatch[]>;
 
   /** The oldest rows (at most `most`) that this flow has `waiting`: for who has leased it. */
   waitingOf(flowId: string, most: number): Promise<readonly InboxRow[]>;

@@ -5,11 +5,25 @@ import type { InboxRow } from '../protocol/events.js';
 
 /** Ours, free, or of a holder whose time is up. What another gateway holds is left alone. */
 const NOT_OTHERS = `(leased_by IS NULL OR leased_by = ? OR due_at <= ?)`;
+/**
+ * Forged events can wait for a flow before it is there, as many as the quota lets in. A flow shows a person no more untrusted
+ * ones than these.
+ */
+const MOST_UNPROVEN_RELEASED = 20;
+
+/** Of a row of `inbox`. */
+const IS_PROVEN = `CASE WHEN proof IS NULL THEN 0 ELSE 1 END`;
+const STILL_PROVEN = `has_proven = CASE WHEN excluded.has_proven = 1 THEN 1 ELSE inbox_flows.has_proven END`;
+const PROVEN_WAITS = `CASE WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.flow_id = inbox_flows.flow_id
+  AND inbox.state = 'waiting' AND inbox.proof IS NOT NULL) THEN 1 ELSE 0 END`;
+
 const NO_LEASE = `leased_by = NULL, lease = NULL, hastened = 0`;
 
 export type InboxLeases = Pick<InboxStore, 'lease' | 'waitingOf' | 'markDelivered' | 'defer' | 'releaseWaiting'> & {
   /** This event's flow waits; where nothing else of it does and `leaseMs` is given, it is leased at once. */
   admit(id: string, atMs: number, leaseMs: number | undefined): Step;
+  /** The flow has a proven event waiting, from now on. */
+  prove(flowId: string): Step;
   /** The flow of this event, if it waits, is due now, or at the end of its lease. */
   wake(id: string, atMs: number): Step;
 };
@@ -57,6 +71,9 @@ export function createInboxLeases(deps: {
                   WHEN inbox_flows.due_at < ? THEN inbox_flows.due_at ELSE ? END`;
   const dueNow = (at: number): SqlValue[] => [at, at, at, at];
 
+  const DUE = `SELECT flow_id FROM inbox_flows WHERE due_at <= ?`;
+  const FIRST = `ORDER BY due_at LIMIT ? ${db.dialect.forUpdateSkippingLocked}`;
+
   const newLease = (): string => {
     leases += 1;
     return String(leases);
@@ -66,35 +83,40 @@ export function createInboxLeases(deps: {
     admit: (id, at, leaseMs) => {
       const lease = leaseMs === undefined ? [at, null, null] : [at + leaseMs, instance, newLease()];
       return {
-        sql: `INSERT INTO inbox_flows (flow_id, due_at, leased_by, lease)
-                SELECT flow_id, CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT)
+        sql: `INSERT INTO inbox_flows (flow_id, due_at, has_proven, leased_by, lease)
+                SELECT flow_id, CAST(? AS BIGINT), ${IS_PROVEN}, CAST(? AS TEXT), CAST(? AS TEXT)
                 FROM inbox WHERE id = ? AND state = 'waiting' AND flow_id IS NOT NULL
               ON CONFLICT DO NOTHING`,
         params: [...lease, id],
       };
     },
 
+    prove: (flowId) => ({
+      sql: `UPDATE inbox_flows SET has_proven = 1 WHERE flow_id = ? AND has_proven = 0`,
+      params: [flowId],
+    }),
+
     wake: (id, at) => ({
-      sql: `INSERT INTO inbox_flows (flow_id, due_at)
-              SELECT flow_id, ? FROM inbox WHERE id = ? AND state = 'waiting' AND flow_id IS NOT NULL
-            ON CONFLICT (flow_id) DO UPDATE SET ${DUE_NOW}`,
+      sql: `INSERT INTO inbox_flows (flow_id, due_at, has_proven)
+              SELECT flow_id, ?, ${IS_PROVEN} FROM inbox
+              WHERE id = ? AND state = 'waiting' AND flow_id IS NOT NULL
+            ON CONFLICT (flow_id) DO UPDATE SET ${DUE_NOW}, ${STILL_PROVEN}`,
       params: [at, id, ...dueNow(at)],
     }),
 
-    async lease({ flows, perFlow, leaseMs }) {
+    async lease({ proven, unproven, perFlow, leaseMs }) {
       const at = now();
       const lease = newLease();
       const [leased, found] = await db.write(
         [
           {
-            sql: `WITH due AS (SELECT flow_id FROM inbox_flows WHERE due_at <= ? ORDER BY due_at LIMIT ?
-                    ${db.dialect.forUpdateSkippingLocked})
+            sql: `WITH proven AS (${DUE} AND has_proven = 1 ${FIRST}), unproven AS (${DUE} AND has_proven = 0 ${FIRST})
                   UPDATE inbox_flows SET due_at = ?, leased_by = ?, lease = ?, hastened = 0
-                  WHERE flow_id IN (SELECT flow_id FROM due)`,
-            params: [at, flows, at + leaseMs, instance, lease],
+                  WHERE flow_id IN (SELECT flow_id FROM proven UNION ALL SELECT flow_id FROM unproven)`,
+            params: [at, proven, at, unproven, at + leaseMs, instance, lease],
           },
           {
-            sql: `SELECT inbox.*, deferrals FROM inbox_flows ${db.dialect.joinOldestWaiting}
+            sql: `SELECT inbox.*, deferrals, has_proven FROM inbox_flows ${db.dialect.joinOldestWaiting}
                   WHERE ${OF_LEASE} ORDER BY inbox.seq`,
             params: [perFlow, instance, lease],
           },
@@ -107,6 +129,7 @@ export function createInboxLeases(deps: {
         flowId,
         rows: rows.map(toRow),
         deferrals: integer(rows[0], 'deferrals'),
+        hasProven: integer(rows[0], 'has_proven') === 1,
       }));
     },
 
@@ -126,7 +149,8 @@ export function createInboxLeases(deps: {
           params: [at, JSON.stringify(ids)],
         },
         {
-          sql: `UPDATE inbox_flows SET due_at = ?, deferrals = 0, ${NO_LEASE} WHERE flow_id = ? AND ${NOT_OTHERS}`,
+          sql: `UPDATE inbox_flows SET due_at = ?, deferrals = 0, has_proven = ${PROVEN_WAITS}, ${NO_LEASE}
+                WHERE flow_id = ? AND ${NOT_OTHERS}`,
           params: [at + restMs, flowId, instance, at],
         },
         forgetIdle(flowId),
@@ -151,13 +175,16 @@ export function createInboxLeases(deps: {
       await writeOf(flowId, [
         {
           sql: `UPDATE inbox SET state = 'waiting', detail = NULL, settled_at = NULL
-                WHERE flow_id = ? AND state = 'unmatched' AND body IS NOT NULL`,
-          params: [flowId],
+                WHERE flow_id = ? AND state = 'unmatched' AND body IS NOT NULL AND (proof IS NOT NULL OR seq IN (
+                  SELECT seq FROM inbox WHERE flow_id = ? AND state = 'unmatched' AND body IS NOT NULL AND proof IS NULL
+                  ORDER BY seq LIMIT ${MOST_UNPROVEN_RELEASED}))`,
+          params: [flowId, flowId],
         },
         {
-          sql: `INSERT INTO inbox_flows (flow_id, due_at)
-                  SELECT flow_id, ? FROM inbox WHERE flow_id = ? AND state = 'waiting' LIMIT 1
-                ON CONFLICT (flow_id) DO UPDATE SET ${DUE_NOW}`,
+          sql: `INSERT INTO inbox_flows (flow_id, due_at, has_proven)
+                  SELECT flow_id, ?, ${IS_PROVEN} FROM inbox WHERE flow_id = ? AND state = 'waiting'
+                  ORDER BY proof IS NULL LIMIT 1
+                ON CONFLICT (flow_id) DO UPDATE SET ${DUE_NOW}, ${STILL_PROVEN}`,
           params: [at, flowId, ...dueNow(at)],
         },
       ]);

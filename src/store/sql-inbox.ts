@@ -102,14 +102,18 @@ export function createSqlInbox(deps: {
       // Events of no flow have no order.
       const turn = turnOf.inbox(event.flowId ?? event.id);
       const [inserted, admitted] = await db.write(
-        [{ sql: `${NEW_EVENT} ON CONFLICT DO NOTHING`, params }, leases.admit(event.id, at, leaseMs)],
+        [
+          { sql: `${NEW_EVENT} ON CONFLICT DO NOTHING`, params },
+          leases.admit(event.id, at, leaseMs),
+          ...(event.flowId === null || event.proof === null ? [] : [leases.prove(event.flowId)]),
+        ],
         turn,
       );
       if (inserted?.changes !== 1) return repeated(turn, params);
       const receipt = { kind: 'stored', id: event.id } as const;
       const { flowId } = event;
       if (leaseMs === undefined || flowId === null || admitted?.changes !== 1) return receipt;
-      return { ...receipt, leased: { flowId, rows: [newRowOf(event, at)], deferrals: 0 } };
+      return { ...receipt, leased: { flowId, rows: [newRowOf(event, at)], deferrals: 0, hasProven: trusted === 1 } };
     },
 
     async settle(fates) {

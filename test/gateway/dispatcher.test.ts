@@ -96,6 +96,23 @@ describe('the places of the dispatcher', () => {
     expect(hanging.size).toBe(PLACES - 1);
   });
 
+  it('has four places for flows of which nothing is proven, and keeps all others for the rest', async () => {
+    const forge = async (n: number) => {
+      await store.inbox.receive(anEvent({ flowId: `bridge-transfer/slow-forged-${n}`, proof: null }));
+      dispatcher.nudge();
+    };
+    for (let n = 0; n < 10; n += 1) await forge(n);
+    await until('slow signals', async () => hanging.size === 4);
+    const others = Array.from({ length: 40 }, (_, n) => `bridge-transfer/quick-${n}`);
+    await delivered(await Promise.all(others.map(receive)));
+    expect(hanging.size).toBe(4);
+    // They have their turn, too.
+    await until('all signals', async () => {
+      for (const arrive of hanging.values()) arrive();
+      return signalled.filter(({ flowId }) => flowId.includes('forged')).length === 10;
+    });
+  });
+
   it.each([
     ['a deadline', 4],
     ['a busy workflow', 8],
@@ -260,7 +277,7 @@ describe('the places of the dispatcher', () => {
     it('has made them due when it stops', async () => {
       dispatcher.releaseWaiting(flowId);
       await dispatcher.stop();
-      const [batch] = await store.inbox.lease({ flows: 1, perFlow: 1, leaseMs: 1 });
+      const [batch] = await store.inbox.lease({ proven: 1, unproven: 1, perFlow: 1, leaseMs: 1 });
       expect(batch?.rows.map(({ id }) => id)).toEqual([early]);
     });
   });

@@ -98,12 +98,14 @@ describe('giving up on a flow', () => {
     const { inbox } = await temporary.open();
     const event = anEvent();
     await inbox.receive(event);
-    const [batch] = await inbox.lease({ flows: 1, perFlow: 50, leaseMs: 1 });
+    const [batch] = await inbox.lease({ proven: 1, unproven: 1, perFlow: 50, leaseMs: 1 });
     temporary.clock.advance(25 * HOUR_MS);
     const started = { flowId: event.flowId } as FlowFacts;
     const deps = { inbox, reader: { facts: () => Promise.resolve(started) }, nowMs: temporary.clock.now };
     expect(await markUnmatched(deps, event.flowId ?? '', batch?.rows ?? [])).toEqual([]);
-    expect(await inbox.lease({ flows: 1, perFlow: 50, leaseMs: 1 })).toMatchObject([{ rows: [{ id: event.id }] }]);
+    expect(await inbox.lease({ proven: 1, unproven: 1, perFlow: 50, leaseMs: 1 })).toMatchObject([
+      { rows: [{ id: event.id }] },
+    ]);
     await temporary.remove();
   });
 });

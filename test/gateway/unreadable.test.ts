@@ -59,7 +59,7 @@ describe('an event whose seal is broken', () => {
     await until('the quarantine', async () => (await tested.store.inbox.get(broken.id))?.state === 'quarantined');
     // Without the broken one it is tried: it waits for its flow, which is not there.
     await until('the next one to be tried', async () => {
-      const [batch] = await tested.store.inbox.lease({ flows: 9, perFlow: 9, leaseMs: 1 });
+      const [batch] = await tested.store.inbox.lease({ proven: 9, unproven: 9, perFlow: 9, leaseMs: 1 });
       return batch?.rows.length === 1 && batch.rows[0]?.id === next.id;
     });
     expect(tested.log.filter(({ alarm }) => alarm === 'event_quarantined')).toMatchObject([
@@ -88,7 +88,7 @@ describe('flows with an event that cannot be opened', () => {
     let nowMs = 0;
     const flows = createUnreadableFlows(pino({ level: 'silent' }), () => nowMs);
     const closed = rowOf({ unreadable: 'No payload key has the id new' });
-    const batch = { flowId: 'bridge-transfer/r', rows: [rowOf({}), closed], deferrals: 0 };
+    const batch = { flowId: 'bridge-transfer/r', rows: [rowOf({}), closed] };
     expect(flows.examine(batch)).toBe('key may come');
     nowMs += 3_599_999;
     expect(flows.examine(batch)).toBe('key may come');

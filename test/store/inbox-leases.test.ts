@@ -6,7 +6,7 @@ import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const flow = (n: number | string) => `bridge-transfer/r${n}`;
-const leaseAll = { flows: 10, perFlow: 50, leaseMs: 30_000 };
+const leaseAll = { proven: 10, unproven: 10, perFlow: 50, leaseMs: 30_000 };
 
 describeStores('the leases of the inbox', (kind) => {
   let temporary: TemporaryStore;
@@ -51,7 +51,7 @@ describeStores('the leases of the inbox', (kind) => {
       const late = await receive({ flowId: flow(3) });
       expect(await leasedIds(other.inbox)).toEqual([]);
       temporary.clock.advance(30_000);
-      expect(await leasedIds(other.inbox, { ...leaseAll, flows: 20 })).toContain(late);
+      expect(await leasedIds(other.inbox, { ...leaseAll, proven: 20 })).toContain(late);
     });
 
     it('end when the caller vanishes, and cannot be ended by it after another took over', async () => {
@@ -105,6 +105,37 @@ describeStores('the leases of the inbox', (kind) => {
       expect(await inbox.get(given)).toMatchObject({ state: 'waiting', detail: null, settledAt: null });
       expect(await leasedIds()).toEqual([given]);
       expect((await inbox.counts()).byState).toMatchObject({ waiting: 1, late: 1, unmatched: 1 });
+    });
+
+    it('let go of no more than 20 unproven ones that waited for their flow, and of all that are proven', async () => {
+      const forged = [];
+      for (let n = 0; n < 25; n += 1) forged.push(await receive({ proof: null }));
+      const honest = await receive();
+      await inbox.settle([...forged, honest].map((id) => ({ id, state: 'unmatched' as const })));
+      await leasedIds();
+      await inbox.defer(flow(1), 0);
+      await inbox.releaseWaiting(flow(1));
+      expect(await leasedIds()).toEqual([...forged.slice(0, 20), honest]);
+      expect((await inbox.counts()).byState).toMatchObject({ waiting: 21, unmatched: 5 });
+    });
+
+    it('are of flows with a proven event first, whatever is forged for others', async () => {
+      for (const n of [1, 2, 3]) await receive({ flowId: flow(n), proof: null });
+      temporary.clock.advance(1_000);
+      const honest = await receive({ flowId: flow(4) });
+      const one = { ...leaseAll, proven: 1, unproven: 1 };
+      const leased = await inbox.lease(one);
+      expect(leased.filter(({ hasProven }) => hasProven).map(({ flowId }) => flowId)).toEqual([flow(4)]);
+      expect(leased.filter(({ hasProven }) => !hasProven)).toHaveLength(1);
+      await inbox.markDelivered(flow(4), [honest]);
+
+      // One is proven that had none, while somebody has it leased.
+      const flowId = leased.find(({ hasProven }) => !hasProven)?.flowId ?? '';
+      const late = await receive({ flowId });
+      await inbox.defer(flowId, 0);
+      expect(await inbox.lease({ ...one, unproven: 0 })).toMatchObject([{ flowId, hasProven: true }]);
+      await inbox.markDelivered(flowId, [late]);
+      expect(await inbox.lease({ ...one, unproven: 0 })).toEqual([]);
     });
 
     it('are not lost to a flow that starts while its first delivery fails', async () => {

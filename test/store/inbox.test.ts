@@ -5,7 +5,7 @@ import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const flow = (n: number | string) => `bridge-transfer/r${n}`;
-const leaseAll = { flows: 10, perFlow: 50, leaseMs: 30_000 };
+const leaseAll = { proven: 10, unproven: 10, perFlow: 50, leaseMs: 30_000 };
 
 describeStores('the inbox', (kind) => {
   let temporary: TemporaryStore;

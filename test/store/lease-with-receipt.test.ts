@@ -4,7 +4,7 @@ import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const flow = (n: number | string) => `bridge-transfer/r${n}`;
-const leaseAll = { flows: 10, perFlow: 50, leaseMs: 30_000 };
+const leaseAll = { proven: 10, unproven: 10, perFlow: 50, leaseMs: 30_000 };
 
 describeStores('a lease with the receipt', (kind) => {
   let temporary: TemporaryStore;
@@ -23,7 +23,7 @@ describeStores('a lease with the receipt', (kind) => {
 
   it('is given for the first event of a quiet flow, with the row as it is read', async () => {
     const { id, leased } = await receiveLeased({ body: { name: 'Jane', list: [1, null] } });
-    expect(leased).toEqual({ flowId: flow(1), rows: [await inbox.get(id)], deferrals: 0 });
+    expect(leased).toEqual({ flowId: flow(1), rows: [await inbox.get(id)], deferrals: 0, hasProven: true });
     expect(leased?.rows).toHaveLength(1);
     expect(await leasedIds()).toEqual([]);
   });

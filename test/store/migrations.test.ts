@@ -47,7 +47,7 @@ describeStores('the schema of a store', (kind) => {
     expect(await claims.reserve(key, { owner: 'x', flowId, fingerprint: 'f' })).toMatchObject({ kind: 'reserved' });
     expect(await claims.markSending(key, 'x')).toBe('sending');
     const { id } = await inbox.receive(anEvent({ flowId }));
-    await inbox.lease({ flows: 99, perFlow: 9, leaseMs: 1_000 });
+    await inbox.lease({ proven: 99, unproven: 99, perFlow: 9, leaseMs: 1_000 });
     await inbox.markDelivered(flowId, [id]);
     await claims.recordAnswer(key, { name });
     await inbox.settle([{ id, state: 'applied' }]);

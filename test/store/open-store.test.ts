@@ -124,7 +124,7 @@ describe('a full disk', () => {
     const rows = await store.inbox.list({ limit: 1000 });
     expect(rows.map(({ id }) => id).sort()).toEqual(stored.sort());
     expect((await store.inbox.counts()).byState.waiting).toBe(stored.length);
-    const leased = await store.inbox.lease({ flows: 9, perFlow: 99, leaseMs: 1 });
+    const leased = await store.inbox.lease({ proven: 9, unproven: 9, perFlow: 99, leaseMs: 1 });
     expect(leased.flatMap(({ rows }) => rows)).toHaveLength(stored.length);
     await store.close();
   });

@@ -8,7 +8,7 @@ import { anEvent, keyring } from './temporary-store.js';
 
 const COMMIT = 'COMMIT\0';
 const flow = (name: string) => `bridge-transfer/${name}`;
-const leaseAll = { flows: 50, perFlow: 50, leaseMs: 30_000 };
+const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
 
 (clusterUrl === undefined ? describe.skip : describe)('two gateways on one Postgres', () => {
   let database: TemporaryDatabase;

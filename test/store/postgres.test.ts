@@ -76,7 +76,9 @@ const COMMIT = 'COMMIT\0';
       expect((await inbox.receive(event)).id).toBe(event.id);
       await isCut;
       expect((await inbox.counts()).byState.waiting).toBe(1);
-      expect((await inbox.lease({ flows: 9, perFlow: 9, leaseMs: 1000 })).flatMap(({ rows }) => rows)).toHaveLength(1);
+      expect(
+        (await inbox.lease({ proven: 9, unproven: 9, perFlow: 9, leaseMs: 1000 })).flatMap(({ rows }) => rows),
+      ).toHaveLength(1);
     });
   });
 

@@ -80,7 +80,7 @@ describeStores('a store', (kind) => {
     const { inbox } = await temporary.open();
     const known = anEvent();
     await inbox.receive(known);
-    await inbox.lease({ flows: 1, perFlow: 1, leaseMs: 1_000 });
+    await inbox.lease({ proven: 1, unproven: 1, perFlow: 1, leaseMs: 1_000 });
     const [bad, good] = await Promise.allSettled([inbox.defer(known.flowId ?? '', 0.5), inbox.receive(anEvent())]);
     expect(good.status).toBe('fulfilled');
     expect(bad).toMatchObject({ reason: expect.any(StoreRequestError) });

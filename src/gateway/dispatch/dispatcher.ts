@@ -17,7 +17,7 @@ export interface Dispatcher {
    */
   releaseWaiting(flowId: string): void;
   /** A place for an event of this flow that is about to be stored; none where it has to wait its turn. */
-  reserve(flowId: string): Place | undefined;
+  reserve(flowId: string, isProven: boolean): Place | undefined;
   start(): void;
   /** Resolves when nothing is in flight any more. */
   stop(): Promise<void>;
@@ -41,7 +41,12 @@ export interface DispatcherDeps extends DeliverDeps {
   readonly clock?: Clock;
 }
 
-const FLOWS_AT_ONCE = 32;
+/** Flows at a time: with a proven event waiting, and with none. Whoever forges events takes no place of the proven. */
+const AT_ONCE = { proven: 32, unproven: 4 } as const;
+type Pool = keyof typeof AT_ONCE;
+const POOLS: readonly Pool[] = ['proven', 'unproven'];
+const poolOf = (isProven: boolean): Pool => (isProven ? 'proven' : 'unproven');
+
 /**
  * How long the events of a killed gateway wait for another one. A delivery that takes longer may happen twice, which the
  * flow, taking each id once, does not mind.
@@ -63,9 +68,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const marks = createDeliveredMarks(deps);
   const inFlight = new Set<Promise<void>>();
   const hastening = new Set<Promise<void>>();
-  let reserved = 0;
+  /** Places that are reserved, or with a delivery. */
+  const held = { proven: 0, unproven: 0 };
+  /** Something more may be due. */
+  const more = { proven: false, unproven: false };
   let leasing: Promise<void> | undefined;
-  let again = false;
   /** Something may have come: how often. A delivery that sees the same figure at its end has nothing to look for. */
   let nudges = 0;
   let stopped = true;
@@ -82,16 +89,28 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   };
 
   const isPaused = () => clock.monotonicMs() < pausedUntilMs;
-  const mayLook = () => again && !stopped && !isPaused();
-  const freePlaces = () => FLOWS_AT_ONCE - inFlight.size - reserved;
+  const freePlaces = (pool: Pool) => Math.max(0, AT_ONCE[pool] - held[pool]);
+  const wanted = (pool: Pool) => (more[pool] ? freePlaces(pool) : 0);
+  const mayLook = () => !stopped && !isPaused() && POOLS.some((pool) => wanted(pool) > 0);
 
   const lookAgain = (): void => {
     if (stopped || isPaused()) return;
-    again = true;
+    for (const pool of POOLS) more[pool] = true;
+    look();
+  };
+
+  const look = (): void => {
+    if (!mayLook()) return;
     leasing ??= lease().finally(() => {
       leasing = undefined;
-      if (again && freePlaces() > 0) lookAgain();
+      look();
     });
+  };
+
+  /** Whichever delivery ends first looks again. */
+  const free = (pool: Pool): void => {
+    held[pool] -= 1;
+    look();
   };
 
   const lookIn = (ms: number): void => {
@@ -110,14 +129,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   async function lease(): Promise<void> {
     while (mayLook()) {
-      // Whichever delivery ends first looks again.
-      const flows = freePlaces();
-      if (flows <= 0) return;
-      again = false;
+      const places = { proven: wanted('proven'), unproven: wanted('unproven') };
+      for (const pool of POOLS) if (places[pool] > 0) more[pool] = false;
       const seen = nudges;
       try {
-        const batches = await inbox.lease({ flows, perFlow: EVENTS_PER_SIGNAL, leaseMs: LEASE_MS });
-        if (batches.length === flows) again = true;
+        const batches = await inbox.lease({ ...places, perFlow: EVENTS_PER_SIGNAL, leaseMs: LEASE_MS });
+        for (const pool of POOLS) {
+          const leased = batches.filter(({ hasProven }) => poolOf(hasProven) === pool).length;
+          if (places[pool] > 0 && leased === places[pool]) more[pool] = true;
+        }
         for (const batch of batches) begin(batch, seen);
       } catch (error) {
         logger.warn({ error: errorForLog(error) }, 'the inbox cannot be read; trying again');
@@ -126,32 +146,34 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  function reserve(flowId: string): Place | undefined {
-    if (stopped || isPaused() || freePlaces() <= 0 || deps.pace.restMs(flowId) > 0) return undefined;
+  function reserve(flowId: string, isProven: boolean): Place | undefined {
+    const pool = poolOf(isProven);
+    if (stopped || isPaused() || freePlaces(pool) <= 0 || deps.pace.restMs(flowId) > 0) return undefined;
     const seen = nudges;
-    reserved += 1;
+    held[pool] += 1;
     let isHeld = true;
-    const free = (): void => {
+    const freeOnce = (): void => {
       if (!isHeld) return;
       isHeld = false;
-      reserved -= 1;
-      if (again) lookAgain();
+      free(pool);
     };
     return {
       leaseMs: LEASE_MS,
-      free,
+      free: freeOnce,
       deliver(leased, extent) {
         begin(leased, seen, extent === 'whole' ? undefined : () => inbox.waitingOf(leased.flowId, EVENTS_PER_SIGNAL));
-        free();
+        freeOnce();
       },
     };
   }
 
   /** @param reread for a batch to which more came since it was leased */
   function begin(batch: InboxBatch, seen: number, reread?: () => Promise<InboxBatch['rows']>): void {
+    const pool = poolOf(batch.hasProven);
+    held[pool] += 1;
     const delivery = deliver(batch, seen, reread).finally(() => {
       inFlight.delete(delivery);
-      if (again) lookAgain();
+      free(pool);
     });
     inFlight.add(delivery);
   }

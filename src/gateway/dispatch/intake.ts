@@ -54,7 +54,7 @@ export function createIntake(deps: {
     if (flowId === null) return receiveOfNoFlow(event);
     const first = firsts.get(flowId);
     if (first !== undefined) first.moreCame = true;
-    const place = first === undefined ? dispatcher.reserve(flowId) : undefined;
+    const place = first === undefined ? dispatcher.reserve(flowId, event.proof !== null) : undefined;
     return place === undefined ? inbox.receive(event).then(nudge) : receiveFirst(flowId, event, place);
   };
 }

@@ -8,7 +8,7 @@ export interface UnreadableFlows {
    * Which rows of this batch cannot be opened any more: those with a broken seal at once, those of a missing key after an
    * hour. Until then their flow waits, which is said in the log, once for each flow.
    */
-  examine(batch: InboxBatch): 'key may come' | readonly InboxRow[];
+  examine(batch: Pick<InboxBatch, 'flowId' | 'rows'>): 'key may come' | readonly InboxRow[];
   /** How many wait now. */
   count(): number;
 }

@@ -73,7 +73,7 @@ export function createWebhookMatcher(deps: WebhookMatcherDeps): WebhookMatcher {
   }
 
   async function matchOne(row: InboxRow): Promise<void> {
-    const hopeless = unreadable.examine({ flowId: `webhook ${row.id}`, rows: [row], deferrals: 0 });
+    const hopeless = unreadable.examine({ flowId: `webhook ${row.id}`, rows: [row] });
     if (hopeless === 'key may come') return;
     if (hopeless.length > 0) {
       logger.error({ alarm: 'event_quarantined', event: row.id, why: row.unreadable }, 'ALARM');

@@ -70,12 +70,14 @@ const inbox = [
   `CREATE TABLE inbox_flows (
      flow_id TEXT PRIMARY KEY,
      due_at INTEGER NOT NULL,
+     -- 1: some of what waits is proven, or was
+     has_proven INTEGER NOT NULL DEFAULT 0,
      leased_by TEXT,
      lease TEXT,
      hastened INTEGER NOT NULL DEFAULT 0,
      deferrals INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
-  `CREATE INDEX inbox_flows_due ON inbox_flows (due_at)`,
+  `CREATE INDEX inbox_flows_due ON inbox_flows (has_proven, due_at)`,
   // Counted as it happens: metrics must not read every row that was ever received.
   `CREATE TABLE inbox_counts (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT`,
   // What is waiting is counted when it is asked for: its sender waits for an answer.

@@ -68,12 +68,14 @@ const inbox = [
   `CREATE TABLE inbox_flows (
      flow_id TEXT PRIMARY KEY,
      due_at BIGINT NOT NULL,
+     -- 1: some of what waits is proven, or was
+     has_proven INTEGER NOT NULL DEFAULT 0,
      leased_by TEXT,
      lease TEXT,
      hastened INTEGER NOT NULL DEFAULT 0,
      deferrals INTEGER NOT NULL DEFAULT 0
    )`,
-  `CREATE INDEX inbox_flows_due ON inbox_flows (due_at)`,
+  `CREATE INDEX inbox_flows_due ON inbox_flows (has_proven, due_at)`,
   // Each session counts in rows of its own, so that no transaction waits for another one; `tidy` adds them up.
   `CREATE TABLE inbox_counts (
      name TEXT NOT NULL,
