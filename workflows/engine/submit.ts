@@ -1,7 +1,7 @@
 import type { SubmitOutcome } from '../../activities/types.js';
 import { act } from './activities.js';
 import { RECORD_PATIENCE_MS, STORE } from './policies.js';
-import { submitUntilDeadline } from './stop.js';
+import { submitUntilDeadline, unlessStopping, voidUnsent } from './stop.js';
 import { within } from './waits.js';
 import type { Flow } from './flow.js';
 import { provenAfterAll, settleUnknown } from './settle-unknown.js';
@@ -28,13 +28,19 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
         if (!outcome.recorded) await recordRejection(flow, post, outcome);
         if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.rejection.message);
         return outcome;
-      case 'quote-expired':
-        if (post.prepareAgain === undefined) {
-          if (await isContradicted(flow, post)) return settleContradicted(flow, post, RATE_EXPIRED);
-          return { kind: 'quote-expired', why: RATE_EXPIRED };
-        }
+      case 'quote-expired': {
         again = 'quote-expired';
+        if (post.prepareAgain !== undefined) break;
+        if (await isContradicted(flow, post)) return settleContradicted(flow, post, RATE_EXPIRED);
+        // Only then can no attempt that is late send after the flow has said that nothing was moved.
+        const isClosed = await voidUnsent(flow, post.claim, 'quote_rejected');
+        await unlessStopping(flow);
+        if (isClosed === true) return { kind: 'quote-expired', why: RATE_EXPIRED };
+        const settled = await settleUnknown(flow, post, NOT_CLOSED);
+        if (settled !== 'send-again') return settled;
+        again = 'ordered';
         break;
+      }
       case 'unknown':
       case 'duplicate':
       case 'contradicted': {
@@ -72,6 +78,12 @@ async function settleContradicted(flow: Flow, post: Post, refused: string): Prom
 }
 
 const RATE_EXPIRED = 'the service says that the rate expired';
+
+const NOT_CLOSED = {
+  kind: 'unknown',
+  reason: `${RATE_EXPIRED}, and another attempt may send`,
+  repeat: 'unknown',
+} as const;
 
 const OTHER_REQUEST =
   'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';

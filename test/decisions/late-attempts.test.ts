@@ -1,0 +1,65 @@
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { createFlowStepActivities } from '../../activities/flow-steps.js';
+import type { ClaimStepOrder } from '../../activities/types.js';
+import { RejectedError } from '../../src/service-client/index.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import offramp from '../kinds/offramp.js';
+import { ended, openDecisionBench } from './bench.js';
+
+/** What an attempt does that its worker began before all others, and that went on after them. */
+let late: (order: ClaimStepOrder) => Promise<unknown> = async () => undefined;
+let isRefused = true;
+let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+beforeAll(async () => {
+  decisions = await openDecisionBench((service) => ({
+    createOfframp: async (body) => {
+      if (!isRefused) return service.createOfframp(body);
+      const refusal = { httpStatus: 400, message: 'Rate Expired', fields: [], isAboutReference: false };
+      throw new RejectedError('createOfframp', { ...refusal, isRateExpired: true });
+    },
+  }));
+  late = (order) => createFlowStepActivities(decisions.bench.deps).submitStep(order);
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(() => decisions.close());
+
+const started = async (word: string) => {
+  isRefused = true;
+  const reference = newReference(word);
+  const handle = await decisions.bench.startFlow('offramp', reference, offramp.input(reference));
+  const order = async (): Promise<ClaimStepOrder> => {
+    const scheduled = (await handle.fetchHistory()).events
+      ?.map((event) => event.activityTaskScheduledEventAttributes)
+      .find((activity) => activity?.activityType?.name === 'submitStep');
+    return JSON.parse(Buffer.from(scheduled?.input?.payloads?.[0]?.data ?? []).toString()) as ClaimStepOrder;
+  };
+  return { handle, order, executions: () => decisions.executions('createOfframp', reference) };
+};
+
+test('an attempt that is late sends nothing after its flow ended because the rate had expired', async () => {
+  const { handle, order, executions } = await started('ended');
+  expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'quote_rejected' });
+  isRefused = false;
+  expect(await late(await order())).toMatchObject({ kind: 'void' });
+  expect(await executions()).toBe(0);
+});
+
+test('a flow whose rate had expired is not called failed where another attempt is sending: it is followed', async () => {
+  const { claims } = decisions.store;
+  const release = claims.release.bind(claims);
+  jest.spyOn(claims, 'release').mockImplementation(async (key, owner) => {
+    const isReleased = await release(key, owner);
+    isRefused = false;
+    await late(await (await flow).order());
+    return isReleased;
+  });
+  const flow = started('sending');
+  const { handle, executions } = await flow;
+  const { view } = await untilFlow(handle, (report) => ['tracking', 'crypto-leg', 'done'].includes(report.view.stage));
+  expect(view.outcome).toBeNull();
+  expect(await executions()).toBe(1);
+  await handle.terminate();
+});
