@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { getDomain } from 'tldts';
 import { type CallbackSender, CallbackRefusedError, NoCallbackSecretError } from '../src/callbacks/index.js';
 import { retryAfterMs } from '../src/service-client/retry-after.js';
 import type { ActivityDeps } from './deps.js';
@@ -35,6 +36,10 @@ const MOST_OPEN = 20;
 const SLOW_AFTER_MS = 2_000;
 /** With so many slow ones the receiver hangs: no more is sent to it for a while. */
 const MOST_SLOW = 4;
+/** Of the 100 places of a worker: the others are kept for receivers that answered last time, whatever names an attacker has. */
+const MOST_OPEN_TO_STRANGERS = 80;
+/** Receivers that answered, which are remembered. */
+const MOST_REMEMBERED = 10_000;
 /**
  * Until the next try of one that was held back, ms: because many are open, or because the receiver hangs. Each further pause is
  * twice as long, up to the most.
@@ -55,13 +60,17 @@ export function createCallbackActivities(deps: ActivityDeps) {
       const { attempt } = Context.current().info;
       const origin = originOf(url);
       const isLast = elapsedMs() >= target.triedForMs;
-      const place = receivers.take(origin);
+      const place = receivers.take(receiverOf(url));
       if (typeof place === 'string') {
         const problem = 'Other callbacks to this receiver are still open.';
         const failure = { problem, httpStatus: null, attempt, at: now() };
         throw notDelivered(failure, isLast, pauseMs(HELD_BACK_MS[place], HELD_BACK_MOST_MS, attempt) * timeScale);
       }
       const answer = await send(deps.callbacks, url, notification)
+        .then((answered) => {
+          place.answered();
+          return answered;
+        })
         .catch((error: unknown) => {
           const failure = { problem: problemOf(error), httpStatus: null, attempt, at: now() };
           throw notDelivered(failure, isLast || isRuledOut(error, deps, url));
@@ -91,26 +100,57 @@ export function createUndeliveredActivities(deps: ActivityDeps) {
   };
 }
 
-/** The callbacks that are open, by the receiver's origin. */
+interface CallbackPlace {
+  /** It answered, whatever: it does not hang. */
+  readonly answered: () => void;
+  readonly free: () => void;
+}
+
+/** The callbacks that are open, by receiver. */
 function createReceivers(monotonicMs: () => number) {
   const open = new Map<string, Set<{ readonly sinceMs: number }>>();
+  /** Those that answered last time, the longest ago first. */
+  const answering = new Set<string>();
+  let openToStrangers = 0;
   return {
     /** A place for one more, or why there is none now. */
-    take(origin: string): { readonly free: () => void } | keyof typeof HELD_BACK_MS {
-      const mine = open.get(origin) ?? new Set();
+    take(receiver: string): CallbackPlace | keyof typeof HELD_BACK_MS {
+      const mine = open.get(receiver) ?? new Set();
       const slow = [...mine].filter(({ sinceMs }) => monotonicMs() - sinceMs > SLOW_AFTER_MS);
       if (slow.length >= MOST_SLOW) return 'hanging';
-      if (mine.size >= MOST_OPEN) return 'busy';
+      const isStranger = !answering.delete(receiver);
+      if (!isStranger) answering.add(receiver);
+      if (mine.size >= MOST_OPEN || (isStranger && openToStrangers >= MOST_OPEN_TO_STRANGERS)) return 'busy';
       const place = { sinceMs: monotonicMs() };
-      open.set(origin, mine.add(place));
+      open.set(receiver, mine.add(place));
+      if (isStranger) openToStrangers += 1;
+      let hasAnswered = false;
       return {
+        answered() {
+          hasAnswered = true;
+          answering.add(receiver);
+          const [oldest] = answering;
+          if (answering.size > MOST_REMEMBERED && oldest !== undefined) answering.delete(oldest);
+        },
         free() {
           mine.delete(place);
-          if (mine.size === 0) open.delete(origin);
+          if (mine.size === 0) open.delete(receiver);
+          if (isStranger) openToStrangers -= 1;
+          if (!hasAnswered) answering.delete(receiver);
         },
       };
     },
   };
+}
+
+/**
+ * Who is at this URL. Names under one domain are one receiver, on whatever port: its owner makes them up. A domain that a
+ * host lends to its customers, each under a name of their own, is one for each of them.
+ */
+function receiverOf(url: string): string {
+  if (!URL.canParse(url)) return '(no URL)';
+  const { hostname } = new URL(url);
+  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
 }
 
 /** After that attempt, counted from 1. */

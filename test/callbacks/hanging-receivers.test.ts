@@ -54,30 +54,14 @@ describe('receivers that hang', () => {
   });
 
   it('get a few callbacks at a time from one worker, and other receivers all of theirs', async () => {
-    let nowMs = 0;
-    const open: (() => void)[] = [];
-    const send = ({ url }: { readonly url: string }) =>
-      url.includes('quick')
-        ? Promise.resolve({ httpStatus: 200, retryAfter: undefined })
-        : new Promise((resolve) => open.push(() => resolve({ httpStatus: 200, retryAfter: undefined })));
-    const log = { info() {}, warn() {}, error() {} };
-    const callbacks = { problemOf: () => undefined, send };
-    const deps = { callbacks, log, monotonicMs: () => nowMs } as unknown as ActivityDeps;
-    const activities = createCallbackActivities(deps);
-    const deliver = (url: string) => {
-      const notification = { id: 'n', change: { timestamp: 't' }, skipped: [] } as never;
-      const target = { flowId: 'f', url, timeScale: 1, notification, triedForMs: 60_000 };
-      return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(() =>
-        activities.deliverCallback(target),
-      );
-    };
+    const { deliver, open, at } = deliverer();
     const hangs = 'https://hangs.example/hook';
     const first = Array.from({ length: 20 }, () => deliver(hangs));
     await until('all to be open', () => open.length === 20);
     // Many at once: tried again soon.
     const heldBack = { type: 'callback_not_delivered', nonRetryable: false };
     await expect(deliver(hangs)).rejects.toMatchObject({ ...heldBack, nextRetryDelay: 1_000 });
-    nowMs = 2_001;
+    at.nowMs = 2_001;
     // It hangs: tried again late, whatever the number.
     for (const arrive of open.splice(4)) arrive();
     await Promise.all(first.slice(4));
@@ -90,7 +74,56 @@ describe('receivers that hang', () => {
     open[0]?.();
     expect(await again).toMatchObject({ httpStatus: 200 });
   });
+
+  it('are one receiver under all names and ports of one domain, unless a host lends each name to somebody else', async () => {
+    const { deliver, open } = deliverer();
+    const first = Array.from({ length: 20 }, (_, n) => deliver(`https://n${n}.hangs.example:${8_000 + n}/hook`));
+    await until('all to be open', () => open.length === 20);
+    await expect(deliver('https://another.hangs.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
+    const tenants = ['one', 'two'].map((name) => deliver(`https://${name}.github.io/hook`));
+    await until('both to be open', () => open.length === 22);
+    for (const arrive of open.splice(0)) arrive();
+    await Promise.all([...first, ...tenants]);
+  });
+
+  it('leave a fifth of the places to those that answered last time, whatever names they have', async () => {
+    const { deliver, open } = deliverer();
+    await deliver('https://quick.example/hook');
+    const hanging = Array.from({ length: 80 }, (_, n) => deliver(`https://hangs-${n}.example/hook`));
+    await until('all to be open', () => open.length === 80);
+    await expect(deliver('https://hangs-80.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
+    expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
+    for (const arrive of open.splice(0)) arrive();
+    await Promise.all(hanging);
+    // It answered in the end.
+    const known = deliver('https://hangs-0.example/hook');
+    await until('it to be open', () => open.length === 1);
+    open[0]?.();
+    expect(await known).toMatchObject({ httpStatus: 200 });
+  });
 });
+
+/** The activity, on a clock of its own; only a receiver that is called quick answers by itself. */
+function deliverer() {
+  const at = { nowMs: 0 };
+  const open: (() => void)[] = [];
+  const send = ({ url }: { readonly url: string }) =>
+    url.includes('quick')
+      ? Promise.resolve({ httpStatus: 200, retryAfter: undefined })
+      : new Promise((resolve) => open.push(() => resolve({ httpStatus: 200, retryAfter: undefined })));
+  const log = { info() {}, warn() {}, error() {} };
+  const callbacks = { problemOf: () => undefined, send };
+  const deps = { callbacks, log, monotonicMs: () => at.nowMs } as unknown as ActivityDeps;
+  const activities = createCallbackActivities(deps);
+  const deliver = (url: string) => {
+    const notification = { id: 'n', change: { timestamp: 't' }, skipped: [] } as never;
+    const target = { flowId: 'f', url, timeScale: 1, notification, triedForMs: 60_000 };
+    return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(() =>
+      activities.deliverCallback(target),
+    );
+  };
+  return { deliver, open, at };
+}
 
 /** Takes every request and answers none, until it lets them go. */
 async function hangingReceiver() {
