@@ -1,7 +1,11 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { getDomain } from 'tldts';
-import { type CallbackSender, CallbackRefusedError, NoCallbackSecretError } from '../src/callbacks/index.js';
+import {
+  type CallbackSender,
+  CallbackRefusedError,
+  NoCallbackSecretError,
+  receiverOf,
+} from '../src/callbacks/index.js';
 import { retryAfterMs } from '../src/service-client/retry-after.js';
 import type { ActivityDeps } from './deps.js';
 import { elapsedMs } from './timing.js';
@@ -141,16 +145,6 @@ function createReceivers(monotonicMs: () => number) {
       };
     },
   };
-}
-
-/**
- * Who is at this URL. Names under one domain are one receiver, on whatever port: its owner makes them up. A domain that a
- * host lends to its customers, each under a name of their own, is one for each of them.
- */
-function receiverOf(url: string): string {
-  if (!URL.canParse(url)) return '(no URL)';
-  const { hostname } = new URL(url);
-  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
 }
 
 /** After that attempt, counted from 1. */

@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { getDomain } from 'tldts';
 import { type EgressPolicy, callbackUrlProblem } from './address-policy.js';
 import { NoCallbackSecretError, resolveByDns, type Resolve, post, type Answered } from './post.js';
 
@@ -24,6 +25,16 @@ export interface CallbackSender {
 }
 
 const TIMEOUT_MS = 15_000;
+
+/**
+ * Who is at this URL. Names under one domain are one receiver, on whatever port: its owner makes them up. A domain that a
+ * host lends to its customers, each under a name of their own, is one for each of them.
+ */
+export function receiverOf(url: string): string {
+  if (!URL.canParse(url)) return '(no URL)';
+  const { hostname } = new URL(url);
+  return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
+}
 
 /** Sends callbacks to callers: signed, and never to where they must not go. */
 export function createCallbackSender(options: CallbackSenderOptions): CallbackSender {

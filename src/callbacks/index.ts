@@ -1,6 +1,11 @@
 export type { EgressPolicy } from './address-policy.js';
 export { CallbackRefusedError, CallbackUnreachableError, NoCallbackSecretError } from './post.js';
-export { createCallbackSender, type CallbackSender, type CallbackSenderOptions } from './callback-sender.js';
+export {
+  createCallbackSender,
+  receiverOf,
+  type CallbackSender,
+  type CallbackSenderOptions,
+} from './callback-sender.js';
 export type { Resolve } from './post.js';
 export type { Answered } from './post.js';
 export { callbackUrlProblem } from './address-policy.js';
