@@ -39,7 +39,7 @@ export const ofQueue = <Activity>(activities: Readonly<Record<string, Activity>>
   Object.fromEntries(Object.entries(activities).filter(([name]) => queueOfActivity(name) === queue));
 
 /** The same activities, each of which beats while it runs. */
-export function beating<Table extends Record<string, (order: never) => Promise<unknown>>>(
+function beating<Table extends Record<string, (order: never) => Promise<unknown>>>(
   { clock }: Pick<ActivityDeps, 'clock'>,
   activities: Table,
 ): Table {
@@ -56,7 +56,7 @@ export type Activities = ReturnType<typeof createActivities> &
   ReturnType<typeof createCardActivities>;
 export { createCallbackActivities, createCardActivities };
 export type { CardSource } from './card-deposit.js';
-export type { ActivityDeps, ActivityLog } from './deps.js';
+export type { ActivityDeps } from './deps.js';
 
 /** What every kind of flow needs now and then. */
 function createUpkeepActivities(deps: ActivityDeps) {

@@ -74,7 +74,7 @@ async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<Post
 }
 
 /** The claim and the lookup of one POST, each with what it says. */
-export async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<PostReading> {
+async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<PostReading> {
   await requireOwnDeployment(deps, question.claim);
   const key = keyOf(deps, question.claim);
   const claim = await storing(() => deps.store.claims.get(key));

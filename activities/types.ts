@@ -187,7 +187,7 @@ export interface BridgeDepositAnswer {
   readonly refund: RefundTerms | null;
 }
 
-export interface RefundTerms {
+interface RefundTerms {
   readonly method: string | null;
   readonly fallbackMethod: string | null;
   readonly fallbackAddress: string | null;

@@ -1,5 +1,4 @@
-export type { EgressPolicy } from './address-policy.js';
-export { CallbackRefusedError, CallbackUnreachableError, NoCallbackSecretError } from './post.js';
+export { CallbackRefusedError, NoCallbackSecretError } from './post.js';
 export {
   createCallbackSender,
   receiverOf,
@@ -7,5 +6,4 @@ export {
   type CallbackSenderOptions,
 } from './callback-sender.js';
 export type { Resolve } from './post.js';
-export type { Answered } from './post.js';
 export { callbackUrlProblem } from './address-policy.js';

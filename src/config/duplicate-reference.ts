@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { operations, type MoneyOperationName } from '../contract/index.js';
 
-export const DUPLICATE_REFERENCE_RULES = ['unknown', 'same-result', 'rejected'] as const;
+const DUPLICATE_REFERENCE_RULES = ['unknown', 'same-result', 'rejected'] as const;
 /**
  * What the service does with a reference that it knows already. `unknown`: never sent again without a person's order.
  * `same-result` and `rejected`: a repeat is safe.

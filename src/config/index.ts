@@ -1,12 +1,11 @@
 export { readEnvironment, type Environment } from './environment.js';
-export type { DuplicateReference, DuplicateReferenceRule } from './duplicate-reference.js';
-export { DEVELOPMENT_TOKEN, type GatewayToken, type TokenRole } from './gateway-tokens.js';
+export type { DuplicateReferenceRule } from './duplicate-reference.js';
+export { DEVELOPMENT_TOKEN } from './gateway-tokens.js';
 export { isLoopback } from '../protocol/loopback.js';
-export { createNetworkList, type NetworkList } from './networks.js';
 export { SettingsError } from './environment.js';
 export { BROKEN_SECRET, followSecrets, type LiveSecrets, type SettingsOfSecrets } from './live-secrets.js';
 export { isGiven, readSecretFiles, SecretFileError, type Live } from './secret-files.js';
 export { keptSecretsPath, KeptSecretsError, readKeptSecrets, writeKeptSecrets } from './kept-webhook-secrets.js';
 export type { KeptSecret } from './kept-webhook-secrets.js';
-export type { LogLevel, Settings, SettlementTrust, WebhookProfile } from './settings-shape.js';
-export { DEVELOPMENT_SERVICE_TOKEN, readSettings } from './settings.js';
+export type { Settings } from './settings-shape.js';
+export { readSettings } from './settings.js';

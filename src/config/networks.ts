@@ -10,7 +10,7 @@ export interface NetworkList {
 /** IPv4 addresses of sockets that listen on IPv6 too. */
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
 
-export function createNetworkList(cidrs: readonly string[]): NetworkList {
+function createNetworkList(cidrs: readonly string[]): NetworkList {
   const list = new BlockList();
   for (const cidr of cidrs) {
     const [address = '', bits] = cidr.split('/');

@@ -11,7 +11,7 @@ export const SETTLEMENT_TRUSTS = ['corroborated', 'signed', 'network'] as const;
 export type SettlementTrust = (typeof SETTLEMENT_TRUSTS)[number];
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Every setting of a process of ours. Each member is the camelCase of its variable (`…Ms`: given in seconds). */
 export interface Settings {

@@ -58,7 +58,7 @@ export const DUPLICATE_SUBJECTS: readonly string[] = [
 ];
 
 /** Words for the reference itself: a refusal that has one of them is about it, whatever it says of it. */
-export const REFERENCE_WORDS: readonly string[] = ['reference', 'referenceid', 'idempotency', 'external id'];
+const REFERENCE_WORDS: readonly string[] = ['reference', 'referenceid', 'idempotency', 'external id'];
 
 /** What a refusal says of the request's reference, by these words. */
 export type SaysOfReference = 'duplicate' | 'about-it' | 'nothing';

@@ -167,7 +167,7 @@ async function withProgress<T>(log: Log, what: string, hint: string, work: () =>
 }
 
 /** `4s`, `1m20s`. */
-export function elapsed(ms: number): string {
+function elapsed(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
 }

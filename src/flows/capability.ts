@@ -17,7 +17,7 @@ export function callbackCapability(
   return store.mac('callback', inEpoch(flowId, epoch)).slice(0, LENGTH);
 }
 
-export const FIRST_EPOCH = 1;
+const FIRST_EPOCH = 1;
 const inEpoch = (text: string, epoch: number): string => `${epoch} ${text}`;
 
 /** Of a flow or an account, in each epoch by every key of the store: a flow under way has that of before a rotation. */

@@ -47,7 +47,7 @@ export interface FlowDefinition<Input = unknown> {
   readonly docs: KindDocs;
 }
 
-export interface MoneyOfFlow {
+interface MoneyOfFlow {
   /** A decimal string. */
   readonly amount: string;
   /** Or a token. */
@@ -79,7 +79,7 @@ export interface DemoScene {
 }
 
 /** What docs/flow-kinds.md says of a kind: short texts in Markdown, for the columns of its table. */
-export interface KindDocs {
+interface KindDocs {
   readonly story: string;
   /** How it learns its end. */
   readonly learns: string;
@@ -106,7 +106,7 @@ export interface Submission<Input> {
 }
 
 /** How the service says where a flow stands. */
-export interface StatusSource {
+interface StatusSource {
   readonly operation: OperationName;
   /** Asked besides, where the first one does not know the reference or does not say enough. */
   readonly besides?: { readonly operation: OperationName; isNeeded(record: unknown): boolean };

@@ -5,7 +5,7 @@ import { defineFlow, type EventReading } from './flow.js';
 import { callerReference, commonInput } from './input.js';
 
 /** Input of a `kyc-check`: which record. Its id is the flow's reference, since the caller has no other. */
-export const KycCheckInput = z.strictObject({
+const KycCheckInput = z.strictObject({
   kycId: callerReference(),
   ...commonInput,
 });

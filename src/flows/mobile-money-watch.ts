@@ -7,7 +7,7 @@ import { defineFlow } from './flow.js';
 import { callerReference, commonInput } from './input.js';
 
 /** Input of a `mobile-money-watch`: the reference that a mobile money deposit was started under, elsewhere. */
-export const MobileMoneyWatchInput = z.strictObject({ referenceId: callerReference(), ...commonInput });
+const MobileMoneyWatchInput = z.strictObject({ referenceId: callerReference(), ...commonInput });
 export type MobileMoneyWatchInput = z.infer<typeof MobileMoneyWatchInput>;
 
 export const mobileMoneyWatchFlow = defineFlow({

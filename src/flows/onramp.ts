@@ -11,7 +11,7 @@ import { defineFlow, type EventReading } from './flow.js';
 import { callbackEvent, type CallbackFields } from './callback.js';
 
 /** What is read of the two legs, in a looked-up record or in an event; null where it is not said. */
-export interface OnrampLegs {
+interface OnrampLegs {
   readonly fiat: string | null;
   readonly crypto: string | null;
   /** `crypto_received_status`: beside the on-chain status in a record, alone in an event. */

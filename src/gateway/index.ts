@@ -2,8 +2,8 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Settings } from '../config/settings-shape.js';
 
 export { GatewayPortTakenError } from './start-gateway.js';
-export type { CardWorker, ServeCards } from './cards/card-intake.js';
-export { createCapabilities, inboundUrls, type Capabilities } from './inbound/capabilities.js';
+export type { ServeCards } from './cards/card-intake.js';
+export { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 export type { ServiceAccess } from './proxy/deps.js';
 export { startGateway, type Gateway, type GatewayOptions } from './start-gateway.js';
 

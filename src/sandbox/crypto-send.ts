@@ -7,11 +7,11 @@ import type { Lifecycle, Script } from './transactions/lifecycle.js';
 import type { Kind } from './transactions/kind.js';
 
 /** "Status values of … onramp-crypto … records: not shown": the three words of DepositStatus. */
-export type SendStatus = 'PENDING' | 'SUCCESSFUL' | 'FAILED';
+type SendStatus = 'PENDING' | 'SUCCESSFUL' | 'FAILED';
 
 const completed = { story: 'arrives at the receiver', path: ['SUCCESSFUL'] } as const satisfies Script<SendStatus>;
 
-export const SEND_ENDINGS = {
+const SEND_ENDINGS = {
   completed,
   failed: { story: 'fails on the chain; the wallet gets it back', path: ['FAILED'] },
   'no-callbacks-ever': { ...completed, story: 'as completed, with no callback', callbacks: false },

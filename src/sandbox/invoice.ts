@@ -6,7 +6,7 @@ import { customerKey, PAYMENT_CONFIRMED_EVENT, PAYMENT_LIFECYCLE } from './depos
 import { accounts, transfer } from './ledger.js';
 import type { Kind, Move } from './transactions/kind.js';
 
-export type InvoiceStatus = 'OPEN' | 'PAID';
+type InvoiceStatus = 'OPEN' | 'PAID';
 
 const completed = {
   story: 'generated; its payment has endings of its own',
@@ -16,12 +16,12 @@ const completed = {
 } as const satisfies Script<InvoiceStatus>;
 
 /** `payInvoice` of the same amount or reference is to meet its own endings, so these have others. */
-export const INVOICE_ENDINGS = {
+const INVOICE_ENDINGS = {
   completed,
   'invoice-rejected': { ...completed, story: 'refused with 400 TRANSACTION_FAILED', refuses: 'transaction-failed' },
 } as const satisfies Record<string, Script<InvoiceStatus>>;
 
-export const INVOICE_LIFECYCLE: Lifecycle<InvoiceStatus> = {
+const INVOICE_LIFECYCLE: Lifecycle<InvoiceStatus> = {
   initial: 'OPEN',
   moves: { OPEN: ['PAID'], PAID: [] },
   endings: INVOICE_ENDINGS,

@@ -9,7 +9,7 @@ import type { Lifecycle, Script } from './transactions/lifecycle.js';
 import type { Kind, Move } from './transactions/kind.js';
 
 /** NOT_RECEIVED shows as FAILED, too, but no crypto ever came: there is nothing to refund. */
-export type OfframpStatus =
+type OfframpStatus =
   | 'PENDING'
   | 'CRYPTO_RECEIVED'
   | 'REQUIRE_REVIEW'
@@ -26,7 +26,7 @@ const completed = {
 } as const satisfies Script<OfframpStatus>;
 
 /** FAILED is not the end of an offramp: "an automatic refund follows" (service-notes.md). */
-export const OFFRAMP_ENDINGS = {
+const OFFRAMP_ENDINGS = {
   completed,
   'refund-failed': {
     story: 'the payout fails, and so does the refund',
@@ -93,8 +93,8 @@ const OFFRAMP_LIFECYCLE: Lifecycle<OfframpStatus> = {
 const onChainStatusOf = (status: string): string =>
   status === 'PENDING' ? 'PENDING' : status === 'NOT_RECEIVED' ? 'FAILED' : 'SUCCESSFUL';
 
-export const OFFRAMP_EVENT = 'transaction.offramp.status.updated';
-export const INVOICE_NEEDED_EVENT = 'refund.lightning.invoice_needed';
+const OFFRAMP_EVENT = 'transaction.offramp.status.updated';
+const INVOICE_NEEDED_EVENT = 'refund.lightning.invoice_needed';
 
 /** Crypto in, fiat out to a phone or a bank account; without a receiver, to the integrator's own wallet. */
 export const OFFRAMP: Kind<OfframpRequest> = {

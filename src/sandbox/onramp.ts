@@ -28,7 +28,7 @@ const completed = {
   path: ['PENDING', 'CRYPTO_PENDING', 'PROCESSING', 'SUCCESS'],
 } as const satisfies Script<OnrampStatus>;
 
-export const ONRAMP_ENDINGS = {
+const ONRAMP_ENDINGS = {
   completed,
   failed: { story: 'the payment fails', path: ['PENDING', 'FIAT_FAILED'] },
   cancelled: { story: 'the customer cancels the payment', path: ['PENDING', 'FIAT_CANCELLED'] },
@@ -133,8 +133,8 @@ const ON_CHAIN: Readonly<Partial<Record<string, 'SUCCESSFUL' | 'FAILED'>>> = {
 /** What the on-chain leg shows. Without a payment there is no transaction: it stays PENDING, and the fiat leg decides. */
 const onChainStatusOf = (status: string) => ON_CHAIN[status] ?? 'PENDING';
 
-export const ONRAMP_EVENT = 'transaction.onramp.status.updated';
-export const ON_CHAIN_EVENT = 'deposit.onchain.successful';
+const ONRAMP_EVENT = 'transaction.onramp.status.updated';
+const ON_CHAIN_EVENT = 'deposit.onchain.successful';
 
 /** With both ways to pay, mobile money is taken; with neither, the customer chooses at the redirect URL. */
 const phoneOf = ({ mobileMoney, bankCheckout }: OnrampRequest) =>

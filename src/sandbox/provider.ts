@@ -71,7 +71,7 @@ export function createProvider(deps: {
 }
 
 /** "webhook_type (string, required)"; its values are not shown. */
-export const SETTLEMENT_TYPE = 'settlement.status.updated';
+const SETTLEMENT_TYPE = 'settlement.status.updated';
 
 /** The settlement webhook's body, members as the interface lists them. */
 export function settlementBody(deposit: Deposit, status: BridgeStatus, clock: Clock) {

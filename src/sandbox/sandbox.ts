@@ -181,5 +181,3 @@ function settingsOf(options: SandboxOptions): Partial<Settings> {
 /** Names other than `localhost` may resolve to anything, so they count as open. */
 const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-
-export type { SandboxLogger } from './logger.js';

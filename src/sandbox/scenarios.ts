@@ -1,7 +1,7 @@
 import type { Database } from './database.js';
 
 /** What control asked for: how the money operation with this reference ends. */
-export interface Scenario {
+interface Scenario {
   readonly ending: string;
   /** For endings that refuse so often and then go on. */
   readonly times?: number | undefined;

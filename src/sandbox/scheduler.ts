@@ -162,7 +162,7 @@ export function createScheduler(deps: {
 }
 
 /** `commit` jobs change state, `send` jobs call a receiver. */
-export type Lane = 'commit' | 'send';
+type Lane = 'commit' | 'send';
 
 interface Job {
   readonly id: number;
@@ -173,7 +173,7 @@ interface Job {
 }
 
 /** What is to happen later, on disk. */
-export interface Jobs {
+interface Jobs {
   /** Inside `database.write`, as `remove` and `postpone`. */
   add(lane: Lane, kind: string, delayMs: number, payload: unknown): number;
   /** False where it was gone already. */

@@ -5,7 +5,7 @@ import type { Transaction } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
 import type { Kind, Move } from './transactions/kind.js';
 
-export type WithdrawalStatus =
+type WithdrawalStatus =
   'INITIATED' | 'PENDING' | 'PROCESSING' | 'REQUIRE_REVIEW' | 'SUCCESSFUL' | 'FAILED' | 'REVERSED';
 
 const completed = {
@@ -13,7 +13,7 @@ const completed = {
   path: ['PENDING', 'PROCESSING', 'SUCCESSFUL'],
 } as const satisfies Script<WithdrawalStatus>;
 
-export const WITHDRAWAL_ENDINGS = {
+const WITHDRAWAL_ENDINGS = {
   completed,
   failed: { story: 'the bank refuses; the wallet gets it back', path: ['PENDING', 'PROCESSING', 'FAILED'] },
   'no-callbacks-ever': { ...completed, story: 'paid out, with no callback', callbacks: false },

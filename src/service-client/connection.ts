@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { isIPv4 } from 'node:net';
 
 /** The one connection of a money POST. */
-export interface FreshConnection {
+interface FreshConnection {
   readonly agent: HttpAgent;
   /** Whether a byte of the request can have left: TCP (over TLS: its handshake, certificate checked) was ready. */
   wasReady(): boolean;

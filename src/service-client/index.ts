@@ -9,10 +9,7 @@ export {
   ServiceUnavailableError,
   UnknownOutcomeError,
 } from './errors.js';
-export type { NotSentReason } from './not-sent.js';
-export type { DoubtReason } from './errors.js';
 export { checkRequest } from './prepare.js';
-export { readJson, UnreadableJsonError } from './judge.js';
 export { createServiceClient } from './service-client.js';
 export type {
   CallOptions,
@@ -21,4 +18,3 @@ export type {
   ServiceClient,
   ServiceClientOptions,
 } from './service-client.js';
-export type { Problem } from './errors.js';

@@ -105,7 +105,7 @@ function readable(bytes: Uint8Array): { readonly value: unknown } | undefined {
 }
 
 /** What a refusal's body says, as it came; see `createRedactor` before any of it is shown. */
-export interface ErrorBody {
+interface ErrorBody {
   readonly message: string | undefined;
   readonly code: string | undefined;
   readonly fields: readonly string[];

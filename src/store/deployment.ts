@@ -3,7 +3,7 @@ import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row } from './sql-message.js';
 
 /** Which deployment a store is of: one namespace, one store, one account at the service. */
-export interface Deployment {
+interface Deployment {
   /** Of the store: made with it, and the same in every copy. */
   readonly id: string;
   /**

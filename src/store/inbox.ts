@@ -23,7 +23,7 @@ export interface EventVerdict {
   readonly detail?: string;
 }
 
-export interface InboxQuery {
+interface InboxQuery {
   readonly flowId?: string;
   readonly state?: InboxState;
   /** Only events that are trusted (true) or not (false). */

@@ -18,7 +18,7 @@ export interface QuoteTerms {
   readonly token: string;
 }
 
-export interface RememberedQuote extends QuoteTerms {
+interface RememberedQuote extends QuoteTerms {
   /** By the store's clock, from before it was asked for. */
   readonly ageMs: number;
 }

@@ -22,7 +22,7 @@ export interface Schema {
 }
 
 /** What the tables of a store are like. */
-export interface SchemaVersion {
+interface SchemaVersion {
   readonly version: number;
   readonly usableFrom: number;
 }
@@ -31,7 +31,7 @@ export const MAKE_MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (version I
 export const SELECT_VERSION = `SELECT version, usable_from FROM migrations ORDER BY version DESC LIMIT 1`;
 
 /** Undefined: nothing was ever made in it. */
-export async function schemaVersion(db: SqlConnection): Promise<SchemaVersion | undefined> {
+async function schemaVersion(db: SqlConnection): Promise<SchemaVersion | undefined> {
   try {
     const [found] = await db.read([{ sql: SELECT_VERSION, params: [] }]);
     const row = found?.rows[0];
@@ -43,7 +43,7 @@ export async function schemaVersion(db: SqlConnection): Promise<SchemaVersion | 
 }
 
 /** @throws StoreTooOldError, StoreTooNewError where this build does not work on those tables */
-export function requireUsable({ version, usableFrom }: SchemaVersion, { needs, migrations }: Schema): void {
+function requireUsable({ version, usableFrom }: SchemaVersion, { needs, migrations }: Schema): void {
   if (version < needs) throw new StoreTooOldError(version, needs);
   if (usableFrom > migrations.length) throw new StoreTooNewError(version, usableFrom, migrations.length);
 }

@@ -45,7 +45,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
 /** Sealed values by the id of the key that sealed them; those whose head is damaged are under `?`. */
 export type KeyUsage = ReadonlyMap<string, number>;
 
-export interface Resealed {
+interface Resealed {
   readonly values: number;
   /** By a key that was not given, or with a broken seal: left as they are. */
   readonly unreadable: number;

@@ -29,7 +29,7 @@ export interface ListedCallbacks {
   readonly startedAt: Date;
 }
 
-export type ResendOutcome = 'ordered' | 'not-found' | 'no-answer';
+type ResendOutcome = 'ordered' | 'not-found' | 'no-answer';
 
 export interface CallbackHandles {
   /** Undefined if there was never a callback to send. */

@@ -66,7 +66,7 @@ function load(variables: Readonly<Record<string, string>>) {
  * The client's own retries, but such that a connection can be closed while Temporal is down: a retry that fires on a closed
  * channel throws inside a timer, where it cannot be caught, and takes the process with it.
  */
-export interface Retries {
+interface Retries {
   readonly interceptors: NonNullable<ConnectionOptions['interceptors']>;
   /** No retry is begun any more; resolves when none is waiting. The connection may be closed then. */
   end(): Promise<void>;

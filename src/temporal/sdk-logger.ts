@@ -27,7 +27,7 @@ const SAFE_MEMBERS: readonly string[] = [
  * The SDK logs raw errors of activities and of workflow tasks, with whatever they carry. This passes on its own words
  * and an allow-list of members; of an error only the name.
  */
-export function createSdkLogger(sink: LogSink, level: 'DEBUG' | 'INFO' | 'WARN' = 'WARN'): Logger {
+function createSdkLogger(sink: LogSink, level: 'DEBUG' | 'INFO' | 'WARN' = 'WARN'): Logger {
   return new DefaultLogger(level, (entry) => {
     const members = safeMembers(entry);
     if (entry.level === 'ERROR') sink.error(members, entry.message);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll } from '@jest/globals';
 
-export interface Asked {
+interface Asked {
   readonly method: string;
   readonly url: string;
   readonly authorization: string | undefined;

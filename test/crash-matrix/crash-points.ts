@@ -3,7 +3,7 @@ import type { ClaimKey } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
 
 /** Steps around which a process can be held, so that it dies or sleeps exactly there. */
-export type Step = 'reserve' | 'markSending' | 'post' | 'recordAnswer' | 'receive' | 'lease' | 'markDelivered';
+type Step = 'reserve' | 'markSending' | 'post' | 'recordAnswer' | 'receive' | 'lease' | 'markDelivered';
 
 /** `{moment: 'before', step: 'post', word: 'lost'}` holds POSTs of references that begin with `lost`, before they leave. */
 export interface Hold {
@@ -20,7 +20,7 @@ export type Said =
   | { readonly kind: 'held'; readonly hold: Hold; readonly reference: string }
   | { readonly kind: 'claim'; readonly step: Step; readonly as: string; readonly reference: string };
 
-export interface CrashPoints {
+interface CrashPoints {
   /** Lets everything go on, what is held now and what would be held later. */
   release(): void;
   /** The store, with the steps of claims and inbox to be held at. */

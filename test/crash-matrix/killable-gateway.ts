@@ -5,7 +5,7 @@ import { SETTLEMENT_SECRET } from '../harness/fixed.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-export interface Measured {
+interface Measured {
   readonly rssMb: number;
   readonly peakMb: number;
   readonly stallP99Ms: number;

@@ -26,7 +26,7 @@ export interface RigOptions {
   readonly gateway?: boolean;
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly holds?: readonly Hold[];
   /** @default 10,000 */
   readonly serviceTimeoutMs?: number;
@@ -34,7 +34,7 @@ export interface WorkerOptions {
   readonly clocksStand?: boolean;
 }
 
-export interface GatewayProcessOptions {
+interface GatewayProcessOptions {
   readonly port: number;
   readonly holds?: readonly Hold[];
   readonly laterMs?: number;
@@ -161,7 +161,7 @@ export async function reportOf(handle: WorkflowHandle): Promise<FlowReport> {
 }
 
 /** Patience with a busy machine: what takes so long does not come. */
-export const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 60_000;
 /** Slow enough that a group of flows, asked side by side, leaves the machine to the test. */
 const ASK_EVERY_MS = 200;
 

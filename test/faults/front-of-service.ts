@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** One request as the service's front saw it. */
-export interface Seen {
+interface Seen {
   readonly method: string;
   /** The last part of the path, or the reference of the body. */
   readonly reference: string;

@@ -16,7 +16,7 @@ const REFUSALS = 2;
 
 /** Ways in which a connection is not made, so that nothing was sent. */
 export const NOT_CONNECTED = ['refused', 'DNS', 'TLS'] as const;
-export type NotConnected = (typeof NOT_CONNECTED)[number];
+type NotConnected = (typeof NOT_CONNECTED)[number];
 
 export interface SentEnd {
   readonly state: string;

@@ -7,7 +7,7 @@ import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
 
 /** Waits of our own take a hundredth of their time. Real time, since it can be shared: flows here end by themselves. */
-export const TIME_SCALE = 0.01;
+const TIME_SCALE = 0.01;
 /** Two seconds, scaled: for flows that are to reach their deadline. */
 export const SOON = { deadlineSeconds: 200 };
 export const mobileMoney = { accountName: 'Canary Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };

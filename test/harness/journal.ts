@@ -5,7 +5,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
  * each call is made, one after it. What was asked is on record even if the answer never comes.
  */
 
-export interface Asked {
+interface Asked {
   /** Whom: `gateway`, `sandbox`, or whatever the driver calls it. */
   readonly of: string;
   readonly method: string;
@@ -14,7 +14,7 @@ export interface Asked {
   readonly body?: string;
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly body: unknown;
 }

@@ -7,7 +7,7 @@ import { until } from '../harness/until.js';
 import type { Stage } from './stage.js';
 
 /** One flow as it is recorded. */
-export interface Scene {
+interface Scene {
   readonly ends: FlowState;
   /** Where it ended otherwise than by completion or refund: the reason. */
   readonly reason?: string;

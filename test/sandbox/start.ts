@@ -33,7 +33,7 @@ export const DEPOSIT = '/api/v3/deposit/crypto-bridge';
 export const QUOTE = '/api/v3/rate/crypto-bridge';
 export const SEND = '/api/v3/onramp/crypto';
 
-export async function request(
+async function request(
   url: string,
   method: string,
   body?: unknown,

@@ -29,14 +29,6 @@ export const bridgeDepositAnswer = {
   data: { kotani_reference_id: 'k-1', provider_reference_id: 'ref-1', status: 'DEPOSIT_INITIATED' },
 };
 
-export const cryptoSend: OperationArgument<'sendCrypto'> = {
-  receiverAddress: '0x1111111111111111111111111111111111111111',
-  chain: 'CELO',
-  token: 'CUSD',
-  cryptoAmount: 12.5,
-  referenceId: 'ref-2',
-};
-
 export const cardDeposit: OperationArgument<'createCardDeposit'> = {
   fullName: CANARIES.holder,
   phoneNumber: CANARIES.phone,

@@ -15,7 +15,7 @@ import type { ReceivedEvent } from '../../src/protocol/events.js';
 export const keyring = createKeyring([{ id: 'test', bytes: new Uint8Array(32).fill(7) }]);
 
 /** A clock that moves only when it is told to. */
-export function createClock(startMs = Date.UTC(2026, 0, 1)): { now: () => number; advance: (ms: number) => void } {
+function createClock(startMs = Date.UTC(2026, 0, 1)): { now: () => number; advance: (ms: number) => void } {
   let nowMs = startMs;
   return {
     now: () => nowMs,

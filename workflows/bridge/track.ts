@@ -41,7 +41,7 @@ export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<E
 }
 
 /** True where the loop has something to do. */
-export function hasWork(transfer: Transfer): boolean {
+function hasWork(transfer: Transfer): boolean {
   return transfer.mismatches.length > 0 || transfer.toReport !== null || bridgeState(transfer).kind !== 'open';
 }
 

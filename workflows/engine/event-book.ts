@@ -1,6 +1,6 @@
 import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/protocol/messages.js';
 /** Decides what an event does to its flow; pure of commands, since it runs inside signal handlers. */
-export type Absorb = (event: FlowEvent) => EventResult;
+type Absorb = (event: FlowEvent) => EventResult;
 
 /** What travels through continue-as-new. */
 export interface EventBookState {

@@ -15,7 +15,7 @@ export interface Evidence {
   mismatches: readonly Mismatch[];
 }
 
-export interface Mismatch {
+interface Mismatch {
   readonly event: FlowEvent;
   readonly differs: readonly string[];
 }
@@ -57,7 +57,7 @@ export function handleEvents(flow: Flow, evidence: Evidence, rules: EventRules):
 }
 
 /** Takes an event that a person vouched for, whatever it differs in. */
-export function vouchFor(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): void {
+function vouchFor(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): void {
   evidence.unverified = evidence.unverified.filter((earlier) => earlier.id !== event.id);
   flow.book.settle(event.id, take(flow, evidence, rules, { ...event, trusted: true, proof: 'person' }));
 }

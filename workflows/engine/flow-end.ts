@@ -23,7 +23,7 @@ export function endFromDecision(decision: Resolution | 'decided'): never {
   throw new FlowEnd(orderedEnd(decision));
 }
 
-export function orderedEnd(decision: Resolution | 'decided'): Outcome {
+function orderedEnd(decision: Resolution | 'decided'): Outcome {
   if (decision === 'decided') throw new TypeError('nothing was ordered');
   const by = `by ${decision.actor}: ${decision.note}`;
   if (decision.action === 'mark-completed') {

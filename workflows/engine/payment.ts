@@ -222,7 +222,7 @@ const BEFORE_SUCCESS: readonly Meaning[] = ['pending', 'collected', 'succeeded']
  * @param proven by the status lookup, or by trusted events where there is none
  * @param byEvents of trusted events; where a lookup exists it has the last word, unless the two exclude one another
  */
-export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Meaning[]): PaymentState {
+function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Meaning[]): PaymentState {
   const all = [...proven, ...byEvents];
   // A success excludes every word of failure and refund.
   if (all.includes('succeeded') && proven.length > 0 && all.some((meaning) => !BEFORE_SUCCESS.includes(meaning))) {

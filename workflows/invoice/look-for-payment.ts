@@ -59,7 +59,7 @@ export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = 
 }
 
 /** A trusted event says that it was paid, or that a payment was begun. */
-export function paidByEvent({ words }: Payment): boolean {
+function paidByEvent({ words }: Payment): boolean {
   return words.some((word) => provesPayment(word) && classifyStatus(CHECKOUT_WORDS, word) !== 'failed');
 }
 

@@ -13,7 +13,7 @@ import { loadSettings } from '../wiring/load-settings.js';
 import { identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
 
 /** What `towline keys list` says of one payload key. */
-export interface KeyJson {
+interface KeyJson {
   readonly keyId: string;
   readonly given: 'seals' | 'opens' | 'missing';
   /** Values of the store that this key has sealed. */
@@ -114,7 +114,7 @@ async function list(context: CliContext, parts: Parts, options: PrintOptions): P
 }
 
 /** Those that were given, and those that are missed. */
-export function keysToShow(
+function keysToShow(
   keyring: Keyring,
   usage: KeyUsage,
   replaced: Readonly<Record<string, number>>,

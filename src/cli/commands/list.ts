@@ -68,7 +68,7 @@ const UNITS = [
 ] as const;
 
 /** `3 d`, `5 h`, `12 min`: rounded down, in the largest unit that has one. */
-export function ageText(ageMs: number): string {
+function ageText(ageMs: number): string {
   const unit = UNITS.find(([, unitMs]) => ageMs >= unitMs);
   return unit === undefined ? 'under 1 min' : `${Math.floor(ageMs / unit[1])} ${unit[0]}`;
 }

@@ -10,8 +10,6 @@ export interface Finding {
   readonly exitCode?: ExitCode;
 }
 
-export type Check = () => Promise<readonly Finding[]>;
-
 export const good = (about: string, says: string): Finding => ({ verdict: 'good', about, says });
 export const note = (about: string, says: string): Finding => ({ verdict: 'note', about, says });
 export const bad = (about: string, says: string, exitCode: ExitCode): Finding => ({

@@ -92,7 +92,7 @@ export function supervise(options: ChildOptions, { say, untilItWorks }: Supervis
 }
 
 /** A wait that can be opened, refused, or closed again. */
-export interface Gate {
+interface Gate {
   /** Resolves when it is open. */
   pass(): Promise<void>;
   open(): void;

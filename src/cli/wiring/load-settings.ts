@@ -119,7 +119,7 @@ export interface Home {
   readonly logs: string;
 }
 
-export function homeOf(folder: string): Home {
+function homeOf(folder: string): Home {
   return {
     folder,
     store: join(folder, 'store.db'),

@@ -6,7 +6,7 @@ import { createPlaces } from '../http/places.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 
 /** Works on a card's task queue until it is shut down: a worker for the one activity that sends a card. */
-export interface CardWorker {
+interface CardWorker {
   readonly ended: Promise<void>;
   shutdown(): Promise<void>;
 }
@@ -168,6 +168,6 @@ function unrefTimer(ms: number, work: () => void): () => void {
 }
 
 /** First six and last four digits, which may be shown. */
-export function maskedNumber(digits: string): string {
+function maskedNumber(digits: string): string {
   return digits.slice(0, 6) + '*'.repeat(digits.length - 10) + digits.slice(-4);
 }

@@ -13,7 +13,7 @@ import type { TokenCheck } from '../http/bearer-token.js';
 /** Asks the status lookup of an operation once; never fails. `status`: the service's word, where it has a record of it. */
 export type LookUp = (operation: string, reference: string) => Promise<LookedUp>;
 
-export interface LookedUp {
+interface LookedUp {
   readonly says: LookupSays;
   readonly status?: string;
 }

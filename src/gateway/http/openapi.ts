@@ -11,7 +11,7 @@ export interface Reference {
 }
 
 /** A schema under the name that it has in the document: `{ Flow }`. */
-export type Named<Schema extends z.ZodType> = Readonly<Record<string, Schema>>;
+type Named<Schema extends z.ZodType> = Readonly<Record<string, Schema>>;
 
 /** A route, declared once: its token, its validation and its entry in the document come from this. */
 export interface Route<
@@ -59,7 +59,7 @@ export const TAGS = {
   inbound: 'Doors for the service and the settlement provider.',
   operations: 'For those who run the gateway.',
 } as const;
-export type Tag = keyof typeof TAGS;
+type Tag = keyof typeof TAGS;
 
 const ROLES: Readonly<Record<TokenRole, string>> = {
   flows: 'Needs a gateway token.',

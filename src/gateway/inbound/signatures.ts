@@ -165,7 +165,7 @@ export function createAnySignature(profiles: readonly SignatureProfile[]): Signa
 const FORM = /^sha256=([0-9a-f]{64})$/;
 
 /** A signature that says nothing of when it was made, or of which delivery: a replay is recognized by its content alone. */
-export interface HmacHeader {
+interface HmacHeader {
   readonly header: string;
   /** The text of each secret, as it stands, is a key. */
   readonly secrets: readonly string[];

@@ -222,7 +222,7 @@ function flowOfEvent(row: Pick<InboxRow, 'flowId' | 'body'>, given: string | und
 }
 
 /** What a replay would do, in words and as the flow would see the event. */
-export interface ReplayPreview {
+interface ReplayPreview {
   readonly would: string;
   readonly flowState: string | null;
   readonly asEvent: FlowEvent | null;

@@ -106,7 +106,7 @@ function failure({ reference, state, outcome }: FlowView): Refusal {
 const REFERENCE_MEMBERS = ['referenceId', 'reference_id', 'provider_reference_id'] as const;
 
 /** The member of the operation's answer that carries the reference. */
-export function referenceMemberOf({ data, reference }: Pick<Operation, 'data' | 'reference'>): string {
+function referenceMemberOf({ data, reference }: Pick<Operation, 'data' | 'reference'>): string {
   const members = membersOf(data);
   return REFERENCE_MEMBERS.find((member) => members.includes(member)) ?? reference ?? 'referenceId';
 }

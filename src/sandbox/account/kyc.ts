@@ -24,7 +24,7 @@ export const KYC_ENDINGS = {
 } as const satisfies Record<string, Script<KycRecordStatus>>;
 
 /** "Status values of … KYC records: not shown". `kycStatus` is true where it is APPROVED. */
-export const KYC_LIFECYCLE: Lifecycle<KycRecordStatus> = {
+const KYC_LIFECYCLE: Lifecycle<KycRecordStatus> = {
   initial: 'PENDING',
   moves: {
     PENDING: ['IN_REVIEW', 'APPROVED', 'REJECTED'],
@@ -37,7 +37,7 @@ export const KYC_LIFECYCLE: Lifecycle<KycRecordStatus> = {
   words: { interface: {}, live: {} },
 };
 
-export const KYC_EVENT = 'kyc.status.changed';
+const KYC_EVENT = 'kyc.status.changed';
 
 /** No money moves; the rest of its life is that of a transaction. */
 export const KYC: Kind<{ readonly kycId: string }> = {

@@ -6,7 +6,7 @@ import type { Database } from '../database.js';
 export const SESSION_LIFE_MS = 3_600_000;
 
 /** `verification`: a human verification that was used; it works once. */
-export type TokenKind = 'session' | 'refresh' | 'api-key' | 'verification';
+type TokenKind = 'session' | 'refresh' | 'api-key' | 'verification';
 
 /** Tokens that the sandbox gave out. Only their digests are kept. */
 export interface Tokens {

@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.js';
 /** "Validity of a rate quote: 60 seconds". */
 export const QUOTE_LIFE_MS = 60_000;
 
-export interface QuotedDeal {
+interface QuotedDeal {
   readonly source_amount: number;
   readonly source_currency: string;
   readonly chain: string;

@@ -5,7 +5,7 @@ import { type Deliveries, withNumbersAsText } from './deliveries.js';
 import type { Stream } from './message.js';
 
 /** What is reported of one transaction or account. */
-export interface News {
+interface News {
   readonly event: string;
   readonly reference: string;
   /** The status that the data reports, for people who look at deliveries. */

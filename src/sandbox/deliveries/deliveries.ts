@@ -6,7 +6,7 @@ import type { Adversary, Copy } from './adversary.js';
 import type { Manner, Message } from './message.js';
 
 /** `dropped`: the adversary let none of it through. */
-export type DeliveryState = 'pending' | 'delivered' | 'given-up' | 'dropped';
+type DeliveryState = 'pending' | 'delivered' | 'given-up' | 'dropped';
 
 export interface Delivery extends Message {
   readonly id: number;
@@ -23,7 +23,7 @@ export interface Delivery extends Message {
   readonly createdAt: number;
 }
 
-export interface Attempt {
+interface Attempt {
   readonly at: string;
   /** HTTP status, or null without an answer. */
   readonly status: number | null;

@@ -2,7 +2,7 @@
 export const STREAMS = ['callback', 'webhook', 'settlement'] as const;
 
 /** `plain`: as its stream is signed. `forged`: with a secret that the forger made up. `bare`: without a signature. */
-export const MANNERS = ['plain', 'forged', 'bare'] as const;
+const MANNERS = ['plain', 'forged', 'bare'] as const;
 
 export type Manner = (typeof MANNERS)[number];
 

@@ -70,7 +70,7 @@ export interface Wire {
   readonly body: string;
 }
 
-export interface SigningKeys {
+interface SigningKeys {
   readonly secret: string;
   readonly integratorId: string;
   /** By the wall clock: receivers refuse a timestamp that is five minutes off, whatever time the sandbox has. */

@@ -20,7 +20,7 @@ const completed = {
   path: ['PENDING', 'SUCCESSFUL'],
 } as const satisfies Script<PaymentStatus>;
 
-export const PAYMENT_ENDINGS = {
+const PAYMENT_ENDINGS = {
   completed,
   failed: { story: 'the payment fails', path: ['PENDING', 'FAILED'] },
   cancelled: { story: 'the customer cancels', path: ['PENDING', 'CANCELLED'] },
@@ -109,7 +109,7 @@ interface Payment {
   readonly callbackUrl?: string | undefined;
 }
 
-export const DEPOSIT_EVENT = 'transaction.deposit.status.updated';
+const DEPOSIT_EVENT = 'transaction.deposit.status.updated';
 export const PAYMENT_CONFIRMED_EVENT = 'payment.confirmed';
 
 /** The integrator's own wallet: requests name none, or one of its parts. */

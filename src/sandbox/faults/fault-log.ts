@@ -17,7 +17,7 @@ export const FAULT_KINDS = [
 ] as const;
 
 /** One injected fault, and the truth about it: whether the request was executed. */
-export interface Injection {
+interface Injection {
   readonly id: number;
   readonly ruleId: number;
   readonly at: string;

@@ -8,7 +8,7 @@ type BodyOf<N extends OperationName> = (typeof operations)[N] extends { readonly
   : undefined;
 
 /** A request that was let in: its body as the contract reads it, its path parameter where it has one. */
-export interface Call<N extends OperationName> {
+interface Call<N extends OperationName> {
   readonly body: BodyOf<N>;
   readonly param: string;
 }

@@ -1,6 +1,6 @@
 import type { Vocabulary } from '../settings.js';
 
-export type RefusalReason = 'transaction-failed' | 'insufficient-funds';
+type RefusalReason = 'transaction-failed' | 'insufficient-funds';
 
 /** How one transaction goes. */
 export interface Script<S extends string = string> {

@@ -134,7 +134,7 @@ function resultOf({ rows, rowCount }: { rows: unknown[]; rowCount: number | null
 /** However busy the database is: a caller must get an answer. */
 const MOST_MS = 30_000;
 
-export interface Patience {
+interface Patience {
   /**
    * Does it again for as long as it may help.
    *
@@ -178,7 +178,7 @@ function createPatience(giveUpAfterMs: number): Patience {
   };
 }
 
-export interface Slots {
+interface Slots {
   /** Runs when one of the slots is free: first come, first served. */
   within<Result>(work: () => Promise<Result>): Promise<Result>;
 }

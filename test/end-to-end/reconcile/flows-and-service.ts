@@ -132,6 +132,6 @@ function isExcused(flow: FlowFact, standing: Standing, word: string | undefined,
   );
 }
 
-export function violations(invariant: string, found: readonly string[]): readonly Violation[] {
+function violations(invariant: string, found: readonly string[]): readonly Violation[] {
   return found.map((what) => ({ invariant, what }));
 }

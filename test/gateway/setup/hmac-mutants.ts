@@ -4,7 +4,7 @@ import type { Random } from '../../harness/random.js';
 import type { Mutant } from './signature-mutants.js';
 
 /** The profiles whose header is `sha256=<hex>`, by the sandbox's names: it is the sender. */
-export const HMAC_HEADERS = { 'raw-hmac': 'x-webhook-signature', kotani: 'x-kotani-signature' } as const;
+const HMAC_HEADERS = { 'raw-hmac': 'x-webhook-signature', kotani: 'x-kotani-signature' } as const;
 export type HmacProfile = keyof typeof HMAC_HEADERS;
 
 const HEX = '0123456789abcdef';

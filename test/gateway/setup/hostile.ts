@@ -11,7 +11,7 @@ import { settlement } from '../../harness/inputs.js';
 
 const PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 const LIMIT = 65_536;
-export const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
+const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
 export interface Sender {
   /** A signed settlement as any other. @returns the status, and how long the answer took */

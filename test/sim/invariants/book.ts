@@ -2,7 +2,7 @@ import type { StartedByDriver } from '../driver/driver.js';
 import type { SimSandbox } from '../world/sandbox.js';
 
 /** One committed entry of the service: this operation was executed once more for this reference. */
-export interface Executed {
+interface Executed {
   readonly operation: string;
   readonly reference: string;
   readonly amount: string;
@@ -16,7 +16,7 @@ export interface Entry {
 }
 
 /** `none`: no record. `owed`: it failed, and the service keeps money of somebody. */
-export type Standing = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';
+type Standing = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';
 
 /** What the service's own rows say, read without any code of the product. */
 export interface Book {
@@ -99,7 +99,7 @@ export function createBook(sandbox: SimSandbox): Book {
 }
 
 /** What the service has collected for a reference and neither passed on nor given back, in millionths of any currency. */
-export function heldOf(entries: readonly Entry[], reference: string): bigint {
+function heldOf(entries: readonly Entry[], reference: string): bigint {
   return entries
     .filter((entry) => entry.reference === reference)
     .flatMap(({ postings }) => postings)

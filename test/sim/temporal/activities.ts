@@ -4,7 +4,7 @@ import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { safeFailures } from '../../../src/temporal/safe-failure.js';
 import type { Chance } from '../core/chance.js';
 import type { Process } from '../core/process.js';
-import type { Planned, Timeline } from '../core/timeline.js';
+import type { Timeline } from '../core/timeline.js';
 import type { Trace } from '../core/trace.js';
 import { fromPayload, toFailure, toPayload, type Failure } from './payloads.js';
 import { isOpen, type ActivityTask, type Job } from './run.js';
@@ -21,7 +21,7 @@ export interface ActivityWorker {
 export type ActivityOutcome = { readonly result: unknown } | { readonly failure: Failure };
 
 /** How the answer of one try reaches the server. */
-export type CompletionFault = 'none' | 'lost' | 'twice' | 'late';
+type CompletionFault = 'none' | 'lost' | 'twice' | 'late';
 
 export interface ActivityDeps {
   readonly timeline: Timeline;
@@ -219,7 +219,7 @@ export function createActivityServer(deps: ActivityDeps) {
   };
 }
 
-export const WAIT_CANCELLATION = 1;
+const WAIT_CANCELLATION = 1;
 const SAFE = safeFailures({} as never).inbound as Required<ActivityInboundCallsInterceptor>;
 const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
 
@@ -261,5 +261,3 @@ const infoOf = (task: ActivityTask) => ({
   taskQueue: task.queue,
   heartbeatDetails: undefined,
 });
-
-export type PlannedClock = Planned;

@@ -14,14 +14,13 @@ import {
   RetryState,
   TerminatedFailure,
 } from '@temporalio/common';
-import type { CallFault } from '../core/process.js';
 import { fromFailure, fromPayload, toPayload, type Failure } from './payloads.js';
 import { eventsOf } from './history.js';
 import { isOpen, type Run } from './run.js';
 import type { TemporalServer } from './server.js';
 
 /** A call from one process to Temporal. */
-export type Ask = <T>(label: string, work: () => T | Promise<T>) => Promise<T>;
+type Ask = <T>(label: string, work: () => T | Promise<T>) => Promise<T>;
 
 export interface ClientDeps {
   readonly server: TemporalServer;
@@ -212,5 +211,3 @@ export function unavailable(): Error {
   const cause = Object.assign(new Error('14 UNAVAILABLE: simulated'), { code: 14, details: 'simulated', metadata: {} });
   return new ServiceError('Temporal is away', { cause });
 }
-
-export type { CallFault };

@@ -13,7 +13,7 @@ export interface WorkflowVm {
   dispose(): Promise<void>;
 }
 
-export interface WorkflowInfo {
+interface WorkflowInfo {
   readonly workflowId: string;
   readonly runId: string;
   readonly workflowType: string;

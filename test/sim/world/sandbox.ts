@@ -18,7 +18,7 @@ export interface SimSandbox {
   readonly writes: number;
 }
 
-export interface ServiceAnswer {
+interface ServiceAnswer {
   readonly httpStatus: number;
   readonly text: string;
   readonly headers: Readonly<Record<string, string>>;
