@@ -1,13 +1,10 @@
 import { z } from 'zod';
-
-export const TOKEN_ROLES = ['flows', 'operator', 'admin'] as const;
-/** `flows`: starts, lists, shows, waits, approves, cancels. `operator`: also resolves and replays. `admin`: all. */
-export type TokenRole = (typeof TOKEN_ROLES)[number];
+import { ROLES, type Role } from '../protocol/permissions.js';
 
 /** Who may call the gateway. `name` is what the records show as the actor. */
 export interface GatewayToken {
   readonly name: string;
-  readonly role: TokenRole;
+  readonly role: Role;
   readonly secret: string;
 }
 
@@ -20,9 +17,8 @@ const SECRET = /^[A-Za-z0-9._~+/=-]{8,512}$/;
 const token = (entry: string): GatewayToken | string => {
   const [name = '', role = '', ...rest] = entry.split(':');
   const secret = rest.join(':');
-  const known = TOKEN_ROLES.find((candidate) => candidate === role);
-  if (!NAME.test(name) || known === undefined)
-    return `must be name:role:secret with a role of ${TOKEN_ROLES.join(', ')}`;
+  const known = ROLES.find((candidate) => candidate === role);
+  if (!NAME.test(name) || known === undefined) return `must be name:role:secret with a role of ${ROLES.join(', ')}`;
   if (!SECRET.test(secret)) return 'needs a secret of 8 to 512 characters, letters, digits and . _ ~ + / = -';
   return { name, role: known, secret };
 };

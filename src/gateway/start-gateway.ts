@@ -23,6 +23,7 @@ import { addEventRoutes } from './ops/events.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { createFlowWatch } from './flows/flow-watch.js';
 import { addFlowRoutes } from './flows/routes.js';
+import { addWhoAmIRoute } from './ops/whoami.js';
 import { addHealthRoutes } from './ops/health.js';
 import { collectFlowStats } from './ops/flow-stats.js';
 import { keepFresh, createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
@@ -233,6 +234,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   addEventRoutes(server, { store, tokens, reader, dispatcher, logger });
   addCallbackRoutes(server, { tokens, reader, logger, callbacks: createCallbackHandles(client, taskQueue) });
   addCodecRoutes(server, { codec: options.codec, tokens, settings, uiOrigin: options.uiOrigin });
+  addWhoAmIRoute(server, { tokens });
   addHealthRoutes(server, { store, client, monotonicMs });
   addMetricsRoute(server, { metrics, tokens });
   addReferenceRoutes(server, { publicUrl: settings.publicUrl, routes });

@@ -1,4 +1,5 @@
 import type { FlowView, Rejection } from './messages.js';
+import type { Permission, Role } from './permissions.js';
 import type { FlowKind, FlowState, ParkReason } from './vocabulary.js';
 import type { CallbackFailure, CallbackState } from './callbacks.js';
 import type { InboxRow, InboxState } from './events.js';
@@ -52,6 +53,13 @@ export interface Replay {
   /** What it does, as a sentence. */
   readonly would: string;
   readonly flowState: FlowState | null;
+}
+
+/** Who a token is of. */
+export interface WhoAmI {
+  readonly name: string;
+  readonly role: Role;
+  readonly may: readonly Permission[];
 }
 
 /** A card in the memory of one gateway, for a minute. */

@@ -98,7 +98,7 @@ export function addCardRoutes(
       operationId: 'keepCard',
       tag: 'cards',
       summary: 'Keeps a card in memory for a minute, behind a token that is used once.',
-      role: 'flows',
+      permission: 'start',
       body: {
         schema: { CardBody },
         required: true,
@@ -106,7 +106,7 @@ export function addCardRoutes(
       },
       answers: { 201: { says: 'The token.', schema: { CardToken } } },
     },
-    ({ reply, actor, body: { card } }) => {
+    ({ reply, caller: { name: actor }, body: { card } }) => {
       void reply.code(201);
       return deps.cards.keep(card, actor);
     },

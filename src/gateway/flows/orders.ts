@@ -44,7 +44,6 @@ const RefundInvoiceBody = z.strictObject({ invoice: z.string().min(1).max(4_000)
 const order = {
   method: 'POST',
   tag: 'flows',
-  role: 'flows',
   params: FlowParams,
   answers: { 200: { says: 'The flow.', schema: { Flow } } },
 } as const;
@@ -59,12 +58,13 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       ...order,
       path: '/flows/:kind/:reference/cancel',
       operationId: 'cancelFlow',
+      permission: 'cancel',
       summary: 'Cancels a flow; refused once money may have moved.',
       body: { schema: { CancelBody }, required: false, example: { note: 'ordered twice' } },
       refusals: { 409: 'Money may have moved already.' },
     },
     // Cancelling a cancelled flow is no error.
-    ({ params, actor, body: { note: why } }) =>
+    ({ params, caller: { name: actor }, body: { note: why } }) =>
       give(
         deps,
         addressOf(params),
@@ -79,11 +79,12 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       ...order,
       path: '/flows/:kind/:reference/approve-quote',
       operationId: 'approveQuote',
+      permission: 'approve-quote',
       summary: 'Lets a flow that waits for the approval of its quote go on.',
       body: { schema: { CancelBody }, required: false },
       refusals: { 409: 'It does not wait for that.' },
     },
-    ({ params, actor, body: { note: why } }) =>
+    ({ params, caller: { name: actor }, body: { note: why } }) =>
       give(deps, addressOf(params), {
         update: UPDATES.approveQuote,
         order: { actor, ...(why === undefined ? {} : { note: why }) },
@@ -96,6 +97,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       ...order,
       path: '/flows/:kind/:reference/pay',
       operationId: 'payFlow',
+      permission: 'pay',
       summary: 'Pays the invoice of an invoice-payment that waits for it.',
       body: {
         schema: { PayBody },
@@ -105,7 +107,8 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       refusals: { 409: 'It does not wait for that.' },
     },
     // Once: the same order again finds the first one. What is in it is checked by the flow, by the rules of its kind.
-    ({ params, actor, body }) => give(deps, addressOf(params), { update: UPDATES.pay, order: { actor, ...body } }),
+    ({ params, caller: { name: actor }, body }) =>
+      give(deps, addressOf(params), { update: UPDATES.pay, order: { actor, ...body } }),
   );
   addRoute(
     server,
@@ -114,11 +117,12 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       ...order,
       path: '/flows/:kind/:reference/refund-invoice',
       operationId: 'provideRefundInvoice',
+      permission: 'give-refund-invoice',
       summary: 'Gives the Lightning invoice that a refund of an offramp goes to.',
       body: { schema: { RefundInvoiceBody }, required: true, example: { invoice: 'lnbc…' } },
       refusals: { 409: 'It does not wait for that.' },
     },
-    ({ params, actor, body: { invoice } }) =>
+    ({ params, caller: { name: actor }, body: { invoice } }) =>
       give(deps, addressOf(params), { update: UPDATES.provideRefundInvoice, order: { actor, invoice } }),
   );
   addRoute(
@@ -129,7 +133,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       path: '/flows/:kind/:reference/resolve',
       operationId: 'resolveFlow',
       summary: 'Decides a parked flow by one of the actions that it lists.',
-      role: 'operator',
+      permission: 'resolve',
       body: {
         schema: { ResolveBody },
         required: true,
@@ -137,7 +141,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       },
       refusals: { 409: 'The action is not legal now.' },
     },
-    ({ params, actor, body: { eventId, until, ...rest } }) =>
+    ({ params, caller: { name: actor }, body: { eventId, until, ...rest } }) =>
       resolveFlow(deps, addressOf(params), {
         ...rest,
         actor,

@@ -27,7 +27,7 @@ const FlowAnswers = z.object({
 
 const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
 
-const read = { method: 'GET', tag: 'flows', role: 'flows' } as const;
+const read = { method: 'GET', tag: 'flows', permission: 'view' } as const;
 const shown = { 200: { says: 'The flow.', schema: { Flow } } } as const;
 
 /** `/flows`: start, list, show, wait, the service's answers, and orders. */
@@ -83,6 +83,7 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
     tokens,
     {
       ...read,
+      permission: 'read-service',
       params: FlowParams,
       path: '/flows/:kind/:reference/answers',
       operationId: 'showAnswers',

@@ -26,7 +26,7 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
         operationId: `start${pascal(kind)}`,
         tag: 'flows',
         summary: `Starts a flow of the kind ${kind}, or finds the one that its reference has.`,
-        role: 'flows',
+        permission: 'start',
         body: { required: true, described: () => describedInput(kind) },
         answers: {
           200: { says: 'The very same request started it before.', schema: { Flow } },
@@ -34,7 +34,7 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
         },
         refusals: { 409: 'The reference has another request.' },
       },
-      async ({ reply, body, actor: owner }) => {
+      async ({ reply, body, caller: { name: owner } }) => {
         const start = (taken: unknown) => startOrFind(deps, kind, taken, reply);
         const input = withTimeScale(deps, body);
         const { view } = await (kind === 'card-deposit'
@@ -44,8 +44,8 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       },
     );
   }
-  const onRequest = async (request: FastifyRequest) => void deps.tokens.require(request, 'flows');
-  server.post('/flows/:kind', { onRequest }, () => {
+  const onRequest = async (request: FastifyRequest) => void (await deps.tokens.require(request, 'start'));
+  server.post('/flows/:kind', { onRequest, config: { permission: 'start' } }, () => {
     throw new Refusal(404, NO_SUCH_KIND);
   });
 }

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Live } from '../../config/secret-files.js';
-import { type GatewayToken, TOKEN_ROLES, type TokenRole } from '../../config/gateway-tokens.js';
+import type { GatewayToken } from '../../config/gateway-tokens.js';
+import { mayActAs, type Permission, PERMISSIONS, type Role } from '../../protocol/permissions.js';
 import { createPlaces, whenAnswered } from './places.js';
 import { networkOf, type RateLimit } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
@@ -9,11 +10,8 @@ import { Refusal, TokenRefusal } from './refusal.js';
 /** Who calls: the token's name is the actor of every order. */
 export interface Caller {
   readonly name: string;
-  readonly role: TokenRole;
+  readonly role: Role;
 }
-
-/** Each role may do what the roles before it may. */
-const rank = (role: TokenRole): number => TOKEN_ROLES.indexOf(role);
 
 export interface TokenCheck {
   /**
@@ -21,7 +19,7 @@ export interface TokenCheck {
    * @throws TokenRefusal without a token that we know, Refusal 403 where its role does not suffice, 429 where it comes too
    * often or has too much open
    */
-  require(request: FastifyRequest, role: TokenRole, besides?: readonly GatewayToken[]): Caller;
+  require(request: FastifyRequest, permission: Permission, besides?: readonly GatewayToken[]): Promise<Caller>;
 }
 
 /** What one token may have open at one time; four times as much for all tokens together. The first that fits counts. */
@@ -58,7 +56,7 @@ export function createTokenCheck(
     places: createPlaces({ what, most: most * 4, mostEach: most }),
   }));
   return {
-    require(request, role, besides = []) {
+    async require(request, permission, besides = []) {
       const given = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(request.headers.authorization ?? '')?.[1];
       // Every token is compared, so that the time says nothing about which one it was.
       const among = (known: readonly GatewayToken[]) =>
@@ -68,9 +66,6 @@ export function createTokenCheck(
         ofGuesses.take(networkOf(request.ip));
         throw new TokenRefusal(given === undefined ? 'no-token' : 'unknown-token');
       }
-      if (rank(token.role) < rank(role)) {
-        throw new Refusal(403, `This needs a token of the role ${role}; ${token.name} has the role ${token.role}.`);
-      }
       if (!counted.has(request)) {
         counted.add(request);
         ofToken.take(token.name);
@@ -78,6 +73,10 @@ export function createTokenCheck(
         const path = request.routeOptions.url ?? '';
         const kind = open.find(({ fits }) => fits(method, path));
         if (kind !== undefined) whenAnswered(request, kind.places.take(token.name));
+      }
+      const { role } = PERMISSIONS[permission];
+      if (!mayActAs(token.role, role)) {
+        throw new Refusal(403, `This needs a token of the role ${role}; ${token.name} has the role ${token.role}.`);
       }
       return { name: token.name, role: token.role };
     },

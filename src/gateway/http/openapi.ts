@@ -1,6 +1,6 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
-import type { TokenRole } from '../../config/gateway-tokens.js';
+import { type Permission, PERMISSIONS, type Role } from '../../protocol/permissions.js';
 
 type Schema = OpenAPIV3_1.SchemaObject;
 
@@ -27,8 +27,8 @@ export interface Route<
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** Least role of the token; null if none is needed. */
-  readonly role: TokenRole | null;
+  /** What the token must allow; null if none is needed. */
+  readonly permission: Permission | null;
   /** Of the path. What does not fit is not found. */
   readonly params?: Params;
   readonly query?: Query;
@@ -61,8 +61,9 @@ export const TAGS = {
 } as const;
 type Tag = keyof typeof TAGS;
 
-const ROLES: Readonly<Record<TokenRole, string>> = {
-  flows: 'Needs a gateway token.',
+const NEEDS: Readonly<Record<Role, string>> = {
+  viewer: 'Needs a gateway token.',
+  flows: 'Needs a gateway token of the role flows, operator or admin.',
   operator: 'Needs a gateway token of the role operator or admin.',
   admin: 'Needs a gateway token of the role admin.',
 };
@@ -75,16 +76,18 @@ export const json = (schema: string, example?: unknown) => ({
 
 /** The route as the document shows it. Every path may be refused besides, always with the same shape. */
 export function describeRoute(route: AnyRoute): Reference {
-  const { operationId, tag, summary, role, query, answers, refusals = {} } = route;
+  const { operationId, tag, summary, permission, query, answers, refusals = {} } = route;
   const parameters = [...pathParameters(route), ...(query === undefined ? [] : queryParameters(query))];
-  const description = [route.description, role === null ? undefined : ROLES[role]].filter(Boolean).join(' ');
+  const description = [route.description, permission === null ? undefined : NEEDS[PERMISSIONS[permission].role]]
+    .filter(Boolean)
+    .join(' ');
   const body = bodyOf(route);
   const operation = {
     operationId,
     tags: [tag],
     summary,
     ...(description === '' ? {} : { description }),
-    security: role === null ? [] : [{ token: [] }],
+    security: permission === null ? [] : [{ token: [] }],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: body.required, ...json(body.name, body.example) } }),
     responses: {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { TokenRole } from '../../config/gateway-tokens.js';
+import type { Permission } from '../../protocol/permissions.js';
 import type { Caller, TokenCheck } from './bearer-token.js';
 import { NO_SUCH_KIND, parseBody } from './flow-path.js';
 import { bodyOf, bodyOrEmpty } from './json-body.js';
@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Its entry in `/openapi.json`. Absent: the route is for machines that know it (Temporal's UI, Prometheus). */
     reference?: () => Reference;
+    /** What its caller must be allowed. Absent or null: it needs no token. */
+    permission?: Permission | null;
   }
 }
 
@@ -26,8 +28,8 @@ type Json<T> = unknown extends T
 export interface Asked<Params extends z.ZodObject, Query extends z.ZodType, Body extends z.ZodType> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Name of the caller's token: who gives an order. */
-  readonly actor: string;
+  /** Who gives an order: `name` is what is recorded. */
+  readonly caller: Caller;
   readonly params: z.output<Params>;
   readonly query: z.output<Query>;
   /** An empty object if it is optional and was not sent. */
@@ -36,8 +38,8 @@ export interface Asked<Params extends z.ZodObject, Query extends z.ZodType, Body
 
 /** Path, method and document entry of a route that checks its callers and bodies by itself. */
 export function routeOptions<Body extends z.ZodType>(route: Route<z.ZodObject, z.ZodType, Body>) {
-  const { method, path: url } = route;
-  return { method, url, config: { reference: () => describeRoute(route as AnyRoute) } };
+  const { method, path: url, permission } = route;
+  return { method, url, config: { permission, reference: () => describeRoute(route as AnyRoute) } };
 }
 
 /** Adds a route whose token is checked before its body is read. The status is 200 unless the handler sets another one. */
@@ -49,7 +51,7 @@ export function addRoute<
 >(
   server: FastifyInstance,
   tokens: TokenCheck,
-  route: Route<Params, Query, Body, Answer> & { readonly role: TokenRole },
+  route: Route<Params, Query, Body, Answer> & { readonly permission: Permission },
   handle: (asked: Asked<Params, Query, Body>) => Json<z.output<Answer>> | Promise<Json<z.output<Answer>>>,
 ): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
@@ -59,12 +61,12 @@ export function addRoute<
     body?.required === true ? bodyOf(request).value : bodyOrEmpty(request);
   server.route({
     ...routeOptions(route),
-    onRequest: async (request) => void callers.set(request, tokens.require(request, route.role)),
+    onRequest: async (request) => void callers.set(request, await tokens.require(request, route.permission)),
     handler: async (request, reply) =>
       handle({
         request,
         reply,
-        actor: callers.get(request)?.name ?? '',
+        caller: callers.get(request) as Caller,
         params: params === undefined ? {} : paramsOf(params, request),
         query: query === undefined ? undefined : parseBody(query, request.query, 'The query'),
         body: bodySchema === undefined ? given(request) : parseBody(bodySchema, given(request)),

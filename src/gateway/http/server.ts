@@ -7,6 +7,7 @@ import { type ConnectionLimits, KEEP_ALIVE_MS, limitConnections } from './connec
 import { followAnswers } from './places.js';
 import { takeJsonBodies } from './json-body.js';
 import type { Reference } from './openapi.js';
+import type { Permission } from '../../protocol/permissions.js';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
 const HEADER_LIMIT_BYTES = 8 * 1_024;
@@ -165,6 +166,7 @@ export interface AddedRoute {
   /** With `:parameters`. */
   readonly url: string;
   readonly reference: (() => Reference) | undefined;
+  readonly permission: Permission | null;
 }
 
 /**
@@ -184,7 +186,9 @@ export function listRoutes(server: FastifyInstance): readonly AddedRoute[] {
   server.addHook('onRoute', ({ method, url, config }) => {
     const methods = Array.isArray(method) ? method : [method];
     for (const one of methods)
-      if (one !== 'HEAD' && one !== 'OPTIONS') routes.push({ method: one, url, reference: config?.reference });
+      if (one !== 'HEAD' && one !== 'OPTIONS') {
+        routes.push({ method: one, url, reference: config?.reference, permission: config?.permission ?? null });
+      }
   });
   return routes;
 }

@@ -48,7 +48,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       ...about,
       method: 'POST',
       tag: 'inbound',
-      role: null,
+      permission: null,
       params: FlowParams,
       body: { schema: { AnyEvent }, required: true, ...(example === undefined ? {} : { example }) },
       answers: { 200: { says: 'Stored, or known already.', schema: { Received } } },

@@ -73,7 +73,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       operationId: 'listCallbacks',
       tag: 'callbacks',
       summary: 'Lists flows whose callbacks could not be delivered, or are being delivered.',
-      role: 'flows',
+      permission: 'view',
       query: ListQuery,
       answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList } } },
     },
@@ -89,7 +89,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       operationId: 'showCallbacks',
       tag: 'callbacks',
       summary: 'Shows how far the callbacks of a flow got.',
-      role: 'flows',
+      permission: 'view',
       answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
     },
     ({ params }) => shown(addressOf(params)),
@@ -104,10 +104,10 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       operationId: 'resendCallback',
       tag: 'callbacks',
       summary: 'Sends the newest change again.',
-      role: 'operator',
+      permission: 'resend-callback',
       answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
     },
-    async ({ params, actor }) => {
+    async ({ params, caller: { name: actor } }) => {
       const address = addressOf(params);
       const { flowId, reference } = address;
       const outcome = await callbacks.resend(flowId, actor);

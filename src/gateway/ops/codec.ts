@@ -38,7 +38,7 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
 
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     allowUi(request, reply);
-    if (!(deps.settings.development && fromUi(request))) deps.tokens.require(request, 'operator');
+    if (!(deps.settings.development && fromUi(request))) await deps.tokens.require(request, 'codec');
   };
 
   const operations = {
@@ -57,7 +57,8 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
       }
       return reply.code(204).send();
     });
-    server.post(`/codec/${name}`, { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit }, async (request) => {
+    const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit, config: { permission: 'codec' } } as const;
+    server.post(`/codec/${name}`, options, async (request) => {
       const payloads = payloadsOf(parseBody(PayloadsJson, bodyOf(request).value));
       return payloadsJson(await operation(payloads));
     });

@@ -105,7 +105,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
   const lists = {
     method: 'GET',
     tag: 'events',
-    role: 'flows',
+    permission: 'view',
     query: PageQuery,
     answers: { 200: { says: 'Events, without their bodies.', schema: { EventList } } },
   } as const;
@@ -138,7 +138,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
       operationId: 'showEvent',
       tag: 'events',
       summary: 'Shows an event with its body, which may hold personal data.',
-      role: 'operator',
+      permission: 'read-event',
       answers: { 200: { says: 'The event.', schema: { Event } } },
     },
     async ({ params }) => eventJson(await eventOf(params.id), { withBody: true }),
@@ -153,11 +153,11 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
       operationId: 'replayEvent',
       tag: 'events',
       summary: 'Delivers an event anew; `trust` vouches for it; `dryRun` only says what would happen.',
-      role: 'operator',
+      permission: 'replay-event',
       body: { schema: { ReplayBody }, required: false, example: { dryRun: true } },
       answers: { 200: { says: 'What happened, or would.', schema: { Replay } } },
     },
-    async ({ params, actor, body: { trust, dryRun, flowId: given } }) => {
+    async ({ params, caller: { name: actor }, body: { trust, dryRun, flowId: given } }) => {
       const row = await eventOf(params.id);
       if (row.body === undefined) throw new Refusal(409, whyNoBody(row));
       const flowId = flowOfEvent(row, given);

@@ -32,7 +32,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
       operationId: 'health',
       tag: 'operations',
       summary: 'The process answers.',
-      role: null,
+      permission: null,
       answers: { 200: { says: 'It does.', schema: { Health } } },
     }),
     handler: async () => ({ status: 'ok' }),
@@ -48,7 +48,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
       operationId: 'intakeReadiness',
       tag: 'operations',
       summary: 'Events can be stored durably, whether or not Temporal can be reached.',
-      role: null,
+      permission: null,
       answers: {
         200: { says: 'They can.', schema: { Intake } },
         503: { says: 'They cannot.', schema: { Intake } },
@@ -76,7 +76,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
         operationId,
         tag: 'operations',
         summary,
-        role: null,
+        permission: null,
         answers: {
           200: { says: 'Both.', schema: { Readiness } },
           503: { says: 'One of them not.', schema: { Readiness } },

@@ -189,8 +189,8 @@ export function addMetricsRoute(
   server: FastifyInstance,
   deps: { readonly metrics: Metrics; readonly tokens: TokenCheck },
 ) {
-  server.get('/metrics', async (request, reply) => {
-    deps.tokens.require(request, 'flows');
+  server.get('/metrics', { config: { permission: 'read-metrics' } }, async (request, reply) => {
+    await deps.tokens.require(request, 'read-metrics');
     const { type, text } = await deps.metrics.print();
     return reply.header('content-type', type).send(text);
   });

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operations, operationNames, type MoneyOperationName, type OperationName } from '../../contract/index.js';
 import type { Effect, Operation } from '../../contract/operation.js';
-import type { TokenRole, GatewayToken } from '../../config/gateway-tokens.js';
+import type { GatewayToken } from '../../config/gateway-tokens.js';
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../config/settings.js';
 import type { Settings } from '../../config/settings-shape.js';
+import type { Permission } from '../../protocol/permissions.js';
 import { withCardTaken } from '../cards/take-card.js';
 import type { Caller } from '../http/bearer-token.js';
 import { bodyOf } from '../http/json-body.js';
@@ -18,13 +19,12 @@ import { payInvoice } from './pay-invoice.js';
 import { quoteThrough } from './quotes.js';
 import { sendMoney, sentReference, withReference } from './send-money.js';
 
-/** Account operations make accounts, keys and secrets. */
-const ROLES: Readonly<Record<Effect, TokenRole>> = {
-  read: 'flows',
-  quote: 'flows',
-  money: 'flows',
-  report: 'flows',
-  account: 'admin',
+const PERMISSION_FOR: Readonly<Record<Effect, Permission>> = {
+  read: 'read-service',
+  quote: 'start',
+  money: 'start',
+  report: 'start',
+  account: 'account',
 };
 
 type Handle = (request: FastifyRequest, reply: FastifyReply, caller: Caller) => Promise<FastifyReply>;
@@ -39,15 +39,16 @@ export function addProxyRoutes(server: FastifyInstance, deps: ProxyDeps): void {
     if (operation.effect === 'report') continue;
     const handle = handlerOf(deps, name, operation);
     const callers = new WeakMap<FastifyRequest, Caller>();
+    const permission = PERMISSION_FOR[operation.effect];
     server.route({
       method: operation.method,
       // A HEAD would make an API key, too.
       exposeHeadRoute: false,
       url: operation.path.replace(/\{(\w+)\}/, ':$1'),
-      config: { reference: () => describeThroughGateway(operation) },
+      config: { permission, reference: () => describeThroughGateway(operation) },
       // Before its body is read.
       onRequest: async (request) => {
-        callers.set(request, await authenticate(deps, request, ROLES[operation.effect]));
+        callers.set(request, await authenticate(deps, request, permission));
       },
       handler: (request, reply) => handle(request, reply, callers.get(request) as Caller),
     });
@@ -130,8 +131,8 @@ type Deps = Pick<ProxyDeps, 'tokens' | 'service' | 'settings'>;
  * A gateway token, or the service token that an existing integration sends already: it may do what the role `flows` may.
  * @throws Refusal 401, 403, 429
  */
-async function authenticate(deps: Deps, request: FastifyRequest, role: TokenRole): Promise<Caller> {
-  return deps.tokens.require(request, role, await serviceTokens(deps));
+async function authenticate(deps: Deps, request: FastifyRequest, permission: Permission): Promise<Caller> {
+  return deps.tokens.require(request, permission, await serviceTokens(deps));
 }
 
 async function serviceTokens({ service, settings }: Deps): Promise<readonly GatewayToken[]> {

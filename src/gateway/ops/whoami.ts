@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { WhoAmI } from '../../protocol/gateway-json.js';
+import { permissionsOf, ROLES } from '../../protocol/permissions.js';
+import type { TokenCheck } from '../http/bearer-token.js';
+import type { MembersOf } from '../http/openapi.js';
+import { addRoute } from '../http/route.js';
+
+const Caller = z.object({
+  name: z.string().meta({ description: 'As the records name who called.' }),
+  role: z.enum(ROLES),
+  may: z.array(z.string()).meta({ description: 'Lines of the table of permissions, docs/access.md.' }),
+} satisfies MembersOf<WhoAmI>);
+
+/** `GET /whoami`: who a token is of, and what it allows, so that nothing else is offered. */
+export function addWhoAmIRoute(server: FastifyInstance, { tokens }: { readonly tokens: TokenCheck }): void {
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'GET',
+      path: '/whoami',
+      operationId: 'whoAmI',
+      tag: 'operations',
+      summary: 'Who the token is of, and what it allows.',
+      permission: 'view',
+      answers: { 200: { says: 'The caller.', schema: { Caller } } },
+    },
+    ({ caller: { name, role } }) => ({ name, role, may: permissionsOf(role) }),
+  );
+}

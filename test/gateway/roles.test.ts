@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { mayActAs, permissionsOf, PERMISSIONS, ROLES, type Role } from '../../src/protocol/permissions.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+
+const secretOf = (role: Role) => `secret-of-the-${role}-0123456789`;
+const GATEWAY_TOKENS = ROLES.map((role) => `a-${role}:${role}:${secretOf(role)}`).join(',');
+
+describe('what a role may', () => {
+  let tested: GatewayUnderTest;
+  beforeAll(async () => {
+    // No flow exists, and no Temporal is needed to refuse.
+    tested = await gatewayUnderTest({ env: { GATEWAY_TOKENS }, temporalAddress: '127.0.0.1:1' });
+  });
+  afterAll(() => tested.close());
+
+  const statusOf = async (method: string, url: string, role: Role) => {
+    const path = url.replace(':kind', 'onramp').replace(':reference', 'none').replace(':id', 'none');
+    const answer = await fetch(tested.url + path, {
+      method,
+      headers: { authorization: `Bearer ${secretOf(role)}`, 'content-type': 'application/json' },
+      ...(method === 'POST' ? { body: 'no JSON' } : {}),
+      signal: AbortSignal.timeout(30_000),
+    });
+    await answer.body?.cancel();
+    return answer.status;
+  };
+
+  it('is what the table says, at every route that needs a token', async () => {
+    const guarded = tested.gateway.routes.filter(({ permission }) => permission !== null);
+    expect(guarded.length).toBeGreaterThan(25);
+    const wrong: string[] = [];
+    for (const { method, url, permission } of guarded) {
+      const needed = PERMISSIONS[permission as keyof typeof PERMISSIONS].role;
+      const below = ROLES.filter((role) => !mayActAs(role, needed));
+      for (const role of below) {
+        const status = await statusOf(method, url, role);
+        if (status !== 403) wrong.push(`${method} ${url}: ${status} for ${role}`);
+      }
+      // A read of Temporal would wait for it: what is let in is shown by those that fail before.
+      if (method !== 'POST') continue;
+      const status = await statusOf(method, url, needed);
+      if (status === 401 || status === 403) wrong.push(`${method} ${url}: ${status} for ${needed}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('changes nothing for a viewer, whose token Prometheus may have', async () => {
+    const posts = tested.gateway.routes.filter(({ method, permission }) => method === 'POST' && permission !== null);
+    for (const { url } of posts) expect([url, await statusOf('POST', url, 'viewer')]).toEqual([url, 403]);
+    expect(await statusOf('GET', '/metrics', 'viewer')).toBe(200);
+    expect(permissionsOf('viewer')).toEqual(['view', 'read-metrics']);
+  });
+
+  it('can be asked by whoever has a token', async () => {
+    for (const role of ROLES) {
+      const answer = await fetch(`${tested.url}/whoami`, { headers: { authorization: `Bearer ${secretOf(role)}` } });
+      expect(await answer.json()).toEqual({ name: `a-${role}`, role, may: permissionsOf(role) });
+    }
+    expect((await fetch(`${tested.url}/whoami`)).status).toBe(401);
+  });
+});
