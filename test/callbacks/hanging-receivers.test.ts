@@ -5,7 +5,6 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createCallbackActivities, type ActivityDeps } from '../../activities/index.js';
 import { createCallbackSender } from '../../src/callbacks/index.js';
-import watch from '../kinds/mobile-money-watch.js';
 import { openStack } from '../harness/stack.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -34,12 +33,10 @@ describe('receivers that hang', () => {
       () => bench.close(),
       () => bench.terminateAll().then(() => opened.letGo()),
     );
-    const hanging = Array.from({ length: HANGING }, () => newReference('hangs'));
-    // They wait for payments that nobody has made: all that they do is to report that they wait.
+    const hanging = Array.from({ length: HANGING }, () => newReference('pending'));
+    // Each waits for a decision that does not come: all that it does is to report that it waits.
     const callbackUrl = `${opened.url}/hook`;
-    await Promise.all(
-      hanging.map((code) => bench.startFlow('mobile-money-watch', code, { ...watch.input(code), callbackUrl })),
-    );
+    await Promise.all(hanging.map((kycId) => bench.startFlow('kyc-check', kycId, { kycId, callbackUrl })));
     // One worker opens only so many to one receiver; all others are held back.
     await until('callbacks to hang', () => opened.open() >= 4);
 
