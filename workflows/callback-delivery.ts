@@ -11,7 +11,7 @@ import { UNDELIVERED } from '../src/protocol/vocabulary.js';
 import { isLast, openDelivery, type Delivery, type DeliveryCarried } from './callbacks.js';
 import { CALLBACK_IDLE_MS, UNDELIVERED_KEPT_MS, CALLBACK, CALLBACK_TRIED_FOR_MS, STORE } from './engine/policies.js';
 import { act } from './engine/activities.js';
-import { markAs } from './engine/flow.js';
+import { markAs } from './engine/search-attributes.js';
 import { observed } from './engine/waits.js';
 import type { CallbackOrder, CallbackReport, CallbackFailure, Notification } from '../src/protocol/callbacks.js';
 

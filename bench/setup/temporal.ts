@@ -1,4 +1,4 @@
-import { STATE_ATTRIBUTE } from '../../src/protocol/vocabulary.js';
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
 import { findServerExecutable } from '../../src/dev-server/find-server.js';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export async function startTemporal(folder: string, log: (line: string) => void)
     port: 0,
     uiPort: false,
     dbFile: join(folder, 'temporal.db'),
-    searchAttributes: { [STATE_ATTRIBUTE]: 'Keyword' },
+    searchAttributes: SEARCH_ATTRIBUTES,
     log,
   });
 }

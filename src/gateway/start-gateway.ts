@@ -25,7 +25,7 @@ import { createFlowWatch } from './flows/flow-watch.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { addWhoAmIRoute } from './ops/whoami.js';
 import { addHealthRoutes } from './ops/health.js';
-import { collectFlowStats } from './ops/flow-stats.js';
+import { createFlowStats } from './ops/flow-stats.js';
 import { keepFresh, createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
 import { addReferenceRoutes } from './reference/routes.js';
 import { createTokenCheck } from './http/bearer-token.js';
@@ -51,10 +51,10 @@ import type { ServiceAccess } from './proxy/deps.js';
 import { addProxyRoutes } from './proxy/routes.js';
 import { createDrain } from './dispatch/drain.js';
 
-/** Counting the flows asks Temporal some eighty questions. */
-const CENSUS_FRESH_MS = 15_000;
+/** What the flows were counted to be is read from the store so often at most. */
+const STATS_READ_EVERY_MS = 5_000;
 /** Prometheus gives a scrape ten seconds. */
-const CENSUS_PATIENCE_MS = 5_000;
+const STATS_PATIENCE_MS = 5_000;
 
 /** How long the flows' events stay unsettled after the gateway that asks for them died, and a third of it. */
 const SETTLING_DUTY_MS = 6_000;
@@ -85,8 +85,16 @@ export interface GatewayOptions {
   readonly service?: ServiceAccess;
   /** For tests: how long a card is kept. @default 60,000 */
   readonly cardLifeMs?: number;
-  /** For tests: how often the dispatcher and the settler look by themselves, and how old a row is when it is asked about. */
-  readonly pace?: { readonly dispatchEveryMs?: number; readonly settleEveryMs?: number; readonly settleAgeMs?: number };
+  /**
+   * For tests: how often the dispatcher and the settler look by themselves, how old a row is when it is asked about, and how
+   * often flows are counted at most.
+   */
+  readonly pace?: {
+    readonly dispatchEveryMs?: number;
+    readonly settleEveryMs?: number;
+    readonly settleAgeMs?: number;
+    readonly countEveryMs?: number;
+  };
 }
 
 export interface Gateway {
@@ -117,11 +125,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = createMetrics({
     inbox,
     unreadableFlows: () => unreadable.count(),
-    census: keepFresh({
-      ask: () => collectFlowStats({ client, reader, store, nowMs }),
-      freshMs: CENSUS_FRESH_MS,
-      patienceMs: CENSUS_PATIENCE_MS,
-      nowMs,
+    flowStats: keepFresh({
+      ask: createFlowStats({ client, reader, store, nowMs, timeScale: settings.timeScale, freshMs: pace.countEveryMs }),
+      freshMs: pace.countEveryMs ?? STATS_READ_EVERY_MS,
+      patienceMs: STATS_PATIENCE_MS,
+      monotonicMs,
       failed: (error) => logger.warn({ error: errorForLog(error) }, 'the flows could not be counted for /metrics'),
     }),
   });

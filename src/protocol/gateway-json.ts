@@ -13,9 +13,9 @@ export interface ListedFlow extends Pick<FlowView, 'kind' | 'reference' | 'flowI
   /** Decimal string; null of kinds that move no money, and of flows that another Temporal client started. */
   readonly amount: string | null;
   readonly currency: string | null;
-  /** Of a parked flow: why. Null if its worker did not answer in time, and of every other state. */
+  /** Of a parked flow: why. */
   readonly reason: ParkReason | null;
-  /** Of a parked flow: since when; like `reason`. */
+  /** Of a parked flow: since when. Null if its worker did not answer in time, and of every other state. */
   readonly since: string | null;
 }
 

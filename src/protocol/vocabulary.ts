@@ -50,6 +50,10 @@ export const UPDATES = {
 
 /** Keyword; set when a flow parks and when it ends (a running flow has none). */
 export const STATE_ATTRIBUTE = 'TowlineState';
+/** Keyword; why it is parked, while it is. */
+export const PARK_REASON_ATTRIBUTE = 'TowlineParkReason';
+/** What a namespace must know, name to type, before a flow can run in it. */
+export const SEARCH_ATTRIBUTES = { [STATE_ATTRIBUTE]: 'Keyword', [PARK_REASON_ATTRIBUTE]: 'Keyword' } as const;
 
 /**
  * Why a flow is parked, and what a person may order then. The actions are the legal moves of the flow's state machine:

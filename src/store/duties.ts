@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { turnOf, type SqlConnection } from './sql-connection.js';
+import { text, turnOf, type SqlConnection } from './sql-connection.js';
 
 /** Work that one process at a time does for all that share a store. */
 export interface DutyStore {
@@ -12,6 +12,10 @@ export interface DutyStore {
   take(name: string, ms: number): Promise<boolean>;
   /** Leaves it to the next one that asks, if it is this process's. */
   leave(name: string): Promise<void>;
+  /** Leaves it, and keeps what came of it for all of them. Of a process that has lost the duty meanwhile, nothing is kept. */
+  finish(name: string, result: string): Promise<void>;
+  /** What came of it last; undefined before the first time. */
+  result(name: string): Promise<string | undefined>;
 }
 
 export function createSqlDuties({ db, now }: { readonly db: SqlConnection; readonly now: () => number }): DutyStore {
@@ -26,8 +30,17 @@ export function createSqlDuties({ db, now }: { readonly db: SqlConnection; reado
       return taken?.changes === 1;
     },
     async leave(name) {
-      const sql = `DELETE FROM duties WHERE name = ? AND holder = ?`;
-      await db.write([{ sql, params: [name, holder] }], turnOf.duty(name));
+      const sql = `UPDATE duties SET ends_at = ? WHERE name = ? AND holder = ?`;
+      await db.write([{ sql, params: [now(), name, holder] }], turnOf.duty(name));
+    },
+    async finish(name, result) {
+      const sql = `UPDATE duties SET ends_at = ?, result = ? WHERE name = ? AND holder = ?`;
+      await db.write([{ sql, params: [now(), result, name, holder] }], turnOf.duty(name));
+    },
+    async result(name) {
+      const sql = `SELECT result FROM duties WHERE name = ? AND result IS NOT NULL`;
+      const [found] = await db.read([{ sql, params: [name] }]);
+      return found?.rows[0] === undefined ? undefined : text(found.rows[0], 'result');
     },
   };
 }

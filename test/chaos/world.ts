@@ -14,6 +14,7 @@ import { controlOf, type Control } from '../harness/service.js';
 import { startTestCluster } from '../setup/postgres/test-cluster.js';
 import { openLink, type Link } from './link.js';
 import { towline, type Member } from './processes.js';
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 
 export type Database = 'embedded' | 'postgres';
 
@@ -179,7 +180,7 @@ async function temporalIn(
       dbFile: join(folder, 'temporal.db'),
       port,
       uiPort: false,
-      searchAttributes: { TowlineState: 'Keyword' },
+      searchAttributes: SEARCH_ATTRIBUTES,
       log: () => undefined,
     });
   };

@@ -178,15 +178,15 @@ test('a list says of parked flows why and for how long, of each how much, and ho
     amount: '90',
     currency: 'KES',
   };
-  const silent = { ...parked, flowId: 'offramp/b', reason: null, since: null, amount: null, currency: null };
-  const running = { ...silent, flowId: 'offramp/c', state: 'running' };
+  const silent = { ...parked, flowId: 'offramp/b', since: null, amount: null, currency: null };
+  const running = { ...silent, flowId: 'offramp/c', state: 'running', reason: null };
   gateway.answer(200, { flows: [parked, silent, running], next: 'page-2' });
   const { out } = await run(['list', '--reason', 'no_settlement', '--after', 'page-1'], env);
   expect(gateway.asked.at(-1)?.url).toBe('/flows?limit=50&reason=no_settlement&after=page-1');
   const lines = out.split('\n');
   expect(lines[0]).toMatch(/^flow +state +reason +for +amount +started +ended$/);
   expect(lines[1]).toMatch(/no_settlement +1 d +90 KES +2026-01-01/);
-  expect(lines[2]).toMatch(/unknown: no worker answers/);
+  expect(lines[2]).toMatch(/no_settlement +no worker answers/);
   expect(lines[3]).toMatch(/^offramp\/c +running +2026-01-01/);
   expect(lines[4]).toBe('More: the same command with --after page-2');
 });

@@ -15,7 +15,7 @@ import {
   flowIdOf,
   FLOW_STATES,
   PARK_ACTIONS,
-  STATE_ATTRIBUTE,
+  SEARCH_ATTRIBUTES,
   TASK_QUEUE,
   UPDATES,
 } from '../../src/protocol/vocabulary.js';
@@ -69,7 +69,7 @@ export function presentNames(): Names {
     queries: [...new Set([FLOW_QUERY, ...defined('query')])],
     updates: [...new Set([...Object.values(UPDATES), ...defined('update')])],
     'task queues': QUEUES.map((queue) => taskQueueOf(TASK_QUEUE, queue)),
-    'search attributes': [STATE_ATTRIBUTE],
+    'search attributes': Object.keys(SEARCH_ATTRIBUTES),
     'flow kinds': FLOW_KINDS,
     'flow ids': FLOW_KINDS.map((kind) => flowIdOf(kind, 'a-reference')),
     'flow states': FLOW_STATES,

@@ -6,6 +6,7 @@ import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
 import { clusterUrl, makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { closedPort, run, scratchFolder } from '../cli/run.js';
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 
 const scratch = await scratchFolder();
 const sandbox = await startSandbox({ dbPath: join(scratch, 'sandbox.db'), token: 'canary-service-token' });
@@ -13,7 +14,7 @@ afterAll(() => sandbox.close());
 
 const address = process.env['TEST_TEMPORAL_ADDRESS'] as string;
 const connection = await Connection.connect({ address });
-await ensureSearchAttributes(connection, 'default', { TowlineState: 'Keyword' });
+await ensureSearchAttributes(connection, 'default', SEARCH_ATTRIBUTES);
 await connection.close();
 
 const env = {
@@ -40,7 +41,7 @@ const diagnose = async (more: Record<string, string> = {}, ...args: string[]) =>
 describe('the doctor', () => {
   test('finds nothing wrong where nothing is', async () => {
     const { code, about } = await diagnose();
-    for (const what of ['settings', 'payload keys', 'store', 'Temporal', 'search attribute', 'service', 'clock']) {
+    for (const what of ['settings', 'payload keys', 'store', 'Temporal', 'search attributes', 'service', 'clock']) {
       expect(about(what)).toEqual([expect.objectContaining({ verdict: 'good' })]);
     }
     expect(about('Temporal')[0]?.says).toMatch(/server \d+\.\d+\.\d+, namespace default$/);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keepFresh } from '../../src/gateway/ops/metrics.js';
+import { LISTED_AFTER_MS } from '../../src/gateway/ops/value-in-flight.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
@@ -12,14 +13,16 @@ const AUTH = { authorization: 'Bearer secret-of-prometheus' };
 describe('the metrics', () => {
   let tested: GatewayUnderTest;
   let worker: FlowWorker;
-  let laterMs = 0;
   beforeAll(async () => {
     tested = await gatewayUnderTest({
       // All flows of the namespace are counted, those of other tests as well.
       namespace: newReference('counted'),
       env: { GATEWAY_TOKENS: TOKENS },
-      // Each scrape counts the flows anew.
-      gateway: { nowMs: () => Date.now() + laterMs },
+      gateway: {
+        // Each scrape counts the flows anew, and what is in flight as of now.
+        pace: { countEveryMs: 0 },
+        nowMs: () => Date.now() + LISTED_AFTER_MS,
+      },
     });
     worker = await startFlowWorker(tested);
   });
@@ -29,7 +32,6 @@ describe('the metrics', () => {
   });
 
   const scrape = async (): Promise<string> => {
-    laterMs += 60_000;
     const answer = await fetch(`${tested.url}/metrics`, { headers: AUTH });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=/);
@@ -71,21 +73,37 @@ describe('the metrics', () => {
   });
 
   it('count flows by kind and state, and add up exactly what is in flight', async () => {
-    for (const amount of ['0.1', '0.2']) {
-      const reference = newReference();
+    const references = [newReference(), newReference()] as const;
+    for (const [amount, reference] of [
+      ['0.1', references[0]],
+      ['0.2', references[1]],
+    ] as const) {
       // It stays on its way until it was counted, however long that takes.
       await worker.control('POST', '/scenarios', { reference, ending: 'silent' });
       await tested.post('/flows/bridge-transfer', transferInput(reference, { source_currency: 'LSL', amount }), AUTH);
     }
-    await until(
-      'both to be counted',
-      async () => valueOf(await scrape(), 'towline_value_in_flight{currency="LSL"}') === 0.3,
-    );
+    const list = async (reference: string) =>
+      (await fetch(`${tested.url}/flows?reference=${reference}`, { headers: AUTH })).json() as Promise<{
+        flows: { state: string }[];
+      }>;
+    for (const reference of references) {
+      await until('it to be listed', async () => {
+        return (await list(reference)).flows.length > 0;
+      });
+    }
     const text = await scrape();
+    expect(valueOf(text, 'towline_value_in_flight{currency="LSL"}')).toBe(0.3);
     expect(valueOf(text, 'towline_flows{kind="bridge-transfer",state="running"}')).toBeGreaterThanOrEqual(2);
+    expect(text).toMatch(/^towline_flows_parked_started_before\{age="1d"\} \d+$/m);
     expect(text).toMatch(/^towline_flows_overdue \d+$/m);
     expect(text).toMatch(/^towline_callbacks_undelivered \d+$/m);
     expect(text).toMatch(/^towline_flows_of_unknown_value \d+$/m);
+
+    await tested.post(tested.callbackPath(references[0]), { status: 'COMPLETED' });
+    await until('it to be listed as completed', async () => {
+      return (await list(references[0])).flows[0]?.state === 'completed';
+    });
+    expect(valueOf(await scrape(), 'towline_value_in_flight{currency="LSL"}')).toBe(0.2);
   });
 });
 
@@ -102,7 +120,7 @@ describe('an answer that is kept fresh', () => {
       },
       freshMs: 100,
       patienceMs: 20,
-      nowMs: () => nowMs,
+      monotonicMs: () => nowMs,
       failed: (error) => failures.push(error),
     });
     return { fresh, failures, asked: () => asked, pass: (ms: number) => (nowMs += ms) };
@@ -111,18 +129,15 @@ describe('an answer that is kept fresh', () => {
 
   it('is asked for once by all who want it at the same time, and again only when it is old', async () => {
     const { fresh, asked, pass } = ask([answer(1), answer(2)]);
-    expect(await Promise.all([fresh(), fresh()])).toEqual([
-      { answer: 1, atMs: 0 },
-      { answer: 1, atMs: 0 },
-    ]);
+    expect(await Promise.all([fresh(), fresh()])).toEqual([1, 1]);
     pass(99);
-    expect(await fresh()).toEqual({ answer: 1, atMs: 0 });
+    expect(await fresh()).toBe(1);
     expect(asked()).toBe(1);
     pass(1);
-    expect(await fresh()).toEqual({ answer: 2, atMs: 100 });
+    expect(await fresh()).toBe(2);
   });
 
-  it('stands, with its age, where asking fails or takes too long', async () => {
+  it('stands where asking fails or takes too long', async () => {
     const { fresh, failures, pass } = ask([
       answer(1),
       () => Promise.reject(new Error('away')),
@@ -130,9 +145,9 @@ describe('an answer that is kept fresh', () => {
     ]);
     await fresh();
     pass(100);
-    expect(await fresh()).toEqual({ answer: 1, atMs: 0 });
+    expect(await fresh()).toBe(1);
     expect(failures).toHaveLength(1);
-    expect(await fresh()).toEqual({ answer: 1, atMs: 0 });
+    expect(await fresh()).toBe(1);
   });
 
   it('is none before the first one could be had', async () => {

@@ -10,6 +10,7 @@ import { packageRoot } from '../../src/package-root.js';
 import { SIGNED, subscribe } from '../end-to-end/kinds-at-play.js';
 import { newReference } from '../harness/references.js';
 import { type Stack, withStack } from '../end-to-end/stack.js';
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 
 /** Its own server: other tests start the examples, too, whose references are what they are. */
 const home = await mkdtemp(join(tmpdir(), 'towline-examples-'));
@@ -18,7 +19,7 @@ const server = await startDevServer({
   home,
   port: 0,
   uiPort: false,
-  searchAttributes: { TowlineState: 'Keyword' },
+  searchAttributes: SEARCH_ATTRIBUTES,
   log: () => {},
 });
 afterAll(async () => {

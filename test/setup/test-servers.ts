@@ -6,6 +6,7 @@ import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.
 import { findServerExecutable } from '../../src/dev-server/find-server.js';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.js';
 import { startTestCluster, type TestCluster } from './postgres/test-cluster.js';
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 
 export interface TestServersOptions {
   /** The folder of package.json. */
@@ -48,7 +49,7 @@ async function startTemporal(options: TestServersOptions): Promise<DevServer> {
       home: folder,
       port: 0,
       uiPort: false,
-      searchAttributes: { TowlineState: 'Keyword' },
+      searchAttributes: SEARCH_ATTRIBUTES,
       log,
     }),
     bundleOnce(options),

@@ -118,7 +118,10 @@ describe('a bridge transfer', () => {
     await handle.signal('events', [trusted('REFUNDED'), trusted('COMPLETED')]);
     const { view } = await untilFlow(handle, ({ view }) => view.state === 'parked');
     expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { proven: ['COMPLETED', 'REFUNDED'] } });
-    expect((await handle.describe()).searchAttributes['TowlineState']).toEqual(['parked']);
+    expect((await handle.describe()).searchAttributes).toMatchObject({
+      TowlineState: ['parked'],
+      TowlineParkReason: ['conflict'],
+    });
     expect(
       await orderRefused(
         handle.executeUpdate('resolve', { args: [{ action: 'refund-now', note: 'x', actor: 'ada' }] }),

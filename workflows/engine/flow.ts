@@ -5,7 +5,6 @@ import {
   sleep,
   upsertMemo,
   workflowInfo,
-  upsertSearchAttributes,
 } from '@temporalio/workflow';
 import type {
   FlowReport,
@@ -20,8 +19,6 @@ import {
   type FlowKind,
   type FlowState,
   PARK_SENTENCES,
-  STATE_ATTRIBUTE,
-  type UNDELIVERED,
 } from '../../src/protocol/vocabulary.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
 import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
@@ -284,14 +281,4 @@ export function withEntry(timeline: readonly TimelineEntry[], entry: TimelineEnt
   if (next.length <= MAX_TIMELINE) return next;
   const head = next.slice(0, MAX_TIMELINE / 2);
   return [...head, ...next.slice(head.length + 1)];
-}
-
-/** Shows the state in listings; null: running, which needs no attribute. No personal data ever goes here. */
-export function showState(state: FlowState | null): void {
-  markAs(state);
-}
-
-/** The same of a delivery of callbacks, which has no state but that a person is needed. */
-export function markAs(word: FlowState | typeof UNDELIVERED | null): void {
-  upsertSearchAttributes({ [STATE_ATTRIBUTE]: word === null ? [] : [word] });
 }

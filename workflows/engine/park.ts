@@ -4,7 +4,8 @@ import type { PersonOrder } from '../../src/protocol/messages.js';
 import { PARK_ACTIONS, type ParkAction, type ParkReason } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { act } from './activities.js';
-import { showState, type Flow } from './flow.js';
+import type { Flow } from './flow.js';
+import { showParked } from './search-attributes.js';
 import { REMINDER_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
 import { within } from './waits.js';
 import type { Resolution } from './messages.js';
@@ -43,7 +44,7 @@ export async function park(
   const actions = legal.filter((action) => !without.includes(action));
   flow.parked = { reason, since, actions, evidence };
   flow.resolution = null;
-  showState('parked');
+  showParked(reason);
   flow.note(`parked: ${reason}`);
   const settled = () => flow.resolution !== null || decided();
   while (!(await condition(settled, flow.scaled(REMINDER_MS), { summary: 'Remind that it is parked' }))) {
@@ -61,7 +62,7 @@ export async function park(
   const why = order === null ? null : (whyNot() ?? (await secure(order)) ?? whyNot());
   flow.resolution = null;
   flow.parked = null;
-  showState(null);
+  showParked(null);
   if (order === null) {
     flow.note(flow.stop === null ? 'a late event decided' : 'stopped while it was parked');
     return 'decided';

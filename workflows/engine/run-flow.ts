@@ -12,7 +12,8 @@ import {
 import type { FlowReport, Outcome, ResolveOrder, SubmitAnswer } from '../../src/protocol/messages.js';
 import { END_REASONS, type FlowKind } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
-import { showState, openFlow, type Flow, type FlowCarried } from './flow.js';
+import { openFlow, type Flow, type FlowCarried } from './flow.js';
+import { markAs } from './search-attributes.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
 import { checkOrder, notAllowed, onUpdate, legalAction } from './park.js';
 import { STORE, MAX_SIGNALS_PER_RUN } from './policies.js';
@@ -41,7 +42,7 @@ export async function runFlow(
       .then((ended) => unlessMaybeSent(flow, ended)),
   );
   flow.end(outcome);
-  showState(outcome.state);
+  markAs(outcome.state);
   flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
   const allReported = () => flow.reports?.idle() ?? true;
   await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && allReported()));

@@ -58,7 +58,7 @@ function flowTable(look: Pick<CliContext, 'colors'>, flows: readonly ListedFlow[
 
 function parkedCells({ state, reason, since }: ListedFlow): readonly string[] {
   if (state !== 'parked') return ['', ''];
-  return [reason ?? 'unknown: no worker answers', since === null ? '' : ageText(Date.now() - Date.parse(since))];
+  return [reason ?? '', since === null ? 'no worker answers' : ageText(Date.now() - Date.parse(since))];
 }
 
 const UNITS = [

@@ -1,7 +1,7 @@
 import type { Connection } from '@temporalio/client';
 import type { Settings } from '../../config/index.js';
 import { QUEUES } from '../../protocol/task-queues.js';
-import { STATE_ATTRIBUTE } from '../../protocol/vocabulary.js';
+import { SEARCH_ATTRIBUTES } from '../../protocol/vocabulary.js';
 import { queueState, type QueueState } from '../../temporal/pollers.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
 import { isUsable, oldestUsableServer } from '../../dev-server/find-server.js';
@@ -41,7 +41,7 @@ async function examine(temporal: TemporalClient, address: string): Promise<reado
     serverVersion && !isUsable(serverVersion)
       ? bad('Temporal', `${address} is server ${serverVersion}: use ${oldestUsableServer} or later.`, EXIT.refused)
       : good('Temporal', `${address}, server ${serverVersion ?? '(says no version)'}, namespace ${namespace}`),
-    await searchAttribute(client.connection as Connection, namespace),
+    await searchAttributes(client.connection as Connection, namespace),
     ...queues.flatMap((state) => workersOf(state)),
   ];
 }
@@ -83,14 +83,17 @@ const WAITING: Readonly<Record<QueueState['queue'], string>> = {
   callbacks: 'callers are not told until a worker runs',
 };
 
-/** A flow sets it when it parks or ends. */
-async function searchAttribute(connection: Connection, namespace: string): Promise<Finding> {
-  const name = 'search attribute';
+/** A flow sets them when it parks or ends. */
+async function searchAttributes(connection: Connection, namespace: string): Promise<Finding> {
+  const name = 'search attributes';
+  const needed = Object.keys(SEARCH_ATTRIBUTES);
   const found = await connection.operatorService.listSearchAttributes({ namespace }).catch(() => undefined);
   if (found === undefined) {
-    return note(name, `this server does not list its own; ${STATE_ATTRIBUTE} (Keyword) must be registered.`);
+    return note(name, `this server does not list its own; ${needed.join(' and ')} (Keyword) must be registered.`);
   }
-  if (STATE_ATTRIBUTE in found.customAttributes) return good(name, `${STATE_ATTRIBUTE} is registered`);
-  const command = `temporal operator search-attribute create --namespace ${namespace} --name ${STATE_ATTRIBUTE} --type Keyword`;
-  return bad(name, `${STATE_ATTRIBUTE} is missing, without which no flow can end: ${command}`, EXIT.refused);
+  const missing = needed.filter((attribute) => !(attribute in found.customAttributes));
+  if (missing.length === 0) return good(name, `${needed.join(' and ')} are registered`);
+  const named = missing.map((attribute) => `--name ${attribute} --type Keyword`).join(' ');
+  const command = `temporal operator search-attribute create --namespace ${namespace} ${named}`;
+  return bad(name, `${missing.join(', ')} missing, without which flows neither park nor end: ${command}`, EXIT.refused);
 }

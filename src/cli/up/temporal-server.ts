@@ -2,18 +2,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
 import type { Environment, Settings } from '../../config/index.js';
-import { STATE_ATTRIBUTE } from '../../protocol/vocabulary.js';
+import { SEARCH_ATTRIBUTES } from '../../protocol/vocabulary.js';
 import { ensureCacheFolder } from '../../dev-server/download-server.js';
 import { startDevServer, type DevServer } from '../../dev-server/dev-server.js';
 import { withFileLock } from '../../dev-server/file-lock.js';
 import { findServer } from '../../dev-server/find-server.js';
-import { type SearchAttributes, ensureSearchAttributes } from '../../temporal/search-attributes.js';
+import { ensureSearchAttributes } from '../../temporal/search-attributes.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
 import type { Home } from '../wiring/load-settings.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { GRPC, grpcStatusOf, temporalAddress } from '../wiring/temporal.js';
-
-const SEARCH_ATTRIBUTES: SearchAttributes = { [STATE_ATTRIBUTE]: 'Keyword' };
 
 /** The Temporal server that our processes use. */
 interface TemporalServer {

@@ -4,6 +4,7 @@ import {
   flowIdOf,
   FLOW_KINDS,
   FLOW_STATES,
+  PARK_REASON_ATTRIBUTE,
   PARK_REASONS,
   parseFlowId,
   STATE_ATTRIBUTE,
@@ -51,8 +52,8 @@ export const FlowList = z.object({
       closedAt: z.iso.datetime().nullable(),
       amount: z.string().nullable().meta({ description: 'Null of flows that another Temporal client started.' }),
       currency: z.string().nullable(),
-      reason: z.string().nullable().meta({ description: 'Why it is parked; null if no worker answered in time.' }),
-      since: z.iso.datetime().nullable().meta({ description: 'Since when it is parked.' }),
+      reason: z.string().nullable().meta({ description: 'Why it is parked.' }),
+      since: z.iso.datetime().nullable().meta({ description: 'Since when; null if no worker answered in time.' }),
     } satisfies MembersOf<ListedFlow>),
   ),
   next: z.string().nullable().meta({ description: '`after` of the next page; null at the end.' }),
@@ -76,16 +77,12 @@ async function pageOf(deps: FlowOperationDeps, query: ListQuery, after: string |
     const page: ServerPage = await serverPage(deps, visibilityQuery(wanted), wanted.limit - flows.length, next);
     const listed = await Promise.all(page.found.map((found) => flowOfRow(deps, found, wanted)));
     const there = listed.filter((flow) => flow !== undefined);
-    flows.push(...(await withReasons(deps, there)).filter(({ reason }) => isWanted(wanted.reason, reason)));
+    flows.push(...(await withSince(deps, there)));
     next = page.next;
     if (next === null || flows.length >= wanted.limit) break;
   }
   return { flows, next };
 }
-
-/** One that could not be asked for its reason may have any: it is left in. */
-const isWanted = (wanted: ParkReason | undefined, reason: ParkReason | null): boolean =>
-  wanted === undefined || reason === null || reason === wanted;
 
 interface ServerPage {
   readonly found: readonly ListedExecution[];
@@ -131,6 +128,7 @@ async function flowOfRow(
   if (state === undefined || state !== (query.state ?? state)) return undefined;
   const closedAt = found.closeTime?.toISOString() ?? null;
   const { amount, currency } = found.memo ?? {};
+  const said = PARK_REASONS.find((reason) => reason === found.searchAttributes[PARK_REASON_ATTRIBUTE]?.[0]);
   return {
     kind: id.kind,
     reference: id.reference,
@@ -140,7 +138,7 @@ async function flowOfRow(
     closedAt,
     amount: typeof amount === 'string' ? amount : null,
     currency: typeof currency === 'string' ? currency : null,
-    reason: terminated && state === 'parked' ? 'terminated' : null,
+    reason: state !== 'parked' ? null : terminated ? 'terminated' : (said ?? null),
     since: terminated && state === 'parked' ? closedAt : null,
   };
 }
@@ -149,36 +147,46 @@ async function flowOfRow(
 const ASK_WITHIN_MS = 4_000;
 const ASKED_AT_ONCE = 8;
 
-/** Parked flows with why and since when: their own word, by their worker; null if none answers in time. */
-async function withReasons(deps: FlowOperationDeps, flows: readonly ListedFlow[]): Promise<readonly ListedFlow[]> {
+/** Parked flows with since when: their own word, by their worker; null if none answers in time. */
+async function withSince(deps: FlowOperationDeps, flows: readonly ListedFlow[]): Promise<readonly ListedFlow[]> {
   const endsAtMs = deps.monotonicMs() + ASK_WITHIN_MS;
   const known = [...flows];
-  const toAsk = [...flows.entries()].filter(([, flow]) => flow.state === 'parked' && flow.reason === null).values();
+  const toAsk = [...flows.entries()].filter(([, flow]) => flow.state === 'parked' && flow.since === null).values();
   const turn = async (): Promise<void> => {
     for (const [index, flow] of toAsk) {
       if (deps.monotonicMs() > endsAtMs) return;
       const parked = (await deps.reader.reportOfOpen(flow.flowId))?.view.parked;
-      if (parked) known[index] = { ...flow, reason: parked.reason, since: parked.since };
+      if (parked) known[index] = { ...flow, since: parked.since };
     }
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, turn));
   return known;
 }
 
+type FlowFilter = Pick<ListQuery, 'kind' | 'state' | 'reason' | 'reference'>;
+
 /** Every word in it comes from our own vocabularies or matches the grammar of references: nothing to escape. */
-export function visibilityQuery({ kind, state, reference }: Pick<ListQuery, 'kind' | 'state' | 'reference'>): string {
+export function visibilityQuery({ kind, state, reason, reference }: FlowFilter): string {
   const kinds = kind === undefined ? FLOW_KINDS : [kind];
   const inList = (values: readonly string[]) => `(${values.map((value) => `'${value}'`).join(', ')})`;
   // A run that continued as new is no flow: the one that it continued as is.
   const parts = [`WorkflowType IN ${inList(kinds.map(workflowTypeOf))}`, `ExecutionStatus != 'ContinuedAsNew'`];
   if (reference !== undefined) parts.push(`WorkflowId IN ${inList(kinds.map((kind) => flowIdOf(kind, reference)))}`);
-  if (state !== undefined) parts.push(stateCondition(state));
+  if (reason !== undefined) parts.push(reasonCondition(reason));
+  else if (state !== undefined) parts.push(stateCondition(state));
   return parts.join(' AND ');
 }
 
 function stateCondition(state: FlowState): string {
   if (state === 'running') return `ExecutionStatus = 'Running' AND ${STATE_ATTRIBUTE} IS NULL`;
   if (state !== 'parked') return `${STATE_ATTRIBUTE} = '${state}' AND ExecutionStatus != 'Running'`;
-  // A terminated flow could not say that a person is needed.
-  return `((${STATE_ATTRIBUTE} = 'parked' AND ExecutionStatus = 'Running') OR ExecutionStatus IN ('Terminated', 'TimedOut'))`;
+  return `((${PARKED_AND_OPEN}) OR ${TERMINATED})`;
 }
+
+export const PARKED_AND_OPEN = `${STATE_ATTRIBUTE} = 'parked' AND ExecutionStatus = 'Running'`;
+
+/** Could not say that a person is needed. */
+const TERMINATED = "ExecutionStatus IN ('Terminated', 'TimedOut')";
+
+export const reasonCondition = (reason: ParkReason): string =>
+  reason === 'terminated' ? TERMINATED : `${PARK_REASON_ATTRIBUTE} = '${reason}' AND ExecutionStatus = 'Running'`;

@@ -1,162 +1,235 @@
 import type { Client } from '@temporalio/client';
-import { addAmounts, InvalidAmountError } from '../../money.js';
-import { flowOf } from '../../flows/index.js';
-import { FLOW_KINDS, FLOW_STATES, parseFlowId, type FlowKind, type FlowState } from '../../protocol/vocabulary.js';
+import { z } from 'zod';
+import {
+  defaultDeadlineSeconds,
+  FLOW_KINDS,
+  FLOW_STATES,
+  PARK_REASONS,
+  parseFlowId,
+  workflowTypeOf,
+  type FlowKind,
+  type FlowState,
+} from '../../protocol/vocabulary.js';
 import { UNDELIVERED_CALLBACKS } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
-import { visibilityQuery } from '../flows/list.js';
-import { isTerminated, standingOfTerminated, type TerminatedDeps } from '../flows/resolve-terminated.js';
+import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
+import { PARKED_AND_OPEN, reasonCondition, visibilityQuery } from '../flows/list.js';
+import { standingOfTerminated, type TerminatedDeps } from '../flows/resolve-terminated.js';
+import { addRuns, valueInFlight, type RunLists } from './value-in-flight.js';
+
+const Counted = z.object({ kind: z.enum(FLOW_KINDS), state: z.enum(FLOW_STATES), count: z.int() });
+
+const ValueAtMoment = z.object({
+  atMs: z.number(),
+  listedAtMs: z.number(),
+  openRuns: z.int(),
+  amounts: z.record(z.string(), z.string()),
+  withoutAmount: z.int(),
+});
 
 /** Where all flows stand. Temporal's visibility lags by a second or so. */
-export interface FlowStats {
-  readonly flows: readonly { readonly kind: FlowKind; readonly state: FlowState; readonly count: number }[];
-  /** Decimal strings: what is in flows that have not ended. */
-  readonly inFlight: ReadonlyMap<string, string>;
-  /** Flows that have not ended and whose amount is not known here: another client started them. */
-  readonly withoutAmount: number;
-  readonly parked: ReadonlyMap<string, number>;
-  /** Parked flows that are past their deadline. */
-  readonly overdue: number;
+export type FlowStats = z.infer<typeof FlowStats>;
+const FlowStats = z.object({
+  countedAtMs: z.number(),
+  flows: z.array(Counted),
+  /** By reason. */
+  parked: z.record(z.string(), z.int()),
+  /** Parked flows that started longer ago than `1h`, `1d`, `7d`. */
+  parkedFor: z.record(z.string(), z.int()),
+  /** Open flows, running or parked, that are past the deadline that flows of their kind have by default. */
+  overdue: z.int(),
   /** Flows whose callbacks could not be delivered, after days of trying. */
-  readonly undelivered: number;
-  /** Parked flows beyond those that were asked for their reason. */
-  readonly notAsked: number;
-}
+  undelivered: z.int(),
+  /** Decimal strings: what is in flows that have not ended. */
+  inFlight: z.record(z.string(), z.string()),
+  /** Flows that have not ended and whose amount is not known here: another client started them. */
+  withoutAmount: z.int(),
+  /** From which the next count goes on. */
+  value: ValueAtMoment,
+});
 
-interface CensusDeps extends TerminatedDeps {
+interface FlowStatsDeps extends TerminatedDeps {
   readonly client: Client;
-  readonly reader: Pick<FlowReader, 'reportOfOpen' | 'facts'>;
+  readonly reader: Pick<FlowReader, 'facts'>;
   readonly nowMs: () => number;
+  /** Of the deadlines. */
+  readonly timeScale: number;
+  /** What was counted later than so long ago stands. @default 15,000 */
+  readonly freshMs?: number | undefined;
 }
 
+const FRESH_MS = 15_000;
+const COUNTING = 'counting';
+/** Longer than a count takes: after the death of who counts, another gateway does. */
+const COUNTING_MS = 60_000;
 const WITHIN_MS = 10_000;
-/** Asking a flow costs a worker a replay now and then. */
-const MOST_ASKED = 200;
-const ASKED_AT_ONCE = 8;
-/** After so many that did not answer there is no worker, and each further one would cost seconds. */
-const MOST_SILENT = 16;
+const ASKED_AT_ONCE = 4;
+/** Terminated flows that are asked whether a person has decided them; the others count as parked. */
+const MOST_TERMINATED = 200;
 const PAGE = 1_000;
-/** A flow that could not be asked: no worker, or none in time. */
-const NOT_SAID = 'unknown';
+const HOUR_MS = 3_600_000;
+const AGES_MS = { '1h': HOUR_MS, '1d': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as const;
 
-/** Counts the flows by kind and state, adds up what is in flight, and asks the parked ones why. */
-export async function collectFlowStats(deps: CensusDeps): Promise<FlowStats> {
-  const [counted, listed, undelivered] = await Promise.all([
-    countAll(deps.client),
-    openFlows(deps.client),
-    countOf(deps.client, UNDELIVERED_CALLBACKS),
-  ]);
-  const { open, decided } = await withoutDecided(deps, listed);
-  const parkedFlows = open.filter(({ parked }) => parked);
-  const asked = await askAll(deps, parkedFlows.slice(0, MOST_ASKED));
-  const parked = new Map<string, number>();
-  for (const { reason } of asked) parked.set(reason, (parked.get(reason) ?? 0) + 1);
-  return {
-    flows: [...counted, ...parkedByKind(parkedFlows)].map((row) => ({ ...row, count: row.count + decided(row) })),
-    ...inFlightOf(open),
-    parked,
-    undelivered,
-    overdue: asked.filter(({ overdue }) => overdue).length,
-    notAsked: Math.max(0, parkedFlows.length - MOST_ASKED),
+/**
+ * The flows, counted by one gateway at a time for all that share the store, where the figures are kept. It asks Temporal a
+ * fixed number of questions, however many flows are open. Undefined until the first count.
+ */
+export function createFlowStats(deps: FlowStatsDeps): () => Promise<FlowStats | undefined> {
+  const { duties } = deps.store;
+  const standings = createStandings(deps);
+  return async () => {
+    const kept = statsFrom(await duties.result(COUNTING));
+    const isFresh = kept !== undefined && deps.nowMs() - kept.countedAtMs < (deps.freshMs ?? FRESH_MS);
+    if (isFresh || !(await duties.take(COUNTING, COUNTING_MS))) return kept;
+    try {
+      const counted = await countFlows(deps, standings, kept);
+      await duties.finish(COUNTING, JSON.stringify(counted));
+      return counted;
+    } catch (error) {
+      await duties.leave(COUNTING).catch(() => undefined);
+      throw error;
+    }
   };
 }
 
-/** All but the parked ones, each of which is looked at. */
-function countAll(client: Client): Promise<FlowStats['flows']> {
-  const counted = FLOW_STATES.filter((state) => state !== 'parked');
-  const pairs = FLOW_KINDS.flatMap((kind) => counted.map((state) => ({ kind, state })));
-  return inTurns(pairs, ASKED_AT_ONCE, async ({ kind, state }) => {
-    return { kind, state, count: await countOf(client, visibilityQuery({ kind, state })) };
-  });
+/** Figures of another build count anew. */
+function statsFrom(text: string | undefined): FlowStats | undefined {
+  return text === undefined ? undefined : FlowStats.safeParse(JSON.parse(text)).data;
 }
 
-async function countOf(client: Client, query: string): Promise<number> {
-  return (await within(client, () => client.workflow.count(query))).count;
-}
-
-function parkedByKind(parked: readonly OpenFlow[]): FlowStats['flows'] {
-  return FLOW_KINDS.map((kind) => {
-    const count = parked.filter(({ flowId }) => parseFlowId(flowId)?.kind === kind).length;
-    return { kind, state: 'parked', count };
-  });
-}
-
-/** Terminated flows that a person has decided count as that person said, and runs that were reset not at all. */
-async function withoutDecided(deps: CensusDeps, listed: readonly OpenFlow[]) {
-  const terminated = listed.filter((flow) => flow.terminated).slice(0, MOST_ASKED);
-  const states = await inTurns(terminated, ASKED_AT_ONCE, ({ flowId, runId }) =>
-    standingOfTerminated(deps, { workflowId: flowId, runId }),
+async function countFlows(
+  deps: FlowStatsDeps,
+  standings: Standings,
+  before: FlowStats | undefined,
+): Promise<FlowStats> {
+  const lists = createLists(deps.client);
+  const nowMs = deps.nowMs();
+  const kinds = await inTurns(FLOW_KINDS, ASKED_AT_ONCE, (kind) => countKind(deps.client, kind));
+  const terminated = kinds.some((kind) => kind.terminated > 0) ? await standings() : NONE_TERMINATED;
+  const isParked = kinds.some(({ parked }) => parked > 0);
+  const reasons = isParked ? PARK_REASONS.filter((reason) => reason !== 'terminated') : [];
+  const byReason = await inTurns(reasons, ASKED_AT_ONCE, (reason) => lists.count(reasonCondition(reason)));
+  const ages = Object.entries(AGES_MS);
+  const older = await inTurns(isParked ? ages : [], ASKED_AT_ONCE, ([, ms]) =>
+    lists.count(`${PARKED_AND_OPEN} AND StartTime < '${new Date(nowMs - ms).toISOString()}'`),
   );
-  const gone = new Set(terminated.filter((_, index) => states[index] !== 'parked'));
-  const decided = (row: { readonly kind: FlowKind; readonly state: FlowState }): number =>
-    terminated.filter((flow, index) => {
-      return gone.has(flow) && states[index] === row.state && parseFlowId(flow.flowId)?.kind === row.kind;
-    }).length;
-  return { open: listed.filter((flow) => !gone.has(flow)), decided };
+  const value = await valueInFlight(lists, before?.value, nowMs);
+  const inFlight = addRuns(value, terminated.waiting);
+  const stillTerminated = kinds.reduce((sum, kind) => sum + kind.terminated, 0) - terminated.decided.length;
+  return {
+    countedAtMs: nowMs,
+    flows: kinds.flatMap((counts) => rowsOf(counts, terminated.decided)),
+    parked: {
+      ...Object.fromEntries(reasons.map((reason, index) => [reason, byReason[index] ?? 0])),
+      terminated: Math.max(0, stillTerminated),
+    },
+    parkedFor: Object.fromEntries(ages.map(([age], index) => [age, older[index] ?? 0])),
+    overdue: await lists.count(overdueCondition(nowMs, deps.timeScale)),
+    undelivered: await within(deps.client, async () => (await deps.client.workflow.count(UNDELIVERED_CALLBACKS)).count),
+    inFlight: inFlight.amounts,
+    withoutAmount: inFlight.withoutAmount,
+    value,
+  };
 }
 
-interface OpenFlow {
-  readonly flowId: string;
-  readonly runId: string;
-  readonly terminated: boolean;
-  readonly parked: boolean;
-  readonly amount: unknown;
-  readonly currency: unknown;
+interface KindCounts {
+  readonly kind: FlowKind;
+  readonly parked: number;
+  readonly terminated: number;
+  readonly states: Readonly<Partial<Record<FlowState, number>>>;
 }
 
-async function openFlows(client: Client): Promise<readonly OpenFlow[]> {
-  const states = ['running', 'parked'] as const;
-  const lists = await Promise.all(
-    states.map((state) =>
-      within(client, async () => {
-        const found: OpenFlow[] = [];
-        for await (const { workflowId, runId, status, memo } of client.workflow.list({
-          query: visibilityQuery({ state }),
-          pageSize: PAGE,
-        })) {
-          if (parseFlowId(workflowId) === undefined) continue;
-          const { amount, currency } = memo ?? {};
-          const terminated = isTerminated(status.name);
-          found.push({ flowId: workflowId, runId, terminated, parked: state === 'parked', amount, currency });
-        }
-        return found;
-      }),
-    ),
-  );
-  return lists.flat();
+/** Servers group by the status alone: what else tells states from one another is counted by itself. */
+async function countKind(client: Client, kind: FlowKind): Promise<KindCounts> {
+  const count = (query: string) => within(client, () => client.workflow.count(query));
+  const stateCount = async (state: FlowState) => (await count(visibilityQuery({ kind, state }))).count;
+  const [{ groups }, parked, refunded, expired] = await Promise.all([
+    count(`${visibilityQuery({ kind })} GROUP BY ExecutionStatus`),
+    count(`${visibilityQuery({ kind })} AND ${PARKED_AND_OPEN}`).then((found) => found.count),
+    stateCount('refunded'),
+    stateCount('expired'),
+  ]);
+  const withStatus = (...names: readonly string[]) =>
+    groups.filter(({ groupValues }) => names.includes(String(groupValues[0]))).reduce((sum, one) => sum + one.count, 0);
+  const states = {
+    running: withStatus('Running', 'Paused') - parked,
+    completed: withStatus('Completed') - refunded,
+    refunded,
+    failed: withStatus('Failed') - expired,
+    expired,
+    cancelled: withStatus('Canceled'),
+  };
+  return { kind, parked, terminated: withStatus('Terminated', 'TimedOut'), states };
 }
 
-function inFlightOf(open: readonly OpenFlow[]): Pick<FlowStats, 'inFlight' | 'withoutAmount'> {
-  const inFlight = new Map<string, string>();
-  let withoutAmount = 0;
-  for (const { flowId, amount, currency } of open) {
-    if (typeof amount === 'string' && typeof currency === 'string') {
-      try {
-        inFlight.set(currency, addAmounts(inFlight.get(currency) ?? '0', amount));
-        continue;
-      } catch (error) {
-        if (!(error instanceof InvalidAmountError)) throw error;
-      }
-    }
-    if (movesMoney(flowId)) withoutAmount += 1;
-  }
-  return { inFlight, withoutAmount };
-}
-
-function movesMoney(flowId: string): boolean {
-  const kind = parseFlowId(flowId)?.kind;
-  return kind !== undefined && flowOf(kind).moneyOf !== undefined;
-}
-
-function askAll({ reader, nowMs }: CensusDeps, flows: readonly OpenFlow[]) {
-  let silent = 0;
-  return inTurns(flows, ASKED_AT_ONCE, async ({ flowId, terminated }) => {
-    const view = silent < MOST_SILENT ? (await reader.reportOfOpen(flowId))?.view : undefined;
-    if (view === undefined) silent += 1;
-    const deadlineMs = view?.deadlineAt == null ? undefined : Date.parse(view.deadlineAt);
-    const reason = terminated ? 'terminated' : (view?.parked?.reason ?? NOT_SAID);
-    return { reason, overdue: deadlineMs !== undefined && deadlineMs < nowMs() };
+function rowsOf({ kind, parked, terminated, states }: KindCounts, decided: readonly Decided[]): FlowStats['flows'] {
+  const here = decided.filter((one) => one.kind === kind);
+  const all = { ...states, parked: parked + terminated - here.length };
+  return FLOW_STATES.map((state) => {
+    const count = (all[state] ?? 0) + here.filter((one) => one.state === state).length;
+    // The counts are not of one moment.
+    return { kind, state, count: Math.max(0, count) };
   });
+}
+
+function overdueCondition(nowMs: number, timeScale: number): string {
+  const past = FLOW_KINDS.map((kind) => {
+    const startedBefore = new Date(nowMs - defaultDeadlineSeconds(kind) * 1_000 * timeScale).toISOString();
+    return `(WorkflowType = '${workflowTypeOf(kind)}' AND StartTime < '${startedBefore}')`;
+  });
+  return `ExecutionStatus = 'Running' AND (${past.join(' OR ')})`;
+}
+
+/** A terminated run that no person needs to decide: it was decided (`state`), or a reset goes on in its place. */
+interface Decided {
+  readonly kind: FlowKind | undefined;
+  readonly state: FlowState | undefined;
+}
+
+type Standings = () => Promise<{
+  readonly decided: readonly Decided[];
+  readonly waiting: readonly ListedExecution[];
+}>;
+
+const NONE_TERMINATED = { decided: [], waiting: [] } as const;
+
+/** What was decided stays so: only those that wait are asked about again. */
+function createStandings(deps: FlowStatsDeps): Standings {
+  let known: ReadonlyMap<string, Decided> = new Map();
+  return async () => {
+    const listed = await within(deps.client, () =>
+      listExecutions(deps.client, visibilityQuery({ reason: 'terminated' }), MOST_TERMINATED),
+    );
+    const found = listed.found.filter(({ workflowId }) => parseFlowId(workflowId) !== undefined);
+    const decided = await inTurns(found, ASKED_AT_ONCE, async (run) => {
+      const before = known.get(run.runId);
+      if (before !== undefined) return before;
+      const state = await standingOfTerminated(deps, run);
+      return state === 'parked' ? undefined : { kind: parseFlowId(run.workflowId)?.kind, state };
+    });
+    known = new Map(found.flatMap(({ runId }, at) => (decided[at] === undefined ? [] : [[runId, decided[at]]])));
+    return {
+      decided: decided.filter((one) => one !== undefined),
+      waiting: found.filter((_, at) => decided[at] === undefined),
+    };
+  };
+}
+
+function createLists(client: Client): RunLists {
+  const types = `WorkflowType IN (${FLOW_KINDS.map((kind) => `'${workflowTypeOf(kind)}'`).join(', ')})`;
+  return {
+    count: async (condition) =>
+      (await within(client, () => client.workflow.count(`${types} AND (${condition})`))).count,
+    async forEach(condition, take) {
+      let next: Uint8Array | undefined;
+      do {
+        const after = next;
+        const page = await within(client, () => listExecutions(client, `${types} AND (${condition})`, PAGE, after));
+        page.found.forEach(take);
+        next = page.nextPageToken;
+      } while (next.length > 0);
+    },
+  };
 }
 
 function within<T>(client: Client, ask: () => Promise<T>): Promise<T> {

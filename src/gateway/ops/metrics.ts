@@ -26,12 +26,12 @@ export interface MetricsDeps {
   /** Flows whose events wait for a payload key. */
   readonly unreadableFlows: () => number;
   readonly inbox: Pick<Store['inbox'], 'counts'>;
-  /** Undefined while no census could be taken. */
-  readonly census: () => Promise<{ readonly answer: FlowStats; readonly atMs: number } | undefined>;
+  /** Undefined while the flows could not be counted. */
+  readonly flowStats: () => Promise<FlowStats | undefined>;
 }
 
 /** A registry of its own: several gateways may live in one process. */
-export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): Metrics {
+export function createMetrics({ inbox, flowStats, unreadableFlows }: MetricsDeps): Metrics {
   const register = new Registry();
   const registers = [register];
   collectDefaultMetrics({ register, prefix: 'towline_' });
@@ -80,7 +80,7 @@ export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): 
   });
   const inFlight = new Gauge({
     name: 'towline_value_in_flight',
-    help: 'What is in flows that have not ended, by currency or token. For dashboards: a float, and no ledger.',
+    help: 'What is in flows that have not ended, by currency or token, half a minute ago. For dashboards: a float, and no ledger.',
     labelNames: ['currency'] as const,
     registers,
   });
@@ -91,13 +91,19 @@ export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): 
   });
   const parked = new Gauge({
     name: 'towline_flows_parked',
-    help: 'Flows that wait for a person, by reason; `unknown` where no worker could say, `not_asked` beyond 200.',
+    help: 'Flows that wait for a person, by reason.',
     labelNames: ['reason'] as const,
+    registers,
+  });
+  const parkedFor = new Gauge({
+    name: 'towline_flows_parked_started_before',
+    help: 'Flows that wait for a person and started longer ago than `age`.',
+    labelNames: ['age'] as const,
     registers,
   });
   const overdue = new Gauge({
     name: 'towline_flows_overdue',
-    help: 'Parked flows past their deadline.',
+    help: 'Open flows, running or parked, past the deadline that flows of their kind have by default.',
     registers,
   });
   const undelivered = new Gauge({
@@ -105,9 +111,9 @@ export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): 
     help: 'Flows with a callback that could not be delivered in three days: `towline callbacks` lists them.',
     registers,
   });
-  const censusTime = new Gauge({
+  const countedAt = new Gauge({
     name: 'towline_flows_counted_timestamp_seconds',
-    help: 'When the flows were last counted. Alert where it stands still: Temporal cannot be asked.',
+    help: 'When the flows were last counted. Alert if it stands still: Temporal cannot be asked.',
     registers,
   });
 
@@ -117,17 +123,17 @@ export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): 
     registers,
   });
 
-  function show({ answer, atMs }: { answer: FlowStats; atMs: number }): void {
-    for (const { kind, state, count } of answer.flows) flows.set({ kind, state }, count);
+  function show(stats: FlowStats): void {
+    for (const { kind, state, count } of stats.flows) flows.set({ kind, state }, count);
     inFlight.reset();
-    for (const [currency, amount] of answer.inFlight) inFlight.set({ currency }, Number(amount));
-    withoutAmount.set(answer.withoutAmount);
+    for (const [currency, amount] of Object.entries(stats.inFlight)) inFlight.set({ currency }, Number(amount));
+    withoutAmount.set(stats.withoutAmount);
     parked.reset();
-    for (const [reason, count] of answer.parked) parked.set({ reason }, count);
-    if (answer.notAsked > 0) parked.set({ reason: 'not_asked' }, answer.notAsked);
-    overdue.set(answer.overdue);
-    undelivered.set(answer.undelivered);
-    censusTime.set(atMs / 1_000);
+    for (const [reason, count] of Object.entries(stats.parked)) parked.set({ reason }, count);
+    for (const [age, count] of Object.entries(stats.parkedFor)) parkedFor.set({ age }, count);
+    overdue.set(stats.overdue);
+    undelivered.set(stats.undelivered);
+    countedAt.set(stats.countedAtMs / 1_000);
   }
 
   return {
@@ -136,12 +142,12 @@ export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): 
     dispatched: (lagSeconds) => lagSeconds.forEach((seconds) => lag.observe(seconds)),
     async print() {
       // A scrape must report an outage, and not fall to it.
-      const [counts, counted] = await Promise.all([inbox.counts().catch(() => undefined), census()]);
+      const [counts, stats] = await Promise.all([inbox.counts().catch(() => undefined), flowStats()]);
       storeUp.set(counts === undefined ? 0 : 1);
       for (const [state, count] of Object.entries(counts?.byState ?? {})) events.set({ state }, count);
       unreadable.set(unreadableFlows());
       if (counts !== undefined) repeats.set(counts.repeats);
-      if (counted !== undefined) show(counted);
+      if (stats !== undefined) show(stats);
       return { type: register.contentType, text: await register.metrics() };
     },
   };
@@ -149,13 +155,13 @@ export function createMetrics({ inbox, census, unreadableFlows }: MetricsDeps): 
 
 /**
  * The last answer of a question that costs something: asked again when it is older than `freshMs`, once for all who want
- * it. Where asking fails, or takes longer than `patienceMs`, the last answer stands, with its age on show.
+ * it. If asking fails, or takes longer than `patienceMs`, the last answer stands.
  */
 export function keepFresh<T>(options: {
   readonly ask: () => Promise<T>;
   readonly freshMs: number;
   readonly patienceMs: number;
-  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
   readonly failed: (error: unknown) => void;
 }) {
   let last: { readonly answer: T; readonly atMs: number } | undefined;
@@ -164,7 +170,7 @@ export function keepFresh<T>(options: {
   const askNow = async (): Promise<void> => {
     try {
       const answer = await options.ask();
-      last = { answer, atMs: options.nowMs() };
+      last = { answer, atMs: options.monotonicMs() };
     } catch (error) {
       options.failed(error);
     } finally {
@@ -172,11 +178,11 @@ export function keepFresh<T>(options: {
     }
   };
 
-  return async (): Promise<{ readonly answer: T; readonly atMs: number } | undefined> => {
-    if (last === undefined || options.nowMs() - last.atMs >= options.freshMs) {
+  return async (): Promise<T | undefined> => {
+    if (last === undefined || options.monotonicMs() - last.atMs >= options.freshMs) {
       await Promise.race([(asking ??= askNow()), passed(options.patienceMs)]);
     }
-    return last;
+    return last?.answer;
   };
 }
 

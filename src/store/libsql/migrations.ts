@@ -104,7 +104,7 @@ const inbox = [
 
 const meta = [
   // Work that one process at a time does for all of them.
-  `CREATE TABLE duties (name TEXT PRIMARY KEY, holder TEXT NOT NULL, ends_at INTEGER NOT NULL) STRICT`,
+  `CREATE TABLE duties (name TEXT PRIMARY KEY, holder TEXT NOT NULL, ends_at INTEGER NOT NULL, result TEXT) STRICT`,
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB, at INTEGER NOT NULL) STRICT`,
   // One row: what this store belongs to.
   `CREATE TABLE deployment (

@@ -119,7 +119,7 @@ const inbox = [
 
 const meta = [
   // Work that one process at a time does for all of them.
-  `CREATE TABLE duties (name TEXT PRIMARY KEY, holder TEXT NOT NULL, ends_at BIGINT NOT NULL)`,
+  `CREATE TABLE duties (name TEXT PRIMARY KEY, holder TEXT NOT NULL, ends_at BIGINT NOT NULL, result TEXT)`,
   `CREATE TABLE meta (name TEXT PRIMARY KEY, value BYTEA, at BIGINT NOT NULL)`,
   `CREATE TABLE deployment (
      one INTEGER PRIMARY KEY CHECK (one = 1),

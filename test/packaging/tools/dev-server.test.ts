@@ -15,6 +15,7 @@ import {
 import { isAlive } from '../../../src/dev-server/file-lock.js';
 import { packageRoot } from '../../../src/package-root.js';
 import { scratchFolder, writeScript } from '../../tools/scratch.js';
+import { SEARCH_ATTRIBUTES } from '../../../src/protocol/vocabulary.js';
 
 const scratch = await scratchFolder();
 const executable = process.env.TEST_TEMPORAL_CLI as string;
@@ -32,7 +33,7 @@ async function start(options: Partial<DevServerOptions> = {}): Promise<DevServer
     home: scratch,
     port: 0,
     uiPort: false,
-    searchAttributes: { TowlineState: 'Keyword' },
+    searchAttributes: SEARCH_ATTRIBUTES,
     log: (line) => lines.push(line),
     ...options,
   });

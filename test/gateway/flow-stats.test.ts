@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { countCalls, type CallCounter } from '../../bench/setup/count-calls.js';
+import { createFlowStats } from '../../src/gateway/ops/flow-stats.js';
+import { LISTED_AFTER_MS } from '../../src/gateway/ops/value-in-flight.js';
+import { createFlowReader } from '../../src/temporal/flow-handle.js';
+import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+
+describe('the flows, counted', () => {
+  let tested: GatewayUnderTest;
+  let calls: CallCounter;
+  beforeAll(async () => {
+    calls = await countCalls(process.env['TEST_TEMPORAL_ADDRESS'] ?? '');
+    tested = await gatewayUnderTest({ namespace: newReference('counted'), temporalAddress: calls.address });
+  });
+  afterAll(async () => {
+    await tested.close();
+    await calls.close();
+  });
+
+  const countOn = (freshMs: number) =>
+    createFlowStats({
+      client: tested.client,
+      store: tested.store,
+      reader: createFlowReader(tested.client),
+      // What is in flight is as of now.
+      nowMs: () => Date.now() + LISTED_AFTER_MS,
+      timeScale: 1,
+      freshMs,
+    });
+  /** No worker takes them: they stay open. */
+  const open = async (count: number) => {
+    const ids = Array.from({ length: count }, () => `bridge-transfer/${newReference()}`);
+    await Promise.all(
+      ids.map((workflowId) =>
+        tested.client.workflow.start('bridgeTransfer', {
+          workflowId,
+          taskQueue: tested.taskQueue,
+          memo: { amount: '0.1', currency: 'LSL' },
+        }),
+      ),
+    );
+  };
+  const listed = (count: number) =>
+    until(`${count} to be listed`, async () => (await tested.client.workflow.count()).count === count);
+
+  it('cost the same number of calls to Temporal, however many are open', async () => {
+    const count = countOn(0);
+    await open(3);
+    await listed(3);
+    await count();
+    const costOf = async () => {
+      const before = calls.calls();
+      const stats = await count();
+      return { calls: calls.calls() - before, inFlight: stats?.inFlight };
+    };
+    const few = await costOf();
+    await open(57);
+    await listed(60);
+    const many = await costOf();
+    expect(few.inFlight).toEqual({ LSL: '0.3' });
+    expect(many).toEqual({ calls: few.calls, inFlight: { LSL: '6' } });
+    expect(few.calls).toBeLessThan(60);
+  });
+
+  it('are counted by one gateway for all: what is fresh is asked for no second time', async () => {
+    const stats = await countOn(0)();
+    const before = calls.calls();
+    expect(await countOn(600_000)()).toEqual(stats);
+    expect(calls.calls()).toBe(before);
+  });
+
+  it('add up again after visibility had lagged: a count that disagrees has all of them listed', async () => {
+    const stats = await countOn(0)();
+    const { duties } = tested.store;
+    const keep = async (listedAgoMs: number) => {
+      const wrong = {
+        atMs: Date.now(),
+        listedAtMs: Date.now() - listedAgoMs,
+        openRuns: 61,
+        amounts: { LSL: '9' },
+        withoutAmount: 0,
+      };
+      expect(await duties.take('counting', 1_000)).toBe(true);
+      await duties.finish('counting', JSON.stringify({ ...stats, value: wrong }));
+    };
+    await keep(0);
+    expect((await countOn(0)())?.inFlight).toEqual({ LSL: '9' });
+    await keep(3_600_000);
+    expect((await countOn(0)())?.inFlight).toEqual({ LSL: '6' });
+  });
+
+  it('say which are past the deadline that their kind has by default', async () => {
+    expect((await countOn(0)())?.overdue).toBe(0);
+    const later = createFlowStats({
+      client: tested.client,
+      store: tested.store,
+      reader: createFlowReader(tested.client),
+      nowMs: () => Date.now() + 3_700_000,
+      timeScale: 1,
+    });
+    expect((await later())?.overdue).toBe(60);
+  });
+});
