@@ -75,7 +75,7 @@ export function createClaimActivities(deps: ActivityDeps) {
       }),
 
     /**
-     * A person said how it ended: nobody sends under this claim any more, not even after a reset of the flow. What was never
+     * A person decided how it ended: nothing is sent under this claim any more, not even after a reset of the flow. What was never
      * sent is void; what may have been sent is not sent again. The claim's phase: `reserved` where an attempt may still send.
      */
     closeByOrder: (order: ClaimRef & { action: ParkAction; order: ClaimOrder }): Promise<ClaimPhase> =>

@@ -81,7 +81,7 @@ function createUpkeepActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Nothing, on the money queue: for cards, which another queue sends. Whoever stops or slows the money queue so stops or
+     * Nothing, on the money queue: for cards, which another queue sends. Stopping or slowing the money queue so stops or
      * slows them, too.
      */
     takeTurn: () => Promise.resolve(),

@@ -75,7 +75,7 @@ async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: P
   return { says: agrees(expect, reading.facts) ? 'paid' : 'other', reading };
 }
 
-const FAILED_BEFORE = 'another attempt to pay it failed, and the next one could not be told from it';
+const FAILED_BEFORE = 'another attempt to pay it failed, and ours cannot be distinguished from it';
 
 function agrees(expect: Facts, { paidAmount, paidCurrency }: Facts): boolean {
   if (paidCurrency !== undefined && expect['paidCurrency'] !== paidCurrency) return false;

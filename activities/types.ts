@@ -220,7 +220,7 @@ export type ReportOutcome =
 
 export interface RefundOrder {
   readonly flowId: string;
-  /** `input`: nobody ordered this very refund, so an untrusted event is enough to hold it back. */
+  /** `input`: no person ordered this very refund, so an untrusted event is enough to hold it back. */
   readonly by: 'input' | 'person';
   readonly pin: Pin;
   /** `{reference}.refund`. */

@@ -27,7 +27,7 @@ export async function ensureBuilt(root) {
   if (!isBuilt(root, hash)) await build(root, hash);
 }
 
-/** Into a folder of its own that then takes the place of dist/: nobody sees a half-built one, or files of the past. */
+/** Into a folder of its own that then takes the place of dist/: no process sees a half-built one, or files of the past. */
 export async function build(root, hash = hashOf(root, sources)) {
   const unfinished = join(root, `.towline-dist-${process.pid}`);
   try {

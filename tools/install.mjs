@@ -27,7 +27,7 @@ async function npmCi(root, env) {
   // `npm start` names the npm that runs us; by hand there is only the PATH.
   const npm = env.npm_execpath ? [process.execPath, env.npm_execpath] : ['npm'];
   const shell = !env.npm_execpath && process.platform === 'win32';
-  // Without the retries' waits of a minute, no network is told at once. NODE_ENV=production would leave out tsc.
+  // Without the retries' waits of a minute, a missing network is reported at once. NODE_ENV=production would leave out tsc.
   const args = ['ci', '--include=dev', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000'];
   const { code, output } = await runStep('installing packages (npm ci)', npm[0], [...npm.slice(1), ...args], {
     cwd: root,

@@ -1,5 +1,5 @@
 // For docker-compose.yml: `node tools/nearby.mjs 8401:sandbox:8401 gateway` runs `towline gateway` with the port 8401 of the
-// container `sandbox` as one of this machine. Towline speaks plain http to nobody but this machine; and containers that
+// container `sandbox` as one of this machine. Towline speaks plain http to this machine alone; and containers that
 // share a network for that lose it when the one that owns it starts again. Not where a service is set: then nothing is near.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -13,7 +13,7 @@ if (!process.env.SERVICE_BASE_URL?.trim()) {
   const server = createServer({ allowHalfOpen: true }, (near) => {
     // By name each time: a container that started again may have another address.
     const far = connect({ host, port: Number(port), allowHalfOpen: true });
-    // Either end tells of a broken connection by itself.
+    // Either end reports a broken connection by itself.
     pipeline(near, far, () => {});
     pipeline(far, near, () => {});
   });

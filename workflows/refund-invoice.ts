@@ -103,7 +103,7 @@ async function untilGiven(flow: Flow, payment: Payment, plan: TrackPlan): Promis
   const { chain, token } = payment.input as OfframpInput;
   const evidence = {
     dueMsat: refundDueMsat(payment.input as OfframpInput, payment.refund?.facts ?? {}),
-    told: payment.refund?.facts ?? {},
+    reported: payment.refund?.facts ?? {},
     chain,
     token,
     next: 'provide a Lightning invoice over this amount by the update provideRefundInvoice',

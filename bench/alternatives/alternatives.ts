@@ -28,7 +28,7 @@ const FAULTS = [
 ];
 const FAULTY_OF_EACH = 5;
 
-/** What became of a hundred transfers that were all paid by the service, unless nobody asked it to. */
+/** How a hundred transfers ended; the service pays each that it is asked for. */
 interface Outcome {
   readonly paidTwice: number;
   readonly calledFailed: number;

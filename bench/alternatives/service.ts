@@ -1,4 +1,4 @@
-/** The service as somebody calls it who writes the client in an afternoon; the naive workflow and the poller share it. */
+/** A client of the service as written in an afternoon; the naive workflow and the poller share it. */
 
 /** What is ordered: crypto for one wallet. */
 export interface Order {

@@ -47,7 +47,7 @@ export async function cost(stack: Stack): Promise<readonly Finding[]> {
           taskQueue: BARE_QUEUE,
           args: [workflowId],
         });
-        for (let sent = 0; sent < SIGNALS; sent += 1) await handle.signal('hear');
+        for (let sent = 0; sent < SIGNALS; sent += 1) await handle.signal('receive');
         await handle.result();
       });
 

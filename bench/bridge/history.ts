@@ -9,12 +9,12 @@ import { until } from '../setup/until.js';
 import { sizeOfHistory } from './count-history.js';
 
 const STATUSES = ['DEPOSIT_CONFIRMED', 'PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING', 'COMPLETED'];
-/** The sandbox calls nobody: the five statuses are ours to send. */
+/** The sandbox sends no callbacks: this test sends the five statuses. */
 const SILENT = '1000.18';
 
 /** P5: events and billable actions of a transfer that goes well, its statuses one by one and all at once. */
 export async function historySizes(stack: Stack): Promise<readonly Finding[]> {
-  const sizeOf = async (tell: (reference: string) => Promise<void>) => {
+  const sizeOf = async (report: (reference: string) => Promise<void>) => {
     const reference = `bench-${randomUUID()}`;
     await startFlow(stack, 'bridge-transfer', transferInput(reference, SILENT));
     const handle = stack.client.workflow.getHandle(flowIdOfTransfer(reference));
@@ -22,7 +22,7 @@ export async function historySizes(stack: Stack): Promise<readonly Finding[]> {
       const { view } = await handle.query<{ view: { stage: string } }>('flow');
       return view.stage === 'tracking';
     });
-    await tell(reference);
+    await report(reference);
     await handle.result();
     return sizeOfHistory(stack.client, handle.workflowId);
   };

@@ -6,15 +6,15 @@ const SIGNALS = 5;
 
 /** What Temporal itself costs: two activities and five signals, all of them empty. */
 export async function bareFlow(id: string): Promise<number> {
-  let heard = 0;
+  let received = 0;
   let answer: string | undefined;
-  setHandler(defineSignal('hear'), () => void (heard += 1));
+  setHandler(defineSignal('receive'), () => void (received += 1));
   setHandler(defineUpdate('answer'), async () => {
     await condition(() => answer !== undefined);
     return answer;
   });
   await first(id);
   answer = await second(id);
-  await condition(() => heard >= SIGNALS);
-  return heard;
+  await condition(() => received >= SIGNALS);
+  return received;
 }

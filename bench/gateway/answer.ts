@@ -82,7 +82,7 @@ async function once(start: () => Promise<void>): Promise<readonly number[]> {
   return [tookMs];
 }
 
-/** Every deposit names where its caller is told of changes; the interface wants it so. */
+/** Every deposit names a callback URL, as the interface requires. */
 async function openCaller(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((_request, response) => void response.end());
   await new Promise<void>((resolve) => {

@@ -18,7 +18,7 @@ function cpuMsOf(pid: number): number {
 const readAll = (processes: Processes): CpuMs =>
   Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, cpuMsOf(pid)]));
 
-/** Tells how much CPU each of the processes has taken since this call. */
+/** Measures how much CPU each of the processes has used since this call. */
 export function stopwatch(processes: Processes): () => CpuMs {
   const before = readAll(processes);
   return () =>

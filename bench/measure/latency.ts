@@ -6,7 +6,7 @@ import { percentile } from './statistics.js';
 export interface Side {
   /** Those whose CPU an operation costs. */
   readonly processes: Processes;
-  /** Does some operations, for a second or less, and tells how many milliseconds each of them took. */
+  /** Does some operations, for a second or less, and returns how many milliseconds each of them took. */
   readonly stretch: () => Promise<readonly number[]>;
 }
 

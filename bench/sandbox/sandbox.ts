@@ -27,7 +27,7 @@ export const sandbox: Benchmark = {
     const child = await startChild(MAIN, { args: ['sandbox'], env, folder });
     const url = `http://127.0.0.1:${port}`;
     const headers = { authorization: `Bearer ${TOKEN}` };
-    /** A send of crypto, which the ledger keeps on disk, and then the question what became of it. */
+    /** A send of crypto, which the ledger keeps on disk, and then its status lookup. */
     const round = async (): Promise<{ perSecond: number; cpu: string }> => {
       const references = Array.from({ length: REQUESTS / 2 }, () => `bench-${randomUUID()}`);
       const body = { receiverAddress: '0xabc', chain: 'CELO', token: 'CUSD', cryptoAmount: 0.01 };

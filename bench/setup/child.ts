@@ -10,11 +10,11 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-/** What our processes tell whoever started them. */
-type Told = { readonly kind: 'ready' } | { readonly kind: 'refused'; readonly sentence: string };
+/** What a child process reports to its parent. */
+type Report = { readonly kind: 'ready' } | { readonly kind: 'refused'; readonly sentence: string };
 
 /**
- * Starts a Node program in a process of its own, so that its CPU can be told from ours, and waits until it is ready.
+ * Starts a Node program in a process of its own, so that its CPU is counted apart from ours, and waits until it is ready.
  * @throws Error that says why it is not
  */
 export async function startChild(
@@ -36,11 +36,11 @@ export async function startChild(
   });
   const gone = once(child, 'exit');
   const name = [program, ...args].join(' ');
-  const [told] = (await Promise.race([
+  const [report] = (await Promise.race([
     once(child, 'message'),
     gone.then(([code]) => Promise.reject(new Error(`${name} ended at its start (${code})`))),
-  ])) as [Told];
-  if (told.kind === 'refused') throw new Error(`${name}: ${told.sentence}`);
+  ])) as [Report];
+  if (report.kind === 'refused') throw new Error(`${name}: ${report.sentence}`);
   return {
     pid: child.pid as number,
     async stop() {

@@ -6,7 +6,7 @@ const FRAME_HEAD_BYTES = 9;
 const HEADERS_FRAME = 1;
 
 export interface CallCounter {
-  /** For whoever is to be counted, in place of the server's own. */
+  /** For the clients to be counted, in place of the server's own. */
   readonly address: string;
   /** gRPC calls since its start: each begins with one frame of headers. */
   calls(): number;

@@ -51,7 +51,7 @@ export function createSender(url: string): Sender {
   return {
     async send(request) {
       let line = idle.pop();
-      // A server ends a connection that nobody has used for a while.
+      // A server ends a connection that has been idle for a while.
       while (line?.isOpen() === false) line = idle.pop();
       line ??= another();
       await line.send(request);

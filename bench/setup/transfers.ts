@@ -11,7 +11,7 @@ import type { Stack } from './stack.js';
 const [QUOTE, DEPOSIT] = ['/api/v3/rate/crypto-bridge', '/api/v3/deposit/crypto-bridge'];
 const OPENED_AT_ONCE = 8;
 const OPENED_WITHIN_MS = 20_000;
-/** The sandbox takes it for a wish: after the deposit, nobody calls. What is heard, is heard from us. */
+/** A magic amount: the sandbox sends no callback after the deposit. Every event comes from the benchmark. */
 const SILENT_AMOUNT = 1000.18;
 const TERMS = { source_currency: 'KES', source_amount: SILENT_AMOUNT, crypto_chain: 'CELO', crypto_token: 'CUSD' };
 
@@ -51,7 +51,7 @@ export function depositRequest(stack: Stack, rateId: string, callbackUrl: string
 }
 
 /**
- * Transfers that have made their deposit and wait for events. Nobody is called back about them: that would be a workflow
+ * Transfers that have made their deposit and wait for events. No caller gets callbacks about them: that would be a workflow
  * of its own for each.
  */
 export function openTransfers(stack: Stack, count: number): Promise<readonly string[]> {

@@ -31,7 +31,7 @@ export interface ReceivedEvent {
   readonly earlierHashes?: readonly string[];
   /** The parsed body. Sealed on disk; undefined once it was purged. */
   readonly body: unknown;
-  /** It names no flow yet: the claims will tell which one it is about. Until then it is `waiting`. */
+  /** It names no flow yet: the claims will identify the one that it is about. Until then it is `waiting`. */
   readonly toMatch?: boolean;
 }
 

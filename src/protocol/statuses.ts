@@ -46,7 +46,7 @@ export const PAYMENT_WORDS: StatusMap = {
 /** What a customer pays: `payment.confirmed` says its word by its name. */
 export const CHECKOUT_WORDS: StatusMap = { ...PAYMENT_WORDS, CONFIRMED: 'succeeded' };
 
-/** Of an invoice that somebody else pays: an attempt that failed ends nothing, for it can be paid again. */
+/** Of an invoice that another party pays: an attempt that failed ends nothing, for it can be paid again. */
 export const ATTEMPT_WORDS: StatusMap = Object.fromEntries(
   Object.entries(CHECKOUT_WORDS).map(([word, meaning]) => [word, meaning === 'failed' ? 'pending' : meaning]),
 );

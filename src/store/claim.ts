@@ -1,6 +1,6 @@
 import type { Rejection } from '../protocol/messages.js';
 
-/** What the service answered to the POST, as it came: for whoever sent that, never for a flow. */
+/** What the service answered to the POST, as it came: for the one that sent it, never for a flow. */
 export interface KeptAnswer {
   readonly httpStatus: number;
   readonly contentType: string;
@@ -61,7 +61,7 @@ export type Reservation =
 export interface ContradictionGuard {
   readonly flowId: string;
   readonly statuses: readonly string[];
-  /** Untrusted ones refuse it, too: for what nobody ordered. @default false */
+  /** Untrusted ones refuse it, too: for what no person ordered. @default false */
   readonly orUntrusted?: boolean;
 }
 

@@ -48,7 +48,7 @@ export interface UnprovenInbox {
   dropUnproven(order: { readonly before: Date; readonly atMost: number; readonly ofNoFlow: boolean }): Promise<number>;
 }
 
-/** Of the account webhooks whose flow the claims will tell. */
+/** Of the account webhooks whose flow the claims will identify. */
 export interface MatchingInbox {
   /** Those that are still to be matched, oldest first, at most so many. @param after those that came after this row alone */
   toMatch(most: number, after?: string): Promise<readonly InboxRow[]>;
@@ -70,7 +70,7 @@ export interface InboxStore extends UnprovenInbox, MatchingInbox {
   /**
    * Flows that have `waiting` rows which are due, each with its oldest rows (at most `perFlow`), leased to this caller for
    * `leaseMs`, so that two gateways do not deliver the same rows at once. Up to `proven` flows that have a proven event
-   * waiting, and up to `unproven` others: whoever forges events for many flows delays no proven one.
+   * waiting, and up to `unproven` others: events forged for many flows delay no proven one.
    */
   lease(options: {
     proven: number;

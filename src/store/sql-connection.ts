@@ -50,7 +50,7 @@ export interface SqlConnection {
   write(request: Request, turn: Turn): Promise<readonly StepResult[]>;
   /** All steps see one state of the database. @throws StoreUnavailableError @throws StoreRequestError */
   read(request: Request): Promise<readonly StepResult[]>;
-  /** Rejects once nothing can ever be asked of it again, though nobody closed it. */
+  /** Rejects once nothing can ever be asked of it again, though it was not closed. */
   readonly lost?: Promise<never>;
   /** Waits for what was asked before. */
   close(): Promise<void>;

@@ -25,8 +25,8 @@ export interface StoreKey {
   /** When each payload key that was replaced was last found in use, ms. */
   replaced(): Readonly<Record<string, number>>;
   /**
-   * Seals the keys with the active payload key. If another one had sealed them, it also makes a new HMAC key: whoever
-   * knows the old payload key may know the earlier ones.
+   * Seals the keys with the active payload key. If another one had sealed them, it also makes a new HMAC key: the
+   * earlier ones may be known along with the old payload key.
    *
    * @param stillSealing payload keys, besides, that rows were found sealed with
    */
@@ -106,7 +106,7 @@ function mac(key: Uint8Array, purpose: string, text: string): string {
 
 /**
  * What distinguishes one request from another under the same reference: MACs of what its caller decided, by every key of
- * the store, newest first. A claim keeps the newest alone, so that an earlier key, should it be stolen, tells nothing of it.
+ * the store, newest first. A claim keeps the newest alone, so that an earlier key, if it is stolen, reveals nothing of it.
  */
 export function fingerprintOf(store: Pick<StoreKey, 'macs'>, purpose: string, decided: unknown): string {
   return store.macs(purpose, canonicalJson(decided)).join(' ');

@@ -222,7 +222,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     await parkedAfter(handle, 200);
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
     await expect(resolve(handle, 'close-not-executed')).rejects.toThrow();
-    expect((await parked(handle)).parked?.evidence).toMatchObject({ told: ['SUCCESSFUL'] });
+    expect((await parked(handle)).parked?.evidence).toMatchObject({ reported: ['SUCCESSFUL'] });
     answer = record('SUCCESSFUL', '1000.5', 'KES');
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });

@@ -20,7 +20,7 @@ const HEAD = `# Decisions about money
 
 Every question about the outside world has three answers: **shown, absent, cannot tell**. A lookup that answers with the
 record shows it. Only the service's own "not found" (404 with a reason in a readable body) is an absence. A refusal (400,
-403, 422), a 404 that no service wrote, 5xx, silence and a body that cannot be read tell nothing: they are asked again, ever
+403, 422), a 404 that no service wrote, 5xx, silence and a body that cannot be read say nothing: the lookup is made again, ever
 more slowly, also while the flow is parked. A record of another amount, currency or receiver is \`other\`, and asks a person.
 
 These tables are [src/protocol/decisions.ts](../src/protocol/decisions.ts), by which the workflows decide.
@@ -59,7 +59,7 @@ function posts(): string {
   );
   return section(
     'A POST that may have been sent',
-    'Its claim is in `sending`, and the settle window is over. Before that, what cannot be told is asked on.',
+    'Its claim is in `sending`, and the settle window is over. Before that, *cannot tell* is asked again.',
     ['trusted events', 'lookup', ...POST],
     rows,
   );

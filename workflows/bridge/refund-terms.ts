@@ -7,7 +7,7 @@ import type { Transfer } from './transfer.js';
 
 export const refundReferenceOf = (reference: string): string => `${reference}.refund`;
 
-/** A refund that somebody has yet to order. */
+/** A refund that is not ordered yet. */
 export type RefundTerms = Omit<RefundOrder, 'by'>;
 
 /**
@@ -41,7 +41,7 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | strin
 
 const word = (text: string) => text.trim().toUpperCase();
 
-/** Why nobody but a person may say how much goes back; null where nothing says that less came in than was asked for. */
+/** Why only a person may say how much goes back; null if nothing says that less came in than was asked for. */
 export function lessCameIn({ input, cameIn }: Transfer): string | null {
   const { crypto_amount: asked, amount_msat: askedMsat } = input.crypto_payment;
   const most = mostToRefund(input, cameIn);

@@ -165,7 +165,7 @@ function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
 /** What a submit says of a refund that did not leave by it. */
 const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 'void', 'quote-expired'];
 
-/** An untrusted event was enough not to send what nobody ordered; its claim stays free for a person's order. */
+/** An untrusted event was enough not to send what no person ordered; its claim stays free for a person's order. */
 class HeldBack extends Error {
   override readonly name = 'HeldBack';
   override readonly message = 'an unverified event claims another ending';

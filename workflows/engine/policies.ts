@@ -19,7 +19,7 @@ export const READ: ActivityOptions = {
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE },
 };
 
-/** A look at the input and into our own store, on the worker that has the flow at hand: at once or not at all. */
+/** Checks the input against our own store, on the worker that has the flow at hand: at once or not at all. */
 export const CHECK: LocalActivityOptions = { startToCloseTimeout: 2 * SECOND, retry: { maximumAttempts: 1 } };
 
 /**
@@ -135,7 +135,7 @@ export const MAX_TIMELINE = 120;
 export const LAST_LOOK: ActivityOptions = { ...READ, retry: { ...READ.retry, maximumAttempts: 5 } };
 
 /*
- * How long each kind waits for events before its first look; after it the cadence of polling (2 s, 5 s, 15 s, 1 min,
+ * How long each kind waits for events before its first status lookup; after it the cadence of polling (2 s, 5 s, 15 s, 1 min,
  * 5 min) applies, so that a flow hardly polls where webhooks arrive.
  */
 /** Nothing to look up: only events report. */

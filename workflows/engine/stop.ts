@@ -155,7 +155,7 @@ export async function holdBack(flow: Flow, claim: GuardedClaim, order: ClaimOrde
 }
 
 /**
- * A person says how the flow ended: from then on nobody sends under the claim, not even after a reset of the flow. Returns why
+ * A person says how the flow ended: from then on nothing is sent under the claim, not even after a reset of the flow. Returns why
  * the order cannot be carried out, or null.
  */
 export async function closeByOrder(

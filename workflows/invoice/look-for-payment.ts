@@ -99,7 +99,7 @@ async function askPerson(
   const evidence = {
     reference: flow.reference,
     why: why ?? 'the service does not say whether the invoice was paid',
-    told: payment.words,
+    reported: payment.words,
   };
   let shown: PaidReading | undefined;
   const isContradicted = () => payment.mismatches.length > 0;

@@ -80,7 +80,7 @@ const WAITING: Readonly<Record<QueueState['queue'], string>> = {
   flows: 'flows wait until a worker runs',
   money: 'nothing is sent until a worker runs',
   lookups: 'nothing is looked up until a worker runs',
-  callbacks: 'callers are not told until a worker runs',
+  callbacks: 'callers get no callbacks until a worker runs',
 };
 
 /** A flow sets them when it parks or ends. */

@@ -40,7 +40,7 @@ export function identityOf(name: string, pid: number): string {
   return `towline-${name}-${pid}@${hostname()}/${build()}`;
 }
 
-/** The version, and beside built code the beginning of a hash of its workflows, which tells builds of a version apart. */
+/** The version, and beside built code the beginning of a hash of its workflows, which distinguishes builds of a version. */
 function build(): string {
   try {
     const bundle = readFileSync(fileURLToPath(new URL('../../../workflow-bundle.js', import.meta.url)));

@@ -41,7 +41,7 @@ export interface DispatcherDeps extends DeliverDeps {
   readonly clock?: Clock;
 }
 
-/** Flows at a time: with a proven event waiting, and with none. Whoever forges events takes no place of the proven. */
+/** Flows at a time: with a proven event waiting, and with none. Forged events take no place of the proven. */
 const AT_ONCE = { proven: 32, unproven: 4 } as const;
 type Pool = keyof typeof AT_ONCE;
 const POOLS: readonly Pool[] = ['proven', 'unproven'];
@@ -107,7 +107,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     });
   };
 
-  /** Whichever delivery ends first looks again. */
+  /** The delivery that ends first looks for more. */
   const free = (pool: Pool): void => {
     held[pool] -= 1;
     look();

@@ -114,7 +114,7 @@ export interface EventLabels {
   readonly flowId: string | null;
   readonly reference: string | null;
   readonly status: string | null;
-  /** Several flows may be meant, and the claims tell which. */
+  /** Several flows may be meant; the claims identify which. */
   readonly toMatch?: boolean;
 }
 

@@ -28,7 +28,7 @@ export interface Integrator {
   updateWebhook(request: WebhookUpdateRequest): void;
 }
 
-const NOBODY: Profile = {
+const NO_PROFILE: Profile = {
   id: 'INT-sandbox',
   organization: 'Sandbox',
   first_name: 'Sandbox',
@@ -44,7 +44,7 @@ export function createIntegratorAccount(deps: {
   createId: () => string;
 }): Integrator {
   const { notes, settings, clock, createId } = deps;
-  const profile = () => notes.read<Profile>('integrator', NOBODY);
+  const profile = () => notes.read<Profile>('integrator', NO_PROFILE);
 
   /** The old secret goes on signing for `secretSwitchMs`, as a service may that does not switch at once. */
   function keepOldSecret(next: string): void {

@@ -7,7 +7,7 @@ import { judgePostgresError } from './transaction.js';
 /** Of the database, and not of a table: who migrates is alone in it. Any number of ours. */
 const LOCK = 7_216_004_433_120_551n;
 const AGAIN_MS = 200;
-/** A statement that waits for a table lets nobody else at it meanwhile: it gives up, and comes again. */
+/** A statement that waits for a table's lock blocks all others meanwhile: it gives up, and is tried again. */
 const LOCK_TIMEOUT = '2s';
 const LOCK_NOT_AVAILABLE = '55P03';
 

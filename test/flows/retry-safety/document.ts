@@ -12,11 +12,11 @@ computes this page, and fails where it differs; \`WRITE_DOCS=1\` writes it.
 - **completed, 1**: the flow ended as completed, and the service executed once.
 - **parked: reason, 0**: it waits for a person ([parked flows](parked-flows.md)), and the service executed nothing.
 
-Only one thing parks: the request may have been sent, and the service never had it. From here nobody can tell that from
+Only one thing parks: the request may have been sent, and the service never had it. From here it looks the same as
 one that was executed, so it is sent again only where [\`DUPLICATE_REFERENCE\`](settings.md#the-service) says that a repeat
 is safe. The columns are what the service does with a repeat; the setting is \`same-result\` for the first, \`rejected\` for
 the next two, and \`unknown\`, its default, for the last. A card is forgotten once it may have been sent, so a card deposit
-is never sent again. An operation with a status lookup heard of no webhook at all; one without heard its callback.
+is never sent again. Operations with a status lookup get no webhook here at all; those without one get their callback.
 `;
 
 /** The page with the whole matrix, one row for each operation and fault. */
