@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { bankCheckoutFlow } from '../../src/flows/bank-checkout.js';
 import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { type Stack, openStack } from '../harness/stack.js';
-import { expectRefused, startAs } from './told-by-events-setup.js';
+import { expectRefused, startAs } from './by-events-setup.js';
 
 const [CHECKOUT] = KINDS.filter(({ kind }) => kind === 'bank-checkout') as [NamedKind];
 
-/** The rest is in told-by-events.test.ts. */
+/** The rest is in by-events.test.ts. */
 describe('a bank checkout', () => {
   let bench: Stack;
   beforeAll(async () => {

@@ -3,13 +3,13 @@ import { bankWithdrawalFlow } from '../../src/flows/bank-withdrawal.js';
 import { untilFlow } from '../harness/reports.js';
 import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { type Stack, openStack } from '../harness/stack.js';
-import { expectRefused, startAs } from './told-by-events-setup.js';
+import { expectRefused, startAs } from './by-events-setup.js';
 
 const BANK = { name: 'Canary Receiver', bankCode: '0250', accountNumber: '62000000001', country: 'ZA' };
 
 const [WITHDRAWAL] = KINDS.filter(({ kind }) => kind === 'bank-withdrawal') as [NamedKind];
 
-/** The rest is in told-by-events.test.ts. */
+/** The rest is in by-events.test.ts. */
 describe('a bank withdrawal', () => {
   let bench: Stack;
   beforeAll(async () => {

@@ -24,7 +24,7 @@ const CARD_WORKER_START_MS = 60_000;
 /** Between its last lookups an activity waits for real. */
 const SCALED = { timeScale: 0.02 };
 
-/** What no other kind does: its card. The rest is in told-by-events.test.ts. */
+/** What no other kind does: its card. The rest is in by-events.test.ts. */
 describe('a card deposit', () => {
   let cards: CardBench;
   let bench: Stack;

@@ -4,7 +4,7 @@ import { kycCheckFlow, kycWord } from '../../src/flows/kyc-check.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
-import { endOf } from './told-by-events-setup.js';
+import { endOf } from './by-events-setup.js';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

@@ -66,7 +66,7 @@ describe('another send that the service refuses', () => {
       expect(await bench.executions(operation, reference)).toBe(1);
       // Its lookup shows it by now: to the look before the order, or to the one that goes on meanwhile.
       if (operation === 'createInvoice') await sendAgain(handle).catch(refused);
-      else await handle.signal('events', [trusted(EXAMPLES[operation].toldAt ?? 'SUCCESSFUL')]);
+      else await handle.signal('events', [trusted(EXAMPLES[operation].reportedAt ?? 'SUCCESSFUL')]);
       expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
       expect(await bench.executions(operation, reference)).toBe(1);
     },

@@ -9,7 +9,7 @@ import { likeKinds } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
-import { endOf } from './told-by-events-setup.js';
+import { endOf } from './by-events-setup.js';
 
 const MINUTE_MS = 60_000;
 

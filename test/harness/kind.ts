@@ -7,7 +7,7 @@ import type { ParkReason } from '../../src/protocol/vocabulary.js';
  */
 export interface KindUnderTest {
   /** Which kinds it is like. The shared tests and the recorded scenes are those of its likes; of `own`, its own. */
-  readonly like: 'watched' | 'looked-up' | 'told-by-events' | 'own';
+  readonly like: 'watched' | 'looked-up' | 'by-events' | 'own';
   /** Whether the service can be asked how it stands; else only events report. */
   readonly hasLookup: boolean;
   /** The operation whose record at the service says how such a flow ended. */
@@ -48,7 +48,7 @@ export interface Post {
   /** Where the order says what the service's books call amount and currency. */
   readonly booked: readonly [amount: string, currency: string];
   /** If nothing can be looked up: the status of the sandbox's record at which an event reports it. */
-  readonly toldAt?: string;
+  readonly reportedAt?: string;
   /** The input of a flow that makes this one alone, after another one that was made elsewhere. @default the kind's input */
   readonly alone?: {
     readonly input: (reference: string) => Record<string, unknown>;

@@ -2,7 +2,7 @@ import { type KindUnderTest, same } from '../harness/kind.js';
 import { SOUTH_AFRICAN_PAYER } from '../harness/parties.js';
 
 export default {
-  like: 'told-by-events',
+  like: 'by-events',
   hasLookup: false,
   record: 'createBankCheckout',
   posts: {
@@ -11,7 +11,7 @@ export default {
       step: 'checkout',
       terms: same('amount', 'currency', 'phoneNumber', 'fullName'),
       booked: ['amount', 'currency'],
-      toldAt: 'SUCCESSFUL',
+      reportedAt: 'SUCCESSFUL',
     },
   },
   input: (referenceId) => ({ referenceId, ...SOUTH_AFRICAN_PAYER, paymentMethod: 'PAYBYBANK' }),

@@ -1,7 +1,7 @@
 import { type KindUnderTest, same } from '../harness/kind.js';
 
 export default {
-  like: 'told-by-events',
+  like: 'by-events',
   hasLookup: false,
   record: 'createBankWithdrawal',
   posts: {
@@ -10,7 +10,7 @@ export default {
       step: 'withdraw',
       terms: same('amount', 'currency', 'bankDetails'),
       booked: ['amount', 'currency'],
-      toldAt: 'SUCCESSFUL',
+      reportedAt: 'SUCCESSFUL',
     },
   },
   input: (referenceId) => ({

@@ -10,7 +10,7 @@ export default {
       step: null,
       terms: same('amount', 'source_currency', 'chain', 'token', 'crypto_payment', 'settlement', 'wallet_id'),
       booked: ['amount', 'source_currency'],
-      toldAt: 'COMPLETED',
+      reportedAt: 'COMPLETED',
     },
   },
   /** 1,000.50 KES to 100 ZAR, over an address on CELO: its refund can be sent as crypto. */

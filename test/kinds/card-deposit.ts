@@ -2,7 +2,7 @@ import { type KindUnderTest, same } from '../harness/kind.js';
 import { CANARY_CARD, SOUTH_AFRICAN_PAYER } from '../harness/parties.js';
 
 export default {
-  like: 'told-by-events',
+  like: 'by-events',
   hasLookup: false,
   record: 'createCardDeposit',
   posts: {
@@ -11,7 +11,7 @@ export default {
       step: 'deposit',
       terms: same('amount', 'currency', 'phoneNumber', 'fullName'),
       booked: ['amount', 'currency'],
-      toldAt: 'SUCCESSFUL',
+      reportedAt: 'SUCCESSFUL',
     },
   },
   input: (referenceId) => ({ referenceId, ...SOUTH_AFRICAN_PAYER, card: CANARY_CARD }),

@@ -8,7 +8,7 @@ import { prompt } from './scenes/prompt.js';
 import { ramps } from './scenes/ramps.js';
 import { refunds } from './scenes/refunds.js';
 import { stops } from './scenes/stops.js';
-import { toldByEvents } from './scenes/told-by-events.js';
+import { byEvents } from './scenes/by-events.js';
 import { unknownOutcomes } from './scenes/unknown-outcomes.js';
 import { watched } from './scenes/watched.js';
 
@@ -19,7 +19,7 @@ export const scenes: Scenes = {
   ...bridge,
   ...lookedUp,
   ...ramps,
-  ...toldByEvents,
+  ...byEvents,
   ...cards,
   ...invoices,
   ...watched,

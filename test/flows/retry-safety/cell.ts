@@ -82,19 +82,25 @@ async function untilDecided(handle: WorkflowHandle, tell: () => Promise<boolean>
  * The service's callback, as the gateway would bring it. Where there is a status lookup every event is lost, so that the
  * lookup must do. True while there is nothing that could still be told.
  */
-function tellerOf(bench: Stack, { operation }: Cell, { toldAt }: Example, handle: WorkflowHandle, reference: string) {
+function tellerOf(
+  bench: Stack,
+  { operation }: Cell,
+  { reportedAt }: Example,
+  handle: WorkflowHandle,
+  reference: string,
+) {
   const hasLookup = 'statusLookup' in operations[operation];
-  if (hasLookup === (toldAt !== undefined)) throw new Error(`${operation}: by lookup or by events, not both`);
+  if (hasLookup === (reportedAt !== undefined)) throw new Error(`${operation}: by lookup or by events, not both`);
   let told = false;
   return async (): Promise<boolean> => {
-    if (toldAt === undefined) return true;
+    if (reportedAt === undefined) return true;
     const { executions } = await bench.control('GET', `/executions?operation=${operation}&reference=${reference}`);
     if ((executions as unknown[]).length === 0) return true;
     const path = operation === 'createBridgeDeposit' ? 'deposits' : 'transactions';
     const { [path]: found } = await bench.control('GET', `/${path}/${reference}`);
-    if (!told && (found as { status: string }[])[0]?.status === toldAt) {
+    if (!told && (found as { status: string }[])[0]?.status === reportedAt) {
       told = true;
-      await handle.signal('events', [trusted(toldAt)]);
+      await handle.signal('events', [trusted(reportedAt)]);
     }
     return false;
   };

@@ -22,7 +22,7 @@ export const invoices: Scenes = {
     play: (on, reference) => start(on, reference, 'completed'),
   },
 
-  'invoice-payment-told-to-pay': {
+  'invoice-payment-ordered-to-pay': {
     ends: 'completed',
     async play(on, reference) {
       const flow = await start(on, reference, 'never', UNPAID);

@@ -2,7 +2,7 @@ import { trusted } from '../../harness/inputs.js';
 import { HAPPY, send, tracked, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
-/** Nobody listens there: that its caller cannot be told is nothing to the flow. */
+/** No server listens there: a callback that fails is nothing to the flow. */
 const TOLD = { callbackUrl: 'http://127.0.0.1:9/towline' };
 
 async function broughtQuote(on: Stage): Promise<{ rate_id: string }> {
@@ -17,7 +17,7 @@ async function broughtQuote(on: Stage): Promise<{ rate_id: string }> {
 
 /** Flows whose input is checked where they are, and whose callers hear of them after the service's answer. */
 export const prompt: Scenes = {
-  'brought-quote-told': {
+  'brought-quote-reported': {
     ends: 'completed',
     async play(on, reference) {
       const flow = await tracked(on, reference, { ...TOLD, ...(await broughtQuote(on)) });
@@ -26,7 +26,7 @@ export const prompt: Scenes = {
     },
   },
 
-  'brought-quote-told-rejected': {
+  'brought-quote-reported-rejected': {
     ends: 'failed',
     reason: 'rejected_by_service',
     async play(on, reference) {
@@ -35,7 +35,7 @@ export const prompt: Scenes = {
     },
   },
 
-  'crypto-send-told': {
+  'crypto-send-reported': {
     ends: 'completed',
     play: (on, reference) => on.startKind('crypto-send', reference, TOLD),
   },

@@ -7,7 +7,7 @@ import type { Stage } from '../stage.js';
 /** A quarter of an hour from look to look becomes a second, and less. */
 const THOUSANDTH = { timeScale: 0.001 };
 
-/** Nobody listens there: that its caller cannot be told is nothing to the flow. */
+/** No server listens there: a callback that fails is nothing to the flow. */
 const CALLER = { callbackUrl: 'http://127.0.0.1:9/towline' };
 
 /** Kinds that move nothing, and wait for how a record ends. */
@@ -39,8 +39,8 @@ function scenesOf({ kind, record, begunBy, open, fails, overdue }: NamedKind): S
       },
     },
 
-    // Its caller is told of it.
-    [`${kind}-told`]: {
+    // Its caller gets a callback about it.
+    [`${kind}-reported`]: {
       ends: 'completed',
       async play(on, reference) {
         const flow = await start(on, reference, open.ending, CALLER);

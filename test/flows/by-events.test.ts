@@ -8,7 +8,7 @@ import { untilFlow } from '../harness/reports.js';
 import { likeKinds } from '../harness/kinds.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { startCardGateway, type CardGateway } from './cards/card-gateway.js';
-import { endOf, startAs } from './told-by-events-setup.js';
+import { endOf, startAs } from './by-events-setup.js';
 
 const MINUTE_MS = 60_000;
 /** Between its last looks an activity waits for real, whatever the clock of the flows does. */
@@ -32,7 +32,7 @@ const untilAllowed = (order: () => Promise<unknown>) =>
   );
 
 /** What holds for every kind whose POST nothing looks up: only trusted events and people tell its end. */
-describe.each(likeKinds('told-by-events'))('a $kind', (kind) => {
+describe.each(likeKinds('by-events'))('a $kind', (kind) => {
   let bench: Stack;
   let cards: CardGateway;
   beforeAll(async () => {

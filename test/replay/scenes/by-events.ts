@@ -6,10 +6,10 @@ import type { Stage } from '../stage.js';
 const paid = (facts: Readonly<Record<string, string>> = { amount: '250.5', currency: 'ZAR' }) =>
   trusted('SUCCESSFUL', { source: 'webhook', facts });
 
-const KINDS = likeKinds('told-by-events');
+const KINDS = likeKinds('by-events');
 
 /** The main endings of each, and for one of them, since they track alike, what a person decides. */
-export const toldByEvents: Scenes = Object.assign(
+export const byEvents: Scenes = Object.assign(
   {},
   ...KINDS.map(endingsOf),
   ...KINDS.slice(0, 1).map(decisionsOf),
