@@ -1,4 +1,4 @@
-// The test projects: `npm test` runs all of them but `crash-matrix` and `packaging`, which want the machine for
+// The test projects: `npm test` runs all of them but `crash-matrix`, `packaging` and `cluster`, which want the machine for
 // themselves (tools/test.mjs selects; `.ci/run` runs them after the others).
 import { defaults } from './test/setup/projects.mjs';
 
@@ -25,7 +25,10 @@ const FOLDERS = {
   sim: ['sim'],
   'crash-matrix': ['crash-matrix'],
   packaging: ['packaging'],
+  cluster: ['cluster'],
 };
+/** What a project runs once more, on servers of its own. */
+const ALSO = { cluster: ['end-to-end'] };
 const listed = Object.values(FOLDERS).flat();
 
 /** What each project needs before its first test: nothing, a Postgres, the workflows' bundle, or Temporal's servers as well. */
@@ -35,6 +38,7 @@ const SETUP = {
   temporal: 'servers',
   'crash-matrix': 'servers',
   packaging: 'servers',
+  cluster: 'cluster',
 };
 
 const project = (name, match) => ({
@@ -54,7 +58,9 @@ export default {
   testTimeout: 120_000,
   projects: [
     ...Object.entries(FOLDERS).map(([name, folders]) =>
-      project(name, { testMatch: folders.map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`) }),
+      project(name, {
+        testMatch: [...folders, ...(ALSO[name] ?? [])].map((folder) => `<rootDir>/test/${folder}/**/*.test.ts`),
+      }),
     ),
     project('temporal', {
       testMatch: ['<rootDir>/test/**/*.test.ts'],

@@ -1,5 +1,5 @@
 // `npm test [-- [--check] jest arguments]`: from a fresh clone to test results. `--check` adds type check and lint.
-// `npm run crash-matrix` and `npm run packaging` come here with `--project NAME`: those tests kill processes, install
+// `npm run crash-matrix`, `npm run packaging` and `npm run cluster-test` come here with `--project NAME`: those tests kill processes, install
 // packages and start whole stacks, and want the machine for themselves.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { runStep, say } from './step.mjs';
 
 /** What `npm test` runs: all but those that want the machine for themselves. */
 const PROJECTS = ['unit', 'store', 'sandbox', 'sim', 'temporal'];
-const NEED_SERVERS = new Set(['temporal', 'crash-matrix', 'packaging']);
+const NEED_SERVERS = new Set(['temporal', 'crash-matrix', 'packaging', 'cluster']);
 
 await runMain(async (args) => {
   await setUp();

@@ -1,7 +1,7 @@
-import { access, constants, readdir, rm, rename, readFile } from 'node:fs/promises';
+import { access, constants, readdir, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { packageRoot } from '../package-root.js';
-import { type Environment, type Log, lastLines, runCommand } from './run-command.js';
+import { buildPrograms, pinnedVersion } from './build-programs.js';
+import { type Environment, type Log, runCommand } from './run-command.js';
 import { cacheFolder, ensureCacheFolder, downloadServer } from './download-server.js';
 import { withFileLock } from './file-lock.js';
 
@@ -87,7 +87,9 @@ async function downloadOrBuild(env: Environment, path: string, log: Log): Promis
   const version = await pinnedCliVersion();
   if (await downloadServer(env, version, path, log)) return { kind: 'executable', path, from: 'download' };
   log('the download was refused: building from source instead');
-  const whyNot = await buildServer(env, path, log);
+  const whyNot = await buildPrograms(env, log, 'the Temporal dev server', [
+    { program: 'github.com/temporalio/cli/cmd/temporal', target: path },
+  ]);
   if (whyNot === undefined) return { kind: 'executable', path, from: 'build' };
   throw new NoTemporalServerError(
     'No Temporal server: set TEMPORAL_ADDRESS to a running one, or install the Temporal CLI ' +
@@ -118,72 +120,10 @@ async function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/**
- * Builds the pinned Temporal CLI to `target`, which must lie in the cache.
- * @returns undefined when it is built, else why it could not be, as half a sentence.
- */
-async function buildServer(env: Environment, target: string, log: Log): Promise<string | undefined> {
-  const cache = await ensureCacheFolder(env);
-  const go = await runCommand('go', ['version'], { env });
-  if (go.code !== 0) return 'Go, which could build it, is not installed';
-
-  // Go's caches grow to 3.4 GB for this one build, so they get a folder of their own that is deleted after it. A build
-  // that is killed leaves it behind, and the next one goes on from there.
-  const workFolder = join(cache, 'temporal-build');
-  const unfinished = join(workFolder, 'temporal');
-  const buildEnv: Environment = {
-    ...env,
-    CGO_ENABLED: '0',
-    GOMODCACHE: join(workFolder, 'modules'),
-    GOCACHE: join(workFolder, 'build'),
-    GOFLAGS: '-modcacherw',
-    GOWORK: 'off',
-  };
-  const args = ['build', '-trimpath', '-buildvcs=false', '-mod=readonly', '-ldflags', '-s -w', '-o', unfinished];
-  const build = await withProgress(
-    log,
-    'building the Temporal dev server',
-    'usually 3 to 5 minutes, once per machine',
-    () =>
-      runCommand('go', [...args, 'github.com/temporalio/cli/cmd/temporal'], { cwd: serverModuleFolder, env: buildEnv }),
-  );
-  if (build.code === 0) await rename(unfinished, target);
-  await rm(workFolder, { recursive: true, force: true });
-  return build.code === 0 ? undefined : `building it with Go failed:\n${lastLines(build.output)}`;
-}
-
-const everyMs = 20_000;
-
-/** Says every twenty seconds how long `work` has been going on, because silence for minutes looks like a hang. */
-async function withProgress<T>(log: Log, what: string, hint: string, work: () => Promise<T>): Promise<T> {
-  const startedAt = performance.now();
-  log(`${what} (${hint})`);
-  const timer = setInterval(() => log(`${what}: ${elapsed(performance.now() - startedAt)}, ${hint}`), everyMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-  }
-}
-
-/** `4s`, `1m20s`. */
-function elapsed(ms: number): string {
-  const seconds = Math.round(ms / 1000);
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
-}
-
 /** The first server in which update-with-start, which the proxy's starts are made of, is on by default. */
 export const oldestUsableServer = '1.28.0';
 
-/** The Go module that pins the CLI: the one place where its version is written. */
-const serverModuleFolder = join(packageRoot(), 'tools', 'temporal');
-
-export async function pinnedCliVersion(): Promise<string> {
-  const goMod = await readFile(join(serverModuleFolder, 'go.mod'), 'utf8');
-  const version = /github\.com\/temporalio\/cli v(\d+\.\d+\.\d+)\b/.exec(goMod)?.[1];
-  if (!version) throw new Error(`${serverModuleFolder}/go.mod pins no version of github.com/temporalio/cli.`);
-  return version;
-}
+export const pinnedCliVersion = (): Promise<string> => pinnedVersion('github.com/temporalio/cli');
 
 /**
  * The server version inside a `temporal` binary; undefined when it is no Temporal CLI or does not run here.

@@ -16,6 +16,7 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/sandbox.js';
 import type { Store } from '../../src/store/store.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import type { LogSink } from '../../src/temporal/sdk-logger.js';
+import { makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { openAt } from '../store/temporary-store.js';
 import { ACCOUNT, keyring as testKeys, NAMESPACE, SERVICE_TOKEN, SETTLEMENT_SECRET } from './fixed.js';
 import { openGateway, type TestGateway } from './gateway.js';
@@ -42,7 +43,7 @@ export interface StackOptions {
   readonly between?: (sandboxUrl: string) => Promise<Between>;
   /** What the workers see of the store. */
   readonly wrapStore?: (store: Store) => Store;
-  /** Path of a file, or URL of a database. @default a file of its own */
+  /** Path of a file, or URL of a database. @default a file of its own; a database of its own with `TEST_STORE=postgres` */
   readonly storePath?: string;
   readonly keyring?: Keyring;
   /** @default one of its own */
@@ -101,7 +102,6 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
   const { keyring = testKeys, timeoutMs = 8_000, taskQueue = `test-${randomUUID()}` } = options;
   const log = options.log ?? (process.env['STACK_LOG'] ? spoken : silent);
   const folder = await mkdtemp(join(tmpdir(), 'towline-stack-'));
-  const storePath = options.storePath ?? join(folder, 'store.db');
   const isVirtual = options.time === 'skipping';
   // Nothing is sealed that never leaves this process.
   const dataConverter = isVirtual ? {} : createDataConverter({ keyring, namespace: NAMESPACE });
@@ -110,6 +110,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
     for (const close of closing.toReversed()) await close();
   };
   try {
+    const storePath = options.storePath ?? (await storeOfItsOwn(folder, closing));
     const temporal = await openTemporal(isVirtual, {
       dataConverter,
       taskQueue,
@@ -229,6 +230,13 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
     await closeAll();
     throw error;
   }
+}
+
+async function storeOfItsOwn(folder: string, closing: (() => Promise<unknown>)[]): Promise<string> {
+  if (process.env['TEST_STORE'] !== 'postgres') return join(folder, 'store.db');
+  const database = await makeTemporaryDatabase();
+  closing.push(() => database.drop());
+  return database.url;
 }
 
 /** Pauses within an activity, which no time that is skipped can shorten. */

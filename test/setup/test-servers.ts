@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
 import { findServerExecutable } from '../../src/dev-server/find-server.js';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.js';
+import { startTemporalCluster } from '../cluster/temporal-cluster.js';
 import { startTestCluster, type TestCluster } from './postgres/test-cluster.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 
@@ -19,7 +20,7 @@ const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 /** The projects of one run share them: each is started by the first that asks for it. */
 let postgres: Promise<TestCluster | undefined> | undefined;
-let servers: Promise<DevServer> | undefined;
+let servers: Promise<Pick<DevServer, 'address' | 'stop'>> | undefined;
 let bundle: Promise<string> | undefined;
 let folder: string | undefined;
 
@@ -38,6 +39,29 @@ export async function startServers(options: TestServersOptions): Promise<void> {
   forgetUsersServers();
   servers ??= startTemporal(options);
   await Promise.all([startPostgres(), servers]);
+}
+
+/**
+ * The same on a real Temporal server, which keeps its state in that Postgres; the stacks' stores are databases there, too.
+ * @throws Error if there is no Postgres
+ */
+export async function startClusterServers(options: TestServersOptions): Promise<void> {
+  await startPostgres();
+  const databaseUrl = process.env['TEST_DATABASE_URL'];
+  if (!databaseUrl) throw new Error('A real Temporal server needs a Postgres. Install the package "postgresql".');
+  folder ??= await mkdtemp(join(tmpdir(), 'towline-test-'));
+  servers ??= startTemporalCluster({ databaseUrl, folder: join(folder, 'temporal'), log });
+  const [cluster, { path: cli }, bundle] = await Promise.all([
+    servers,
+    findServerExecutable({ env: process.env, log }),
+    bundleOnce(options),
+  ]);
+  Object.assign(process.env, {
+    TEST_TEMPORAL_ADDRESS: cluster.address,
+    TEST_TEMPORAL_CLI: cli,
+    TEST_WORKFLOW_BUNDLE: bundle,
+    TEST_STORE: 'postgres',
+  });
 }
 
 async function startTemporal(options: TestServersOptions): Promise<DevServer> {
@@ -72,7 +96,9 @@ export async function stopTestServers(): Promise<void> {
   const stopping: (Promise<{ stop(): Promise<unknown> } | undefined> | undefined)[] = [servers, postgres];
   servers = undefined;
   postgres = undefined;
-  await Promise.all(stopping.map(async (server) => (await server)?.stop()));
+  // Temporal before the Postgres that it may stand on.
+  await (await stopping[0])?.stop();
+  await Promise.all(stopping.slice(1).map(async (server) => (await server)?.stop()));
   if (folder) await rm(folder, { recursive: true, force: true });
 }
 

@@ -1,0 +1,83 @@
+import { readFile, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { packageRoot } from '../package-root.js';
+import { ensureCacheFolder } from './download-server.js';
+import { type Environment, type Log, lastLines, runCommand } from './run-command.js';
+
+/** The Go module that pins Temporal: the one place where its versions are written. */
+const moduleFolder = join(packageRoot(), 'tools', 'temporal');
+
+/** A program of that module, by its package, and the file that it is built to, which must lie in the cache. */
+export interface Program {
+  readonly program: string;
+  readonly target: string;
+}
+
+/** The version of a Go module that tools/temporal pins: `1.31.2`. */
+export async function pinnedVersion(module: string): Promise<string> {
+  const goMod = await readFile(join(moduleFolder, 'go.mod'), 'utf8');
+  const escaped = module.replaceAll('.', '\\.');
+  const version = new RegExp(`^\\s*${escaped} v(\\d+\\.\\d+\\.\\d+)\\b`, 'm').exec(goMod)?.[1];
+  if (!version) throw new Error(`${moduleFolder}/go.mod pins no version of ${module}.`);
+  return version;
+}
+
+/**
+ * Builds programs of tools/temporal with Go.
+ * @param what they are together, for who waits: `the Temporal dev server`
+ * @returns undefined when they are built, else why they could not be, as half a sentence.
+ */
+export async function buildPrograms(
+  env: Environment,
+  log: Log,
+  what: string,
+  programs: readonly Program[],
+): Promise<string | undefined> {
+  const cache = await ensureCacheFolder(env);
+  const go = await runCommand('go', ['version'], { env });
+  if (go.code !== 0) return 'Go, which could build it, is not installed';
+
+  // Go's caches grow to 3.4 GB for this, so they get a folder of their own that is deleted after it. A build that is
+  // killed leaves it behind, and the next one goes on from there.
+  const workFolder = join(cache, 'temporal-build');
+  const buildEnv: Environment = {
+    ...env,
+    CGO_ENABLED: '0',
+    GOMODCACHE: join(workFolder, 'modules'),
+    GOCACHE: join(workFolder, 'build'),
+    GOFLAGS: '-modcacherw',
+    GOWORK: 'off',
+  };
+  const args = ['build', '-trimpath', '-buildvcs=false', '-mod=readonly', '-ldflags', '-s -w', '-o'];
+  const whyNot = await withProgress(log, `building ${what}`, 'usually 3 to 5 minutes, once per machine', async () => {
+    for (const { program, target } of programs) {
+      const unfinished = join(workFolder, basename(target));
+      const build = await runCommand('go', [...args, unfinished, program], { cwd: moduleFolder, env: buildEnv });
+      if (build.code !== 0) return `building it with Go failed:\n${lastLines(build.output)}`;
+      await rename(unfinished, target);
+    }
+    return undefined;
+  });
+  await rm(workFolder, { recursive: true, force: true });
+  return whyNot;
+}
+
+const everyMs = 20_000;
+
+/** Says every twenty seconds how long `work` has been going on, because silence for minutes looks like a hang. */
+async function withProgress<T>(log: Log, what: string, hint: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  log(`${what} (${hint})`);
+  const timer = setInterval(() => log(`${what}: ${elapsed(performance.now() - startedAt)}, ${hint}`), everyMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** `4s`, `1m20s`. */
+function elapsed(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
+}

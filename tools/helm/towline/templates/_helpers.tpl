@@ -1,0 +1,80 @@
+{{- define "towline.name" -}}
+{{- printf "%s-%s" .Release.Name "towline" | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "towline.labels" -}}
+app.kubernetes.io/name: towline
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "towline.image" -}}
+{{- if .Values.image.digest -}}
+{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else -}}
+{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{/* What every container of ours has: settings, secrets as files, and a folder of its own. */}}
+{{- define "towline.container" -}}
+image: {{ include "towline.image" . | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+envFrom:
+  - configMapRef: { name: {{ include "towline.name" . }} }
+volumeMounts:
+  - { name: secrets, mountPath: /run/secrets/towline, readOnly: true }
+  - { name: home, mountPath: /var/lib/towline }
+  - { name: tmp, mountPath: /tmp }
+{{- end -}}
+
+{{- define "towline.pod" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+automountServiceAccountToken: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 1000
+  runAsGroup: 1000
+  fsGroup: 1000
+  seccompProfile: { type: RuntimeDefault }
+volumes:
+  - name: secrets
+    secret:
+      secretName: {{ .Values.secret.name }}
+      # Towline refuses a secret that everyone may read.
+      defaultMode: 0440
+      items:
+        {{- range .Values.secret.keys }}
+        - { key: {{ . }}, path: {{ . }} }
+        {{- end }}
+  - name: home
+    emptyDir: {}
+  - name: tmp
+    emptyDir: {}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "towline.annotations" -}}
+# A changed setting replaces the processes. A changed Secret does not: it is read again.
+checksum/settings: {{ toJson .Values.settings | sha256sum }}
+{{- with .Values.podAnnotations }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
