@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { Client as Postgres } from 'pg';
 import type { DataConverter } from '@temporalio/common';
 import { readJournal } from '../harness/journal.js';
 import { canariesIn, decryptedHistory } from '../flows/cards/find-canaries.js';
@@ -44,6 +45,7 @@ export async function scan(
   for (const folder of [stack.folder, stack.settings.towlineHome]) {
     look('store and files', await filesBesideTheSandbox(folder), all);
   }
+  look('store and files', await textOfDatabase(stack.sources.storePath), all);
   look('log', [...stack.workerLog, ...stack.log.map((line) => JSON.stringify(line))].join('\n'), all);
   for (const [where, text] of Object.entries(texts)) look(where, text, all);
   return { found: [...new Set(found)], read };
@@ -56,6 +58,25 @@ function bytesAsText(value: unknown): string {
   if (Array.isArray(value)) return value.map(bytesAsText).join('\n');
   if (typeof value === 'object' && value !== null) return Object.values(value).map(bytesAsText).join('\n');
   return '';
+}
+
+/** All rows of all tables, bytes as what they would read as; nothing of a store that is a file. */
+async function textOfDatabase(storePath: string): Promise<string> {
+  if (!storePath.startsWith('postgres:')) return '';
+  const db = new Postgres({ connectionString: storePath });
+  await db.connect();
+  try {
+    const texts: string[] = [];
+    const tables = `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`;
+    for (const { name } of (await db.query<{ name: string }>(tables)).rows) {
+      const { rows } = await db.query<Record<string, unknown>>(`SELECT * FROM "${name}"`);
+      const values = rows.flatMap((row) => Object.values(row));
+      texts.push(...values.map((value) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value))));
+    }
+    return texts.join('\n');
+  } finally {
+    await db.end();
+  }
 }
 
 /** The sandbox is somebody else, and keeps its own books; what an account command wrote for its caller is for the caller. */
