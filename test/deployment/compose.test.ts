@@ -6,7 +6,7 @@ import pc from 'picocolors';
 import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/program.js';
 import { readSettings } from '../../src/config/index.js';
-import { STATE_ATTRIBUTE } from '../../src/protocol/vocabulary.js';
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 import { packageRoot } from '../../src/package-root.js';
 
 interface Service {
@@ -169,9 +169,11 @@ describe('docker-compose.yml', () => {
     expect(waited.filter((name) => !(name in compose.services))).toEqual([]);
   });
 
-  it('registers the search attribute of the flows, once', () => {
+  it('registers the search attributes of the flows, each once', () => {
     const [script = ''] = compose.services['temporal-namespace']?.command ?? [];
-    expect(script).toContain(`search-attribute create --name ${STATE_ATTRIBUTE} --type Keyword`);
+    expect(script).toContain(`for name in ${Object.keys(SEARCH_ATTRIBUTES).join(' ')}; do`);
+    expect(script).toContain('search-attribute create --name $$name --type Keyword');
+    expect(new Set(Object.values(SEARCH_ATTRIBUTES))).toEqual(new Set(['Keyword']));
     expect(compose.services['gateway']?.depends_on).toHaveProperty('temporal-namespace');
   });
 
