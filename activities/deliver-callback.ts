@@ -3,6 +3,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import {
   type CallbackSender,
   CallbackRefusedError,
+  createReceivers,
+  HeldBackError,
   NoCallbackSecretError,
   receiverOf,
 } from '../src/callbacks/index.js';
@@ -34,21 +36,11 @@ export interface CallbackAnswer {
   readonly attempts: number;
 }
 
-/** Callbacks to one receiver that this worker has open at a time. */
-const MOST_OPEN = 20;
-/** A callback that is open for longer counts as slow, ms: an answer is a matter of milliseconds. */
-const SLOW_AFTER_MS = 2_000;
-/** With so many slow ones the receiver hangs: no more is sent to it for a while. */
-const MOST_SLOW = 4;
-/** Of the 100 places of a worker: the others are kept for receivers that answered last time, whatever names an attacker has. */
-const MOST_OPEN_TO_STRANGERS = 80;
-/** Receivers that answered, which are remembered. */
-const MOST_REMEMBERED = 10_000;
 /**
- * Until the next try of one that was held back, ms: because many are open, or because the receiver hangs. Each further pause is
+ * Until the next try of one that was held back, ms: because many are open, or because the receiver's circuit is. Each further pause is
  * twice as long, up to the most.
  */
-const HELD_BACK_MS = { busy: 1_000, hanging: 15_000 };
+const HELD_BACK_MS = { busy: 1_000, circuit: 15_000 };
 const HELD_BACK_MOST_MS = 300_000;
 
 /**
@@ -56,7 +48,7 @@ const HELD_BACK_MOST_MS = 300_000;
  * that send money: callbacks have a task queue of their own.
  */
 export function createCallbackActivities(deps: ActivityDeps) {
-  const receivers = createReceivers(deps.monotonicMs);
+  const receivers = createReceivers(deps.monotonicMs, (open) => openCircuits().set(open));
   return {
     /** One attempt. Temporal repeats it, with the same id and the same body, until the receiver answers 2xx. */
     async deliverCallback(target: CallbackTarget): Promise<CallbackAnswer> {
@@ -64,29 +56,29 @@ export function createCallbackActivities(deps: ActivityDeps) {
       const { attempt } = Context.current().info;
       const origin = originOf(url);
       const isLast = elapsedMs() >= target.triedForMs;
-      const place = receivers.take(receiverOf(url));
-      if (typeof place === 'string') {
-        const problem = 'Other callbacks to this receiver are still open.';
-        const failure = { problem, httpStatus: null, attempt, at: now() };
-        throw notDelivered(failure, isLast, pauseMs(HELD_BACK_MS[place], HELD_BACK_MOST_MS, attempt) * timeScale);
-      }
-      const answer = await send(deps.callbacks, url, notification)
-        .then((answered) => {
-          place.answered();
-          return answered;
-        })
+      const answer = await receivers
+        .attempt({ receiver: receiverOf(url), origin }, () => send(deps.callbacks, url, notification))
         .catch((error: unknown) => {
-          const failure = { problem: problemOf(error), httpStatus: null, attempt, at: now() };
-          throw notDelivered(failure, isLast || isRuledOut(error, deps, url));
-        })
-        .finally(place.free);
+          const sinceMs = receivers.openSinceMs(origin);
+          const circuit = sinceMs === undefined ? null : { origin, since: new Date(sinceMs).toISOString() };
+          const failure = { problem: problemOf(error), httpStatus: null, attempt, at: now(), circuit };
+          if (!(error instanceof HeldBackError)) throw notDelivered(failure, isLast || isRuledOut(error, deps, url));
+          const afterMs = pauseMs(HELD_BACK_MS[error.because], HELD_BACK_MOST_MS, attempt) * timeScale;
+          throw notDelivered(failure, isLast, afterMs);
+        });
       const { httpStatus } = answer;
       if (httpStatus >= 200 && httpStatus < 300) {
         deps.log.info({ flowId, origin, callback: notification.id, attempt }, 'a callback was delivered');
         return { at: now(), httpStatus, attempts: attempt };
       }
       const hintMs = retryAfterMs({ 'retry-after': answer.retryAfter }, {}, Date.now());
-      const failure = { problem: `The receiver answered ${httpStatus}.`, httpStatus, attempt, at: now() };
+      const failure = {
+        problem: `The receiver answered ${httpStatus}.`,
+        httpStatus,
+        attempt,
+        at: now(),
+        circuit: null,
+      };
       // A receiver may ask for more time, and not for more attempts.
       const leastMs = pauseMs(CALLBACK_PAUSE_MS, CALLBACK_PAUSE_MOST_MS, attempt);
       const afterMs = hintMs === undefined ? undefined : Math.max(hintMs, leastMs) * timeScale;
@@ -104,48 +96,14 @@ export function createUndeliveredActivities(deps: ActivityDeps) {
   };
 }
 
-interface CallbackPlace {
-  /** It answered, whatever: it does not hang. */
-  readonly answered: () => void;
-  readonly free: () => void;
-}
-
-/** The callbacks that are open, by receiver. */
-function createReceivers(monotonicMs: () => number) {
-  const open = new Map<string, Set<{ readonly sinceMs: number }>>();
-  /** Those that answered last time, the longest ago first. */
-  const answering = new Set<string>();
-  let openToStrangers = 0;
-  return {
-    /** A place for one more, or why there is none now. */
-    take(receiver: string): CallbackPlace | keyof typeof HELD_BACK_MS {
-      const mine = open.get(receiver) ?? new Set();
-      const slow = [...mine].filter(({ sinceMs }) => monotonicMs() - sinceMs > SLOW_AFTER_MS);
-      if (slow.length >= MOST_SLOW) return 'hanging';
-      const isStranger = !answering.delete(receiver);
-      if (!isStranger) answering.add(receiver);
-      if (mine.size >= MOST_OPEN || (isStranger && openToStrangers >= MOST_OPEN_TO_STRANGERS)) return 'busy';
-      const place = { sinceMs: monotonicMs() };
-      open.set(receiver, mine.add(place));
-      if (isStranger) openToStrangers += 1;
-      let hasAnswered = false;
-      return {
-        answered() {
-          hasAnswered = true;
-          answering.add(receiver);
-          const [oldest] = answering;
-          if (answering.size > MOST_REMEMBERED && oldest !== undefined) answering.delete(oldest);
-        },
-        free() {
-          mine.delete(place);
-          if (mine.size === 0) open.delete(receiver);
-          if (isStranger) openToStrangers -= 1;
-          if (!hasAnswered) answering.delete(receiver);
-        },
-      };
-    },
-  };
-}
+/** For Prometheus: origins that this worker leaves alone, but for one callback now and then. */
+const openCircuits = () =>
+  Context.current().metricMeter.createGauge(
+    'towline_callback_circuits_open',
+    'int',
+    undefined,
+    'Origins that did not answer callbacks, and are tried by one at a time',
+  );
 
 /** After that attempt, counted from 1. */
 const pauseMs = (firstMs: number, mostMs: number, attempt: number): number =>
@@ -163,7 +121,7 @@ function bodyOf({ change: { timestamp, ...flow }, skipped }: Notification): stri
 
 /** Ours hold no URL; of others only the name is shown. */
 function problemOf(error: unknown): string {
-  if (error instanceof Error && /^(Callback\w+|NoCallbackSecret)Error$/.test(error.name)) return error.message;
+  if (error instanceof Error && /^(Callback\w+|NoCallbackSecret|HeldBack)Error$/.test(error.name)) return error.message;
   return `The callback failed (${error instanceof Error ? error.name : 'unknown'}).`;
 }
 

@@ -108,5 +108,11 @@ async function giveUp(delivery: Delivery, { flowId, timeScale }: CallbackOrder, 
 function failureOf(error: ActivityFailure): CallbackFailure {
   const said = error.cause instanceof ApplicationFailure ? error.cause.details?.[0] : undefined;
   if (said !== undefined) return said as CallbackFailure;
-  return { problem: rootCause(error) ?? 'unknown', httpStatus: null, attempt: 0, at: new Date().toISOString() };
+  return {
+    problem: rootCause(error) ?? 'unknown',
+    httpStatus: null,
+    attempt: 0,
+    at: new Date().toISOString(),
+    circuit: null,
+  };
 }

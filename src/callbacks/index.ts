@@ -1,9 +1,10 @@
-export { CallbackRefusedError, NoCallbackSecretError } from './post.js';
+export { CallbackRefusedError, CallbackUnreachableError, NoCallbackSecretError } from './post.js';
 export {
   createCallbackSender,
   receiverOf,
   type CallbackSender,
   type CallbackSenderOptions,
 } from './callback-sender.js';
+export { createReceivers, HeldBackError } from './receivers.js';
 export type { Resolve } from './post.js';
 export { callbackUrlProblem } from './address-policy.js';

@@ -84,7 +84,7 @@ function asOurs(error: NodeJS.ErrnoException): Error {
 }
 
 /** The receiver could not be asked, or said nothing that we could read: try again. Names no path, no query, no address. */
-class CallbackUnreachableError extends Error {
+export class CallbackUnreachableError extends Error {
   override readonly name = 'CallbackUnreachableError';
 }
 

@@ -44,6 +44,14 @@ export interface CallbackFailure {
   readonly httpStatus: number | null;
   readonly attempt: number;
   readonly at: string;
+  /** Null if the circuit of its origin was closed, as far as the worker knew that tried. */
+  readonly circuit: OpenCircuit | null;
+}
+
+/** Nothing answers there: it is tried by one callback at a time. */
+export interface OpenCircuit {
+  readonly origin: string;
+  readonly since: string;
 }
 
 /** `delivered`: nothing is left to send. `sending`: also between two attempts. */

@@ -1,7 +1,7 @@
 import type { FlowView, Rejection } from './messages.js';
 import type { Permission, Role } from './permissions.js';
 import type { FlowKind, FlowState, ParkReason } from './vocabulary.js';
-import type { CallbackFailure, CallbackState } from './callbacks.js';
+import type { CallbackFailure, CallbackState, OpenCircuit } from './callbacks.js';
 import type { InboxRow, InboxState } from './events.js';
 
 /** A flow, as the gateway shows it. */
@@ -99,6 +99,12 @@ export interface DeliveredJson {
   readonly at: string;
   readonly httpStatus: number;
   readonly attempts: number;
+}
+
+export interface CallbackListJson {
+  readonly callbacks: readonly ListedCallbacksJson[];
+  /** Of the 200 newest deliveries that go on. */
+  readonly openCircuits: readonly (OpenCircuit & { readonly flows: number })[];
 }
 
 /** A flow whose callbacks are listed. */

@@ -15,6 +15,7 @@ export type {
   EventState,
   Flow,
   DeliveredJson,
+  CallbackListJson,
   ListedCallbacksJson,
   ListedFlow,
   Replay,

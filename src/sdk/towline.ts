@@ -16,7 +16,7 @@ import type {
   EventPage,
   FlowPage,
   Flow,
-  ListedCallbacksJson,
+  CallbackListJson,
   Replay,
   ServiceAnswers,
   ShownEvent,
@@ -141,11 +141,8 @@ export class Towline {
     return this.#calls.post(path, textOf(order), { ...options, isSafe: true });
   }
 
-  /** Flows whose callbacks to their `callbackUrl` could not be delivered, or go on. */
-  callbacks(
-    query: CallbackQuery = {},
-    options?: CallOptions,
-  ): Promise<{ readonly callbacks: readonly ListedCallbacksJson[] }> {
+  /** Flows whose callbacks to their `callbackUrl` could not be delivered, or go on; and receivers that do not answer. */
+  callbacks(query: CallbackQuery = {}, options?: CallOptions): Promise<CallbackListJson> {
     return this.#calls.get('/callbacks', query, options);
   }
 

@@ -11,7 +11,7 @@ import {
   TASK_QUEUE,
   UNDELIVERED,
 } from '../protocol/vocabulary.js';
-import type { CallbackFailure, CallbackOrder, CallbackReport } from '../protocol/callbacks.js';
+import type { CallbackFailure, CallbackOrder, CallbackReport, OpenCircuit } from '../protocol/callbacks.js';
 
 /** The delivery of one flow's callbacks, as the server and its worker know it. */
 export interface CallbackFacts {
@@ -38,6 +38,11 @@ export interface CallbackHandles {
   resend(flowId: string, actor: string): Promise<ResendOutcome>;
   /** `undelivered`: those that wait for a person; `open`: all that go on. */
   list(which: 'undelivered' | 'open', limit: number): Promise<readonly ListedCallbacks[]>;
+  /**
+   * Origins that do not answer, by what the last attempt of each delivery said: of the 200 newest ones that go on. Each
+   * worker has circuits of its own: `since` is that of the first.
+   */
+  openCircuits(): Promise<readonly (OpenCircuit & { readonly flows: number })[]>;
 }
 
 const WITHIN_MS = 5_000;
@@ -46,6 +51,9 @@ const REPORT_WITHIN_MS = 3_000;
 const OPEN = `WorkflowType = '${CALLBACK_WORKFLOW}' AND ExecutionStatus = 'Running'`;
 /** For visibility: deliveries that wait for a person. */
 export const UNDELIVERED_CALLBACKS = `${OPEN} AND ${STATE_ATTRIBUTE} = '${UNDELIVERED}'`;
+
+const MOST_ASKED = 200;
+const ASKED_AT_ONCE = 8;
 
 export function createCallbackHandles(client: Client, taskQueue: string = TASK_QUEUE): CallbackHandles {
   const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
@@ -74,6 +82,16 @@ export function createCallbackHandles(client: Client, taskQueue: string = TASK_Q
     return 'ordered';
   }
 
+  async function list(query: string, limit: number): Promise<readonly ListedCallbacks[]> {
+    const listed: ListedCallbacks[] = [];
+    for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: limit })) {
+      const flowId = flowIdOfCallbacks(workflowId);
+      if (flowId !== undefined) listed.push({ flowId, startedAt: startTime });
+      if (listed.length >= limit) break;
+    }
+    return listed;
+  }
+
   return {
     async facts(flowId) {
       const [found, report] = await Promise.all([
@@ -90,15 +108,22 @@ export function createCallbackHandles(client: Client, taskQueue: string = TASK_Q
       return signalled === true ? 'ordered' : startAgain(flowId);
     },
 
-    async list(which, limit) {
-      const query = which === 'open' ? OPEN : UNDELIVERED_CALLBACKS;
-      const listed: ListedCallbacks[] = [];
-      for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: limit })) {
-        const flowId = flowIdOfCallbacks(workflowId);
-        if (flowId !== undefined) listed.push({ flowId, startedAt: startTime });
-        if (listed.length >= limit) break;
-      }
-      return listed;
+    list: (which, limit) => list(which === 'open' ? OPEN : UNDELIVERED_CALLBACKS, limit),
+
+    async openCircuits() {
+      const waiting = (await list(OPEN, MOST_ASKED)).values();
+      const found = new Map<string, { since: string; flows: number }>();
+      const turn = async () => {
+        for (const { flowId } of waiting) {
+          const described = await orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe()));
+          const circuit = described && (await attemptsOf(client, described)).lastFailure?.circuit;
+          if (!circuit) continue;
+          const { since, flows } = found.get(circuit.origin) ?? { since: circuit.since, flows: 0 };
+          found.set(circuit.origin, { since: since < circuit.since ? since : circuit.since, flows: flows + 1 });
+        }
+      };
+      await Promise.all(Array.from({ length: ASKED_AT_ONCE }, turn));
+      return [...found].map(([origin, facts]) => ({ origin, ...facts }));
     },
   };
 }

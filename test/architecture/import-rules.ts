@@ -74,7 +74,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: CALLBACKS,
-    may: [CALLBACKS, /^(ipaddr\.js|standardwebhooks|tldts)$/, NODE],
+    may: [CALLBACKS, /^(cockatiel|ipaddr\.js|standardwebhooks|tldts)$/, NODE],
     because: 'who may be called must be judged apart from what is told',
   },
   {

@@ -3,6 +3,7 @@ import type proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { Webhook } from 'standardwebhooks';
 import { createCallbackSender } from '../../src/callbacks/index.js';
+import { createCallbackHandles } from '../../src/temporal/callback-handle.js';
 import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { until as soon } from '../harness/until.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
@@ -110,6 +111,18 @@ describe('callbacks to callers', () => {
       ['running', before.stage],
       ['completed', 'done'],
     ]);
+  });
+
+  it('to where nothing answers are listed by its origin, with how many flows wait', async () => {
+    caller.answer = () => 'cut';
+    const origin = caller.url;
+    const handle = await bench.start(
+      transferInput(newReference('nowhere'), { callbackUrl: `${origin}/hook`, timeScale: 0.01 }),
+    );
+    const handles = createCallbackHandles(bench.client);
+    const listed = () => handles.openCircuits().then((all) => all.find((one) => one.origin === origin) ?? false);
+    expect(await soon('its circuit to open', listed)).toEqual({ origin, since: expect.any(String), flows: 1 });
+    await handle.terminate();
   });
 
   it('come as one when the caller was away: the newest state, and what it skips', async () => {

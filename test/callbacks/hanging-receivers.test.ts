@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createCallbackActivities, type ActivityDeps } from '../../activities/index.js';
-import { createCallbackSender } from '../../src/callbacks/index.js';
+import { CallbackUnreachableError, createCallbackSender } from '../../src/callbacks/index.js';
 import { openStack } from '../harness/stack.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -17,6 +17,7 @@ const HANGING = 110;
 describe('receivers that hang', () => {
   const closing: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
+    jest.restoreAllMocks();
     for (const close of closing.splice(0).toReversed()) await close();
   });
 
@@ -51,18 +52,11 @@ describe('receivers that hang', () => {
   });
 
   it('get a few callbacks at a time from one worker, and other receivers all of theirs', async () => {
-    const { deliver, open, at } = deliverer();
+    const { deliver, open } = deliverer();
     const hangs = 'https://hangs.example/hook';
     const first = Array.from({ length: 20 }, () => deliver(hangs));
     await until('all to be open', () => open.length === 20);
-    // Many at once: tried again soon.
-    const heldBack = { type: 'callback_not_delivered', nonRetryable: false };
-    await expect(deliver(hangs)).rejects.toMatchObject({ ...heldBack, nextRetryDelay: 1_000 });
-    at.nowMs = 2_001;
-    // It hangs: tried again late, whatever the number.
-    for (const arrive of open.splice(4)) arrive();
-    await Promise.all(first.slice(4));
-    await expect(deliver(hangs)).rejects.toMatchObject({ ...heldBack, nextRetryDelay: 15_000 });
+    await expect(deliver(hangs)).rejects.toMatchObject({ ...NOT_DELIVERED, nextRetryDelay: 1_000 });
     expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
     for (const arrive of open.splice(0)) arrive();
     await Promise.all(first);
@@ -72,42 +66,77 @@ describe('receivers that hang', () => {
     expect(await again).toMatchObject({ httpStatus: 200 });
   });
 
+  it('get one callback at a time once three in a row had no answer, until one has', async () => {
+    const { deliver, open, at } = deliverer();
+    const dead = 'https://hooks.dead.example/hook';
+    for (let missed = 0; missed < 2; missed += 1) {
+      await expect(deliver(dead)).rejects.toMatchObject({ details: [{ circuit: null }] });
+    }
+    const circuit = { origin: 'https://hooks.dead.example', since: new Date(at.nowMs).toISOString() };
+    await expect(deliver(dead)).rejects.toMatchObject({ ...NOT_DELIVERED, details: [{ circuit }] });
+    const heldBack = { ...NOT_DELIVERED, nextRetryDelay: 15_000, details: [{ circuit }] };
+    at.nowMs += 14_999;
+    await expect(deliver('https://hooks.dead.example/another')).rejects.toMatchObject(heldBack);
+    expect(await deliver('https://quick.dead.example/hook')).toMatchObject({ httpStatus: 200 });
+    expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
+
+    // The one that tries it has no answer either: the next one tries after twice as long.
+    at.nowMs += 1;
+    await expect(deliver(dead)).rejects.toMatchObject({ details: [{ httpStatus: null, circuit }] });
+    at.nowMs += 29_999;
+    await expect(deliver(dead)).rejects.toMatchObject(heldBack);
+    at.nowMs += 1;
+    const probe = deliver('https://hooks.dead.example/hangs');
+    await until('it to be open', () => open.length === 1);
+    await expect(deliver(dead)).rejects.toMatchObject(heldBack);
+    open[0]?.();
+    expect(await probe).toMatchObject({ httpStatus: 200 });
+    await expect(deliver(dead)).rejects.toMatchObject({ details: [{ circuit: null }] });
+  });
+
   it('are one receiver under all names and ports of one domain, unless a host lends each name to somebody else', async () => {
     const { deliver, open } = deliverer();
     const first = Array.from({ length: 20 }, (_, n) => deliver(`https://n${n}.hangs.example:${8_000 + n}/hook`));
     await until('all to be open', () => open.length === 20);
     await expect(deliver('https://another.hangs.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
-    const tenants = ['one', 'two'].map((name) => deliver(`https://${name}.github.io/hook`));
+    const tenants = ['one', 'two'].map((name) => deliver(`https://${name}-hangs.github.io/hook`));
     await until('both to be open', () => open.length === 22);
     for (const arrive of open.splice(0)) arrive();
     await Promise.all([...first, ...tenants]);
   });
 
-  it('leave a fifth of the places to those that answered last time, whatever names they have', async () => {
-    const { deliver, open } = deliverer();
+  it('leave a fifth of the places to those that were prompt last time, whatever names they have', async () => {
+    const { deliver, open, at } = deliverer();
     await deliver('https://quick.example/hook');
     const hanging = Array.from({ length: 80 }, (_, n) => deliver(`https://hangs-${n}.example/hook`));
     await until('all to be open', () => open.length === 80);
     await expect(deliver('https://hangs-80.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
     expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
+    // Answers that take so long leave it a stranger.
+    at.nowMs += 2_001;
+    open.shift()?.();
+    await hanging[0];
+    const stranger = deliver('https://hangs-0.example/hook');
+    await until('it to be open', () => open.length === 80);
+    await expect(deliver('https://hangs-81.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
     for (const arrive of open.splice(0)) arrive();
-    await Promise.all(hanging);
-    // It answered in the end.
-    const known = deliver('https://hangs-0.example/hook');
-    await until('it to be open', () => open.length === 1);
-    open[0]?.();
-    expect(await known).toMatchObject({ httpStatus: 200 });
+    await Promise.all([...hanging, stranger]);
   });
 });
 
-/** The activity, on a clock of its own; only a receiver that is called quick answers by itself. */
+const NOT_DELIVERED = { type: 'callback_not_delivered', nonRetryable: false };
+
+/** The activity, on a clock of its own. Receivers that are called quick answer by themselves, those that hang when let go. */
 function deliverer() {
-  const at = { nowMs: 0 };
+  const at = { nowMs: Date.UTC(2026, 0, 1) };
+  jest.spyOn(Date, 'now').mockImplementation(() => at.nowMs);
   const open: (() => void)[] = [];
   const send = ({ url }: { readonly url: string }) =>
     url.includes('quick')
       ? Promise.resolve({ httpStatus: 200, retryAfter: undefined })
-      : new Promise((resolve) => open.push(() => resolve({ httpStatus: 200, retryAfter: undefined })));
+      : !url.includes('hangs')
+        ? Promise.reject(new CallbackUnreachableError('The receiver cannot be reached (no answer in time).'))
+        : new Promise((resolve) => open.push(() => resolve({ httpStatus: 200, retryAfter: undefined })));
   const log = { info() {}, warn() {}, error() {} };
   const callbacks = { problemOf: () => undefined, send };
   const deps = { callbacks, log, monotonicMs: () => at.nowMs } as unknown as ActivityDeps;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { CallbackQuery, CallbacksJson, ListedCallbacksJson } from '../../sdk/index.js';
+import type { CallbackListJson, CallbackQuery, CallbacksJson } from '../../sdk/index.js';
 import { wholeNumberArgument } from '../arguments.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
@@ -13,7 +13,9 @@ export function addCallbacksCommand(program: Command, run: RunCommand, context: 
   const callbacks = program
     .command('callbacks')
     .summary('look at the callbacks to callers, and have them sent again')
-    .description('The callbacks of one flow to its caller; without a flow, those that could not be delivered.')
+    .description(
+      'The callbacks of one flow to its caller; without a flow, those that could not be delivered, and receivers that do not answer.',
+    )
     .argument('[flow]', FLOW_ARGUMENT)
     .option('--state <state>', 'without a flow: undelivered, or open for all that go on', 'undelivered')
     .option('--limit <number>', 'without a flow: at most so many, up to 500', wholeNumberArgument(1, 500), 50)
@@ -22,9 +24,7 @@ export function addCallbacksCommand(program: Command, run: RunCommand, context: 
     .action((flow: string | undefined, { json = false, ...query }: Options) =>
       run(async () => {
         if (flow === undefined) {
-          print(context, { json }, await client().callbacks(query), (shown) =>
-            callbacksTable(context, shown.callbacks),
-          );
+          print(context, { json }, await client().callbacks(query), (shown) => callbackList(context, shown));
         } else {
           const shown = await client().callbacksOf(flowArgument(flow));
           print(context, { json }, shown, (found) => callbacksText(context, found));
@@ -70,8 +70,11 @@ function callbacksText({ colors }: Look, callbacks: CallbacksJson): string {
   ].join('\n');
 }
 
-function callbacksTable(look: Look, listed: readonly ListedCallbacksJson[]): string {
-  if (listed.length === 0) return 'None.';
-  const rows = listed.map(({ flowId, startedAt }) => [flowId, startedAt]);
-  return plainTable(look, ['flow', 'callbacks since'], rows);
+function callbackList(look: Look, { callbacks, openCircuits }: CallbackListJson): string {
+  const rows = callbacks.map(({ flowId, startedAt }) => [flowId, startedAt]);
+  const dead = openCircuits.map(({ origin, since, flows }) => [origin, since, String(flows)]);
+  return [
+    rows.length === 0 ? 'None.' : plainTable(look, ['flow', 'callbacks since'], rows),
+    ...(dead.length === 0 ? [] : [plainTable(look, ['receiver without answers', 'since', 'flows that wait'], dead)]),
+  ].join('\n\n');
 }

@@ -4,13 +4,19 @@ import { z } from 'zod';
 import type { CallbackHandles, CallbackFacts, ListedCallbacks } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { FLOW_KINDS, FLOW_STATES, parseFlowId } from '../../protocol/vocabulary.js';
-import type { CallbackJson, CallbacksJson, DeliveredJson, ListedCallbacksJson } from '../../protocol/gateway-json.js';
+import type {
+  CallbackJson,
+  CallbackListJson,
+  CallbacksJson,
+  DeliveredJson,
+  ListedCallbacksJson,
+} from '../../protocol/gateway-json.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
-import type { CallbackFailure, Notification } from '../../protocol/callbacks.js';
+import type { CallbackFailure, Notification, OpenCircuit } from '../../protocol/callbacks.js';
 
 export interface CallbackRoutesDeps {
   readonly tokens: TokenCheck;
@@ -35,6 +41,9 @@ const Notified = z.object({
   skipped: z.int().meta({ description: 'Older changes that this one stands for, too.' }),
 } satisfies MembersOf<CallbackJson>);
 
+const circuit = { origin: z.string(), since: at() };
+const Circuit = z.object(circuit satisfies MembersOf<OpenCircuit>);
+
 const Callbacks = z.object({
   kind,
   reference: z.string(),
@@ -44,13 +53,21 @@ const Callbacks = z.object({
   current: Notified.nullable(),
   since: at().nullable(),
   attempts: z.int(),
-  lastFailure: z.looseObject({ problem: z.string(), httpStatus: z.int().nullable(), at: at() }).nullable(),
+  lastFailure: z
+    .looseObject({ problem: z.string(), httpStatus: z.int().nullable(), at: at(), circuit: Circuit.nullable() })
+    .nullable(),
   nextAttemptAt: at().nullable(),
   delivered: Notified.extend({ at: at(), httpStatus: z.int(), attempts: z.int() }).nullable(),
 } satisfies MembersOf<CallbacksJson>);
 
 const listed = { kind: kind.nullable(), reference: z.string(), flowId: z.string(), startedAt: at() };
-const CallbackList = z.object({ callbacks: z.array(z.object(listed satisfies MembersOf<ListedCallbacksJson>)) });
+const CallbackList = z.object({
+  callbacks: z.array(z.object(listed satisfies MembersOf<ListedCallbacksJson>)),
+  openCircuits: z.array(z.object({ ...circuit, flows: z.int() })).meta({
+    description:
+      'Origins that do not answer and are tried by one callback at a time: of the 200 newest deliveries that go on.',
+  }),
+} satisfies MembersOf<CallbackListJson>);
 
 /** Callbacks to callers, for people: how far they got, those that could not be delivered, and the order to send again. */
 export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesDeps): void {
@@ -72,12 +89,16 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       path: '/callbacks',
       operationId: 'listCallbacks',
       tag: 'callbacks',
-      summary: 'Lists flows whose callbacks could not be delivered, or are being delivered.',
+      summary:
+        'Lists flows whose callbacks could not be delivered, or are being delivered, and receivers that do not answer.',
       permission: 'view',
       query: ListQuery,
       answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList } } },
     },
-    async ({ query: { state, limit } }) => ({ callbacks: (await callbacks.list(state, limit)).map(listedJson) }),
+    async ({ query: { state, limit } }) => {
+      const [found, openCircuits] = await Promise.all([callbacks.list(state, limit), callbacks.openCircuits()]);
+      return { callbacks: found.map(listedJson), openCircuits };
+    },
   );
   addRoute(
     server,
@@ -158,7 +179,7 @@ const shown = ({ id, change, skipped }: Notification): CallbackJson => ({
   skipped: skipped.length,
 });
 
-const shownFailure = ({ problem, httpStatus, at }: CallbackFailure) => ({ problem, httpStatus, at });
+const shownFailure = ({ problem, httpStatus, at, circuit }: CallbackFailure) => ({ problem, httpStatus, at, circuit });
 
 const deliveredAs = ({ at, httpStatus, attempts }: DeliveredJson): DeliveredJson => ({ at, httpStatus, attempts });
 

@@ -1,0 +1,157 @@
+import {
+  bulkhead,
+  type BulkheadPolicy,
+  BulkheadRejectedError,
+  BrokenCircuitError,
+  circuitBreaker,
+  type CircuitBreakerPolicy,
+  CircuitState,
+  ConsecutiveBreaker,
+  ExponentialBackoff,
+  handleType,
+  noJitterGenerator,
+} from 'cockatiel';
+import { CallbackUnreachableError } from './post.js';
+
+/** Callbacks to one receiver that a worker has open at a time. */
+const MOST_OPEN = 20;
+/** Of the 100 places of a worker: the others are kept for receivers that were prompt last time, whatever names an attacker has. */
+const MOST_OPEN_TO_STRANGERS = 80;
+/** An answer is a matter of milliseconds, ms. */
+const PROMPT_MS = 2_000;
+/** After so many callbacks in a row without an answer, the circuit of an origin opens. */
+const MISSES_TO_OPEN = 3;
+/** Then one callback tries again after so long, and after twice as long each time that it has no answer either, ms. */
+const PROBED_AFTER_MS = { first: 15_000, most: 300_000 };
+/** Receivers, and origins, that a worker remembers. */
+const MOST_REMEMBERED = 2_000;
+
+/** No callback was sent, and why: others to its receiver are open, or the circuit of its origin is. */
+export class HeldBackError extends Error {
+  override readonly name = 'HeldBackError';
+  readonly because: 'busy' | 'circuit';
+
+  constructor(because: 'busy' | 'circuit') {
+    super(
+      because === 'busy'
+        ? 'Other callbacks to this receiver are still open.'
+        : 'The receiver did not answer the last ones: one callback at a time tries it.',
+    );
+    this.because = because;
+  }
+}
+
+/** Where a callback goes. A receiver has any number of origins: one that is dead says nothing of the others. */
+interface Destination {
+  /** By `receiverOf`. */
+  readonly receiver: string;
+  readonly origin: string;
+}
+
+export interface Receivers {
+  /**
+   * One attempt, if the receiver may have one now. Any answer at all closes the circuit.
+   * @throws HeldBackError if not, and whatever `attempt` throws
+   */
+  attempt<T>(to: Destination, attempt: () => Promise<T>): Promise<T>;
+  /** Since when the circuit of an origin is open or half-open, ms since 1970; undefined if it is closed. */
+  openSinceMs(origin: string): number | undefined;
+}
+
+interface Places {
+  readonly bulkhead: BulkheadPolicy;
+  isPrompt: boolean;
+}
+
+interface Circuit {
+  readonly policy: CircuitBreakerPolicy;
+  openSinceMs: number | undefined;
+}
+
+/**
+ * What a worker knows of those that it sends callbacks to.
+ * @param circuitsChanged is given how many circuits are open from then on
+ */
+export function createReceivers(monotonicMs: () => number, circuitsChanged: (open: number) => void): Receivers {
+  const places = createMemory<Places>({
+    make: () => ({ bulkhead: bulkhead(MOST_OPEN), isPrompt: false }),
+    mayForget: ({ bulkhead: { executionSlots } }) => executionSlots === MOST_OPEN,
+    isDear: ({ isPrompt }) => isPrompt,
+  });
+  const circuits = createMemory<Circuit>({
+    make: newCircuit,
+    mayForget: ({ policy }) => policy.state !== CircuitState.HalfOpen,
+    isDear: ({ openSinceMs }) => openSinceMs !== undefined,
+    forget: (circuit) => setOpen(circuit, undefined),
+  });
+  const strangers = bulkhead(MOST_OPEN_TO_STRANGERS);
+  let circuitsOpen = 0;
+
+  function newCircuit(): Circuit {
+    const { first: initialDelay, most: maxDelay } = PROBED_AFTER_MS;
+    const policy = circuitBreaker(handleType(CallbackUnreachableError), {
+      breaker: new ConsecutiveBreaker(MISSES_TO_OPEN),
+      halfOpenAfter: new ExponentialBackoff({ initialDelay, maxDelay, generator: noJitterGenerator }),
+    });
+    const circuit: Circuit = { policy, openSinceMs: undefined };
+    policy.onBreak(() => setOpen(circuit, Date.now()));
+    policy.onReset(() => setOpen(circuit, undefined));
+    return circuit;
+  }
+
+  function setOpen(circuit: Circuit, sinceMs: number | undefined): void {
+    if ((circuit.openSinceMs === undefined) === (sinceMs === undefined)) return;
+    circuit.openSinceMs = sinceMs;
+    circuitsOpen += sinceMs === undefined ? -1 : 1;
+    circuitsChanged(circuitsOpen);
+  }
+
+  return {
+    async attempt({ receiver, origin }, attempt) {
+      const place = places.recall(receiver);
+      const { policy } = circuits.recall(origin);
+      // The library would let others wait, each in a place of its own, for what the one that tries finds.
+      if (policy.state === CircuitState.HalfOpen) throw new HeldBackError('circuit');
+      const startedMs = monotonicMs();
+      const inPlace = () => place.bulkhead.execute(() => policy.execute(attempt));
+      try {
+        const answer = await (place.isPrompt ? inPlace() : strangers.execute(inPlace));
+        place.isPrompt = monotonicMs() - startedMs <= PROMPT_MS;
+        return answer;
+      } catch (error) {
+        if (error instanceof BulkheadRejectedError) throw new HeldBackError('busy');
+        if (error instanceof BrokenCircuitError) throw new HeldBackError('circuit');
+        place.isPrompt = false;
+        throw error;
+      }
+    },
+    openSinceMs: (origin) => circuits.known(origin)?.openSinceMs,
+  };
+}
+
+/** Things by name, up to the most: what was not asked for the longest goes first, what is dear last. */
+function createMemory<T>(of: {
+  readonly make: () => T;
+  readonly mayForget: (one: T) => boolean;
+  readonly isDear: (one: T) => boolean;
+  readonly forget?: (one: T) => void;
+}) {
+  const byName = new Map<string, T>();
+  const forgetOne = (): void => {
+    const idle = [...byName].filter(([, one]) => of.mayForget(one));
+    const gone = idle.find(([, one]) => !of.isDear(one)) ?? idle[0];
+    if (gone === undefined) return;
+    byName.delete(gone[0]);
+    of.forget?.(gone[1]);
+  };
+  return {
+    known: (name: string): T | undefined => byName.get(name),
+    recall(name: string): T {
+      const one = byName.get(name) ?? of.make();
+      byName.delete(name);
+      if (byName.size >= MOST_REMEMBERED) forgetOne();
+      byName.set(name, one);
+      return one;
+    },
+  };
+}
