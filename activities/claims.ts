@@ -7,9 +7,21 @@ import type { ParkAction } from '../src/protocol/vocabulary.js';
 
 export interface UnsentOrder {
   readonly flowId: string;
+  /** Those that the flow may send under; others that it has are asked as well. */
+  readonly claims: readonly ClaimRef[];
+  /** An earlier run of the flow may have sent. */
+  readonly wasReset: boolean;
   /** Operations that were executed, and moved nothing. */
   readonly done: readonly string[];
   readonly reason: string;
+}
+
+export interface ClosingOrder {
+  readonly flowId: string;
+  /** Those that the flow may send under; others that it has are closed as well. */
+  readonly claims: readonly ClaimRef[];
+  readonly action: ParkAction;
+  readonly order: ClaimOrder;
 }
 
 /** What a flow does to its claims between submits. All are safe to repeat. */
@@ -31,19 +43,26 @@ export function createClaimActivities(deps: ActivityDeps) {
       own(order, (key) => claims.voidUnsent(key, unsent(order), order.reason)),
 
     /**
-     * For a flow that is about to end before its first send. Voids what an earlier run of it reserved and never sent;
-     * returns the operations of which the POST may have been sent, without those that are `done`.
+     * For a flow that is about to end before its first send: from then on nothing is sent for it, not even after a reset. Voids
+     * what was never sent, by this run or an earlier one; returns the operations of which the POST may have been sent, without
+     * those that are `done`.
      */
-    voidUnsentOf: ({ flowId, done, reason }: UnsentOrder): Promise<string[]> =>
-      storing(async () => {
+    voidUnsentOf: async ({ flowId, claims: known, done, reason, wasReset }: UnsentOrder): Promise<string[]> => {
+      const isOpen = ({ operation }: { readonly operation: string }) => !done.includes(operation);
+      for (const claim of known.filter(isOpen))
+        await own(claim, (key) => claims.voidUnsent(key, unsent(claim), reason));
+      const { epoch } = await pinOf(deps);
+      return storing(async () => {
+        const found = await claims.ofFlow(flowId);
         const left: string[] = [];
-        for (const { phase, fingerprint, ...key } of await claims.ofFlow(flowId)) {
-          if (done.includes(key.operation)) continue;
+        for (const { phase, fingerprint, ...key } of found.filter(isOpen)) {
           const now = phase === 'reserved' ? await claims.voidUnsent(key, { flowId, fingerprint }, reason) : phase;
           if (now !== 'void' && now !== 'rejected') left.push(key.operation);
         }
-        return left;
-      }),
+        // The claim of the run before the reset may have been lost with the store.
+        return wasReset && epoch > FIRST_EPOCH && found.length === 0 ? ['unknown: the store was restored'] : left;
+      });
+    },
 
     /** The answer is known, and could not be written when it came. */
     recordAnswer: (order: ClaimRef & { answer: unknown }): Promise<ClaimPhase | 'absent'> =>
@@ -75,15 +94,21 @@ export function createClaimActivities(deps: ActivityDeps) {
       }),
 
     /**
-     * A person decided how it ended: nothing is sent under this claim any more, not even after a reset of the flow. What was never
-     * sent is void; what may have been sent is not sent again. The claim's phase: `reserved` where an attempt may still send.
+     * A person decided how the flow ended: nothing is sent under its claims any more, not even after a reset of the flow. What was
+     * never sent is void; what may have been sent is not sent again. Returns the operations of which an attempt may still send.
      */
-    closeByOrder: (order: ClaimRef & { action: ParkAction; order: ClaimOrder }): Promise<ClaimPhase> =>
-      own(order, async (key) => {
-        const phase = await claims.voidUnsent(key, unsent(order), order.order.note);
-        await claims.recordDecision(key, order.action, order.order);
-        return (await claims.get(key))?.phase ?? phase;
-      }),
+    closeByOrder: async ({ flowId, claims: known, action, order }: ClosingOrder): Promise<readonly string[]> => {
+      for (const claim of known) await own(claim, (key) => claims.voidUnsent(key, unsent(claim), order.note));
+      return storing(async () => {
+        const sendable: string[] = [];
+        for (const { phase, fingerprint, ...key } of await claims.ofFlow(flowId)) {
+          if (phase === 'reserved') await claims.voidUnsent(key, { flowId, fingerprint }, order.note);
+          await claims.recordDecision(key, action, order);
+          if (!isUnsendable((await claims.get(key))?.phase)) sendable.push(key.operation);
+        }
+        return sendable;
+      });
+    },
 
     /** `void` where it could be closed: by a person's word, or because the right to send was never asked for. */
     async closeNotExecuted(order: ClaimRef & { order: ClaimOrder }): Promise<ClaimPhase> {

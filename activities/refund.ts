@@ -1,4 +1,5 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
+import { rowIdOf } from '../src/flows/event-of-row.js';
 import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { toWireNumber, sameAmount } from '../src/money.js';
@@ -7,20 +8,20 @@ import type { ActivityDeps } from './deps.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
-/** What a refund must not be sent against. */
-const CONTRADICTIONS = ['COMPLETED', 'REFUNDED'] as const;
+/** What a refund must not be sent against; a failure may say that the service has refunded it, or that less came in. */
+const CONTRADICTIONS = ['COMPLETED', 'REFUNDED', 'FAILED'] as const;
 
 export function createRefundActivities(deps: ActivityDeps) {
   return {
     /** Sends a refund by `sendCrypto`, under the claim of `{reference}.refund`. */
     async submitRefund(order: RefundOrder): Promise<{ outcome: SubmitOutcome; fingerprint: string }> {
-      const { flowId, by, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
+      const { flowId, by, judged, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
       const decided = { receiverAddress, chain, token, cryptoAmount };
       const fingerprint = fingerprintOf(deps.store, 'refund', decided);
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
       const outcome = await submitUnderClaim(deps, {
         claim,
-        guard: { flowId, statuses: CONTRADICTIONS, orUntrusted: by === 'input' },
+        guard: { flowId, statuses: CONTRADICTIONS, orUntrusted: by === 'input', besides: judged.map(rowIdOf) },
         lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
         request: () => ({
           receiverAddress,

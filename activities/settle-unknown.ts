@@ -51,7 +51,7 @@ export function createSettleActivities(deps: ActivityDeps) {
 function hasChanged(found: PostReading, { parkedWith, saidToExist }: SettleOrder): boolean {
   const { claim, lookup } = found;
   if (lookup === 'other') return parkedWith !== 'other';
-  const rest = { trusted: 'nothing', untrusted: false, windowOver: false } as const;
+  const rest = { trusted: 'nothing', untrusted: false, windowOver: false, overdue: false } as const;
   return executed({ claim, lookup, saidToExist, ...rest }) !== 'cannot-tell';
 }
 

@@ -230,6 +230,8 @@ export interface RefundOrder {
   readonly token: string;
   /** Decimal string. */
   readonly cryptoAmount: string;
+  /** Ids of the events that the flow has judged: any other one holds it back. */
+  readonly judged: readonly string[];
 }
 
 /** A lookup's answer, by the three answers that there are. Nothing else makes evidence of what the service says. */

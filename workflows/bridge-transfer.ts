@@ -1,9 +1,16 @@
 import type { FlowReport, Outcome } from '../src/protocol/messages.js';
+import { classifyOfAnyKind } from '../src/protocol/statuses.js';
 import { makeDeposit } from './bridge/deposit.js';
 import { prepareTransfer, quoteApproved } from './bridge/prepare.js';
-import { settleFailure } from './bridge/refund.js';
+import { refundedElsewhere, settleFailure } from './bridge/refund.js';
 import { trackSettlement } from './bridge/track.js';
-import { handleTransferEvents, whatArrived, type TransferCarried } from './bridge/transfer.js';
+import {
+  depositClaim,
+  handleTransferEvents,
+  refundClaim,
+  whatArrived,
+  type TransferCarried,
+} from './bridge/transfer.js';
 import { runFlow } from './engine/run-flow.js';
 
 /**
@@ -13,6 +20,8 @@ import { runFlow } from './engine/run-flow.js';
 export async function bridgeTransfer(input: unknown, carried?: TransferCarried): Promise<FlowReport> {
   return runFlow('bridge-transfer', input, carried?.flow, async (flow): Promise<Outcome> => {
     const transfer = carried?.transfer ?? (await prepareTransfer(flow, input));
+    flow.proven = () => transfer.statuses.seen.map(classifyOfAnyKind);
+    flow.claims = () => [depositClaim(flow, transfer), refundClaim(flow, transfer)];
     if (carried === undefined) {
       await quoteApproved(flow, transfer);
       await makeDeposit(flow, transfer);
@@ -20,8 +29,7 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
 
     const ending = await trackSettlement(flow, transfer);
     if (ending === 'FAILED') return settleFailure(flow, transfer);
-    return ending === 'COMPLETED'
-      ? { state: 'completed', reason: null, detail: whatArrived(transfer) }
-      : { state: 'refunded', reason: null, detail: 'The service or the provider refunded it.' };
+    if (ending === 'REFUNDED') return refundedElsewhere(flow, transfer);
+    return { state: 'completed', reason: null, detail: whatArrived(transfer) };
   });
 }

@@ -1,6 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { StepEvidence } from '../activities/types.js';
 import type { FlowReport } from '../src/protocol/messages.js';
+import { CHECKOUT_WORDS, classifyStatus, provesPayment } from '../src/protocol/statuses.js';
 import { handlePaymentEvents, preparePayment, type PaymentCarried, type Payment } from './engine/payment.js';
 import { trackPayment } from './engine/track.js';
 import { openPayUpdates, type PayUpdates } from './invoice/pay-updates.js';
@@ -10,7 +11,7 @@ import { act } from './engine/activities.js';
 import { differences, pick } from './engine/evidence.js';
 import { endFlow, FlowEnd } from './engine/flow-end.js';
 import type { Flow } from './engine/flow.js';
-import { park } from './engine/park.js';
+import { askPerson } from './engine/park.js';
 import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
 import { observed, within } from './engine/waits.js';
 import { followPayment, GENERATE, lookForPayment, PAY, planOf, whyNotStopped } from './invoice/look-for-payment.js';
@@ -24,6 +25,8 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
     const desk = openPayUpdates(flow);
     const payment = carried?.payment ?? (await preparePayment(flow, input));
     desk.serve(payment);
+    flow.proven = () => payment.words.filter(provesPayment).map((word) => classifyStatus(CHECKOUT_WORDS, word));
+    flow.claims = () => Object.values(payment.steps).map(({ claim }) => claim);
     flow.answer ??= payment.answers['generate'] ?? payment.answers['pay'] ?? null;
     // Before its POST there is no invoice that could be paid.
     if (carried !== undefined || !('generate' in payment.steps)) flow.beforeStop = () => whyNotStopped(flow, payment);
@@ -50,11 +53,7 @@ async function generateInvoice(flow: Flow, payment: Payment): Promise<void> {
   if (differs.length === 0) return flow.enter('generated', 'the invoice can be paid', 'service');
 
   const evidence = { differs, ours: pick(payment.facts, differs), theirs: pick(theirs, differs) };
-  const decision = await park(flow, 'duplicate_mismatch', evidence, () => flow.stop !== null, {
-    without: ['mark-refunded'],
-  });
-  if (flow.stop !== null) throw new FlowEnd(flow.stop);
-  if (decision === 'decided') throw new TypeError('nothing was decided');
+  const decision = await askPerson(flow, 'duplicate_mismatch', () => evidence, { without: ['mark-refunded'] });
   if (await lookForPayment(flow, payment)) return;
   endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
 }

@@ -1,6 +1,9 @@
+import type { Meaning } from './statuses.js';
+import type { ParkAction } from './vocabulary.js';
+
 /*
  * What is known about money, and what may be done with that knowledge. Every decision about money in the workflows comes
- * from here. Pure, and imports nothing, so that workflows may import its values. docs/decisions.md prints these tables.
+ * from here. Pure, and imports types alone, so that workflows may import its values. docs/decisions.md prints these tables.
  */
 
 /** The three answers to every question about the outside world. A refusal, an error and silence are `cannot-tell`. */
@@ -33,6 +36,8 @@ export interface PostEvidence {
   readonly saidToExist: boolean;
   /** The settle window is over, and the lookup said the same for all of it. */
   readonly windowOver: boolean;
+  /** The flow's deadline has passed: from then on a person alone gives it more time. */
+  readonly overdue: boolean;
 }
 
 /** In which phases of its claim a POST cannot have been executed. */
@@ -89,8 +94,8 @@ export function postStep(post: PostEvidence, repeat: Repeat): PostStep {
 }
 
 /** Where the lookup has the last word it must have said "not found"; where there is none, the setting alone vouches. */
-function mayRepeat({ lookup, untrusted, saidToExist, trusted }: PostEvidence): boolean {
-  if (untrusted || saidToExist || trusted !== 'nothing') return false;
+function mayRepeat({ lookup, untrusted, saidToExist, trusted, overdue }: PostEvidence): boolean {
+  if (untrusted || saidToExist || trusted !== 'nothing' || overdue) return false;
   return lookup === 'absent' || lookup === 'no-lookup';
 }
 
@@ -150,6 +155,59 @@ export interface EndEvidence {
   /** Whether we hold money that a failure would oblige us to send back. `absent` only on an explicit statement. */
   readonly fundsHeld: Evidence;
 }
+
+/** The endings that words of these meanings prove. What fails and is to be refunded has failed. */
+export function endingsOf(meanings: readonly Meaning[]): readonly Ending[] {
+  const proven = meanings.map((meaning) => ENDING_OF[meaning]);
+  return ENDINGS.filter((ending) => proven.includes(ending));
+}
+
+const ENDING_OF: Readonly<Partial<Record<Meaning, Ending>>> = {
+  succeeded: 'completed',
+  failed: 'failed',
+  'refund-pending': 'failed',
+  refunded: 'refunded',
+};
+
+/** Money was taken, or has come back: what no flow contradicts that says that nothing moved. */
+export function saysMoneyMoved(meanings: readonly Meaning[]): boolean {
+  return meanings.some((meaning) => ['succeeded', 'collected', 'owed', 'refunded', 'refund-failed'].includes(meaning));
+}
+
+/** Endings against which a person's order does not stand, whether or not the person knew of them. */
+const AGAINST: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = {
+  'send-again': ['completed', 'refunded'],
+  'close-not-executed': ['completed', 'refunded'],
+  'mark-completed': ['refunded'],
+  'mark-refunded': ['completed'],
+  'mark-failed': ['completed', 'refunded'],
+  'close-without-refund': ['completed', 'refunded'],
+  'refund-now': ['completed', 'refunded'],
+};
+
+/** Against which it does not stand unless the person knew of it: what failed for the service may have been paid. */
+const AGAINST_UNSEEN: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = { 'mark-completed': ['failed'] };
+
+/**
+ * Why a person's order cannot be carried out by what is proven at that moment; null where it can. Where proofs exclude one
+ * another the person decides between those on show, and against none that came since.
+ *
+ * @param shown the endings that were proven when the person was asked
+ */
+export function orderRefusal(order: ParkAction, proven: readonly Ending[], shown: readonly Ending[]): string | null {
+  const isConflict = proven.includes('completed') && proven.length > 1;
+  const unseen = proven.filter((ending) => !shown.includes(ending));
+  const always = (AGAINST[order] ?? []).filter((ending) => (isConflict ? unseen : proven).includes(ending));
+  const ifUnseen = (AGAINST_UNSEEN[order] ?? []).filter((ending) => unseen.includes(ending));
+  const [proof] = [...always, ...ifUnseen];
+  return proof === undefined ? null : `it is proven that it ${HAS[proof]}`;
+}
+
+const HAS = {
+  completed: 'completed',
+  failed: 'failed',
+  refunded: 'was refunded',
+} as const satisfies Record<Ending, string>;
 
 export type EndStep =
   | { readonly do: 'wait' }

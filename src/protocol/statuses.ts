@@ -6,7 +6,7 @@
  * final, and money was taken, so that a failure would contradict it. `owed`: money was taken, what it was for failed,
  * and no refund is announced: never a failure, a person decides.
  */
-const MEANINGS = [
+export const MEANINGS = [
   'pending',
   'collected',
   'succeeded',

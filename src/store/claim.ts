@@ -63,6 +63,8 @@ export interface ContradictionGuard {
   readonly statuses: readonly string[];
   /** Untrusted ones refuse it, too: for what no person ordered. @default false */
   readonly orUntrusted?: boolean;
+  /** Ids of events that do not refuse it: the decision to send rests on them. @default none */
+  readonly besides?: readonly string[];
 }
 
 export interface ClaimStore {
@@ -111,7 +113,8 @@ export interface ClaimStore {
 
   /**
    * A person orders that an unknown POST is sent again: the one transition `sending → reserved(newOwner)`, recorded in
-   * the same transaction. False where the claim is not in `sending`, or the owner is not a new one.
+   * the same transaction. False where the claim is not in `sending`, where a person has said how its flow ended, or where the
+   * owner is not a new one.
    */
   orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder): Promise<boolean>;
 

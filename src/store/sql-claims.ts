@@ -38,7 +38,8 @@ export function createSqlClaims(deps: {
   /** Events of the flow with one of those statuses; the claim that sends reads it in its own transaction. */
   const contradiction = ({ orUntrusted = false }: ContradictionGuard) =>
     `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? ${orUntrusted ? '' : 'AND proof IS NOT NULL'}
-     AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?)))`;
+     AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?))
+     AND id NOT IN (SELECT value FROM ${db.dialect.elements}(?)))`;
 
   const write = (key: ClaimKey, request: Request): Promise<readonly StepResult[]> =>
     db.write(request, turnOf.claim(key.account, key.operation, key.reference));
@@ -93,7 +94,9 @@ export function createSqlClaims(deps: {
     },
 
     async markSending(key, owner, unless) {
-      const guard = unless ? [unless.flowId, JSON.stringify(unless.statuses)] : [];
+      const guard = unless
+        ? [unless.flowId, JSON.stringify(unless.statuses), JSON.stringify(unless.besides ?? [])]
+        : [];
       const [before, update] = await write(key, [
         { sql: SELECT, params: values(key) },
         {
@@ -148,10 +151,10 @@ export function createSqlClaims(deps: {
     // The old owner may still wake up and `release`: it must not be taken for the new one.
     orderSendAgain: (key, newOwner, { actor, note }) =>
       changed(key, [
-        order(key, 'send-again', actor, note, `phase = 'sending' AND owner <> ?`, [newOwner]),
+        order(key, 'send-again', actor, note, `phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER}`, [newOwner]),
         {
           sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL, rejection = NULL, kept = NULL
-                WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ?`,
+                WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER}`,
           params: [newOwner, now(), ...values(key), newOwner],
         },
       ]),

@@ -43,8 +43,13 @@ export const ended = async (handle: WorkflowHandle): Promise<FlowView> =>
 export const noted = (handle: WorkflowHandle, pattern: RegExp): Promise<FlowReport> =>
   untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => pattern.test(detail)));
 
-/** A trusted event that lies in the inbox, and never came to its flow. */
-export async function inInbox(bench: Pick<Stack, 'store'>, flowId: string, status: string): Promise<FlowEvent> {
+/** An event that lies in the inbox, and never came to its flow. @param options.proof null: it is not trusted */
+export async function inInbox(
+  bench: Pick<Stack, 'store'>,
+  flowId: string,
+  status: string,
+  { proof = 'capability', body = {} }: { proof?: 'capability' | null; body?: Record<string, unknown> } = {},
+): Promise<FlowEvent> {
   const event = trusted(status);
   await bench.store.inbox.receive({
     id: event.id,
@@ -52,9 +57,9 @@ export async function inInbox(bench: Pick<Stack, 'store'>, flowId: string, statu
     flowId,
     reference: flowId.slice(flowId.indexOf('/') + 1),
     status,
-    proof: 'capability',
+    proof,
     contentHash: randomUUID(),
-    body: { status },
+    body: { status, ...body },
   });
   return event;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FlowEvent } from '../../src/protocol/messages.js';
-import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
+import { ended, inInbox, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { NotSentError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { newReference } from '../harness/references.js';
@@ -87,6 +87,63 @@ describe('a refund that the input orders', () => {
       await handle.terminate();
     },
   );
+
+  test.each([
+    ['trusted', 'capability'],
+    ['untrusted', null],
+  ] as const)(
+    "is held back by a %s FAILED that lies in the inbox, and says that the service's own refund is done",
+    async (_, proof) => {
+      const { reference, refund, handle } = await tracked('theirs-undelivered');
+      const refunded = { provider_reference_id: reference, refund_details: { refund_status: 'COMPLETED' } };
+      await inInbox(decisions, handle.workflowId, 'FAILED', { proof, body: refunded });
+      await handle.signal('events', [failed()]);
+      expect((await parked(handle)).parked?.reason).toBe('refund_needed');
+      expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+      await handle.terminate();
+    },
+  );
+
+  test('is held back by an untrusted FAILED with a refund that is not shown to the flow, behind a flood of others', async () => {
+    const { refund, handle } = await tracked('flooded-failures');
+    const theirs = { ...failed({ refundStatus: 'COMPLETED' }), trusted: false, proof: null };
+    const flood = Array.from({ length: 30 }, () => untrusted('FAILED'));
+    for (const event of [...flood, theirs]) {
+      await decisions.store.inbox.receive({
+        id: event.id,
+        source: 'settlement',
+        flowId: handle.workflowId,
+        reference: refund,
+        status: 'FAILED',
+        proof: null,
+        contentHash: event.id,
+        body: { status: 'FAILED' },
+      });
+    }
+    await handle.signal('events', [...flood, theirs, failed()]);
+    expect((await parked(handle)).parked?.reason).toBe('refund_needed');
+    expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.terminate();
+  });
+
+  test('is void after a person marks the transfer at its deadline, before any failure came', async () => {
+    const { refund, handle } = await tracked('marked', { deadlineSeconds: 600 });
+    await decisions.bench.pass(600);
+    expect((await parked(handle)).parked?.reason).toBe('no_settlement');
+    await resolve(handle, 'mark-completed');
+    await ended(handle);
+    expect(await claimOf(refund)).toMatchObject({ phase: 'void' });
+  });
+
+  test('that an earlier run of the flow may have sent is a second one where the service says REFUNDED', async () => {
+    const { refund, handle } = await tracked('reset');
+    const key = { account: ACCOUNT, operation: 'sendCrypto', reference: refund };
+    await decisions.store.claims.reserve(key, { owner: 'gone', flowId: handle.workflowId, fingerprint: 'f' });
+    await decisions.store.claims.markSending(key, 'gone');
+    await handle.signal('events', [failed(), trusted('REFUNDED')]);
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence: { ownRefund: refund } });
+    await handle.terminate();
+  });
 
   test('that never left by the deadline is void once a person marks it as refunded', async () => {
     isAway = true;

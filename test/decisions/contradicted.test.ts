@@ -1,16 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { RejectedError } from '../../src/service-client/index.js';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
-import { ended, inInbox, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import cryptoSend from '../kinds/crypto-send.js';
+import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 
 const LONG_SECONDS = 360_000;
 
 describe('a failure that an event in the inbox contradicts, which never came to the flow', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  let isSendLost = false;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
+      sendCrypto: (body) =>
+        isSendLost ? Promise.reject(new UnknownOutcomeError('sendCrypto', 'timeout')) : service.sendCrypto(body),
       // Something on the way sends it twice: the first one is executed, and the answer is that of the second.
       createOnramp: async (body) => {
         await service.createOnramp(body);
@@ -76,6 +80,67 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     await inInbox(decisions, handle.workflowId, 'COMPLETED');
     await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'deposit' } })]);
     expect((await parked(handle)).parked?.reason).toBe('conflict');
+    await handle.terminate();
+  });
+
+  test.each([
+    ['SUCCESSFUL', 'it is proven that money moved'],
+    ['REVERSED', 'it is proven that money moved'],
+  ])('does not end a crypto send as failed by what the service says, against a trusted %s', async (word, why) => {
+    const reference = newReference('looked-up');
+    const input = { ...cryptoSend.input(reference), timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS };
+    const handle = await decisions.bench.startFlow('crypto-send', reference, input);
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await inInbox(decisions, handle.workflowId, word);
+    await decisions.move(reference, 'FAILED', 'sendCrypto');
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence: { why } });
+    await handle.terminate();
+  });
+
+  test('does not end one that is refused as failed, where the event came while the refusal was written down', async () => {
+    const reference = newReference('meanwhile');
+    const { claims } = decisions.store;
+    const write = claims.closeNotExecuted.bind(claims);
+    jest.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, order) => {
+      const isClosed = await write(key, order);
+      await inInbox(decisions, `crypto-send/${reference}`, 'SUCCESSFUL');
+      return isClosed;
+    });
+    isSendLost = true;
+    const input = { ...cryptoSend.input(reference), timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS };
+    const handle = await decisions.bench.startFlow('crypto-send', reference, input);
+    await parked(handle);
+    await resolve(handle, 'close-not-executed');
+    await noted(handle, /parked: conflict/);
+    isSendLost = false;
+    jest.restoreAllMocks();
+    await handle.terminate();
+  });
+
+  test('does not cancel a transfer that waits for its approval', async () => {
+    const long = { timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS };
+    const handle = await decisions.bench.start(
+      transferInput(newReference('cancelled'), { approval: 'required', ...long }),
+    );
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
+    await inInbox(decisions, handle.workflowId, 'PAYMENT_SENT');
+    await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('it is proven that money moved') },
+    });
+    await handle.terminate();
+  });
+
+  test('does not end a transfer whose failure is said to be early after all, against a COMPLETED of another amount', async () => {
+    const input = transferInput(newReference('other-amount'), { timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS });
+    const handle = await decisions.bench.start(input);
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', [trusted('FAILED')]);
+    await untilFlow(handle, ({ view }) => view.stage === 'refunding');
+    await handle.signal('events', [
+      trusted('COMPLETED', { facts: { settlementAmount: '99', settlementCurrency: 'ZAR' } }),
+      trusted('FAILED', { facts: { failureStage: 'deposit' } }),
+    ]);
+    expect((await parked(handle)).parked?.reason).toBe('event_mismatch');
     await handle.terminate();
   });
 

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { UnknownOutcomeError } from '../../src/service-client/index.js';
-import { inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
@@ -13,6 +14,7 @@ describe('a parked flow', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   let answerIsLost = false;
   let quotesFail = false;
+  let lookupFails = false;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
       async createBridgeDeposit(body) {
@@ -23,6 +25,10 @@ describe('a parked flow', () => {
         await decisions.store.claims.recordAnswer(key, answer);
         throw new UnknownOutcomeError('createBridgeDeposit', 'connection-lost');
       },
+      getCryptoSend: (reference) =>
+        lookupFails
+          ? Promise.reject(new ServiceUnavailableError('getCryptoSend', 'http-status', 503))
+          : service.getCryptoSend(reference),
       async quoteBridge(body) {
         if (quotesFail) throw new UnknownOutcomeError('quoteBridge', 'timeout');
         return service.quoteBridge(body);
@@ -84,6 +90,40 @@ describe('a parked flow', () => {
       expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
     },
   );
+
+  test('is not ended as failed by a person against a trusted event, while the service cannot be asked', async () => {
+    lookupFails = true;
+    const { handle } = await overdueSend();
+    await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
+    await parked(handle);
+    await inInbox(decisions, handle.workflowId, 'SUCCESSFUL');
+    for (const action of ['mark-failed', 'mark-failed']) {
+      await expect(resolve(handle, action)).rejects.toMatchObject({
+        cause: { message: expect.stringMatching(/it is proven that it completed/) },
+      });
+      await parked(handle);
+    }
+    await resolve(handle, 'mark-completed');
+    expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
+    lookupFails = false;
+  });
+
+  test('is ended by no order while the inbox cannot be read', async () => {
+    lookupFails = true;
+    const { handle } = await overdueSend();
+    await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
+    await parked(handle);
+    const { inbox } = decisions.store;
+    const away = jest.spyOn(inbox, 'list').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    await expect(resolve(handle, 'mark-failed')).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/the inbox cannot be read now/) },
+    });
+    away.mockRestore();
+    await parked(handle);
+    await resolve(handle, 'mark-failed');
+    expect(await ended(handle)).toMatchObject({ state: 'failed' });
+    lookupFails = false;
+  });
 
   test('is not ended as failed by a person, where its inbox proves that it completed', async () => {
     const reference = newReference('in-the-inbox');

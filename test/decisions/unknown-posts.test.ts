@@ -8,6 +8,7 @@ import {
 } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
@@ -198,6 +199,31 @@ describe('a crypto send that a setting would send again', () => {
     await decisions.bench.pass(4_500_000);
     expect((await handle.query<FlowReport>('flow')).view.parked?.reason).toBe('not_found_at_service');
     expect([attempts, underWay.mock.calls.length]).toEqual([2, 1]);
+    await handle.terminate();
+    await decisions.close();
+  });
+});
+
+describe('a withdrawal of unknown outcome that a setting sends again', () => {
+  test('is not, where an untrusted event lies in the inbox that may be of the first send', async () => {
+    let attempts = 0;
+    const decisions = await openDecisionBench(
+      () => ({
+        createBankWithdrawal: async () => {
+          attempts += 1;
+          throw new UnknownOutcomeError('createBankWithdrawal', 'timeout');
+        },
+      }),
+      { repeatSettingOf: () => 'rejected' },
+    );
+    const reference = newReference('claimed');
+    await inInbox(decisions, `bank-withdrawal/${reference}`, 'SUCCESSFUL', { proof: null });
+    const handle = await decisions.bench.startFlow('bank-withdrawal', reference, {
+      ...bankWithdrawal.input(reference),
+      timeScale: TIME_SCALE,
+    });
+    expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
+    expect(attempts).toBe(1);
     await handle.terminate();
     await decisions.close();
   });

@@ -7,6 +7,7 @@ import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { accessOf, openService } from '../harness/service.js';
 import { sample } from './proxy/caller.js';
+import { likeKinds } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
 
@@ -171,6 +172,16 @@ describe('a flow that was terminated in the UI', () => {
       tested = before;
       await restored.close();
     }
+  });
+
+  it.each(likeKinds('watched'))('is cancelled where it only watched, as a $kind', async ({ kind, input }) => {
+    const reference = newReference('watched');
+    expect((await tested.post(`/flows/${kind}`, input(reference))).status).toBe(201);
+    await tested.client.workflow.getHandle(`${kind}/${reference}`).terminate();
+    await isListed(reference, 'cancelled');
+    const order = { action: 'close-not-executed', note: 'nothing was sent' };
+    expect(await tested.post(`/flows/${kind}/${reference}/resolve`, order)).toMatchObject({ status: 409 });
+    expect((await tested.get(`/flows/${kind}/${reference}`)).body).toMatchObject({ state: 'cancelled', parked: null });
   });
 
   it('by a reset goes on as its next run, and is one flow, with its amount counted once', async () => {

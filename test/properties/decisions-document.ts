@@ -1,3 +1,4 @@
+import { ACTIONS, ASKED, ENDS, POSTS, TOLD } from './combinations.js';
 import {
   CLAIM_SAYS,
   endStep,
@@ -5,16 +6,19 @@ import {
   EVIDENCE,
   executed,
   LOOKUP_SAYS,
+  orderRefusal,
   POST_ORDERS,
   postStep,
   refundRefusal,
   refusalOf,
+  REPEATS,
   TRUSTED_SAY,
   type Ending,
   type EndEvidence,
   type PostEvidence,
   type Repeat,
 } from '../../src/protocol/decisions.js';
+import type { ParkAction } from '../../src/protocol/vocabulary.js';
 
 const HEAD = `# Decisions about money
 
@@ -24,8 +28,9 @@ record shows it. Only the service's own "not found" (404 with a reason in a read
 more slowly, also while the flow is parked. A record of another amount, currency or receiver is \`other\`, and asks a person.
 
 These tables are [src/protocol/decisions.ts](../src/protocol/decisions.ts), by which the workflows decide.
-[test/properties/decisions.test.ts](../test/properties/decisions.test.ts) goes through every combination, computes this page
-and fails where it differs; \`WRITE_DOCS=1\` writes it. The claim, the inbox and the lookup are asked again right before a
+[test/properties/decisions.test.ts](../test/properties/decisions.test.ts) goes through every combination (${POSTS.length} of a
+POST, by ${REPEATS.length} settings and ${POST_ORDERS.length} orders; ${ENDS.length} of an end; ${TOLD.length} of lookup and events; ${ASKED.length} of what a person was shown, by
+${ACTIONS.length} actions), computes this page and fails where it differs; \`WRITE_DOCS=1\` writes it. The claim, the inbox and the lookup are asked again right before a
 person's order is carried out; where there is proof by then, the order is refused, and the flow goes on by the proof.
 `;
 
@@ -36,11 +41,22 @@ const OPEN: PostEvidence = {
   untrusted: false,
   saidToExist: false,
   windowOver: true,
+  overdue: false,
 };
+
+const PROVEN: readonly (readonly Ending[])[] = [
+  [],
+  ['completed'],
+  ['refunded'],
+  ['failed'],
+  ['failed', 'refunded'],
+  ['completed', 'failed'],
+  ['completed', 'refunded'],
+];
 
 /** The page with all tables. */
 export function decisionsDocument(): string {
-  return [HEAD, claims(), posts(), vetoes(), ends(), refunds()].join('\n');
+  return [HEAD, claims(), posts(), vetoes(), ends(), orders(), refunds()].join('\n');
 }
 
 function claims(): string {
@@ -77,16 +93,7 @@ function vetoes(): string {
 }
 
 function ends(): string {
-  const proven: readonly (readonly Ending[])[] = [
-    [],
-    ['completed'],
-    ['refunded'],
-    ['failed'],
-    ['failed', 'refunded'],
-    ['completed', 'failed'],
-    ['completed', 'refunded'],
-  ];
-  const rows = proven.flatMap((endings) =>
+  const rows = PROVEN.flatMap((endings) =>
     EVIDENCE.flatMap((fundsHeld) =>
       [[], ['completed'] as const].map((claimed) => [
         words(endings),
@@ -100,6 +107,23 @@ function ends(): string {
     'How a payment ended',
     'By what is proven, by whether we hold money that a failure owes back, and by what untrusted events claim.',
     ['proven', 'money held', 'claimed, unverified', 'then'],
+    rows,
+  );
+}
+
+function orders(): string {
+  const judged = ACTIONS.filter((action) =>
+    ASKED.some(({ proven, shown }) => orderRefusal(action, proven, shown) !== null),
+  );
+  const answer = (action: ParkAction, proven: readonly Ending[]) => {
+    if (orderRefusal(action, proven, proven) !== null) return 'refused';
+    return orderRefusal(action, proven, []) === null ? 'yes' : 'if it was on show';
+  };
+  const rows = PROVEN.map((proven) => [words(proven), ...judged.map((action) => answer(action, proven))]);
+  return section(
+    "A person's order, by what is proven when it is carried out",
+    'For every reason to park, after the inbox and the service were asked once more. Every other action is always possible. While the inbox cannot be read, nothing is carried out that ends or sends something.',
+    ['proven', ...judged.map((action) => `\`${action}\``)],
     rows,
   );
 }

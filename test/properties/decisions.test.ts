@@ -1,13 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from '@jest/globals';
 import {
-  CLAIM_SAYS,
   contradictsFailure,
   ENDINGS,
   endStep,
-  EVIDENCE,
   executed,
-  LOOKUP_SAYS,
   mayEndUnsent,
   PAID_SAYS,
   paidElsewhere,
@@ -16,35 +13,13 @@ import {
   refundRefusal,
   refusalOf,
   REPEATS,
-  TRUSTED_SAY,
   type EndEvidence,
   type PostEvidence,
 } from '../../src/protocol/decisions.js';
+import type { Meaning } from '../../src/protocol/statuses.js';
+import { paymentStateOf } from '../../workflows/engine/payment.js';
+import { BOTH, ENDS, POSTS, TOLD } from './combinations.js';
 import { decisionsDocument } from './decisions-document.js';
-
-const BOTH = [false, true] as const;
-
-/** Every subset of the endings. */
-const SUBSETS = Array.from({ length: 2 ** ENDINGS.length }, (_, mask) =>
-  ENDINGS.filter((_ending, bit) => (mask & (1 << bit)) !== 0),
-);
-
-/** Every combination of what claim, lookup, trusted and untrusted events, the service's own word and the window say. */
-const POSTS: readonly PostEvidence[] = CLAIM_SAYS.flatMap((claim) =>
-  LOOKUP_SAYS.flatMap((lookup) =>
-    TRUSTED_SAY.flatMap((trusted) =>
-      BOTH.flatMap((untrusted) =>
-        BOTH.flatMap((saidToExist) =>
-          BOTH.map((windowOver) => ({ claim, lookup, trusted, untrusted, saidToExist, windowOver })),
-        ),
-      ),
-    ),
-  ),
-);
-
-const ENDS: readonly EndEvidence[] = SUBSETS.flatMap((proven) =>
-  SUBSETS.flatMap((claimed) => EVIDENCE.map((fundsHeld) => ({ proven, claimed, fundsHeld }))),
-);
 
 /** Written anew, so that it cannot share a mistake with the table: any single witness that shows the POST done. */
 const anyShowsIt = ({ claim, lookup, trusted }: PostEvidence) =>
@@ -54,7 +29,7 @@ const wasNeverSent = ({ claim }: PostEvidence) => ['free', 'reserved', 'void'].i
 /** The combinations in which something holds that must not. */
 const wrong = <T>(all: readonly T[], isWrong: (each: T) => boolean) => all.filter(isWrong);
 
-describe(`what is known of a POST, in each of ${POSTS.length} combinations`, () => {
+describe(`what is known of a POST, in each of ${POSTS.length} combinations, by ${REPEATS.length} settings and ${POST_ORDERS.length} orders`, () => {
   it('lets a flow send by itself only what no witness shows done, and what was never sent or is proven absent', () => {
     for (const repeat of REPEATS) {
       const sends = POSTS.filter((post) => ['send', 'repeat'].includes(postStep(post, repeat).do));
@@ -63,7 +38,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations`, () 
       expect(wrong(sends, ({ claim }) => ['answered', 'rejected', 'void'].includes(claim))).toEqual([]);
       const repeats = sends.filter((post) => !wasNeverSent(post));
       // The service itself said "not found" for the whole window; or it has no lookup, and is known to take a repeat.
-      expect(wrong(repeats, ({ windowOver }) => !windowOver)).toEqual([]);
+      expect(wrong(repeats, ({ windowOver, overdue }) => !windowOver || overdue)).toEqual([]);
       expect(wrong(repeats, ({ lookup }) => lookup !== 'absent' && lookup !== 'no-lookup')).toEqual([]);
       expect(wrong(repeats, ({ untrusted, saidToExist }) => untrusted || saidToExist)).toEqual([]);
       expect(repeats.length > 0).toBe(repeat !== 'unknown');
@@ -120,6 +95,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations`, () 
       untrusted: false,
       saidToExist: false,
       windowOver: true,
+      overdue: true,
     };
     expect(POST_ORDERS.map((order) => refusalOf(order, open))).toEqual(POST_ORDERS.map(() => null));
   });
@@ -161,6 +137,28 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
         expect(wrong(sent, ({ fundsHeld }) => fundsHeld !== 'shown')).toEqual([]);
       }
     }
+  });
+});
+
+describe(`how a payment stands, in each of ${TOLD.length} combinations of what was looked up and what events said`, () => {
+  /** What each end by itself excludes. */
+  const against: Readonly<Partial<Record<Meaning, readonly Meaning[]>>> = {
+    succeeded: ['failed', 'owed', 'refund-pending', 'refund-failed', 'refunded'],
+    failed: ['collected', 'succeeded', 'owed', 'refund-failed', 'refunded'],
+    refunded: ['succeeded'],
+  };
+
+  it('ends by nothing that was not looked up, and against nothing that the end excludes', () => {
+    const ends = TOLD.flatMap(({ proven, byEvents }) => {
+      const state = paymentStateOf(proven, byEvents);
+      const excluded = state.kind === 'ended' ? against[state.meaning] : undefined;
+      return state.kind === 'ended' && excluded ? [{ proven, byEvents, as: state.meaning, excluded }] : [];
+    });
+    expect(wrong(ends, ({ proven, as }) => !proven.includes(as))).toEqual([]);
+    const isAgainst = (said: readonly Meaning[], excluded: readonly Meaning[]) =>
+      said.some((meaning) => excluded.includes(meaning));
+    expect(wrong(ends, ({ proven, byEvents, excluded }) => isAgainst([...proven, ...byEvents], excluded))).toEqual([]);
+    expect(new Set(ends.map(({ as }) => as))).toEqual(new Set(Object.keys(against)));
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { TimelineEntry } from '../../src/protocol/messages.js';
 import { MAX_TIMELINE } from '../../workflows/engine/policies.js';
-import { withEntry } from '../../workflows/engine/flow.js';
+import { withEntry } from '../../workflows/engine/timeline.js';
 
 const entry = (index: number): TimelineEntry => ({ at: '', stage: '', by: 'flow', detail: String(index) });
 const written = (count: number) =>

@@ -72,10 +72,15 @@ describe('the activities that decide about money', () => {
   });
 
   describe('a refund of ours', () => {
-    const refund = async (status: string, proof: 'capability' | null, by: 'input' | 'person' = 'input') => {
+    const refund = async (
+      status: string,
+      proof: 'capability' | null,
+      by: 'input' | 'person' = 'input',
+      isJudged = false,
+    ) => {
       const reference = newReference('refund');
       const flowId = `bridge-transfer/${reference}`;
-      await store.inbox.receive(anEvent({ flowId, reference, status, proof, contentHash: flowId }));
+      const { id } = await store.inbox.receive(anEvent({ flowId, reference, status, proof, contentHash: flowId }));
       let sent = 0;
       const made = activities({
         service: { sendCrypto: () => Promise.resolve({ n: (sent += 1) }) },
@@ -83,10 +88,28 @@ describe('the activities that decide about money', () => {
       const terms = { receiverAddress: '0xa', chain: 'CELO', token: 'USDC', cryptoAmount: '7.5' };
       const pin = await pinOf({ store, account: 'default' });
       const { outcome } = await asActivity(() =>
-        made.submitRefund({ flowId, by, reference: `${reference}.refund`, pin, ...terms }),
+        made.submitRefund({
+          flowId,
+          by,
+          judged: isJudged ? [id] : [],
+          reference: `${reference}.refund`,
+          pin,
+          ...terms,
+        }),
       );
       return { kind: outcome.kind, sent };
     };
+
+    it.each([
+      ['trusted', 'capability', 'person'],
+      ['untrusted', null, 'input'],
+    ] as const)(
+      'is not sent against a %s FAILED that its flow has not judged: it may say that the service has refunded it',
+      async (_, proof, by) => {
+        expect(await refund('FAILED', proof, by)).toEqual({ kind: 'contradicted', sent: 0 });
+        expect(await refund('FAILED', proof, by, true)).toEqual({ kind: 'accepted', sent: 1 });
+      },
+    );
 
     it.each(['COMPLETED', 'REFUNDED'])('is not sent once a trusted %s lies in the inbox', async (status) => {
       expect(await refund(status, 'capability')).toEqual({ kind: 'contradicted', sent: 0 });
@@ -99,10 +122,6 @@ describe('the activities that decide about money', () => {
         expect(await refund(status, null, 'person')).toEqual({ kind: 'accepted', sent: 1 });
       },
     );
-
-    it('is sent after a trusted FAILED', async () => {
-      expect(await refund('FAILED', 'capability')).toEqual({ kind: 'accepted', sent: 1 });
-    });
   });
 
   describe('a deposit', () => {

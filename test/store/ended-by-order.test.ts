@@ -10,7 +10,8 @@ import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const order = { actor: 'ada', note: 'refunded by hand' };
-const ended = { action: 'mark-refunded', order } as const;
+const closing = (claim: ClaimRef) =>
+  ({ flowId: claim.flowId, claims: [claim], action: 'mark-refunded', order }) as const;
 
 describeStores('a refund whose flow a person says has ended', (kind) => {
   let temporary: TemporaryStore;
@@ -32,7 +33,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     const flowId = 'bridge-transfer/r1';
     const pin = await pinOf(deps);
     const terms = { receiverAddress: '0xa', chain: 'CELO', token: 'USDC', cryptoAmount: '7.5' };
-    refund = { flowId, by: 'input', pin, reference: 'r1.refund', ...terms };
+    refund = { flowId, by: 'input', judged: [], pin, reference: 'r1.refund', ...terms };
     claim = { operation: 'sendCrypto', reference: 'r1.refund', flowId, fingerprint: '', pin };
   });
   afterEach(() => temporary.remove());
@@ -46,13 +47,13 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     post = away;
     await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
     expect(await phase()).toBe('reserved');
-    expect(await activities.closeByOrder({ ...claim, ...ended })).toBe('void');
+    expect(await activities.closeByOrder(closing(claim))).toEqual([]);
     post = async () => ({ n: (posts += 1) });
     expect(await submitted()).toBe('void');
     expect(posts).toBe(0);
 
     const untouched = { ...claim, reference: 'r2.refund' };
-    expect(await activities.closeByOrder({ ...untouched, ...ended })).toBe('void');
+    expect(await activities.closeByOrder(closing(untouched))).toEqual([]);
     refund = { ...refund, reference: 'r2.refund' };
     expect(['void', 'other-request']).toContain(await submitted());
     expect(posts).toBe(0);
@@ -60,7 +61,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
 
   it('is not sent by an attempt that was under way then, and turns out not to have left', async () => {
     post = async () => {
-      expect(await createClaimActivities(deps).closeByOrder({ ...claim, ...ended })).toBe('sending');
+      expect(await createClaimActivities(deps).closeByOrder(closing(claim))).toEqual([]);
       return away();
     };
     await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
@@ -75,10 +76,21 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     post = async () => Promise.reject(new Error('reset'));
     expect(await submitted()).toBe('unknown');
     expect(await activities.orderSendAgain({ ...claim, order })).toBe(true);
-    expect(await activities.closeByOrder({ ...claim, ...ended })).toBe('sending');
+    expect(await activities.closeByOrder(closing(claim))).toEqual([]);
     post = async () => ({ n: (posts += 1) });
     expect(await submitted()).toBe('unknown');
     expect(await activities.holdBack({ ...claim, order })).toBe(true);
+    expect(posts).toBe(0);
+  });
+
+  it('is not sent again by an order or a setting that comes after it, by a flow that was reset', async () => {
+    const activities = createClaimActivities(deps);
+    post = async () => Promise.reject(new Error('reset'));
+    expect(await submitted()).toBe('unknown');
+    expect(await activities.closeByOrder({ ...closing(claim), claims: [] })).toEqual([]);
+    expect(await activities.orderSendAgain({ ...claim, order })).toBe(false);
+    post = async () => ({ n: (posts += 1) });
+    expect(await submitted()).toBe('unknown');
     expect(posts).toBe(0);
   });
 
@@ -93,5 +105,37 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     post = async () => ({ n: (posts += 1) });
     expect(await submitted()).toBe('accepted');
     expect(posts).toBe(1);
+  });
+});
+
+describeStores('a flow that is about to end before its first send', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+  });
+  afterEach(() => temporary.remove());
+
+  const flowId = 'invoice-payment/i1';
+  const asked = async (wasReset: boolean) => {
+    const deps = depsOver(store, {});
+    return createClaimActivities(deps).voidUnsentOf({ flowId, claims: [], done: [], reason: 'cancelled', wasReset });
+  };
+
+  it('has sent nothing where it has no claim, unless it was reset and the claims may have been lost in a restore', async () => {
+    expect([await asked(false), await asked(true)]).toEqual([[], []]);
+    await store.deployment.raiseEpoch(1);
+    expect(await asked(false)).toEqual([]);
+    expect(await asked(true)).toEqual([expect.stringMatching(/restored/)]);
+  });
+
+  it('sends nothing later, by a reset, under a claim that it never asked for', async () => {
+    const deps = depsOver(store, {});
+    const claim = { operation: 'payInvoice', reference: 'i1', flowId, fingerprint: 'f', pin: await pinOf(deps) };
+    const order = { flowId, claims: [claim], done: [], reason: 'cancelled', wasReset: false };
+    expect(await createClaimActivities(deps).voidUnsentOf(order)).toEqual([]);
+    const key = { account: 'default', operation: 'payInvoice', reference: 'i1' };
+    expect(await store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' })).toMatchObject({ kind: 'void' });
   });
 });

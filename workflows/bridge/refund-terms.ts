@@ -3,12 +3,12 @@ import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import { compareAmounts, isPositiveAmount } from '../../src/money.js';
 import { mostToRefund } from './came-in.js';
 import type { Flow } from '../engine/flow.js';
-import type { Transfer } from './transfer.js';
+import { refundReferenceOf, type Transfer } from './transfer.js';
 
-export const refundReferenceOf = (reference: string): string => `${reference}.refund`;
-
-/** A refund that is not ordered yet. */
-export type RefundTerms = Omit<RefundOrder, 'by'>;
+/** A refund that is yet to be ordered. */
+export type RefundTerms = Omit<RefundOrder, 'by' | 'judged'>;
+/** With who ordered it. */
+export type OrderedRefund = Omit<RefundOrder, 'judged'>;
 
 /**
  * What a refund by `sendCrypto` would be, or a sentence that says why there can be none. We send back no more than what

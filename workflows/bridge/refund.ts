@@ -1,53 +1,74 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
-import type { RefundOrder, SubmitOutcome } from '../../activities/types.js';
+import type { SubmitOutcome } from '../../activities/types.js';
 import { contradictsFailure, endStep, refundRefusal, type TrustedSay } from '../../src/protocol/decisions.js';
-import { type Outcome, addressFact } from '../../src/protocol/messages.js';
-import { PAYMENT_WORDS } from '../../src/protocol/statuses.js';
-import { flowIdOf } from '../../src/protocol/vocabulary.js';
+import type { Outcome } from '../../src/protocol/messages.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
-import { REFUND_WAIT_MS, SUBMIT, submitPolicy, REFUND_CONFIRM_MS } from '../engine/policies.js';
+import { REFUND_WAIT_MS, STORE, STORE_PATIENCE_MS, SUBMIT, submitPolicy } from '../engine/policies.js';
+import { decideMismatch } from '../engine/evidence.js';
 import { readInbox } from '../engine/inbox.js';
+import { askAbout } from '../engine/park.js';
+import { within } from '../engine/waits.js';
 import { submit } from '../engine/submit.js';
-import { parkAndLook, pollStatus } from '../engine/look.js';
-import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
 import { refundBegun } from './refund-due.js';
-import { askAbout, decideConflict } from './ask.js';
-import { lessCameIn, refundTerms, type RefundTerms } from './refund-terms.js';
+import { decideConflict, isDecided } from './conflict.js';
+import { confirmRefund } from './confirm-refund.js';
+import { lessCameIn, refundTerms, type OrderedRefund, type RefundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
-import { brief, endEvidence, isRefunded, bridgeState, type Transfer } from './transfer.js';
+import { brief, endEvidence, isRefunded, bridgeState, refundClaim, rulesOf, type Transfer } from './transfer.js';
 import type { Post } from '../engine/post.js';
 
 /**
  * After a proven FAILED: waits for the refund that is due or may be, then sends it (where the input says so and it can
  * be sent), or asks a person. Nothing is ever refunded that completed: a contradiction stops here and parks.
  */
-export async function settleFailure(flow: Flow, transfer: Transfer): Promise<Outcome> {
-  const stage = transfer.failure?.facts['failureStage'] ?? 'not said';
-  const step = () => endStep(endEvidence(transfer));
-  if (step().do === 'refund') {
-    flow.enter('refunding', `failed (stage: ${stage}); waiting for its refund`, 'service');
-    const summary = 'Wait for the refund of the service';
+export function settleFailure(flow: Flow, transfer: Transfer): Promise<Outcome> {
+  if (endStep(endEvidence(transfer)).do === 'refund') {
+    flow.enter('refunding', `failed (stage: ${stageOf(transfer)}); waiting for its refund`, 'service');
     // A failure that is reported past the deadline has a time of its own.
     if (flow.deadlinePassed) flow.extendDeadline();
-    const isOver = () => step().do !== 'refund' || flow.deadlinePassed;
-    await condition(isOver, Math.max(1, refundOverdueAtMs(flow, transfer) - Date.now()), { summary });
   }
+  return decideFailure(flow, transfer);
+}
+
+const stageOf = ({ failure }: Transfer): string => failure?.facts['failureStage'] ?? 'not said';
+
+/** Takes what is known of a failure, and goes on until it is decided. */
+async function decideFailure(flow: Flow, transfer: Transfer, isRead = false): Promise<Outcome> {
+  if (transfer.mismatches.length > 0) {
+    await decideMismatch(flow, transfer, rulesOf(flow, transfer));
+    return decideFailure(flow, transfer);
+  }
+  const step = () => endStep(endEvidence(transfer)).do;
   const now = step();
-  if (now.do === 'park') return decideConflict(flow, transfer);
+  if (now === 'park') return decideConflict(flow, transfer);
   if (isRefunded(transfer)) return refundedElsewhere(flow, transfer);
-  if (now.do === 'end') {
-    const detail = `The transfer failed (stage: ${stage}) before any crypto was paid: no refund is due.`;
+  const overdueMs = refundOverdueAtMs(flow, transfer) - Date.now();
+  if (now === 'refund' && overdueMs > 0 && !flow.deadlinePassed) {
+    const isOver = () => step() !== 'refund' || transfer.mismatches.length > 0 || flow.deadlinePassed;
+    await condition(isOver, overdueMs, { summary: 'Wait for the refund of the service' });
+    return decideFailure(flow, transfer);
+  }
+  if (!isRead) {
+    // What speaks against it may lie there, and not have come to the flow.
+    await readInbox(flow);
+    return decideFailure(flow, transfer, true);
+  }
+  if (now === 'end') {
+    const detail = `The transfer failed (stage: ${stageOf(transfer)}) before any crypto was paid: no refund is due.`;
     return endFlow('failed', 'failed_at_service', detail);
   }
   const terms = refundTerms(flow, transfer);
   if (typeof terms === 'string') return askForRefund(flow, transfer, terms, terms);
-  if (Date.now() < refundOverdueAtMs(flow, transfer))
-    return askForRefund(flow, transfer, terms, 'the deadline passed, and the service still has time to refund');
-  if (!transfer.input.refund.auto) return askForRefund(flow, transfer, terms, 'the input does not say refund.auto');
-  const less = lessCameIn(transfer);
-  return less === null ? sendRefund(flow, transfer, terms, 'input') : askForRefund(flow, transfer, terms, less);
+  const why = whyNotByUs(transfer, overdueMs > 0);
+  return why === null ? sendRefund(flow, transfer, terms, 'input') : askForRefund(flow, transfer, terms, why);
+}
+
+/** Why a refund whose terms stand is not sent by the input's order alone; null: it is. */
+function whyNotByUs(transfer: Transfer, isEarly: boolean): string | null {
+  if (isEarly) return 'the deadline passed, and the service still has time to refund';
+  return transfer.input.refund.auto ? lessCameIn(transfer) : 'the input does not say refund.auto';
 }
 
 /** From then on the service is no longer expected to refund by itself. */
@@ -68,10 +89,8 @@ async function askForRefund(
     theirRefund: transfer.failure?.facts['refundStatus'] ?? null,
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
   });
-  const isDecided = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
-  const decision = await askAbout(flow, transfer, 'refund_needed', evidence, isDecided);
-  if (decision === 'decided')
-    return isRefunded(transfer) ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
+  const decision = await askAbout(flow, 'refund_needed', evidence, isDecided(transfer));
+  if (decision === 'decided') return decideFailure(flow, transfer);
   if (decision.action !== 'refund-now') return endFromDecision(decision);
   const now = refundTerms(flow, transfer);
   if (typeof now === 'string') {
@@ -84,7 +103,12 @@ async function askForRefund(
     : askForRefund(flow, transfer, now, 'an event has come since that changes how much is sent back');
 }
 
-async function sendRefund(flow: Flow, transfer: Transfer, terms: RefundTerms, by: RefundOrder['by']): Promise<Outcome> {
+async function sendRefund(
+  flow: Flow,
+  transfer: Transfer,
+  terms: RefundTerms,
+  by: OrderedRefund['by'],
+): Promise<Outcome> {
   const order = { ...terms, by };
   const theirsBegun = refundBegun(transfer.failure?.facts ?? {});
   const refusal = refundRefusal({ ...endEvidence(transfer), by, termsStand: true, theirsBegun });
@@ -118,9 +142,18 @@ async function sendRefund(flow: Flow, transfer: Transfer, terms: RefundTerms, by
   }
 }
 
-function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
-  const { reference, flowId, pin } = order;
-  let claim = { operation: 'sendCrypto', reference, flowId, fingerprint: '', pin };
+/** Events that this decision rests on: one that is none of them may speak against it. */
+function judgedEvents(flow: Flow, { mismatches, unverified }: Transfer): readonly string[] {
+  const isUndecided = (id: string) => mismatches.some(({ event }) => event.id === id);
+  const isKept = (id: string) => unverified.some((event) => event.id === id);
+  return Object.entries(flow.book.fates()).flatMap(([id, fate]) =>
+    isUndecided(id) || (fate === 'unverified' && !isKept(id)) ? [] : [id],
+  );
+}
+
+function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
+  const { reference } = order;
+  let claim = refundClaim(flow, transfer);
   const trusted = (): TrustedSay => {
     // Nothing in such an event says that it is of our refund: the service may have made one of its own.
     if (isRefunded(transfer)) return transfer.ownRefund === null ? 'shown' : 'other';
@@ -138,13 +171,13 @@ function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
         submitPolicy(SUBMIT, transfer.windows),
         'Send the refund, under its claim',
         flow.timeScale,
-      ).submitRefund(order);
+      ).submitRefund({ ...order, judged: judgedEvents(flow, transfer) });
       claim = { ...claim, fingerprint };
       if (NOT_SENT.includes(outcome.kind)) transfer.ownRefund = before;
-      if (outcome.kind === 'contradicted' && order.by === 'input') {
+      if (outcome.kind === 'contradicted') {
         // The event may not have come to the flow yet.
         await readInbox(flow);
-        if (trusted() === 'nothing') throw new HeldBack();
+        if (before === null && trusted() === 'nothing') throw new HeldBack();
       }
       return outcome;
     },
@@ -165,10 +198,10 @@ function postOf(flow: Flow, transfer: Transfer, order: RefundOrder): Post {
 /** What a submit says of a refund that did not leave by it. */
 const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 'void', 'quote-expired'];
 
-/** An untrusted event was enough not to send what no person ordered; its claim stays free for a person's order. */
+/** An event that this decision does not rest on was enough not to send; its claim stays free for a person's order. */
 class HeldBack extends Error {
   override readonly name = 'HeldBack';
-  override readonly message = 'an unverified event claims another ending';
+  override readonly message = 'an event in the inbox may say that it ended otherwise, or was refunded';
 }
 
 /** Or why it cannot be sent as it is: the refund stays due, so that alone must not end the flow. */
@@ -183,7 +216,7 @@ async function sentOrWhyNot(flow: Flow, post: Post) {
   }
 }
 
-async function refundConfirmed(flow: Flow, transfer: Transfer, order: RefundOrder): Promise<Outcome> {
+async function refundConfirmed(flow: Flow, transfer: Transfer, order: OrderedRefund): Promise<Outcome> {
   const ending = await confirmRefund(flow, transfer, order);
   if (ending === 'conflict') return decideConflict(flow, transfer);
   if (ending === 'arrived') return refunded('Refunded by us to the fallback address.');
@@ -193,85 +226,35 @@ async function refundConfirmed(flow: Flow, transfer: Transfer, order: RefundOrde
 
 async function refundFailed(flow: Flow, transfer: Transfer, why: string): Promise<Outcome> {
   flow.note(`the refund failed: ${why}`, 'service');
-  const isDecided = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
-  const decision = await askAbout(flow, transfer, 'refund_failed', () => ({ why }), isDecided);
-  if (decision !== 'decided') return endFromDecision(decision);
+  for (;;) {
+    const decision = await askAbout(flow, 'refund_failed', () => ({ why }), isDecided(transfer));
+    if (decision !== 'decided') return endFromDecision(decision);
+    if (transfer.mismatches.length === 0) break;
+    await decideMismatch(flow, transfer, rulesOf(flow, transfer));
+  }
   const isTheirsAlone = isRefunded(transfer) && transfer.ownRefund === null;
-  return isTheirsAlone ? refundedElsewhere(flow, transfer) : decideConflict(flow, transfer);
+  return isTheirsAlone ? refundedByThem(flow, transfer) : decideConflict(flow, transfer);
 }
 
 function refunded(detail: string): Outcome {
   return { state: 'refunded', reason: null, detail };
 }
 
-async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise<Outcome> {
+/** Not quite, where an earlier run of the flow, before a reset in the UI, may have sent one of ours: then there are two. */
+export async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise<Outcome> {
+  const claim = refundClaim(flow, transfer);
+  const order = { ...claim, reason: 'refunded by the service or the provider' };
+  const phase = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Void our refund, if none was sent', flow.timeScale).voidClaim(order),
+  );
+  if (phase === 'void' || phase === 'rejected') return refundedByThem(flow, transfer);
+  transfer.ownRefund = claim.reference;
+  return decideConflict(flow, transfer);
+}
+
+async function refundedByThem(flow: Flow, transfer: Transfer): Promise<Outcome> {
   while (transfer.toReport !== null) await reportPending(flow, transfer);
   return refunded('The service or the provider refunded it.');
 }
 
 const masked = (address: string) => (address.length <= 12 ? '…' : `${address.slice(0, 6)}…${address.slice(-4)}`);
-
-const REFUND: TrackPlan = { noun: 'the refund', words: PAYMENT_WORDS, hasLookup: true, firstLookMs: 0 };
-
-/**
- * The send was accepted; its own status says whether it arrived, as of every crypto send. A completion of the transfer
- * meanwhile is a contradiction.
- */
-async function confirmRefund(
-  flow: Flow,
-  transfer: Transfer,
-  order: RefundOrder,
-): Promise<'arrived' | 'conflict' | { readonly word: string }> {
-  const send = sendOf(transfer, order);
-  const isConflict = () => bridgeState(transfer).kind === 'conflict' || isRefunded(transfer);
-  const standing = () => {
-    const ended = endOf(send);
-    // A send of ours that failed is no second refund.
-    const hasFailed = ended !== null && ended !== 'arrived';
-    return bridgeState(transfer).kind === 'conflict' || (isRefunded(transfer) && !hasFailed) ? 'conflict' : ended;
-  };
-  let notBeforeMs = 0;
-  for (;;) {
-    const polling = pollStatus(flow, send, REFUND, 0);
-    const summary = 'Wait until the refund is confirmed';
-    const isOver = () => polling.settled() || isConflict() || flow.deadlinePassed;
-    await condition(isOver, Math.max(flow.scaled(REFUND_CONFIRM_MS), notBeforeMs - Date.now()), { summary });
-    if (polling.settled()) takeReading(flow, send, REFUND, await polling.promise);
-    else polling.cancel();
-    const ended = standing();
-    if (ended !== null) return ended;
-    // A word that is not final: the next one is waited for as long.
-    if (polling.settled() && send.otherRecord === undefined) continue;
-    const evidence = { reference: order.reference, ...send.otherRecord };
-    const asked = { reason: 'refund_unconfirmed', evidence } as const;
-    // A record of another send stays one, however often it is looked at.
-    const decision = send.otherRecord
-      ? await askAbout(flow, transfer, asked.reason, () => evidence, isConflict)
-      : await parkAndLook(flow, send, REFUND, asked, isConflict);
-    delete send.otherRecord;
-    if (decision !== 'decided' && decision.action !== 'keep-waiting') endFromDecision(decision);
-    const until = decision === 'decided' ? undefined : decision.until;
-    notBeforeMs = until === undefined ? 0 : Date.parse(until);
-    if (until !== undefined || (decision !== 'decided' && flow.deadlinePassed)) flow.extendDeadline(until);
-    const meanwhile = standing();
-    if (meanwhile !== null) return meanwhile;
-  }
-}
-
-function endOf(send: Payment): 'arrived' | { readonly word: string } | null {
-  const now = paymentState(send);
-  if (now.kind === 'open' || send.otherRecord !== undefined) return null;
-  return now.kind === 'ended' && now.meaning === 'succeeded' ? 'arrived' : { word: send.words.at(-1) ?? now.kind };
-}
-
-/** It is looked up as the crypto send that it is. */
-function sendOf(transfer: Transfer, { reference, cryptoAmount, receiverAddress }: RefundOrder): Payment {
-  const send = newPayment({
-    input: { referenceId: reference },
-    windows: transfer.windows,
-    steps: {},
-    pin: transfer.pin,
-  });
-  const lookUpAs = flowIdOf('crypto-send', reference);
-  return { ...send, lookUpAs, facts: { cryptoAmount, receiverAddress: addressFact(receiverAddress) } };
-}

@@ -5,8 +5,8 @@ import { act } from '../engine/activities.js';
 import { endFromDecision } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { READ, REPORT_PATIENCE_MS } from '../engine/policies.js';
+import { askAbout } from '../engine/park.js';
 import { observed, within } from '../engine/waits.js';
-import { askAbout } from './ask.js';
 import { asBridgeStatus, foldStatus, rises } from './statuses.js';
 import type { Transfer } from './transfer.js';
 import type { Resolution } from '../engine/messages.js';
@@ -45,12 +45,7 @@ async function takeOutcome(flow: Flow, transfer: Transfer, report: Report, outco
     outcome.httpStatus === null ? 'no report could be made' : `the service refused the report (${outcome.httpStatus})`;
   flow.note(`${status}: ${by}: ${outcome.message}`, outcome.httpStatus === null ? 'flow' : 'service');
   const evidence = () => ({ status, ...outcome });
-  carryOut(
-    transfer,
-    event,
-    status,
-    await askAbout(flow, transfer, 'report_refused', evidence, isOvertaken(transfer, status)),
-  );
+  carryOut(transfer, event, status, await askAbout(flow, 'report_refused', evidence, isOvertaken(transfer, status)));
 }
 
 /** The service cannot be reached now: a person is asked, and it is tried on meanwhile. */
@@ -62,7 +57,7 @@ async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, me
   const evidence = () => ({ status, kind: 'not-taken', message });
   const overtaken = isOvertaken(transfer, status);
   const decided = () => reporting.settled() || overtaken();
-  const decision = await askAbout(flow, transfer, 'report_refused', evidence, decided);
+  const decision = await askAbout(flow, 'report_refused', evidence, decided);
   if (decision === 'decided' && reporting.settled())
     return takeOutcome(flow, transfer, report, await reporting.promise);
   reporting.cancel();

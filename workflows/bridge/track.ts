@@ -6,7 +6,7 @@ import type { Flow } from '../engine/flow.js';
 import { continueFlowAsNew, tooLong } from '../engine/run-flow.js';
 import { park } from '../engine/park.js';
 import { FAILURE_GRACE_MS } from '../engine/policies.js';
-import { decideConflict } from './ask.js';
+import { decideConflict } from './conflict.js';
 import { reportPending } from './report.js';
 import type { Ending } from './statuses.js';
 import { brief, rulesOf, bridgeState, type Transfer, type TransferCarried } from './transfer.js';

@@ -166,6 +166,13 @@ export function depositClaim({ reference, flowId }: Flow, { fingerprint, pin }: 
   return { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin };
 }
 
+export const refundReferenceOf = (reference: string): string => `${reference}.refund`;
+
+/** The claim of a refund by us, of which the amount is not decided yet. */
+export function refundClaim({ reference, flowId }: Flow, { pin }: Transfer): GuardedClaim {
+  return { operation: 'sendCrypto', reference: refundReferenceOf(reference), flowId, fingerprint: '', pin };
+}
+
 /** What we know of a transfer, in the words of an event's facts. */
 export function knownFacts(
   input: BridgeTransferInput,

@@ -16,6 +16,8 @@ export interface EventBook {
   absorbWith(absorb: Absorb): void;
   settle(id: string, fate: EventResult): void;
   knows(id: string): boolean;
+  /** Those that came early, and have not acted yet. */
+  waiting(): readonly FlowEvent[];
   fates(): Readonly<Record<string, EventResult>>;
   state(): EventBookState;
 }
@@ -48,6 +50,7 @@ export function openEventBook(carried?: EventBookState): EventBook {
       fates[id] = fate;
     },
     knows: (id) => ids.has(id),
+    waiting: () => waiting,
     fates: () => fates,
     state: () => ({ fates, waiting }),
   };

@@ -19,12 +19,11 @@ export function endFlow(state: 'failed' | 'expired' | 'cancelled', reason: EndRe
 }
 
 /** Ends the flow by a person's word on how it ended: `mark-completed`, `mark-refunded`, or else failed. */
-export function endFromDecision(decision: Resolution | 'decided'): never {
+export function endFromDecision(decision: Resolution): never {
   throw new FlowEnd(orderedEnd(decision));
 }
 
-function orderedEnd(decision: Resolution | 'decided'): Outcome {
-  if (decision === 'decided') throw new TypeError('nothing was ordered');
+function orderedEnd(decision: Resolution): Outcome {
   const by = `by ${decision.actor}: ${decision.note}`;
   if (decision.action === 'mark-completed') {
     return { state: 'completed', reason: null, detail: `Marked as completed ${by}` };

@@ -14,17 +14,13 @@ import type {
   TimelineEntry,
   SubmitAnswer,
 } from '../../src/protocol/messages.js';
-import {
-  defaultDeadlineSeconds,
-  type FlowKind,
-  type FlowState,
-  PARK_SENTENCES,
-} from '../../src/protocol/vocabulary.js';
+import { defaultDeadlineSeconds, type FlowKind, type FlowState } from '../../src/protocol/vocabulary.js';
+import type { Meaning } from '../../src/protocol/statuses.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
 import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
-import { eventsSignal, flowQuery, type Resolution, type MoneyPhase } from './messages.js';
+import { eventsSignal, flowQuery, type GuardedClaim, type Resolution, type MoneyPhase } from './messages.js';
 import { reportChanges, type ChangeReports, type ReportsCarried } from './report-changes.js';
-import { MAX_TIMELINE } from './policies.js';
+import { currentDetails, withEntry } from './timeline.js';
 
 /** What every kind carries through continue-as-new. */
 export interface FlowCarried {
@@ -69,6 +65,10 @@ export interface Flow {
   stopping: number;
   /** Why the flow must not be stopped although nothing was sent; null where there is nothing to ask. */
   beforeStop: (() => Promise<string | null>) | null;
+  /** What is proven of its money so far, by the events that were taken and by the lookup. */
+  proven: () => readonly Meaning[];
+  /** Every claim that it may send under. */
+  claims: () => readonly GuardedClaim[];
   /** Undefined if no caller wants callbacks. */
   readonly reports: ChangeReports | undefined;
   /** Milliseconds of a wait of our own, scaled. */
@@ -132,6 +132,8 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     money: carried?.money ?? { at: 'unsent' },
     stopping: 0,
     beforeStop: null,
+    proven: () => [],
+    claims: () => [],
     get reports() {
       return reports;
     },
@@ -242,43 +244,4 @@ function numberIn(rawInput: unknown, member: string, above: number, most: number
   const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
   const value = (input as Record<string, unknown> | null | undefined)?.[member];
   return typeof value === 'number' && value > above && value <= most ? value : undefined;
-}
-
-/** Latest entries of the timeline that are shown. */
-const SHOWN = 12;
-
-/** What the Temporal UI shows as the workflow's current details: Markdown that a person on call understands. */
-function currentDetails(view: FlowView): string {
-  const paragraphs = [`**${view.kind} ${view.reference}** is **${view.state}** (${view.stage})`];
-  if (view.outcome !== null) {
-    paragraphs.push(
-      view.outcome.reason === null ? view.outcome.detail : `\`${view.outcome.reason}\`: ${view.outcome.detail}`,
-    );
-  }
-  if (view.parked !== null) paragraphs.push(...parkedInWords(view.parked));
-  if (view.serviceReference !== null) paragraphs.push(`Reference at the service: \`${view.serviceReference}\``);
-  if (view.outcome === null && view.parked === null) paragraphs.push(`Deadline: ${view.deadlineAt ?? 'none'}`);
-  paragraphs.push(view.timeline.slice(-SHOWN).map(line).join('\n'));
-  return paragraphs.join('\n\n');
-}
-
-function parkedInWords({ reason, since, actions, evidence }: Parked): string[] {
-  return [
-    `**${PARK_SENTENCES[reason]}** (\`${reason}\`, since ${since})`,
-    `A person decides: ${actions.map((action) => `\`${action}\``).join(', ')}`,
-    ['```json', JSON.stringify(evidence, null, 1), '```'].join('\n'),
-  ];
-}
-
-/** `2026-01-31T12:30:15.123Z` as `01-31 12:30:15`: the year and the milliseconds are of no use there. */
-function line({ at, stage, by, detail }: TimelineEntry): string {
-  return `- ${at.slice(5, 10)} ${at.slice(11, 19)} · ${stage} · ${by}: ${detail}`;
-}
-
-/** Adds an entry; past the limit the middle goes, since the beginning and the latest matter most. */
-export function withEntry(timeline: readonly TimelineEntry[], entry: TimelineEntry): readonly TimelineEntry[] {
-  const next = [...timeline, entry];
-  if (next.length <= MAX_TIMELINE) return next;
-  const head = next.slice(0, MAX_TIMELINE / 2);
-  return [...head, ...next.slice(head.length + 1)];
 }

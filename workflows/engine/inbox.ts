@@ -1,19 +1,30 @@
+import { classifyOfAnyKind, type Meaning } from '../../src/protocol/statuses.js';
 import { STORE, STORE_PATIENCE_MS } from './policies.js';
 import { within } from './waits.js';
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
 
-/** Events may lie in the inbox that never got here. The flow takes those that it does not know. */
-export async function readInbox(flow: Flow): Promise<void> {
-  const events = await within(flow, STORE_PATIENCE_MS, () =>
+/**
+ * Events may lie in the inbox that never got here. The flow takes those that it does not know. False where the store does not
+ * answer: then nothing is known of them.
+ */
+export async function readInbox(flow: Flow, patienceMs = STORE_PATIENCE_MS): Promise<boolean> {
+  const events = await within(flow, patienceMs, () =>
     act(STORE, 'Read the inbox', flow.timeScale).readInbox({ flowId: flow.flowId }),
   );
   if (events === undefined) flow.note('the inbox could not be read');
   for (const event of events ?? []) flow.book.take(event);
+  return events !== undefined;
 }
 
 /** At a deadline. */
 export async function checkInbox(flow: Flow): Promise<void> {
   flow.note('the deadline passed; looking at the inbox once more');
   await readInbox(flow);
+}
+
+/** What is proven of the flow's money, with what trusted events say that have not acted yet. */
+export function provenOf(flow: Flow): readonly Meaning[] {
+  const early = flow.book.waiting().filter(({ trusted }) => trusted);
+  return [...early.map(({ status }) => classifyOfAnyKind(status)), ...flow.proven()];
 }

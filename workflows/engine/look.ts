@@ -43,7 +43,7 @@ export async function parkAndLook(
   const looking = observed(async () => {
     while (!moved()) await lookForNews(flow, payment, plan);
   });
-  const decided = () => moved() || also() || flow.stop !== null;
+  const decided = () => moved() || also();
   const lookAgain = () => lookOnce(flow, payment, plan, 'Ask once more').then(() => undefined);
   const decision = await park(flow, reason, evidence, decided, { lookAgain });
   looking.cancel();

@@ -1,43 +1,48 @@
 import { condition, ApplicationFailure, CancellationScope, setHandler } from '@temporalio/workflow';
 import type { UpdateDefinition } from '@temporalio/common';
+import { endingsOf, orderRefusal } from '../../src/protocol/decisions.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';
 import { PARK_ACTIONS, type ParkAction, type ParkReason } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
+import { FlowEnd } from './flow-end.js';
 import { showParked } from './search-attributes.js';
 import { REMINDER_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
 import { within } from './waits.js';
 import type { Resolution } from './messages.js';
-import { readInbox } from './inbox.js';
+import { provenOf, readInbox } from './inbox.js';
 
 export interface ParkOptions {
   /** Actions of the reason that this flow cannot carry out. */
   readonly without?: readonly ParkAction[];
   /** Asks the service once more, where it can be asked: what it says may make `decided` hold. */
   readonly lookAgain?: () => Promise<void>;
-  /** Why an order cannot be carried out by what is known at that moment; null: it can. */
+  /** Why an order cannot be carried out by what its step knows at that moment; null: it can. */
   readonly refusalOf?: (order: Resolution) => string | null;
-  /** What the order needs done before it holds; why that could not be done, or null. */
-  readonly secure?: (order: Resolution) => Promise<string | null>;
 }
 
 const DECIDED = 'what is proven by now decides';
+const CANNOT_READ = 'the inbox cannot be read now, and what lies there may say otherwise: order it again';
 
 /** They end nothing and send nothing. */
 const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
 
+/** A person's last word: after it the flow sends nothing more, not even after a reset in the UI. */
+const LAST_WORDS: readonly ParkAction[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
+
 /**
  * Waits for a person, with the reason, the evidence and the legal actions on show, and reminds once a day. A late event
- * may decide instead: then `decided` holds, and the answer is `decided`. So it is where an order is refused because of what
- * the inbox or the service say by the time that it is carried out.
+ * may decide instead: then `decided` holds, and the answer is `decided`. So it is where an order is refused: every order that
+ * ends or sends something is judged by the inbox and the service at the moment when it is carried out. A flow that is stopped
+ * meanwhile ends.
  */
 export async function park(
   flow: Flow,
   reason: ParkReason,
   evidence: Readonly<Record<string, unknown>>,
   decided: () => boolean = () => false,
-  { without = [], lookAgain, refusalOf = () => null, secure = async () => null }: ParkOptions = {},
+  { without = [], lookAgain, refusalOf = () => null }: ParkOptions = {},
 ): Promise<Resolution | 'decided'> {
   const since = new Date().toISOString();
   const legal: readonly ParkAction[] = PARK_ACTIONS[reason];
@@ -46,7 +51,8 @@ export async function park(
   flow.resolution = null;
   showParked(reason);
   flow.note(`parked: ${reason}`);
-  const settled = () => flow.resolution !== null || decided();
+  const shown = endingsOf(provenOf(flow));
+  const settled = () => flow.resolution !== null || flow.stop !== null || decided();
   while (!(await condition(settled, flow.scaled(REMINDER_MS), { summary: 'Remind that it is parked' }))) {
     const order = { flowId: flow.flowId, reason, since };
     await within(flow, STORE_PATIENCE_MS, () =>
@@ -54,17 +60,13 @@ export async function park(
     );
   }
   const order = flow.resolution as Resolution | null;
-  if (order !== null && !HARMLESS.includes(order.action)) {
-    await readInbox(flow);
-    if (!decided()) await lookAgain?.();
-  }
-  const whyNot = (): string | null => (order === null ? null : decided() ? DECIDED : refusalOf(order));
-  const why = order === null ? null : (whyNot() ?? (await secure(order)) ?? whyNot());
+  const why = order === null ? null : await judge(order);
   flow.resolution = null;
   flow.parked = null;
   showParked(null);
+  if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (order === null) {
-    flow.note(flow.stop === null ? 'a late event decided' : 'stopped while it was parked');
+    flow.note('a late event decided');
     return 'decided';
   }
   if (why === null) {
@@ -74,6 +76,55 @@ export async function park(
   flow.refused = { order, why };
   flow.note(`${order.action} refused: ${why}`, order.actor);
   return 'decided';
+
+  async function judge(asked: Resolution): Promise<string | null> {
+    const whyNot = () =>
+      decided() ? DECIDED : (orderRefusal(asked.action, endingsOf(provenOf(flow)), shown) ?? refusalOf(asked));
+    if (HARMLESS.includes(asked.action)) return whyNot();
+    if (!(await readInbox(flow))) return CANNOT_READ;
+    if (!decided()) await lookAgain?.();
+    return whyNot() ?? (LAST_WORDS.includes(asked.action) ? ((await closeClaims(flow, asked)) ?? whyNot()) : null);
+  }
+}
+
+/** The same until an order can be carried out, or `decided` holds; the evidence as it is each time. */
+export async function askAbout(
+  flow: Flow,
+  reason: ParkReason,
+  evidence: () => Readonly<Record<string, unknown>>,
+  decided: () => boolean = () => false,
+  options: ParkOptions = {},
+): Promise<Resolution | 'decided'> {
+  for (;;) {
+    const decision = await park(flow, reason, evidence(), decided, options);
+    if (decision !== 'decided' || decided()) return decision;
+  }
+}
+
+/** For what a person alone decides. */
+export async function askPerson(
+  flow: Flow,
+  reason: ParkReason,
+  evidence: () => Readonly<Record<string, unknown>>,
+  options: ParkOptions = {},
+): Promise<Resolution> {
+  const decision = await askAbout(flow, reason, evidence, undefined, options);
+  if (decision === 'decided') throw new TypeError('nothing else decides');
+  return decision;
+}
+
+/**
+ * From a person's last word on no attempt sends under the flow's claims. Returns why that could not be made
+ * sure, or null.
+ */
+async function closeClaims(flow: Flow, { action, actor, note }: Resolution): Promise<string | null> {
+  const closing = { flowId: flow.flowId, claims: flow.claims(), action, order: { actor, note } };
+  const sendable = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Close the claims to further sends', flow.timeScale).closeByOrder(closing),
+  );
+  if (sendable === undefined)
+    return 'the store does not answer, so that a later attempt could still send: order it again';
+  return sendable.length === 0 ? null : `an attempt to send is under way (${sendable.join(', ')}): order it again`;
 }
 
 /** The action that is meant, if it is legal now; else undefined. */

@@ -4,6 +4,7 @@ import type { Flow } from './flow.js';
 import {
   handlePaymentEvents,
   preparePayment,
+  provenBy,
   type Payment,
   type PaymentCarried,
   type PaymentPlan,
@@ -35,6 +36,8 @@ export function paymentFlow(kind: FlowKind, plan: PaymentPlan | WatchPlan, own: 
     runFlow(kind, input, carried?.flow, async (flow) => {
       if ('watching' in plan) flow.money = { at: 'elsewhere' };
       const payment = carried?.payment ?? (await preparePayment(flow, input));
+      flow.proven = () => provenBy(payment, plan);
+      flow.claims = () => Object.values(payment.steps).map(({ claim }) => claim);
       own.prepared?.(flow, payment);
       if (carried === undefined && 'step' in plan) {
         await submitPayment(flow, payment, plan);

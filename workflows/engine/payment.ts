@@ -1,4 +1,5 @@
 import type { StatusReading, StepTerms, Pin, SubmitOutcome, Windows } from '../../activities/types.js';
+import { saysMoneyMoved } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
 import type { FlowEvent, SubmitAnswer } from '../../src/protocol/messages.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
@@ -130,6 +131,11 @@ export function newPayment({ input, windows, steps, pin }: NewPayment): Payment 
   };
 }
 
+/** By the lookup, and by trusted events; what they only hint at proves nothing. */
+export function provenBy({ words, provenMeanings }: Payment, plan: TrackPlan): readonly Meaning[] {
+  return plan.isOnlyHinted ? provenMeanings : words.map((word) => classifyStatus(plan.words, word));
+}
+
 export function paymentState(payment: Payment): PaymentState {
   return paymentStateOf(payment.provenMeanings, payment.eventMeanings);
 }
@@ -222,7 +228,7 @@ const BEFORE_SUCCESS: readonly Meaning[] = ['pending', 'collected', 'succeeded']
  * @param proven by the status lookup, or by trusted events where there is none
  * @param byEvents of trusted events; where a lookup exists it has the last word, unless the two exclude one another
  */
-function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Meaning[]): PaymentState {
+export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Meaning[]): PaymentState {
   const all = [...proven, ...byEvents];
   // A success excludes every word of failure and refund.
   if (all.includes('succeeded') && proven.length > 0 && all.some((meaning) => !BEFORE_SUCCESS.includes(meaning))) {
@@ -231,8 +237,8 @@ function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Meaning[]
   const furthest = ORDER.findLast((meaning) => proven.includes(meaning)) ?? 'pending';
   if (furthest === 'pending' || furthest === 'collected' || furthest === 'refund-pending') return { kind: 'open' };
   if (furthest === 'owed') return { kind: 'owed' };
-  // A failure says that nothing was taken.
-  if (furthest === 'failed' && all.includes('collected')) return { kind: 'conflict' };
+  // A failure says that nothing was taken, and what came back was.
+  if (furthest === 'failed' && saysMoneyMoved(all)) return { kind: 'conflict' };
   return { kind: 'ended', meaning: furthest };
 }
 

@@ -16,8 +16,8 @@ import { openFlow, type Flow, type FlowCarried } from './flow.js';
 import { markAs } from './search-attributes.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
 import { checkOrder, notAllowed, onUpdate, legalAction } from './park.js';
-import { STORE, MAX_SIGNALS_PER_RUN } from './policies.js';
-import { askForEnd, tryStop, whyMaybeSent } from './stop.js';
+import { STORE, MAX_SIGNALS_PER_RUN, RECORD_PATIENCE_MS } from './policies.js';
+import { askForEnd, stopOr, tryStop, whyMaybeSent, whyMoved } from './stop.js';
 import { FlowEnd } from './flow-end.js';
 import { validateEventChoice } from './event-book.js';
 import { untilProblem } from '../../src/protocol/until.js';
@@ -39,7 +39,7 @@ export async function runFlow(
   const outcome = await CancellationScope.nonCancellable(() =>
     story(flow)
       .catch((error) => outcomeOf(flow, error))
-      .then((ended) => unlessMaybeSent(flow, ended)),
+      .then((ended) => unlessMoved(flow, ended)),
   );
   flow.end(outcome);
   markAs(outcome.state);
@@ -129,13 +129,16 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
   throw error;
 }
 
-/** No flow ends as if nothing had moved before its claims were asked. A stop has asked them, and a person has decided. */
-async function unlessMaybeSent(flow: Flow, ended: Outcome): Promise<Outcome> {
+/**
+ * The one way out for an end that says that nothing moved: no flow takes it before its claims and its inbox were asked. A
+ * stop has asked them, and a person has decided.
+ */
+async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
   const saysNothingMoved =
     ended.state !== 'completed' && ended.state !== 'refunded' && ended.reason !== 'closed_by_person';
   if (!saysNothingMoved || flow.stop !== null) return ended;
-  const why = await whyMaybeSent(flow, ended.reason ?? ended.state);
-  return why === null ? ended : askPerson(flow, ended.detail, why);
+  const why = (await whyMaybeSent(flow, ended.reason ?? ended.state)) ?? (await whyMoved(flow, RECORD_PATIENCE_MS));
+  return why === null ? stopOr(flow, ended) : askPerson(flow, ended.detail, why);
 }
 
 const askPerson = (flow: Flow, step: string, why: string): Promise<Outcome> =>

@@ -12,7 +12,7 @@ import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
 import { park } from './park.js';
 import { LAST_LOOK, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
-import { closeByOrder, holdBack } from './stop.js';
+import { holdBack } from './stop.js';
 import { AT_LEAST_MS, observed, within } from './waits.js';
 import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
@@ -66,8 +66,8 @@ function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['looku
 
 /** Takes the step that is legal by all that is known now. */
 async function decide(flow: Flow, post: Post, open: Open, found: PostReading): Promise<Submitted | 'send-again'> {
-  // Past its deadline no setting gives a flow more time: a person is asked.
-  const step = postStep(evidenceOf(post, open, found), flow.deadlinePassed ? 'unknown' : open.repeat);
+  const stepOf = (now: Open) => postStep(evidenceOf(flow, post, now, found), now.repeat);
+  const step = stepOf(open);
   switch (step.do) {
     case 'follow':
       return found.answer === undefined ? provenAfterAll(flow, post) : { kind: 'accepted', answer: found.answer };
@@ -75,8 +75,12 @@ async function decide(flow: Flow, post: Post, open: Open, found: PostReading): P
       return { kind: 'rejected', rejection: found.rejection ?? { httpStatus: 0, message: '' } };
     case 'end-not-sent':
       return { kind: 'void', why: found.why ?? 'void' };
-    case 'repeat':
+    case 'repeat': {
+      // An event that lies there, proven or not, is enough to hold back what no person ordered.
+      const now: Open = (await readInbox(flow)) ? open : { ...open, repeat: 'unknown' };
+      if (stepOf(now).do !== 'repeat') return decide(flow, post, now, found);
       return sendAgain(flow, post, open, 'DUPLICATE_REFERENCE', `the service is set to "${open.repeat}"`);
+    }
     case 'ask-on':
       return askPerson(flow, post, open, found, parkReasonOf(found.lookup));
     case 'park':
@@ -130,17 +134,13 @@ async function askPerson(
       now = (await lookAgain(flow, post, open.saidToExist)) ?? found;
     },
     // Against proof an order is refused, and proof goes on.
-    refusalOf: ({ action }) => refusalOf(action as PostOrder, evidenceOf(post, still, now)),
-    secure: async (order) => (MARKS.includes(order.action) ? closeByOrder(flow, post.claim, order) : null),
+    refusalOf: ({ action }) => refusalOf(action as PostOrder, evidenceOf(flow, post, still, now)),
   });
   if (decision === 'decided' && asking.settled()) return decide(flow, post, still, await asking.promise);
   asking.cancel();
   if (decision === 'decided') return decide(flow, post, still, now);
   return carryOut(flow, post, still, decision);
 }
-
-/** With one of these no attempt sends any more, whatever was ordered before. */
-const MARKS: readonly ParkAction[] = ['mark-completed', 'mark-refunded'];
 
 async function carryOut(
   flow: Flow,
@@ -237,13 +237,14 @@ function openOf(outcome: Unsettled, post: Post): Open {
   }
 }
 
-const evidenceOf = (post: Post, open: Open, { claim, lookup }: PostReading): PostEvidence => ({
+const evidenceOf = (flow: Flow, post: Post, open: Open, { claim, lookup }: PostReading): PostEvidence => ({
   claim,
   lookup,
   trusted: post.trusted(),
   untrusted: post.claimed(),
   saidToExist: open.saidToExist,
   windowOver: open.windowOver,
+  overdue: flow.deadlinePassed,
 });
 
 /** For a person's eyes. */

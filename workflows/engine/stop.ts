@@ -1,14 +1,15 @@
-import { condition } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import type { ClaimOrder } from '../../src/store/claim.js';
-import { mayEndUnsent } from '../../src/protocol/decisions.js';
-import type { PersonOrder } from '../../src/protocol/messages.js';
+import { mayEndUnsent, saysMoneyMoved } from '../../src/protocol/decisions.js';
+import type { Outcome, PersonOrder } from '../../src/protocol/messages.js';
 import { observed, within } from './waits.js';
 import { act } from './activities.js';
 import { endFromDecision, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
-import { park } from './park.js';
+import { provenOf, readInbox } from './inbox.js';
+import { askPerson } from './park.js';
 import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
-import type { GuardedClaim, Resolution } from './messages.js';
+import type { GuardedClaim } from './messages.js';
 
 /**
  * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,
@@ -24,6 +25,11 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
     const why = (await flow.beforeStop?.()) ?? (await whyMaybeSent(flow, state));
     if (why !== null) return why;
   }
+  if (flow.money.at === 'unsent' || flow.money.at === 'claimed') {
+    const why = await whyMoved(flow);
+    if (why !== null) return why;
+  }
+  if (flow.view().outcome !== null) return 'it has ended';
   // No await before this decision: the story must not schedule a submit between it and the mark.
   if (flow.money.at === 'unsent' || flow.money.at === 'elsewhere') {
     markStopped(flow, state, order);
@@ -49,12 +55,25 @@ const CANNOT_SAY = 'the store cannot say now whether money moved';
 export async function whyMaybeSent(flow: Flow, reason: string): Promise<string | null> {
   const { money } = flow;
   if (money.at !== 'unsent') return null;
-  const order = { flowId: flow.flowId, done: money.done ?? [], reason };
+  const { runId, firstExecutionRunId } = workflowInfo();
+  const order = {
+    flowId: flow.flowId,
+    claims: flow.claims(),
+    done: money.done ?? [],
+    reason,
+    wasReset: runId !== firstExecutionRunId,
+  };
   const left = await within(flow, STORE_PATIENCE_MS, () =>
-    act(STORE, 'Void what an earlier run reserved', flow.timeScale).voidUnsentOf(order),
+    act(STORE, 'Void what was never sent', flow.timeScale).voidUnsentOf(order),
   );
   if (left === undefined) return CANNOT_SAY;
   return left.length === 0 ? null : `money may have moved in an earlier run of the flow (${left.join(', ')})`;
+}
+
+/** What trusted events prove against an end that says that nothing moved, in the inbox too; null: nothing. */
+export async function whyMoved(flow: Flow, patienceMs = STORE_PATIENCE_MS): Promise<string | null> {
+  if (!(await readInbox(flow, patienceMs))) return CANNOT_SAY;
+  return saysMoneyMoved(provenOf(flow)) ? 'it is proven that money moved' : null;
 }
 
 /** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not known now. */
@@ -64,7 +83,13 @@ export async function voidUnsent(flow: Flow, claim: GuardedClaim, reason: string
     act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim(order),
   );
   if (phase === undefined) return undefined;
-  const rest = { lookup: 'cannot-tell', trusted: 'nothing', untrusted: false, saidToExist: false } as const;
+  const rest = {
+    lookup: 'cannot-tell',
+    trusted: 'nothing',
+    untrusted: false,
+    saidToExist: false,
+    overdue: false,
+  } as const;
   return phase === 'void' && mayEndUnsent({ ...rest, claim: phase, windowOver: true });
 }
 
@@ -98,7 +123,8 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 
 /** A step that can never succeed says nothing of the money that was sent before it: that is never called failed by us. */
 export async function askForEnd(flow: Flow, step: string, why: string): Promise<never> {
-  return endFromDecision(await park(flow, 'step_failed', { step, why }));
+  const reason = saysMoneyMoved(provenOf(flow)) ? 'conflict' : 'step_failed';
+  return endFromDecision(await askPerson(flow, reason, () => ({ step, why })));
 }
 
 /**
@@ -135,6 +161,12 @@ export async function submitUntilDeadline<T>(
   return undefined;
 }
 
+/** A stop that was taken while the flow was about to end otherwise: who ordered it was promised that ending. */
+export async function stopOr(flow: Flow, ended: Outcome): Promise<Outcome> {
+  await condition(() => flow.stopping === 0);
+  return flow.stop ?? ended;
+}
+
 /** That a stop voided the claim may come to an attempt before it comes here. Who ordered the stop was promised that ending. */
 export async function unlessStopping(flow: Flow): Promise<void> {
   await condition(() => flow.stopping === 0);
@@ -152,24 +184,4 @@ export async function holdBack(flow: Flow, claim: GuardedClaim, order: ClaimOrde
     act(STORE, 'Take back the order to send again', flow.timeScale).holdBack({ ...claim, order }),
   );
   if (isHeld !== true) flow.note('an attempt that is under way may still send');
-}
-
-/**
- * A person says how the flow ended: from then on nothing is sent under the claim, not even after a reset of the flow. Returns why
- * the order cannot be carried out, or null.
- */
-export async function closeByOrder(
-  flow: Flow,
-  claim: GuardedClaim,
-  { action, actor, note }: Resolution,
-): Promise<string | null> {
-  const phase = await within(flow, STORE_PATIENCE_MS, () =>
-    act(STORE, 'Close the claim to further sends', flow.timeScale).closeByOrder({
-      ...claim,
-      action,
-      order: { actor, note },
-    }),
-  );
-  if (phase === undefined) return 'the store does not answer, so that a later attempt could still send: order it again';
-  return phase === 'reserved' ? 'an attempt to send is under way: order it again' : null;
 }

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { endStep, ENDINGS, type Ending } from '../../src/protocol/decisions.js';
+import { endingsOf, endStep } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
 import type { Outcome } from '../../src/protocol/messages.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
@@ -8,7 +8,7 @@ import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
 import { decideMismatch, trustClaimed } from './evidence.js';
 import type { Flow } from './flow.js';
 import { continueFlowAsNew, tooLong } from './run-flow.js';
-import { park } from './park.js';
+import { askPerson, park } from './park.js';
 import { lookOnce, parkAndLook, pollStatus } from './look.js';
 import {
   rulesOf,
@@ -105,7 +105,7 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
   };
   const reason = plan.overdue ?? whyOverdue(payment, plan, claimed.length > 0);
   const isDue = () => payment.mismatches.length > 0 || (plan.waitStep?.isDue(payment) ?? false);
-  const isDecided = () => paymentState(payment).kind !== 'open' || isDue() || flow.stop !== null;
+  const isDecided = () => paymentState(payment).kind !== 'open' || isDue();
   const decision = plan.hasLookup
     ? await parkAndLook(flow, payment, plan, { reason, evidence }, isDue)
     : await park(flow, reason, evidence, isDecided);
@@ -133,14 +133,16 @@ async function decideConflict(
   payment: Payment,
   why = 'what is proven excludes one another',
 ): Promise<never> {
-  const claimed = payment.unverified.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }));
-  const evidence = { words: payment.words, why, ...(claimed.length === 0 ? {} : { claimed }) };
-  return endFromDecision(await park(flow, 'conflict', evidence));
+  const evidence = () => {
+    const claimed = payment.unverified.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }));
+    return { words: payment.words, why, ...(claimed.length === 0 ? {} : { claimed }) };
+  };
+  return endFromDecision(await askPerson(flow, 'conflict', evidence));
 }
 
 async function decideOtherRecord(flow: Flow, found: OtherRecord): Promise<never> {
   const evidence = { ...found, why: 'the record that the service has under this reference is of another payment' };
-  return endFromDecision(await park(flow, 'conflict', evidence));
+  return endFromDecision(await askPerson(flow, 'conflict', () => evidence));
 }
 
 async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: FinalMeaning): Promise<Outcome> {
@@ -170,15 +172,8 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
 
 /** Where no lookup has the last word, an unverified event is enough not to call it failed by ourselves. */
 function isVetoed({ unverified }: Payment, plan: TrackPlan): boolean {
-  const meanings = unverified.map(({ status }) => classifyStatus(plan.words, status));
-  const claimed = ENDINGS.filter((ending) => meanings.some((meaning) => ENDING_OF[meaning] === ending));
+  const claimed = endingsOf(unverified.map(({ status }) => classifyStatus(plan.words, status)));
   return !plan.hasLookup && endStep({ proven: ['failed'], claimed, fundsHeld: 'absent' }).do === 'park';
 }
-
-const ENDING_OF: Readonly<Partial<Record<Meaning, Ending>>> = {
-  succeeded: 'completed',
-  failed: 'failed',
-  refunded: 'refunded',
-};
 
 const capitalised = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);

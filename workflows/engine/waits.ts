@@ -3,7 +3,7 @@ import type { Flow } from './flow.js';
 
 /*
  * Nothing that a flow waits for may keep it for ever. Each wait ends at the flow's deadline or after a time of its own:
- * test/decisions/waits.test.ts finds all of them.
+ * test/architecture/waits.test.ts finds all of them.
  */
 
 export interface Observed<T> {

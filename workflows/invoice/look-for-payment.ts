@@ -103,7 +103,7 @@ async function askPerson(
   };
   let shown: PaidReading | undefined;
   const isContradicted = () => payment.mismatches.length > 0;
-  const decided = () => asking.settled() || shown !== undefined || isContradicted() || flow.stop !== null;
+  const decided = () => asking.settled() || shown !== undefined || isContradicted();
   const lookAgain = async () => {
     const now = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, { beforeOurs }).promise);
     if (now?.says === 'paid' || now?.says === 'other') shown = now;
@@ -111,7 +111,6 @@ async function askPerson(
   const refusalOf = ({ action }: Resolution) =>
     action === 'close-not-executed' && paidByEvent(payment) ? 'a trusted event says that the invoice was paid' : null;
   const decision = await park(flow, 'payment_unclear', evidence, decided, { lookAgain, refusalOf });
-  if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (decision === 'decided' && asking.settled()) return shown ?? asking.promise;
   asking.cancel();
   // An order that was refused, or what contradicts it, leads to another look.

@@ -43,7 +43,7 @@ export async function resolveTerminated(
   const { reference, flowId } = address;
   const { claims } = deps.store;
   const found = await claims.ofFlow(flowId);
-  const actions = await legalFor(deps.store, found);
+  const actions = sendsMoney(address) ? await legalFor(deps.store, found) : [];
   if (!actions.some((legal) => legal === action)) {
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
@@ -134,6 +134,7 @@ async function requireServiceSaysNoOther(
 /** A terminated flow with what its claims, and persons, said since. Other views pass as they are. */
 export async function resolvedView(view: FlowView, store: Store): Promise<FlowView> {
   if (view.parked?.reason !== 'terminated') return view;
+  if (!sendsMoney(view)) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
   const claims = await store.claims.ofFlow(view.flowId);
   const outcome = (await decidedOutcome(store, claims)) ?? notExecuted(claims);
   if (outcome !== undefined) return { ...view, state: outcome.state, parked: null, outcome };
@@ -147,6 +148,16 @@ export async function resolvedView(view: FlowView, store: Store): Promise<FlowVi
     },
   };
 }
+
+/** What only watches has no claim that could keep a person's word, and needs none. */
+const WATCH_ENDED: Outcome = {
+  state: 'cancelled',
+  reason: 'cancelled_before_sending',
+  detail: 'It was terminated in the Temporal UI. It only watched, and moved no money.',
+};
+
+const sendsMoney = (address: Pick<FlowAddress, 'kind' | 'reference'>): boolean =>
+  moneyOperationsOf(address, '').length > 0;
 
 async function decidedOutcome(store: Store, claims: readonly Claim[]): Promise<Outcome | undefined> {
   const orders = (await Promise.all(claims.map((claim) => store.claims.orders(claim)))).flat();
@@ -181,7 +192,10 @@ async function phaseOf(store: Pick<Store, 'claims'>, claim: Claim): Promise<Clai
 const isOver = (phase: ClaimPhase | undefined): boolean => phase === 'void' || phase === 'rejected';
 
 /** Every claim that a flow of the kind may ask for. */
-function moneyOperationsOf({ kind, reference }: FlowAddress, account: string): readonly ClaimKey[] {
+function moneyOperationsOf(
+  { kind, reference }: Pick<FlowAddress, 'kind' | 'reference'>,
+  account: string,
+): readonly ClaimKey[] {
   if (kind === 'bridge-transfer') {
     return [
       { account, operation: 'createBridgeDeposit', reference },

@@ -1,0 +1,26 @@
+import type { Flow } from '../engine/flow.js';
+import { endFromDecision } from '../engine/flow-end.js';
+import { askPerson } from '../engine/park.js';
+import { bridgeState, brief, isRefunded, type Transfer } from './transfer.js';
+
+/** What is proven or claimed excludes one another: a person says how it ended. */
+export async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
+  const evidence = () => ({
+    proven: transfer.statuses.seen,
+    ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
+    ...(transfer.ownRefund === null ? {} : { ownRefund: transfer.ownRefund }),
+    why: whyConflict(transfer),
+  });
+  return endFromDecision(await askPerson(flow, 'conflict', evidence));
+}
+
+function whyConflict(transfer: Transfer): string {
+  if (bridgeState(transfer).kind === 'conflict') return 'trusted events prove endings that exclude one another';
+  if (isRefunded(transfer))
+    return 'a refund by us may have been sent, and the service says that it was refunded: look at both';
+  return 'an unverified event claims another ending than the one that is proven';
+}
+
+/** Something came that decides, or that a person is to be asked about. */
+export const isDecided = (transfer: Transfer) => () =>
+  bridgeState(transfer).kind === 'conflict' || isRefunded(transfer) || transfer.mismatches.length > 0;
