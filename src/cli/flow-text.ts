@@ -1,4 +1,5 @@
-import type { FlowView, Parked, TimelineEntry } from '../protocol/messages.js';
+import type { Flow } from '../protocol/gateway-json.js';
+import type { Parked, TimelineEntry } from '../protocol/messages.js';
 import { CHECK_FIRST, PARK_SENTENCES } from '../protocol/vocabulary.js';
 import type { CliContext } from './context.js';
 import { paintedState } from './print.js';
@@ -6,10 +7,11 @@ import { paintedState } from './print.js';
 type Look = Pick<CliContext, 'colors'>;
 
 /** A flow for a person: where it stands, what it waits for, and how it got there. */
-export function flowText({ colors }: Look, flow: FlowView): string {
+export function flowText({ colors }: Look, flow: Flow): string {
   const { parked, outcome } = flow;
   const facts: [string, string | null][] = [
     ['state', `${paintedState({ colors }, flow.state)} (${flow.stage})`],
+    ['amount', flow.amount && `${flow.amount} ${flow.currency}`],
     ['outcome', outcome === null ? null : [outcome.reason, outcome.detail].filter((part) => part !== null).join(': ')],
     ['service', flow.serviceReference],
     ['started', flow.startedAt],

@@ -4,15 +4,21 @@ import type { FlowKind, FlowState, ParkReason } from './vocabulary.js';
 import type { CallbackFailure, CallbackState, OpenCircuit } from './callbacks.js';
 import type { InboxRow, InboxState } from './events.js';
 
-/** A flow, as the gateway shows it. */
-export type Flow = FlowView;
+/** A flow, as the gateway shows it: what it reports, and what it was started with. */
+export interface Flow extends FlowView, FlowMoney {}
 
-/** A flow in a list: what the server knows without asking a worker. */
-export interface ListedFlow extends Pick<FlowView, 'kind' | 'reference' | 'flowId' | 'state' | 'startedAt'> {
-  readonly closedAt: string | null;
+export interface FlowMoney {
   /** Decimal string; null of kinds that move no money, and of flows that another Temporal client started. */
   readonly amount: string | null;
   readonly currency: string | null;
+}
+
+/** A flow in a list: what the server knows without asking a worker. */
+export interface ListedFlow extends Pick<
+  Flow,
+  'kind' | 'reference' | 'flowId' | 'state' | 'startedAt' | keyof FlowMoney
+> {
+  readonly closedAt: string | null;
   /** Of a parked flow: why. */
   readonly reason: ParkReason | null;
   /** Of a parked flow: since when. Null if its worker did not answer in time, and of every other state. */

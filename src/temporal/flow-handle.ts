@@ -5,13 +5,24 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
+import type { Flow, FlowMoney } from '../protocol/gateway-json.js';
 import type { FlowReport, FlowView } from '../protocol/messages.js';
-import { FLOW_QUERY, FLOW_STATES, parseFlowId, STATE_ATTRIBUTE, type FlowState } from '../protocol/vocabulary.js';
+import {
+  FLOW_QUERY,
+  FLOW_STATES,
+  parseFlowId,
+  STATE_ATTRIBUTE,
+  type FlowState,
+  workflowTypeOf,
+} from '../protocol/vocabulary.js';
 import { isPlaintext, isUndecodable } from '../protocol/plaintext-marker.js';
 
 /** What the server knows of a flow without asking a worker. */
 export interface FlowFacts {
   readonly flowId: string;
+  /** The workflow type. Another client may have started any under this id. */
+  readonly type: string;
+  readonly money: FlowMoney;
   readonly runId: string;
   readonly status: WorkflowExecutionStatusName;
   readonly isOpen: boolean;
@@ -31,7 +42,7 @@ export interface FlowReader {
   /** The same from a worker alone: for a flow that is known to be open. */
   reportOfOpen(flowId: string): Promise<FlowReport | undefined>;
   /** The flow as JSON, from its worker or, where none answers, from what the server knows. */
-  show(flowId: string): Promise<FlowView | undefined>;
+  show(flowId: string): Promise<Flow | undefined>;
 }
 
 const FACTS_WITHIN_MS = 5_000;
@@ -54,6 +65,8 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
         const fingerprint = found.memo?.['fingerprint'];
         return {
           flowId,
+          type: found.type,
+          money: moneyIn(found.memo),
           runId: found.runId,
           status,
           isOpen: isOpen(status),
@@ -101,9 +114,9 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
 }
 
 /** A flow that was terminated in the UI could not say so itself: it is parked, for a person. */
-export function viewOf(facts: FlowFacts, reported: FlowView | undefined): FlowView {
-  if (facts.status !== 'TERMINATED' && facts.status !== 'TIMED_OUT') return reported ?? viewWithoutWorker(facts);
-  const view = reported ?? viewWithoutWorker(facts);
+export function viewOf(facts: FlowFacts, reported: FlowView | undefined): Flow {
+  const view = { ...(reported ?? viewWithoutWorker(facts)), ...facts.money };
+  if (facts.status !== 'TERMINATED' && facts.status !== 'TIMED_OUT') return view;
   const since = (facts.closedAt ?? facts.startedAt).toISOString();
   const evidence = { stage: view.stage, note: 'The flow was terminated and did not end by itself.' };
   return {
@@ -113,6 +126,21 @@ export function viewOf(facts: FlowFacts, reported: FlowView | undefined): FlowVi
     outcome: null,
     parked: { reason: 'terminated', since, actions: ['close-not-executed'], evidence },
   };
+}
+
+export function moneyIn(memo: { readonly amount?: unknown; readonly currency?: unknown } | undefined): FlowMoney {
+  const { amount, currency } = memo ?? {};
+  return {
+    amount: typeof amount === 'string' ? amount : null,
+    currency: typeof currency === 'string' ? currency : null,
+  };
+}
+
+/** Why no worker of ours runs it; undefined if it is of the workflow type of its kind. */
+export function foreignType({ flowId, type }: Pick<FlowFacts, 'flowId' | 'type'>): string | undefined {
+  const kind = parseFlowId(flowId)?.kind;
+  if (kind === undefined || type === workflowTypeOf(kind)) return undefined;
+  return `it was started as the workflow type "${type}" and not as "${workflowTypeOf(kind)}", so no worker runs it`;
 }
 
 function isOpen(status: WorkflowExecutionStatusName): boolean {
@@ -179,7 +207,7 @@ function viewWithoutWorker(facts: FlowFacts): FlowView {
     reference,
     flowId: facts.flowId,
     state: facts.state,
-    stage: 'not reported: no worker answered in time',
+    stage: `not reported: ${foreignType(facts) ?? 'no worker answered in time'}`,
     serviceReference: null,
     startedAt: facts.startedAt.toISOString(),
     updatedAt: (facts.closedAt ?? facts.startedAt).toISOString(),
@@ -191,7 +219,11 @@ function viewWithoutWorker(facts: FlowFacts): FlowView {
 }
 
 /** A flow that was started a moment ago, before any worker took it. */
-export function viewOfNewFlow(flowId: string, startedAt: Date): FlowView {
+export function viewOfNewFlow(
+  flowId: string,
+  startedAt: Date,
+  money?: { readonly amount: string; readonly currency: string },
+): Flow {
   const { kind, reference } = parseFlowId(flowId) ?? { kind: 'bridge-transfer' as const, reference: flowId };
   const at = startedAt.toISOString();
   return {
@@ -207,5 +239,6 @@ export function viewOfNewFlow(flowId: string, startedAt: Date): FlowView {
     parked: null,
     outcome: null,
     timeline: [],
+    ...moneyIn(money),
   };
 }

@@ -21,6 +21,8 @@ const shownAs = (reason: ParkReason): string =>
       parked: { reason, since: '2026-01-05T08:01:00.000Z', actions: PARK_ACTIONS[reason], evidence: {} },
       outcome: null,
       timeline: [],
+      amount: '1000.5',
+      currency: 'KES',
     },
   );
 
@@ -28,6 +30,7 @@ test.each(Object.keys(PARK_ACTIONS) as ParkReason[])(
   'a flow parked as %s is shown with each action, what to check before it, and no command that is ready to run',
   (reason) => {
     const text = shownAs(reason);
+    expect(text).toContain('1000.5 KES');
     expect(text).toContain(`docs/parked-flows.md#${reason}`);
     expect(text).toContain('towline resolve onramp/order-1 <action> --note');
     for (const action of PARK_ACTIONS[reason]) {

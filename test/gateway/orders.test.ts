@@ -27,7 +27,7 @@ describe('by HTTP,', () => {
     return { reference, flow };
   };
 
-  it('an invoice is paid once, when its flow is told to, and both answers of the service can be read', async () => {
+  it('an invoice is paid once, when its flow is ordered to, and both answers of the service can be read', async () => {
     const { reference, flow } = await invoice();
     expect(await answersOf(flow)).toMatchObject([
       { operation: 'createInvoice', data: { redirect_url: expect.stringMatching(/^https?:/) } },
@@ -96,6 +96,19 @@ describe('by HTTP,', () => {
     const given = { invoice: bolt11({ amountMsat: 2_100_000 }) };
     expect(await stack.post(`/flows/${flow}/refund-invoice`, given)).toMatchObject({ status: 200 });
     await until('the invoice on the flow', async () => (await show(flow))['parked']?.reason === 'refund_invoice_ready');
+  });
+
+  it('an order to a flow of a wrong workflow type is refused with that type, and the flow says why nothing happens', async () => {
+    const reference = newReference('wrong-type');
+    const workflowId = `crypto-send/${reference}`;
+    const { client, taskQueue } = stack;
+    const handle = await client.workflow.start('crypto-send', { taskQueue, workflowId, args: [{}] });
+    const names = { message: expect.stringContaining('"crypto-send" and not as "cryptoSend"') };
+    const order = { action: 'keep-waiting', note: 'a try' };
+    expect(await stack.post(`/flows/${workflowId}/cancel`, {})).toMatchObject({ status: 409, body: names });
+    expect(await stack.post(`/flows/${workflowId}/resolve`, order)).toMatchObject({ status: 409, body: names });
+    expect(await show(workflowId)).toMatchObject({ state: 'running', stage: names.message });
+    await handle.terminate();
   });
 
   it('what a flow of another kind cannot do is refused with a sentence', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flowOf } from '../../flows/index.js';
-import type { FlowView } from '../../protocol/messages.js';
+import type { Flow } from '../../protocol/gateway-json.js';
 import { flowIdOf, type FlowState, type FlowKind } from '../../protocol/vocabulary.js';
 import { refundReferenceOf } from '../../flows/input.js';
 import { JsonText } from '../../sdk/index.js';
@@ -45,7 +45,7 @@ export async function playScene(scene: Scene, reference: string, deps: PlayDeps)
   const stage: Stage = { ...deps, reference, flowId, until };
   const startedAtMs = performance.now();
   const flaws: string[] = [];
-  let ended: FlowView | undefined;
+  let ended: Flow | undefined;
   try {
     await prepare(scene, stage);
     const waits = { deadlineSeconds: DEADLINE_SECONDS, timeScale: TIME_SCALE };
@@ -80,7 +80,7 @@ async function prepare(scene: Scene, stage: Stage): Promise<void> {
 }
 
 /** What it must have shown besides its ending: a run in which the fault did not happen shows nothing. */
-async function flawsOf(scene: Scene, stage: Stage, ended: FlowView): Promise<readonly string[]> {
+async function flawsOf(scene: Scene, stage: Stage, ended: Flow): Promise<readonly string[]> {
   const { sandbox, gateway, reference, flowId } = stage;
   const { fault, isLookedUp, hides } = scene;
   const flaws: (string | undefined)[] = [await scene.flaw?.(stage, ended)];
@@ -107,7 +107,7 @@ function differences(executed: Executions, expected: Executions): readonly strin
 }
 
 /** A parked flow may still be decided by a late event: parked is an end only when the patience is. */
-async function untilEnded(gateway: GatewayClient, flowId: string): Promise<FlowView> {
+async function untilEnded(gateway: GatewayClient, flowId: string): Promise<Flow> {
   const endsAtMs = performance.now() + PATIENCE_MS;
   for (;;) {
     const leftMs = Math.max(0, endsAtMs - performance.now());

@@ -1,6 +1,6 @@
 import type { DemoScene } from '../../flows/flow.js';
 import { flowOf } from '../../flows/index.js';
-import type { FlowView } from '../../protocol/messages.js';
+import type { Flow } from '../../protocol/gateway-json.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import type { GatewayClient } from '../gateway-client.js';
 import type { SandboxControl } from './sandbox-control.js';
@@ -31,7 +31,7 @@ export interface Scene extends DemoScene {
   /** Takes back what was done to others than this flow; comes last, whatever happened. */
   readonly tidy?: (stage: Stage) => Promise<void>;
   /** After its end: what is not as it should be besides the ending, as a sentence. */
-  readonly flaw?: (stage: Stage, ended: FlowView) => Promise<string | undefined>;
+  readonly flaw?: (stage: Stage, ended: Flow) => Promise<string | undefined>;
 }
 
 /** The scene of each kind, as its definition has it. */

@@ -1,4 +1,4 @@
-import type { FlowView } from '../../protocol/messages.js';
+import type { Flow } from '../../protocol/gateway-json.js';
 import { kindScenes, type Scene } from './scene.js';
 
 const DEPOSIT = 'createBridgeDeposit';
@@ -69,7 +69,7 @@ const TROUBLED_TRANSFERS: readonly Omit<Scene, 'kind'>[] = [
   },
 ];
 
-function saysUnverified(view: FlowView): boolean {
+function saysUnverified(view: Flow): boolean {
   return view.timeline.some(({ detail }) => detail.startsWith('unverified COMPLETED'));
 }
 

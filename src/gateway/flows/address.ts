@@ -1,6 +1,7 @@
 import { parse, stringify } from 'lossless-json';
 import { z } from 'zod';
-import type { FlowView, Outcome, Parked, TimelineEntry } from '../../protocol/messages.js';
+import type { Flow as FlowJson } from '../../protocol/gateway-json.js';
+import type { Outcome, Parked, TimelineEntry } from '../../protocol/messages.js';
 import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { callbackUrlProblem } from '../../callbacks/index.js';
@@ -16,12 +17,15 @@ const state = z.enum(FLOW_STATES);
  * A flow, as the document shows it. Words that a later version may add to (reasons, actions, stages) are text: an
  * enumeration would make generated clients refuse them.
  */
+export type Flow = FlowJson;
 export const Flow = z.object({
   kind: z.enum(FLOW_KINDS),
   reference: z.string(),
   flowId: z.string().meta({ description: '`{kind}/{reference}`, which is also the workflow id.' }),
   state,
   stage: z.string(),
+  amount: z.string().nullable().meta({ description: 'Null of flows that another Temporal client started.' }),
+  currency: z.string().nullable(),
   serviceReference: z.string().nullable(),
   startedAt: at(),
   updatedAt: at(),
@@ -40,13 +44,13 @@ export const Flow = z.object({
   timeline: z.array(
     z.object({ at: at(), stage: z.string(), by: z.string(), detail: z.string() } satisfies MembersOf<TimelineEntry>),
   ),
-} satisfies MembersOf<FlowView>);
+} satisfies MembersOf<FlowJson>);
 
 /** @throws Refusal 404 where it does not exist */
 export async function shownFlow(
   reader: Pick<FlowReader, 'show'>,
   { kind, reference, flowId }: FlowAddress,
-): Promise<FlowView> {
+): Promise<FlowJson> {
   const view = await reader.show(flowId);
   if (view !== undefined) return view;
   throw new Refusal(404, `There is no flow ${kind}/${reference}. Start it with POST /flows/${kind}.`, { reference });

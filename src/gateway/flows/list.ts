@@ -13,7 +13,7 @@ import {
   type ParkReason,
 } from '../../protocol/vocabulary.js';
 import type { Store } from '../../store/store.js';
-import { stateOf } from '../../temporal/flow-handle.js';
+import { moneyIn, stateOf } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
 import { isReference } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
@@ -127,7 +127,6 @@ async function flowOfRow(
     : stateOf(status, found.searchAttributes[STATE_ATTRIBUTE]?.[0]);
   if (state === undefined || state !== (query.state ?? state)) return undefined;
   const closedAt = found.closeTime?.toISOString() ?? null;
-  const { amount, currency } = found.memo ?? {};
   const said = PARK_REASONS.find((reason) => reason === found.searchAttributes[PARK_REASON_ATTRIBUTE]?.[0]);
   return {
     kind: id.kind,
@@ -136,8 +135,7 @@ async function flowOfRow(
     state,
     startedAt: found.startTime.toISOString(),
     closedAt,
-    amount: typeof amount === 'string' ? amount : null,
-    currency: typeof currency === 'string' ? currency : null,
+    ...moneyIn(found.memo),
     reason: state !== 'parked' ? null : terminated ? 'terminated' : (said ?? null),
     since: terminated && state === 'parked' ? closedAt : null,
   };

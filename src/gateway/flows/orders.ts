@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { FlowView, ResolveOrder } from '../../protocol/messages.js';
+import type { ResolveOrder } from '../../protocol/messages.js';
 import { untilProblem } from '../../protocol/until.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
@@ -9,6 +9,7 @@ import { addRoute } from '../http/route.js';
 import { Flow, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { resolveTerminated } from './resolve-terminated.js';
+import { foreignType } from '../../temporal/flow-handle.js';
 import { type FlowOrder, orderFlow } from './send-order.js';
 
 /** It is shown on terminals. */
@@ -151,7 +152,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
   );
 }
 
-async function resolveFlow(deps: FlowOperationDeps, address: FlowAddress, order: ResolveOrder): Promise<FlowView> {
+async function resolveFlow(deps: FlowOperationDeps, address: FlowAddress, order: ResolveOrder): Promise<Flow> {
   const facts = await deps.reader.facts(address.flowId);
   if (facts?.status === 'TERMINATED' || facts?.status === 'TIMED_OUT') {
     const wrong = untilProblem(order, deps.nowMs());
@@ -169,8 +170,8 @@ async function give(
   { client, reader, logger }: FlowOperationDeps,
   address: FlowAddress,
   order: FlowOrder,
-  isDone: (view: FlowView) => boolean = () => false,
-): Promise<FlowView> {
+  isDone: (view: Flow) => boolean = () => false,
+): Promise<Flow> {
   const outcome = await orderFlow(client, address.flowId, order);
   const view = await shownFlow(reader, address);
   const { reference } = address;
@@ -179,8 +180,14 @@ async function give(
     case 'under-way':
       logger.info({ flowId: address.flowId, order: order.update, actor: order.order.actor }, 'a person gave an order');
       return view;
-    case 'no-answer':
+    case 'no-answer': {
+      const facts = await reader.facts(address.flowId);
+      const foreign = facts && foreignType(facts);
+      if (foreign !== undefined) {
+        throw new Refusal(409, `The flow takes no orders: ${foreign}. End it in Temporal (terminate).`, { reference });
+      }
       throw new Refusal(503, 'No worker took the order yet. Check the flow before retrying.', { reference }, 5);
+    }
     case 'refused': {
       // What is wrong with the order's content is no question of where the flow stands.
       if (CONTENT_PROBLEMS.includes(outcome.type)) throw new Refusal(400, outcome.message, { reference });

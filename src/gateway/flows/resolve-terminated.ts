@@ -1,4 +1,4 @@
-import type { FlowView, Outcome, ResolveOrder } from '../../protocol/messages.js';
+import type { Outcome, ResolveOrder } from '../../protocol/messages.js';
 import { flowOf } from '../../flows/index.js';
 import { refundReferenceOf } from '../../flows/input.js';
 import { classifyOfAnyKind, type Meaning } from '../../protocol/statuses.js';
@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.js';
 import { type FlowFacts, type FlowReader, viewOf } from '../../temporal/flow-handle.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
-import { shownFlow } from './address.js';
+import { type Flow, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 
 /*
@@ -39,7 +39,7 @@ export async function resolveTerminated(
   address: FlowAddress,
   facts: FlowFacts,
   { action, note, actor }: Pick<ResolveOrder, 'action' | 'note' | 'actor'>,
-): Promise<FlowView> {
+): Promise<Flow> {
   const { reference, flowId } = address;
   const { claims } = deps.store;
   const found = await claims.ofFlow(flowId);
@@ -132,7 +132,7 @@ async function requireServiceSaysNoOther(
 }
 
 /** A terminated flow with what its claims, and persons, said since. Other views pass as they are. */
-export async function resolvedView(view: FlowView, store: Store): Promise<FlowView> {
+export async function resolvedView(view: Flow, store: Store): Promise<Flow> {
   if (view.parked?.reason !== 'terminated') return view;
   if (!sendsMoney(view)) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
   const claims = await store.claims.ofFlow(view.flowId);

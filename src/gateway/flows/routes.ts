@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
-import type { FlowView } from '../../protocol/messages.js';
 import type { Claim } from '../../store/claim.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
@@ -33,7 +32,7 @@ const shown = { 200: { says: 'The flow.', schema: { Flow } } } as const;
 /** `/flows`: start, list, show, wait, the service's answers, and orders. */
 export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
   const { tokens } = deps;
-  const resolved = (view: FlowView): Promise<FlowView> => resolvedView(view, deps.store);
+  const resolved = (view: Flow): Promise<Flow> => resolvedView(view, deps.store);
 
   addStartRoutes(server, deps);
   addRoute(
@@ -120,7 +119,7 @@ async function waitForFlow(
   address: FlowAddress,
   timeoutSeconds: number,
   request: FastifyRequest,
-): Promise<FlowView> {
+): Promise<Flow> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), timeoutSeconds * 1_000);
   whenAnswered(request, () => over.abort());

@@ -31,6 +31,8 @@ export type OrderOutcome =
 const DEADLINE_MS = 10_000;
 const DEADLINE_EXCEEDED = 4;
 const RESOURCE_EXHAUSTED = 8;
+/** Its last workflow task failed: no worker runs it so. */
+const FAILED_PRECONDITION = 9;
 
 /** Sends an order as an update and waits for the flow's word on it. */
 export async function orderFlow(
@@ -57,7 +59,10 @@ export async function orderFlow(
     if (error instanceof WorkflowUpdateFailedError) return refusalOf(error.cause);
     const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
     // A run holds ten open updates; more come when no worker takes them.
-    if (isGrpcServiceError(cause) && [DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED].includes(cause.code)) {
+    if (
+      isGrpcServiceError(cause) &&
+      [DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION].includes(cause.code)
+    ) {
       return { kind: accepted ? 'under-way' : 'no-answer' };
     }
     throw error;

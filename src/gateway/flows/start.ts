@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { flowOf } from '../../flows/index.js';
-import type { FlowView } from '../../protocol/messages.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import { viewOfNewFlow } from '../../temporal/flow-handle.js';
 import { OtherRequestError, startFlow } from '../../temporal/start-flow.js';
@@ -55,7 +54,7 @@ async function startOrFind(
   kind: FlowKind,
   body: unknown,
   reply: FastifyReply,
-): Promise<{ readonly started: boolean; readonly view: FlowView }> {
+): Promise<{ readonly started: boolean; readonly view: Flow }> {
   const definition = flowOf(kind);
   const input = parseBody(definition.input, body, `The input of ${kind}`);
   checkCallbackUrl(deps.settings, input);
@@ -69,7 +68,7 @@ async function startOrFind(
     if (!started) return { started, view: await shownFlow(deps.reader, address) };
     deps.dispatcher.releaseWaiting(flowId);
     void reply.code(201);
-    return { started, view: viewOfNewFlow(flowId, new Date(deps.nowMs())) };
+    return { started, view: viewOfNewFlow(flowId, new Date(deps.nowMs()), definition.moneyOf?.(input)) };
   } catch (error) {
     if (error instanceof OtherRequestError) throw new Refusal(409, error.message, { reference });
     throw error;

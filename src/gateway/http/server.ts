@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -137,6 +138,8 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, l
  */
 export function closingSignal(server: FastifyInstance): AbortSignal {
   const closing = new AbortController();
+  // One for each request that waits.
+  setMaxListeners(0, closing.signal);
   server.addHook('preClose', async () => closing.abort());
   server.addHook('onSend', (_request, reply, _payload, next) => {
     if (closing.signal.aborted) void reply.header('connection', 'close');
