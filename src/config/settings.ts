@@ -17,6 +17,7 @@ import {
   httpUrl,
   maxAmounts,
   oneOf,
+  perSecond,
   port,
   postgresUrl,
   seconds,
@@ -24,9 +25,9 @@ import {
   secrets,
   wholeNumber,
   words,
+  workerSlots,
 } from './setting-schemas.js';
 import { readSecretFiles } from './secret-files.js';
-import { perSecond, workerSlots } from './worker-slots.js';
 import { LOG_LEVELS, SETTLEMENT_TRUSTS, WEBHOOK_PROFILES, type Settings } from './settings-shape.js';
 
 /** The token that the sandbox of development knows. */

@@ -1,82 +1,128 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { readFileSync, renameSync, rmSync, statSync, utimes, writeFileSync } from 'node:fs';
+import { hostname, uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const heartbeatMs = 2_000;
-const abandonedAfterMs = 30_000;
-const pollMs = 200;
+const HEARTBEAT_MS = 2_000;
+const ABANDONED_AFTER_MS = 30_000;
+const POLL_MS = 200;
+/** A process that has made the file writes its line at once. */
+const WRITTEN_WITHIN_MS = 2_000;
+
+interface Holder {
+  readonly host: string;
+  readonly pid: number;
+  /** When it took the lock, ISO 8601. */
+  readonly since: string;
+}
+
+/** The lock is ours until it is released or this process exits. */
+interface Taken {
+  readonly taken: true;
+  release(): void;
+}
+
+/**
+ * Takes a lock file if no other process holds it. A lock whose holder is gone is taken over: at once if its process can be
+ * looked up on this machine, else (a folder shared between containers) once its heartbeat has stopped.
+ *
+ * @returns `pid` of the holder; undefined while it writes its line
+ */
+export function takeFileLock(path: string): Taken | { readonly taken: false; readonly pid: number | undefined } {
+  for (;;) {
+    const me: Holder = { host: hostname(), pid: process.pid, since: new Date().toISOString() };
+    try {
+      writeFileSync(path, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
+      return held(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const found = holderOf(path);
+    if (found === undefined) continue;
+    if (!isAbandoned(found)) return { taken: false, pid: found.holder?.pid };
+    moveAway(path);
+  }
+}
 
 export interface LockOptions {
   /** Called once, when another process holds the lock. */
   onWait?: () => void;
 }
 
-/**
- * Runs `work` while no other process that uses the same lock file does.
- * A lock whose holder died is taken over: at once where its process can be looked up, else (a cache shared between
- * containers) once its heartbeat has stopped.
- */
-export async function withFileLock<T>(path: string, work: () => Promise<T>, options: LockOptions = {}): Promise<T> {
-  await acquire(path, options);
-  const heartbeat = setInterval(() => {
-    const now = new Date();
-    utimes(path, now, now).catch(() => {});
-  }, heartbeatMs);
-  heartbeat.unref();
+/** Runs `work` while no other process that uses the same lock file does. */
+export async function withFileLock<T>(path: string, work: () => Promise<T>, { onWait }: LockOptions = {}): Promise<T> {
+  let lock = takeFileLock(path);
+  if (!lock.taken) onWait?.();
+  while (!lock.taken) {
+    await sleep(POLL_MS);
+    lock = takeFileLock(path);
+  }
   try {
     return await work();
   } finally {
+    lock.release();
+  }
+}
+
+function held(path: string): Taken {
+  const heartbeat = setInterval(() => {
+    const now = new Date();
+    utimes(path, now, now, () => undefined);
+  }, HEARTBEAT_MS);
+  heartbeat.unref();
+  const release = () => {
     clearInterval(heartbeat);
-    await rm(path, { force: true });
+    process.removeListener('exit', release);
+    rmSync(path, { force: true });
+  };
+  process.once('exit', release);
+  return { taken: true, release };
+}
+
+interface Found {
+  /** Undefined: half written, or cut off by a full disk. */
+  readonly holder: Holder | undefined;
+  readonly ageMs: number;
+}
+
+/** Undefined: it is gone meanwhile. */
+function holderOf(path: string): Found | undefined {
+  try {
+    const ageMs = Date.now() - statSync(path).mtimeMs;
+    return { holder: parseHolder(readFileSync(path, 'utf8')), ageMs };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
   }
 }
 
-async function acquire(path: string, { onWait }: LockOptions): Promise<void> {
-  const me = JSON.stringify({ host: hostname(), pid: process.pid });
-  let toChange = false;
-  for (;;) {
-    try {
-      await writeFile(path, me, { flag: 'wx' });
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    if (await isAbandoned(path)) {
-      await moveAway(path);
-      continue;
-    }
-    if (!toChange) onWait?.();
-    toChange = true;
-    await sleep(pollMs);
+function parseHolder(text: string): Holder | undefined {
+  try {
+    return JSON.parse(text) as Holder;
+  } catch {
+    return undefined;
   }
 }
 
-async function isAbandoned(path: string): Promise<boolean> {
-  const [text, facts] = await Promise.all([readFile(path, 'utf8'), stat(path)]).catch(() => ['', undefined] as const);
-  if (!facts) return false;
-  if (Date.now() - facts.mtimeMs > abandonedAfterMs) return true;
-  const holder = parseHolder(text);
-  return holder?.host === hostname() && !isAlive(holder.pid);
+function isAbandoned({ holder, ageMs }: Found): boolean {
+  if (holder === undefined) return ageMs > WRITTEN_WITHIN_MS;
+  return holder.host === hostname() ? !isRunning(holder) : ageMs > ABANDONED_AFTER_MS;
+}
+
+/** After a restart of the machine an id means nothing; nor of a container, where we may have our predecessor's. */
+function isRunning({ pid, since }: Holder): boolean {
+  const upForS = pid === process.pid ? process.uptime() : uptime();
+  return Date.parse(since) > Date.now() - upForS * 1_000 && isAlive(pid);
 }
 
 /** By rename, so that of two processes that find the same abandoned lock only one removes it. */
-async function moveAway(path: string): Promise<void> {
+function moveAway(path: string): void {
   const away = `${path}.${randomUUID()}`;
   try {
-    await rename(path, away);
-    await rm(away, { force: true });
+    renameSync(path, away);
+    rmSync(away, { force: true });
   } catch {
     // Another process was faster.
-  }
-}
-
-function parseHolder(text: string): { host: string; pid: number } | undefined {
-  try {
-    return JSON.parse(text) as { host: string; pid: number };
-  } catch {
-    // Half written: its process is about to finish the line.
-    return undefined;
   }
 }
 

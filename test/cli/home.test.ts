@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { lockHome } from '../../src/cli/up/home-lock.js';
+import { lockHome } from '../../src/cli/up/up.js';
 import { ensureHome, loadSettings } from '../../src/cli/wiring/load-settings.js';
 import { SettingsError } from '../../src/config/index.js';
 import { scratchFolder } from './run.js';
@@ -12,29 +11,12 @@ let homes = 0;
 const newHome = () => join(scratch, `home-${(homes += 1)}`);
 
 describe('the lock of a home', () => {
-  test('is taken over from a process that is gone', async () => {
-    const home = await ensureHome(newHome());
-    const { pid } = spawnSync(process.execPath, ['--eval', '']);
-    await writeFile(home.lock, JSON.stringify({ pid, since: new Date().toISOString() }));
-    lockHome(home)();
-  });
-
-  test('is taken over from before the restart of the machine, whoever has that process id now', async () => {
-    const home = await ensureHome(newHome());
-    await writeFile(home.lock, JSON.stringify({ pid: process.ppid, since: '2001-01-01T00:00:00.000Z' }));
-    lockHome(home)();
-  });
-
-  test('is taken over where it was cut off', async () => {
-    const home = await ensureHome(newHome());
-    await writeFile(home.lock, '{"pid":');
-    lockHome(home)();
-  });
-
   test('is held until it is released', async () => {
     const home = await ensureHome(newHome());
-    await writeFile(home.lock, JSON.stringify({ pid: process.ppid, since: new Date().toISOString() }));
-    expect(() => lockHome(home)).toThrow(`${home.folder} is in use by process ${process.ppid}`);
+    const release = lockHome(home);
+    expect(() => lockHome(home)).toThrow(`${home.folder} is in use by process ${process.pid}`);
+    release();
+    lockHome(home)();
   });
 });
 
@@ -78,7 +60,7 @@ describe('the secrets of development', () => {
     await expect(loadSettings(env)).rejects.toThrow(`Others can read ${home.secrets}: run "chmod 600 ${home.secrets}"`);
   });
 
-  test('are not made where the service is beyond this machine: there every problem is told', async () => {
+  test('are not made where the service is beyond this machine: there every problem is listed', async () => {
     const folder = newHome();
     const error = await loadSettings({ TOWLINE_HOME: folder, SERVICE_BASE_URL: 'https://service.example' }).catch(
       (error: unknown) => error,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
-import { withFileLock } from '../../src/dev-server/file-lock.js';
+import { takeFileLock, withFileLock } from '../../src/dev-server/file-lock.js';
 import { scratchFolder } from './scratch.js';
 
 const scratch = await scratchFolder();
@@ -16,7 +16,7 @@ async function deadPid(): Promise<number> {
 }
 
 describe('a file lock', () => {
-  test('lets one in at a time, and tells the other that it waits', async () => {
+  test('lets one in at a time, and reports to the other that it waits', async () => {
     const path = join(scratch, 'shared.lock');
     const story: string[] = [];
     let enter = (): void => {};
@@ -48,15 +48,41 @@ describe('a file lock', () => {
 
   test('is taken over at once from a process that died on this machine', async () => {
     const path = join(scratch, 'dead.lock');
-    await writeFile(path, JSON.stringify({ host: hostname(), pid: await deadPid() }));
+    await writeFile(path, JSON.stringify({ host: hostname(), pid: await deadPid(), since: new Date().toISOString() }));
     expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in');
   });
 
   test('is taken over from another machine once its heartbeat has stopped', async () => {
     const path = join(scratch, 'far.lock');
-    await writeFile(path, JSON.stringify({ host: 'another-container', pid: process.pid }));
+    await writeFile(
+      path,
+      JSON.stringify({ host: 'another-container', pid: process.pid, since: new Date().toISOString() }),
+    );
     const aMinuteAgo = new Date(Date.now() - 60_000);
     await utimes(path, aMinuteAgo, aMinuteAgo);
     expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in');
+  });
+
+  test('is taken over from before the restart of the machine, whatever process has that id now', async () => {
+    const path = join(scratch, 'restarted.lock');
+    await writeFile(path, JSON.stringify({ host: hostname(), pid: process.ppid, since: '2001-01-01T00:00:00.000Z' }));
+    expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in');
+  });
+
+  test('is taken over if its line was cut off, and not from a process that is writing it', async () => {
+    const path = join(scratch, 'cut.lock');
+    await writeFile(path, '{"pid":');
+    expect(takeFileLock(path)).toEqual({ taken: false, pid: undefined });
+    const aMinuteAgo = new Date(Date.now() - 60_000);
+    await utimes(path, aMinuteAgo, aMinuteAgo);
+    expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in');
+  });
+
+  test('stays with a process of this machine that stands still', async () => {
+    const path = join(scratch, 'stopped.lock');
+    await writeFile(path, JSON.stringify({ host: hostname(), pid: process.ppid, since: new Date().toISOString() }));
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    await utimes(path, anHourAgo, anHourAgo);
+    expect(takeFileLock(path)).toEqual({ taken: false, pid: process.ppid });
   });
 });

@@ -1,11 +1,8 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
 import type { Environment, Settings } from '../../config/index.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/vocabulary.js';
-import { ensureCacheFolder } from '../../dev-server/download-server.js';
 import { startDevServer, type DevServer } from '../../dev-server/dev-server.js';
-import { withFileLock } from '../../dev-server/file-lock.js';
 import { findServer } from '../../dev-server/find-server.js';
 import { ensureSearchAttributes } from '../../temporal/search-attributes.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
@@ -50,9 +47,7 @@ export async function provideTemporalServer(options: TemporalServerOptions): Pro
     codecEndpoint,
     log: say,
   };
-  // One at a time on this machine: two that look for a free port at once find the same one.
-  const turn = join(await ensureCacheFolder(env), 'dev-server.lock');
-  let server = await withFileLock(turn, () => startDevServer(fixed));
+  let server = await startDevServer(fixed);
   const stopping = new AbortController();
   const { address, uiUrl } = server;
   const same = { port: portIn(address), ...(uiUrl === undefined ? {} : { uiPort: portIn(uiUrl) }) };

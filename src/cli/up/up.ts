@@ -1,12 +1,12 @@
 import type { Settings } from '../../config/index.js';
 import type { CliContext } from '../context.js';
 import { playDemo } from '../demo/play-demo.js';
-import { EXIT, type ExitCode } from '../exit-codes.js';
+import { takeFileLock } from '../../dev-server/file-lock.js';
+import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
 import { createGatewayClient, type GatewayClient } from '../gateway-client.js';
 import { gatewayUrl, uiUrlOf, temporalAddress } from '../wiring/temporal.js';
 import { loadSettings, type Home } from '../wiring/load-settings.js';
 import { createEndings, type Endings, listenForInterrupts } from './interrupts.js';
-import { lockHome } from './home-lock.js';
 import { assertPortsFree, startProcesses, type Processes } from './start-processes.js';
 import { prepareTemporal, provideTemporalServer } from './temporal-server.js';
 
@@ -71,6 +71,16 @@ async function serve(
   if (options.once) return asExpected ? EXIT.done : EXIT.refused;
   context.out(context.colors.dim('Ctrl-C ends it. The next start goes on from here.'));
   return FOR_EVER;
+}
+
+/** Makes this process the only `towline up` of this home. @returns what releases it @throws CliError if another one runs here */
+export function lockHome(home: Pick<Home, 'folder' | 'lock'>): () => void {
+  const lock = takeFileLock(home.lock);
+  if (lock.taken) return lock.release;
+  throw new CliError(
+    `${home.folder} is in use by process ${lock.pid ?? '(starting)'}: stop that one, or set TOWLINE_HOME, GATEWAY_PORT and ` +
+      'SANDBOX_PORT to run another one beside it.',
+  );
 }
 
 /** Says where everything is. */
