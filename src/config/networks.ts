@@ -10,6 +10,15 @@ export interface NetworkList {
 /** IPv4 addresses of sockets that listen on IPv6 too. */
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i;
 
+/** Some proxies report the port, too, which is another one with each connection. */
+const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([\da-f:.]+)\])(?::\d+)?$/i;
+
+/** An address as sockets and headers report it, without a port. */
+export function withoutPort(address: string): string {
+  const [, v4, v6] = WITH_PORT.exec(address) ?? [];
+  return v4 ?? v6 ?? address;
+}
+
 function createNetworkList(cidrs: readonly string[]): NetworkList {
   const list = new BlockList();
   for (const cidr of cidrs) {
@@ -20,7 +29,7 @@ function createNetworkList(cidrs: readonly string[]): NetworkList {
   return {
     cidrs,
     includes(address) {
-      const bare = address.replace(MAPPED, '');
+      const bare = withoutPort(address).replace(MAPPED, '');
       const family = isIP(bare);
       return family !== 0 && list.check(bare, family === 4 ? 'ipv4' : 'ipv6');
     },

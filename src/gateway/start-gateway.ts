@@ -37,6 +37,7 @@ import {
   createServer,
   type RequestLimits,
 } from './http/server.js';
+import { createKnownNetworks } from './http/known-networks.js';
 import { errorForLog } from './http/refusal.js';
 import { createRateLimit } from './http/rate-limit.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
@@ -171,7 +172,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const retention = createRetention({ inbox, duty: clearing, nowMs, logger });
   const quota = createUnprovenQuota({ inbox, mostBytes: settings.unprovenDiskBytes, nowMs, logger });
+  const knownNetworks = createKnownNetworks();
   const tokens = createTokenCheck(secrets.gatewayTokens, {
+    knownNetworks,
     ofToken: createRateLimit(settings.gatewayRateLimit, monotonicMs),
     ofGuesses: createRateLimit(settings.unprovenRateLimit, monotonicMs),
   });
@@ -184,7 +187,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.cardLifeMs === undefined ? {} : { lifeMs: options.cardLifeMs }),
   });
 
-  const server = createServer(logger, settings, options.requestLimits);
+  const server = createServer(logger, { ...settings, knownNetworks }, options.requestLimits);
   const routes = listRoutes(server);
   const closing = closingSignal(server);
   countRequests(server, metrics);
@@ -209,7 +212,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     newEventId: options.newEventId ?? (() => `evt_${uuidv7()}`),
     receive: createIntake({ inbox, dispatcher, matcher }),
     acknowledged: metrics.acknowledged,
-    admission: createAdmission(settings.unprovenRateLimit, monotonicMs),
+    admission: createAdmission(settings.unprovenRateLimit, monotonicMs, knownNetworks),
     quota,
     logger,
   });

@@ -1,6 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { GatewayOptions } from '../../src/gateway/index.js';
+import { REQUEST_LIMITS } from '../../src/gateway/http/server.js';
 import { until } from '../harness/until.js';
 import { SETTLEMENT_SECRET } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
@@ -22,11 +24,11 @@ afterEach(async () => {
 });
 
 let monotonicMs = 0;
-const open = async (env: Record<string, string> = {}) => {
+const open = async (env: Record<string, string> = {}, gateway: Partial<GatewayOptions> = {}) => {
   monotonicMs = 0;
   tested = await gatewayUnderTest({
     temporalAddress: '127.0.0.1:1',
-    gateway: { monotonicMs: () => monotonicMs },
+    gateway: { monotonicMs: () => monotonicMs, ...gateway },
     env: { UNPROVEN_RATE_LIMIT: '1', TRUSTED_PROXIES: '127.0.0.1', ...env },
   });
 };
@@ -101,6 +103,26 @@ describe('fault 57: what comes without proof', () => {
     expect(count(answers)).toEqual({ 200: 100 });
   });
 
+  it('takes no place of those who are known, though slow senders of many addresses have all that strangers may have', async () => {
+    await open({ UNPROVEN_RATE_LIMIT: '0' });
+    const known = '203.0.113.60';
+    const proven = bodyOf(0);
+    expect(await from(known, proven, signed(SETTLEMENT_SECRET, proven))).toBe(200);
+    const slow = (address: string) =>
+      `POST ${SETTLEMENT_PATH} HTTP/1.1\r\nHost: g\r\nX-Forwarded-For: ${address}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n';
+    // 1 MiB of one address each: no byte of a body is ever sent.
+    for (const n of times(8)) {
+      const dialled = await Promise.all(times(64).map(() => dial()));
+      for (const { socket } of dialled) socket.write(slow(`2001:db8:${n}::1`));
+    }
+    const stranger = () => from('198.51.100.1', bodyOf(1));
+    await until('strangers to have no place any more', async () => (await stranger()) === 503);
+    const more = bodyOf(2);
+    expect(await from(known, more, signed(SETTLEMENT_SECRET, more))).toBe(200);
+    expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
+  });
+
   it('of 20,000 addresses of one /64 is of one', async () => {
     await open();
     const addresses = times(20_000).map((n) => `2001:db8:1:2:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1`);
@@ -148,6 +170,40 @@ describe('fault 57: connections', () => {
     const greedy = await Promise.all(times(30).map(() => dial('127.0.0.2')));
     await until('those too many to be cut', () => greedy.filter(({ seen }) => seen.closed).length === 20);
     expect((await tested.get('/healthz')).status).toBe(200);
+  });
+
+  it('of strangers are three quarters of all at most, however many addresses they have: who is known still finds one', async () => {
+    await open({ GATEWAY_MAX_CONNECTIONS: '40', TRUSTED_PROXIES: '203.0.113.1' });
+    const known = await dial('127.0.0.9');
+    known.socket.write(
+      'GET /events HTTP/1.1\r\nHost: g\r\nAuthorization: Bearer dev-token\r\nConnection: close\r\n\r\n',
+    );
+    await until('it to have shown its token', () => known.seen.closed);
+    expect(statusesIn(known.seen.text)).toEqual([200]);
+
+    const addresses = times(6).map((n) => `127.0.0.${n + 2}`);
+    const strangers = (await Promise.all(addresses.map((from) => Promise.all(times(10).map(() => dial(from)))))).flat();
+    await until('those too many to be cut', () => strangers.filter(({ seen }) => seen.closed).length === 30);
+    const again = await dial('127.0.0.9');
+    again.socket.write('GET /healthz HTTP/1.1\r\nHost: g\r\nConnection: close\r\n\r\n');
+    await until('it to be answered', () => again.seen.closed);
+    expect(statusesIn(again.seen.text)).toEqual([200]);
+  });
+
+  it('whose answers are not read are cut, so that they are free for others', async () => {
+    const requestLimits = { ...REQUEST_LIMITS, answerWithinMs: 500 };
+    await open({ GATEWAY_MAX_CONNECTIONS: '8', TRUSTED_PROXIES: '203.0.113.1' }, { requestLimits });
+    const large = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: g\r\n\r\n';
+    for (const { socket } of await Promise.all(times(2).map(() => dial('127.0.0.2')))) {
+      socket.pause();
+      socket.write(large.repeat(16));
+    }
+    await until('another one of that address to be served', async () => {
+      const { socket, seen } = await dial('127.0.0.2');
+      socket.write('GET /healthz HTTP/1.1\r\nHost: g\r\nConnection: close\r\n\r\n');
+      await until('its end', () => seen.closed);
+      return statusesIn(seen.text).includes(200);
+    });
   });
 
   it('that pipeline without end are cut', async () => {

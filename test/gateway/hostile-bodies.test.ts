@@ -14,7 +14,7 @@ describe('a gateway under attack', () => {
     tested = await gatewayUnderTest({
       temporalAddress: '127.0.0.1:1',
       env: { GATEWAY_RATE_LIMIT: '0', UNPROVEN_RATE_LIMIT: '0' },
-      gateway: { requestLimits: { headersWithinMs: 2_000, requestWithinMs: 3_000 } },
+      gateway: { requestLimits: { headersWithinMs: 2_000, requestWithinMs: 3_000, answerWithinMs: 30_000 } },
     });
     sender = honestSender(tested.url);
   });
@@ -36,8 +36,8 @@ describe('a gateway under attack', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: HONEST }, () => 200));
   });
 
-  it('gives a sender five seconds for its headers and ten for a request, unless a test says otherwise', async () => {
-    expect(REQUEST_LIMITS).toEqual({ headersWithinMs: 5_000, requestWithinMs: 10_000 });
+  it('gives a sender five seconds for its headers, ten for a request and thirty to read its answer, unless a test says otherwise', async () => {
+    expect(REQUEST_LIMITS).toEqual({ headersWithinMs: 5_000, requestWithinMs: 10_000, answerWithinMs: 30_000 });
     const { server } = createServer(pino({ level: 'silent' }));
     expect([server.headersTimeout, server.requestTimeout]).toEqual([5_000, 10_000]);
     server.close();

@@ -1,7 +1,13 @@
 import { Agent } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Clock } from '../../src/clock.js';
 import { createFlowWatch } from '../../src/gateway/flows/flow-watch.js';
+import { createTokenCheck } from '../../src/gateway/http/bearer-token.js';
+import { createKnownNetworks } from '../../src/gateway/http/known-networks.js';
+import { createRateLimit } from '../../src/gateway/http/rate-limit.js';
+import { createServer } from '../../src/gateway/http/server.js';
 import { createPlaces } from '../../src/gateway/http/places.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { newReference } from '../harness/references.js';
@@ -27,6 +33,49 @@ describe('places', () => {
     expect(() => places.take('c')).toThrow(expect.objectContaining({ status: 503 }));
   });
 });
+
+describe('a request whose caller hangs up', () => {
+  it('keeps its place until its work has ended, so that nobody has more under way than they may', async () => {
+    const server = createServer(pino({ level: 'silent' }));
+    const limit = createRateLimit(0);
+    const tokens = createTokenCheck(() => [{ name: 'ann', role: 'flows', secret: 'anns-secret' }], {
+      ofToken: limit,
+      ofGuesses: limit,
+      knownNetworks: createKnownNetworks(),
+    });
+    const underWay: (() => void)[] = [];
+    server.get('/flows', async (request, reply) => {
+      tokens.require(request, 'view');
+      await new Promise<void>((resolve) => underWay.push(resolve));
+      return reply.send({});
+    });
+    const url = await server.listen({ host: '127.0.0.1', port: 0 });
+    const ask = async (signal: AbortSignal) => {
+      const headers = { authorization: 'Bearer anns-secret' };
+      return (await fetch(`${url}/flows`, { headers, signal })).status;
+    };
+    for (const n of times(16)) {
+      const hangsUp = new AbortController();
+      const asked = ask(hangsUp.signal).catch(() => 'hung up');
+      await until('its work to begin', () => underWay.length === n + 1);
+      hangsUp.abort();
+      expect(await asked).toBe('hung up');
+    }
+    await until('the ends of their connections', async () => (await countConnections(server)) === 0);
+    expect(await ask(new AbortController().signal)).toBe(429);
+    underWay[0]?.();
+    const waits = ask(new AbortController().signal);
+    await until('its work to begin', () => underWay.length === 17);
+    for (const end of underWay) end();
+    expect(await waits).toBe(200);
+    await server.close();
+  });
+});
+
+const countConnections = (server: FastifyInstance): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
+  });
 
 describe('fault 57: waiting for a flow', () => {
   /** Time goes on when the test says so. */

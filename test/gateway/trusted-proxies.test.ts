@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { explainProxies } from '../../src/cli/doctor/check-gateway.js';
 import { readSettings } from '../../src/config/index.js';
+import { networkOf } from '../../src/gateway/http/rate-limit.js';
 import { gatewayUnderTest } from './setup/gateway-under-test.js';
 import { newReference } from '../harness/references.js';
 import { settlement } from '../harness/inputs.js';
@@ -34,6 +35,13 @@ describe('where a request says that it comes from', () => {
     expect(await proofOf({ TRUSTED_PROXIES: '127.0.0.1' }, `${PROVIDER}, ${SOMEBODY}`)).toBeNull();
     expect(await proofOf({ TRUSTED_PROXIES: `127.0.0.1,${SOMEBODY}` }, `${PROVIDER}, ${SOMEBODY}`)).toBe('network');
     expect(await proofOf({ TRUSTED_PROXIES: '127.0.0.1' }, 'nonsense, 999.1.1.1')).toBeNull();
+    expect(await proofOf({ TRUSTED_PROXIES: '127.0.0.1' }, `${PROVIDER}:50123`)).toBe('network');
+  });
+
+  it('is one address, whichever ports a proxy reports with it', () => {
+    expect(networkOf('203.0.113.7:50123')).toBe('203.0.113.7');
+    expect(networkOf('[2001:db8:1:2::9]:50123')).toBe('2001:db8:1:2::/64');
+    expect(networkOf('2001:db8:1:2::9')).toBe('2001:db8:1:2::/64');
   });
 
   it('gives each sender behind a proxy a limit of its own, which it cannot shed by naming others', async () => {

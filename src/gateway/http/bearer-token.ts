@@ -3,7 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Live } from '../../config/secret-files.js';
 import type { GatewayToken } from '../../config/gateway-tokens.js';
 import { mayActAs, type Permission, PERMISSIONS, type Role } from '../../protocol/permissions.js';
-import { createPlaces, whenAnswered } from './places.js';
+import type { KnownNetworks } from './known-networks.js';
+import { createPlaces, whenOver } from './places.js';
 import { networkOf, type RateLimit } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
 
@@ -32,7 +33,7 @@ const OPEN_EACH = [
   {
     what: 'lists',
     most: 16,
-    fits: (method: string, path: string) => method === 'GET' && /^\/(flows|events)$|\/events$/.test(path),
+    fits: (method: string, path: string) => method === 'GET' && /^\/(flows|events|callbacks)$|\/events$/.test(path),
   },
   { what: 'reads', most: 256, fits: (method: string) => method === 'GET' },
   { what: 'orders', most: 256, fits: () => true },
@@ -42,12 +43,14 @@ const OPEN_EACH = [
 export interface TokenLimits {
   readonly ofToken: RateLimit;
   readonly ofGuesses: RateLimit;
+  /** Learns where tokens come from. */
+  readonly knownNetworks: Pick<KnownNetworks, 'add'>;
 }
 
 /** The limits are for each token's name, and for each address that guesses. */
 export function createTokenCheck(
   tokens: Live<readonly GatewayToken[]>,
-  { ofToken, ofGuesses }: TokenLimits,
+  { ofToken, ofGuesses, knownNetworks }: TokenLimits,
 ): TokenCheck {
   /** A handler may ask more than once. */
   const counted = new WeakSet<FastifyRequest>();
@@ -68,11 +71,12 @@ export function createTokenCheck(
       }
       if (!counted.has(request)) {
         counted.add(request);
+        knownNetworks.add(request.ip);
         ofToken.take(token.name);
         const { method } = request;
         const path = request.routeOptions.url ?? '';
         const kind = open.find(({ fits }) => fits(method, path));
-        if (kind !== undefined) whenAnswered(request, kind.places.take(token.name));
+        if (kind !== undefined) whenOver(request, kind.places.take(token.name));
       }
       const { role } = PERMISSIONS[permission];
       if (!mayActAs(token.role, role)) {

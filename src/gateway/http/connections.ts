@@ -1,13 +1,16 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { NetworkList } from '../../config/networks.js';
-import { whenAnswered } from './places.js';
+import type { KnownNetworks } from './known-networks.js';
+import { SHARE_OF_STRANGERS, whenAnswered } from './places.js';
 import { networkOf } from './rate-limit.js';
 
 export interface ConnectionLimits {
-  /** In all. One address may have a quarter of them, unless it is a trusted proxy. */
+  /** In all. One address may have a quarter of them, and strangers together three quarters, unless it is a trusted proxy. */
   readonly maxConnections: number;
   readonly trustedProxies?: NetworkList | undefined;
+  /** @default nobody is a stranger */
+  readonly knownNetworks?: Pick<KnownNetworks, 'has'>;
 }
 
 /** An open connection costs a sender nothing: what it does not use for so long is closed. Longer than most clients keep theirs. */
@@ -17,22 +20,29 @@ const SHARE_OF_AN_ADDRESS = 4;
 const MOST_PIPELINED = 16;
 
 /** Cuts connections beyond the limits, before anything is read from them. */
-export function limitConnections(server: FastifyInstance, { maxConnections, trustedProxies }: ConnectionLimits): void {
+export function limitConnections(
+  server: FastifyInstance,
+  { maxConnections, trustedProxies, knownNetworks }: ConnectionLimits,
+): void {
   const { server: listener } = server;
   const mostEach = Math.ceil(maxConnections / SHARE_OF_AN_ADDRESS);
   const open = new Map<string, number>();
+  let ofStrangers = 0;
   listener.maxConnections = maxConnections;
   listener.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     if (trustedProxies?.includes(address)) return;
     const network = networkOf(address);
     const count = (open.get(network) ?? 0) + 1;
-    if (count > mostEach) {
+    const isStranger = knownNetworks !== undefined && !knownNetworks.has(address);
+    if (count > mostEach || (isStranger && ofStrangers >= maxConnections * SHARE_OF_STRANGERS)) {
       socket.destroy();
       return;
     }
     open.set(network, count);
+    if (isStranger) ofStrangers += 1;
     socket.once('close', () => {
+      if (isStranger) ofStrangers -= 1;
       const left = (open.get(network) ?? 1) - 1;
       if (left > 0) open.set(network, left);
       else open.delete(network);

@@ -5,12 +5,16 @@ import { Refusal } from './refusal.js';
 /** Room for what is open at one time: so much in all, and so much for each who asks, so that one cannot take it all. */
 export interface Places {
   /**
-   * @param units what it counts for; what begins while there is any room left is let in whole. @default 1
+   * @param order.units what it counts for; what begins while there is any room left is let in whole. @default 1
+   * @param order.isStranger of all room, strangers together get three quarters: they can have any number of names
    * @returns frees it again; twice does nothing
    * @throws Refusal 429 where this one has taken what it may, 503 where all is taken
    */
-  take(name: string, units?: number): () => void;
+  take(name: string, order?: { readonly units?: number; readonly isStranger?: boolean }): () => void;
 }
+
+/** Of what is for all: the rest is kept for those who have proven before who they are. */
+export const SHARE_OF_STRANGERS = 3 / 4;
 
 const RETRY_AFTER_SECONDS = 1;
 
@@ -23,42 +27,86 @@ export function createPlaces(options: {
   const { what, most, mostEach } = options;
   const taken = new Map<string, number>();
   let all = 0;
+  let ofStrangers = 0;
 
-  const add = (name: string, units: number): void => {
+  const add = (name: string, units: number, isStranger: boolean): void => {
     all += units;
+    if (isStranger) ofStrangers += units;
     const now = (taken.get(name) ?? 0) + units;
     if (now > 0) taken.set(name, now);
     else taken.delete(name);
   };
 
   return {
-    take(name, units = 1) {
+    take(name, { units = 1, isStranger = false } = {}) {
       const refuse = (status: number, why: string) => new Refusal(status, why, {}, RETRY_AFTER_SECONDS);
       if ((taken.get(name) ?? 0) >= mostEach) throw refuse(429, `Too many open ${what}. Come again later.`);
-      if (all >= most) throw refuse(503, `The gateway has too many open ${what}. Come again later.`);
-      add(name, units);
+      const isFull = all >= most || (isStranger && ofStrangers >= most * SHARE_OF_STRANGERS);
+      if (isFull) throw refuse(503, `The gateway has too many open ${what}. Come again later.`);
+      add(name, units, isStranger);
       let isHeld = true;
       return () => {
-        if (isHeld) add(name, -units);
+        if (isHeld) add(name, -units, isStranger);
         isHeld = false;
       };
     },
   };
 }
 
-const answers = new WeakMap<FastifyRequest, ServerResponse>();
+interface Open {
+  readonly answer: ServerResponse;
+  /** Its handler has begun, and has not ended. */
+  isHandled: boolean;
+  /** What waits for the end of both. */
+  readonly whenOver: (() => void)[];
+}
 
-/** Before every hook that uses `whenAnswered`. */
-export function followAnswers(server: FastifyInstance): void {
+const open = new WeakMap<FastifyRequest, Open>();
+
+/** Before every hook and every route that uses `whenAnswered` or `whenOver`. */
+export function followRequests(server: FastifyInstance): void {
   server.addHook('onRequest', (request, reply, next) => {
-    answers.set(request, reply.raw);
+    const followed: Open = { answer: reply.raw, isHandled: false, whenOver: [] };
+    open.set(request, followed);
+    reply.raw.once('close', () => endIfOver(followed));
     next();
   });
+  server.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = async function handleFollowed(request, reply) {
+      const followed = open.get(request);
+      if (followed !== undefined) followed.isHandled = true;
+      try {
+        return await handler.call(this, request, reply);
+      } finally {
+        if (followed !== undefined) {
+          followed.isHandled = false;
+          endIfOver(followed);
+        }
+      }
+    };
+  });
+}
+
+function endIfOver({ answer, isHandled, whenOver: works }: Open): void {
+  if (isHandled || !answer.closed) return;
+  for (const work of works.splice(0)) work();
 }
 
 /** Runs once, when the answer is sent or its caller has gone; at once where that has happened. */
 export function whenAnswered(request: FastifyRequest, work: () => void): void {
-  const answer = answers.get(request);
+  const answer = open.get(request)?.answer;
   if (answer === undefined || answer.closed) return work();
   answer.once('close', work);
+}
+
+/**
+ * Runs once, when the answer is sent or its caller has gone, and its handler has ended as well: who hangs up does not take
+ * the work along that was begun for them.
+ */
+export function whenOver(request: FastifyRequest, work: () => void): void {
+  const followed = open.get(request);
+  if (followed === undefined) return work();
+  followed.whenOver.push(work);
+  endIfOver(followed);
 }

@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { withoutPort } from '../../config/networks.js';
 import { Refusal } from './refusal.js';
 
 export interface RateLimit {
@@ -65,7 +66,9 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
 
 /** The name of an address for a limit: of IPv6 its /64, which is one subscriber's, of IPv4 all of it. */
 export function networkOf(address: string): string {
-  const bare = address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  const bare = withoutPort(address)
+    .replace(/^::ffff:(?=\d+\.)/i, '')
+    .replace(/%.*$/, '');
   if (!isIPv6(bare)) return bare;
   const [head = '', tail] = bare.toLowerCase().split('::');
   const before = head === '' ? [] : head.split(':');

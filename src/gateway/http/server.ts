@@ -5,19 +5,24 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog } from './refusal.js';
 import { type ConnectionLimits, KEEP_ALIVE_MS, limitConnections } from './connections.js';
-import { followAnswers } from './places.js';
+import { followRequests, whenAnswered } from './places.js';
 import { takeJsonBodies } from './json-body.js';
 import type { Reference } from './openapi.js';
 import type { Permission } from '../../protocol/permissions.js';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
 const HEADER_LIMIT_BYTES = 8 * 1_024;
-/** How long a sender may take, from the connection on. */
+/** How long a sender may take: with a request from the connection on, and to read its answer. */
 export interface RequestLimits {
   readonly headersWithinMs: number;
   readonly requestWithinMs: number;
+  readonly answerWithinMs: number;
 }
-export const REQUEST_LIMITS: RequestLimits = { headersWithinMs: 5_000, requestWithinMs: 10_000 };
+export const REQUEST_LIMITS: RequestLimits = {
+  headersWithinMs: 5_000,
+  requestWithinMs: 10_000,
+  answerWithinMs: 30_000,
+};
 /** At shutdown. Requests of ours end by then, long polls are let go at once. */
 const CUT_AFTER_MS = REQUEST_LIMITS.requestWithinMs + 2_000;
 /** Longest reference, and room for a capability. Longer parts of a path are unknown paths. */
@@ -36,9 +41,10 @@ const SAFE_HEADER_LIST = Object.entries(SAFE_HEADERS);
 /** A fastify instance with everything that all paths share: limits, timeouts, strict JSON, one error body, one log line. */
 export function createServer(
   logger: Logger,
-  { maxConnections, trustedProxies }: ConnectionLimits = { maxConnections: Infinity },
-  { headersWithinMs, requestWithinMs }: RequestLimits = REQUEST_LIMITS,
+  limits: ConnectionLimits = { maxConnections: Infinity },
+  { headersWithinMs, requestWithinMs, answerWithinMs }: RequestLimits = REQUEST_LIMITS,
 ): FastifyInstance {
+  const { trustedProxies } = limits;
   const server = fastify({
     // Whose `X-Forwarded-For` says where a request comes from. Anybody else's changes nothing.
     trustProxy: trustedProxies === undefined ? false : (address: string) => trustedProxies.includes(address),
@@ -63,8 +69,8 @@ export function createServer(
     // A path that cannot be decoded, or is longer than any of ours.
     frameworkErrors: (_error, request, reply) => void answerNotFound(request as FastifyRequest, reply as FastifyReply),
   });
-  followAnswers(server);
-  limitConnections(server, { maxConnections, trustedProxies });
+  followRequests(server);
+  limitConnections(server, limits);
   takeJsonBodies(server);
   logRequests(server, logger);
   server.addHook('onSend', (_request, reply, payload, next) =>
@@ -76,6 +82,7 @@ export function createServer(
     for (const [name, value] of SAFE_HEADER_LIST) if (!reply.hasHeader(name)) void reply.header(name, value);
     next();
   });
+  cutUnreadAnswers(server, answerWithinMs);
   server.setNotFoundHandler(answerNotFound);
   server.setErrorHandler(createErrorHandler(logger));
   return server;
@@ -99,6 +106,19 @@ function withoutCapabilities(payload: unknown): unknown {
   if (!MAY_HAVE_ONE.test(text)) return payload;
   const shown = text.replace(OWN_PATH, '$1(secret)');
   return shown === text ? payload : shown;
+}
+
+/** Who asks and does not read would have us keep the answers, and the connection, for as long as they like. */
+function cutUnreadAnswers(server: FastifyInstance, withinMs: number): void {
+  server.addHook('onSend', (request, _reply, _payload, next) => {
+    const { socket } = request.raw;
+    const cut = setInterval(() => {
+      // Nothing waits in the socket: an answer to an earlier request is still awaited, such as that of a long poll.
+      if (socket.writableLength > 0) socket.destroy();
+    }, withinMs).unref();
+    whenAnswered(request, () => clearInterval(cut));
+    next();
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { createPlaces, whenAnswered } from '../http/places.js';
+import { createKnownNetworks, type KnownNetworks } from '../http/known-networks.js';
+import { createPlaces, whenOver } from '../http/places.js';
 import { createRateLimit, networkOf } from '../http/rate-limit.js';
 
 /**
@@ -36,7 +37,11 @@ const ADDRESSES = 10;
 const PLACES = { what: 'events', most: 8_192, mostEach: 1_024 };
 
 /** @param perSecond events without proof that are kept of one address; 0: no limit, but for what is open at one time */
-export function createAdmission(perSecond: number, monotonicMs: () => number): Admission {
+export function createAdmission(
+  perSecond: number,
+  monotonicMs: () => number,
+  knownNetworks: KnownNetworks = createKnownNetworks(),
+): Admission {
   const arrivals = createRateLimit(perSecond * ARRIVALS, monotonicMs);
   const kept = createRateLimit(perSecond, monotonicMs);
   const keptOfAll = createRateLimit(perSecond * ADDRESSES, monotonicMs);
@@ -49,9 +54,12 @@ export function createAdmission(perSecond: number, monotonicMs: () => number): A
       const name = `${isKnown ? 'known' : 'any'} ${networkOf(request.ip)}`;
       const units = unitsOf(length);
       charges.set(request, arrivals.take(name, units));
-      whenAnswered(request, places.take(name, units));
+      whenOver(request, places.take(name, { units, isStranger: !isKnown && !knownNetworks.has(request.ip) }));
     },
-    proven: (request) => charges.get(request)?.(),
+    proven(request) {
+      knownNetworks.add(request.ip);
+      charges.get(request)?.();
+    },
     unproven(request, bytes) {
       kept.take(networkOf(request.ip), unitsOf(bytes));
       keptOfAll.take('all', unitsOf(bytes));

@@ -61,10 +61,11 @@ export function addReferenceRoutes(
   server: FastifyInstance,
   { publicUrl, routes }: { readonly publicUrl: string; readonly routes: readonly AddedRoute[] },
 ): void {
-  let text: string | undefined;
+  // Read once and shared: a client that sends many requests and reads no answer must not make us hold a copy for each.
+  let document: Buffer | undefined;
   server.get('/openapi.json', async (_request, reply) => {
-    text ??= JSON.stringify(gatewayDocument(publicUrl, routes));
-    return reply.type('application/json').send(text);
+    document ??= Buffer.from(JSON.stringify(gatewayDocument(publicUrl, routes)));
+    return reply.type('application/json').send(document);
   });
 
   server.get('/', async (_request, reply) => reply.redirect('/docs'));
@@ -72,7 +73,6 @@ export function addReferenceRoutes(
     reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8').send(PAGE),
   );
   for (const [name, { type, read }] of Object.entries(FILES)) {
-    // Read once and shared: a client that sends many requests and reads no answer must not make us hold a copy for each.
     let content: Promise<string | Buffer> | undefined;
     const readOnce = () =>
       (content ??= read().catch((error: unknown) => {

@@ -1,0 +1,28 @@
+import { networkOf } from './rate-limit.js';
+
+/**
+ * Networks from which something proven came: a token, or an event with proof. Strangers can have any number of networks, so
+ * part of the room for all is kept for these.
+ */
+export interface KnownNetworks {
+  has(address: string): boolean;
+  add(address: string): void;
+}
+
+const MOST_REMEMBERED = 10_000;
+
+/** In the memory of this gateway. */
+export function createKnownNetworks(): KnownNetworks {
+  /** The longest ago first. */
+  const known = new Set<string>();
+  return {
+    has: (address) => known.has(networkOf(address)),
+    add(address) {
+      const network = networkOf(address);
+      known.delete(network);
+      known.add(network);
+      const [oldest] = known;
+      if (known.size > MOST_REMEMBERED && oldest !== undefined) known.delete(oldest);
+    },
+  };
+}
