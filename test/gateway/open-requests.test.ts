@@ -45,7 +45,7 @@ describe('a request whose caller hangs up', () => {
     });
     const underWay: (() => void)[] = [];
     server.get('/flows', async (request, reply) => {
-      tokens.require(request, 'view');
+      await tokens.require(request, 'view');
       await new Promise<void>((resolve) => underWay.push(resolve));
       return reply.send({});
     });
