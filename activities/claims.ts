@@ -177,6 +177,10 @@ export async function recordAnswer(
   if (ALARMING.includes(before)) {
     const { operation, reference } = key;
     log.error({ alarm: 'late_answer_contradicts', flowId, operation, reference, claim: before }, 'ALARM');
+    const kind = 'late_answer_contradicts';
+    const content = { kind, flowId, since: new Date().toISOString(), operation } as const;
+    // The answer is what counts: it is written already.
+    await store.matters.open(`${kind}/${operation}/${flowId}`, content).catch(() => undefined);
   }
   return before;
 }

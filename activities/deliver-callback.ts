@@ -10,6 +10,8 @@ import {
 } from '../src/callbacks/index.js';
 import { retryAfterMs } from '../src/service-client/retry-after.js';
 import type { ActivityDeps } from './deps.js';
+import { storing } from './failures.js';
+import { undeliveredMatterId } from '../src/protocol/matters.js';
 import { elapsedMs } from './timing.js';
 import {
   CALLBACK_PAUSE_MOST_MS,
@@ -56,9 +58,11 @@ export function createCallbackActivities(deps: ActivityDeps) {
       const { attempt } = Context.current().info;
       const origin = originOf(url);
       const isLast = elapsedMs() >= target.triedForMs;
+      const count = (result: string) => deps.metrics?.count('towline_callbacks_total', { result });
       const answer = await receivers
         .attempt({ receiver: receiverOf(url), origin }, () => send(deps.callbacks, url, notification))
         .catch((error: unknown) => {
+          count(error instanceof HeldBackError ? 'held_back' : 'failed');
           const sinceMs = receivers.openSinceMs(origin);
           const circuit = sinceMs === undefined ? null : { origin, since: new Date(sinceMs).toISOString() };
           const failure = { problem: problemOf(error), httpStatus: null, attempt, at: now(), circuit };
@@ -67,7 +71,9 @@ export function createCallbackActivities(deps: ActivityDeps) {
           throw notDelivered(failure, isLast, afterMs);
         });
       const { httpStatus } = answer;
-      if (httpStatus >= 200 && httpStatus < 300) {
+      const isDelivered = httpStatus >= 200 && httpStatus < 300;
+      count(isDelivered ? 'delivered' : 'refused');
+      if (isDelivered) {
         deps.log.info({ flowId, origin, callback: notification.id, attempt }, 'a callback was delivered');
         return { at: now(), httpStatus, attempts: attempt };
       }
@@ -92,6 +98,14 @@ export function createUndeliveredActivities(deps: ActivityDeps) {
     /** Listed from now on; the log says so too, which alerts can watch. */
     async noteUndelivered(order: { flowId: string; problem: string }): Promise<void> {
       deps.log.warn(order, 'a callback could not be delivered and waits for a person');
+      const { flowId } = order;
+      const content = { kind: 'callback_undelivered', flowId, since: now() } as const;
+      await storing(() => deps.store.matters.reopen(undeliveredMatterId(flowId), content));
+    },
+
+    /** It is tried again: by a person's order, or because the flow has more to say. */
+    async noteTriedAgain({ flowId }: { flowId: string }): Promise<void> {
+      await storing(() => deps.store.matters.resolve(undeliveredMatterId(flowId)));
     },
   };
 }

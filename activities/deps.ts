@@ -3,6 +3,7 @@ import type { CallbackSender } from '../src/callbacks/index.js';
 import type { MaxAmounts } from '../src/flows/largest-amount.js';
 import type { ServiceClient } from '../src/service-client/index.js';
 import type { Store } from '../src/store/store.js';
+import type { WorkMetrics } from '../src/protocol/metrics.js';
 import type { RepeatSetting, Windows } from './types.js';
 
 /** What activities need from outside; everything that a test may want to replace. */
@@ -29,6 +30,8 @@ export interface ActivityDeps {
   /** For pauses and heartbeats. @default the system's */
   readonly clock?: Clock;
   readonly log: ActivityLog;
+  /** @default counted nowhere */
+  readonly metrics?: Pick<WorkMetrics, 'count'>;
   /** Sends callbacks to callers. Undefined: those wait for a worker that can. */
   readonly callbacks?: CallbackSender;
   /** Shorter limits of a money POST's attempt, for tests that kill workers. Only a service on loopback gets them. */

@@ -10,9 +10,10 @@ import { createFlowStepActivities } from './flow-steps.js';
 import { createInvoicePaidActivities } from './invoice-paid.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
-import { readFailure } from './failures.js';
+import { readFailure, storing } from './failures.js';
 import { withHeartbeat } from './timing.js';
 import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
+import { parkedMatterId, type MatterContent } from '../src/protocol/matters.js';
 import type { InboxRow } from '../src/protocol/events.js';
 
 /** Every activity of a worker of all flows. Their names are durable: running flows hold on to them. */
@@ -86,9 +87,16 @@ function createUpkeepActivities(deps: ActivityDeps) {
      */
     takeTurn: () => Promise.resolve(),
 
-    /** A parked flow is never forgotten: once a day it says so in the log, which alerts can watch. */
-    async remindParked(order: { flowId: string; reason: string; since: string }): Promise<void> {
-      deps.log.warn(order, 'a flow is parked and waits for a person');
+    /** Opens the matter of a parked flow, about which people are notified. Again once a day: so it is never forgotten. */
+    async notifyParked(order: Omit<MatterContent, 'kind'> & { flowId: string }): Promise<void> {
+      const { flowId, since, reason } = order;
+      deps.log.warn({ flowId, reason, since }, 'a flow is parked and waits for a person');
+      await storing(() => deps.store.matters.open(parkedMatterId(flowId, since), { kind: 'parked', ...order }));
+    },
+
+    /** The flow goes on: nothing is left to decide about that. */
+    async notifyUnparked({ flowId, since }: { flowId: string; since: string }): Promise<void> {
+      await storing(() => deps.store.matters.resolve(parkedMatterId(flowId, since)));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import {
   checkRequest,
   DuplicateReferenceError,
@@ -48,6 +49,20 @@ export async function submitUnderClaim<Request>(
   deps: ActivityDeps,
   submission: Submission<Request>,
 ): Promise<SubmitOutcome> {
+  const { operation } = submission.claim;
+  const count = (outcome: string) => deps.metrics?.count('towline_money_attempts_total', { operation, outcome });
+  try {
+    const outcome = await attemptUnderClaim(deps, submission);
+    count(outcome.kind.replaceAll('-', '_'));
+    return outcome;
+  } catch (error) {
+    // Of our own vocabulary: `not_sent`, `rate_limited`, `store_unavailable`, …
+    count(error instanceof ApplicationFailure && error.type ? error.type : 'error');
+    throw error;
+  }
+}
+
+async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submission<Request>): Promise<SubmitOutcome> {
   const { claims } = deps.store;
   const { operation, reference, flowId, fingerprint, pin } = submission.claim;
   const key: ClaimKey = { account: deps.account, operation, reference };
@@ -61,6 +76,7 @@ export async function submitUnderClaim<Request>(
   if ('problem' in built && (await isFree())) throw endsFlow('invalid_input', built.problem);
   const found = await storing(() => claims.reserve(key, { owner, flowId, fingerprint, epoch: pin.epoch }));
   if (found.kind !== 'reserved') return whatTheClaimSays(found, repeat);
+  if (found.takenOver) deps.metrics?.count('towline_claims_taken_over_total', { operation });
   const attempt: Attempt = {
     key,
     owner,

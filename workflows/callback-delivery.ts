@@ -67,7 +67,10 @@ async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> 
   const notification = delivery.next();
   // A person wants again what never was.
   if (notification === undefined) return;
-  if (delivery.state === 'undelivered') markAs(null);
+  if (delivery.state === 'undelivered') {
+    markAs(null);
+    await act(STORE, 'Notify that it is tried again', order.timeScale).noteTriedAgain({ flowId: order.flowId });
+  }
   delivery.state = 'sending';
   delivery.current = notification;
   delivery.since = new Date().toISOString();

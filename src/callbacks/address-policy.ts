@@ -5,6 +5,8 @@ import ipaddr from 'ipaddr.js';
 export interface EgressPolicy {
   /** `CALLBACK_ALLOW_LOOPBACK`: this very machine, also over http. For development. */
   readonly allowLoopback: boolean;
+  /** Addresses of private networks, over https: for what the operator has set. @default false */
+  readonly allowPrivate?: boolean;
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -21,9 +23,13 @@ export function addressProblem(text: string, protocol: string, policy: EgressPol
   if (address === undefined) return 'is no address';
   const range = rangeOf(address);
   if (range === 'loopback') return policy.allowLoopback ? undefined : 'is on this machine (CALLBACK_ALLOW_LOOPBACK)';
-  if (range !== 'unicast') return `is not a public address (${range})`;
+  if (range !== 'unicast' && !(policy.allowPrivate === true && PRIVATE.includes(range)))
+    return `is not a public address (${range})`;
   return protocol === 'https:' ? undefined : 'needs https';
 }
+
+/** Not link-local ones, which belong to the machine's host: it gives its keys away there. */
+const PRIVATE: readonly string[] = ['private', 'uniqueLocal', 'carrierGradeNat'];
 
 function rangeOf(address: Address): string {
   if (address instanceof ipaddr.IPv4) return address.range();

@@ -6,5 +6,5 @@ export {
   type CallbackSenderOptions,
 } from './callback-sender.js';
 export { createReceivers, HeldBackError } from './receivers.js';
-export type { Resolve } from './post.js';
+export { post, resolveByDns, type Resolve } from './post.js';
 export { callbackUrlProblem } from './address-policy.js';

@@ -3,6 +3,7 @@ import { KeptSecretsError, SecretFileError, SettingsError } from '../config/inde
 import { GatewayPortTakenError } from '../gateway/start-gateway.js';
 import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError } from '../keys/index.js';
 import { StoreTooNewError, StoreTooOldError, StoreUnavailableError, StoreRequestError } from '../store/store-errors.js';
+import { MetricsPortTakenError } from '../temporal/sdk-logger.js';
 import { DevServerError } from '../dev-server/dev-server.js';
 import { NoTemporalServerError } from '../dev-server/find-server.js';
 import {
@@ -30,6 +31,7 @@ const SPOKEN = [
   InvalidError,
   InvalidKeysError,
   KeptSecretsError,
+  MetricsPortTakenError,
   NoTemporalServerError,
   NotFoundError,
   OtherRequestError,

@@ -10,6 +10,7 @@ import { addGatewayCommand } from './commands/gateway.js';
 import { addKeysCommand } from './commands/keys.js';
 import { addListCommand } from './commands/list.js';
 import { addMigrateCommand } from './commands/migrate.js';
+import { addNotifyCommand } from './commands/notify.js';
 import { addPayCommand } from './commands/pay.js';
 import { addRefundInvoiceCommand } from './commands/refund-invoice.js';
 import { addResolveCommand } from './commands/resolve.js';
@@ -34,6 +35,7 @@ const COMMANDS = {
     addWorkerCommand,
     addSandboxCommand,
     addDoctorCommand,
+    addNotifyCommand,
     addStoreCommand,
     addKeysCommand,
     addMigrateCommand,

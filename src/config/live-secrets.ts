@@ -12,6 +12,7 @@ export interface LiveSecrets {
   readonly webhookSecrets: Live<readonly string[]>;
   readonly settlementSecrets: Live<readonly string[]>;
   readonly callbackSecrets: Live<readonly string[]>;
+  readonly notifySecrets: Live<readonly string[]>;
 }
 
 /** What a process logs, with the problem. */
@@ -19,7 +20,13 @@ export const BROKEN_SECRET = 'a secret cannot be read: the last good one counts'
 
 export type SettingsOfSecrets = Pick<
   Settings,
-  'serviceToken' | 'gatewayTokens' | 'webhookSecrets' | 'settlementSecrets' | 'callbackSecrets' | 'development'
+  | 'serviceToken'
+  | 'gatewayTokens'
+  | 'webhookSecrets'
+  | 'settlementSecrets'
+  | 'callbackSecrets'
+  | 'notifySecrets'
+  | 'development'
 > & { readonly secretFiles: SecretFiles };
 
 /**
@@ -56,6 +63,7 @@ export function followSecrets(
     ),
     webhookSecrets: follow('WEBHOOK_SECRETS', settings.webhookSecrets, secrets('any')),
     settlementSecrets: follow('SETTLEMENT_SECRETS', settings.settlementSecrets, secrets('standard-webhooks')),
+    notifySecrets: follow('NOTIFY_SECRETS', settings.notifySecrets, secrets('standard-webhooks')),
     callbackSecrets: follow('CALLBACK_SECRETS', settings.callbackSecrets, secrets('standard-webhooks')),
   };
 }

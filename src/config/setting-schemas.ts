@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../protocol/loopback.js';
 import { QUEUES, type Queue } from '../protocol/task-queues.js';
@@ -13,6 +14,11 @@ export const port = () =>
     .regex(/^\d{1,5}$/, 'must be a port number')
     .transform(Number)
     .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
+
+/** A port that others must know beforehand. */
+export const fixedPort = () => port().refine((value) => value > 0, 'must be a port number above 0');
+
+export const ipAddress = () => z.string().refine((text) => isIP(text) !== 0, 'must be an IP address, such as 0.0.0.0');
 
 export const seconds = (max: number) =>
   z

@@ -2,6 +2,7 @@ import type { Queue } from '../protocol/task-queues.js';
 import type { DuplicateReference } from './duplicate-reference.js';
 import type { GatewayToken } from './gateway-tokens.js';
 import type { NetworkList } from './networks.js';
+import type { NotifyTarget } from './notify-urls.js';
 import type { SecretFiles } from './secret-files.js';
 
 export const WEBHOOK_PROFILES = ['auto', 'standard-webhooks', 'raw-hmac', 'json-hmac', 'unsigned'] as const;
@@ -59,6 +60,13 @@ export interface Settings {
   readonly callbackSecrets: readonly string[];
   /** Callbacks may go to this very machine, also over http. */
   readonly callbackAllowLoopback: boolean;
+  /** Who is notified of what a person must know. */
+  readonly notifyTargets: readonly NotifyTarget[];
+  readonly notifySecrets: readonly string[];
+  /** Rising. */
+  readonly notifyEscalateAfterMs: readonly number[];
+  /** Where a sign of life is posted once a minute. Undefined: nowhere. */
+  readonly heartbeatUrl: string | undefined;
   readonly duplicateReference: DuplicateReference;
   /** Further words by which the service says that it knows a reference, besides those of the contract. */
   readonly duplicateWords: readonly string[];
@@ -69,6 +77,10 @@ export interface Settings {
   readonly workerProbeHost: string;
   /** Undefined: a worker listens nowhere. */
   readonly workerProbePort: number | undefined;
+  /** An IP address. */
+  readonly workerMetricsHost: string;
+  /** Undefined: a worker shows no metrics. */
+  readonly workerMetricsPort: number | undefined;
   /** The largest amount of one flow, by currency or token in capitals. The others have no limit. */
   readonly maxAmounts: ReadonlyMap<string, string>;
   /** Absolute path of the folder with all our state. */

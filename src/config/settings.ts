@@ -7,14 +7,17 @@ import { type Environment, SettingsError } from './environment.js';
 import { DEVELOPMENT_TOKEN, gatewayTokens, tokensProblem } from './gateway-tokens.js';
 import { isLoopback } from '../protocol/loopback.js';
 import { networks } from './networks.js';
+import { escalation, notifyTargets, operatorUrl } from './notify-urls.js';
 import {
   createSettingReader,
   type SettingReader,
   epochs,
+  fixedPort,
   flag,
   fraction,
   isTrustworthy,
   httpUrl,
+  ipAddress,
   maxAmounts,
   oneOf,
   perSecond,
@@ -40,6 +43,8 @@ const DEFAULT_SANDBOX_PORT = 8401;
 const DEFAULT_RATE_LIMIT = 200;
 /** Each is kept, and looked after for an hour; a provider that cannot prove itself posts less. */
 const DEFAULT_UNPROVEN_LIMIT = 10;
+/** After an hour, and after four. */
+const ESCALATE_AFTER_MS: readonly number[] = [3_600_000, 14_400_000];
 const MEGABYTE = 1_000_000;
 /** 128 bits in base64url. */
 const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
@@ -114,12 +119,18 @@ export function readSettings(given: Environment): Settings {
     settlementNetworks,
     callbackSecrets: read('CALLBACK_SECRETS', secrets('standard-webhooks').default([])) ?? [],
     callbackAllowLoopback: read('CALLBACK_ALLOW_LOOPBACK', flag().default(development)) ?? false,
+    notifyTargets: read('NOTIFY_URLS', notifyTargets().default([])) ?? [],
+    notifySecrets: read('NOTIFY_SECRETS', secrets('standard-webhooks').default([])) ?? [],
+    notifyEscalateAfterMs: read('NOTIFY_ESCALATE_AFTER', escalation().default(ESCALATE_AFTER_MS)) ?? ESCALATE_AFTER_MS,
+    heartbeatUrl: read('HEARTBEAT_URL', operatorUrl().optional()),
     duplicateReference: read('DUPLICATE_REFERENCE', duplicateReference().optional()) ?? unknownForAll,
     duplicateWords: read('DUPLICATE_WORDS', words().default([])) ?? [],
     workerSlots: read('WORKER_SLOTS', workerSlots().optional()) ?? {},
     moneyPerSecond: read('MONEY_RATE_LIMIT', perSecond().optional()),
     workerProbeHost: read('WORKER_PROBE_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',
     workerProbePort: read('WORKER_PROBE_PORT', port().optional()),
+    workerMetricsHost: read('WORKER_METRICS_HOST', ipAddress().default('127.0.0.1')) ?? '127.0.0.1',
+    workerMetricsPort: read('WORKER_METRICS_PORT', fixedPort().optional()),
     maxAmounts: read('MAX_AMOUNTS', maxAmounts().optional()) ?? new Map(),
     towlineHome: resolve(read('TOWLINE_HOME', z.string().default('.towline')) ?? '.towline'),
     towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),
@@ -225,8 +236,14 @@ function checkTogether(
       'WEBHOOK_SECRETS has no "whsec_" secret, without which WEBHOOK_PROFILE=standard-webhooks can trust nothing.',
     );
   }
+  if (settings.notifyTargets.some(({ format }) => format === 'generic') && settings.notifySecrets.length === 0) {
+    problem('NOTIFY_SECRETS is missing: a notification of the format generic is never sent unsigned.');
+  }
   if (settings.timeScale !== 1 && !serviceIsLocal) {
     problem('TIME_SCALE other than 1 is refused, since the service is not on this machine.');
+  }
+  if (settings.workerMetricsPort !== undefined && settings.workerMetricsPort === settings.workerProbePort) {
+    problem('WORKER_METRICS_PORT and WORKER_PROBE_PORT are the same.');
   }
   if (settings.gatewayPort === settings.sandboxPort && settings.serviceIsSandbox && settings.gatewayPort !== 0) {
     problem('GATEWAY_PORT and SANDBOX_PORT are the same.');

@@ -4,6 +4,7 @@ import type { Settings } from '../config/settings-shape.js';
 export { GatewayPortTakenError } from './start-gateway.js';
 export type { ServeCards } from './cards/card-intake.js';
 export { createCapabilities, inboundUrls } from './inbound/capabilities.js';
+export { createWorkMetrics } from './ops/work-metrics.js';
 export type { ServiceAccess } from './proxy/deps.js';
 export { startGateway, type Gateway, type GatewayOptions } from './start-gateway.js';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { v7 as uuidv7 } from 'uuid';
 import { BROKEN_SECRET, followSecrets } from '../config/live-secrets.js';
 import type { Settings } from '../config/settings-shape.js';
@@ -15,7 +16,7 @@ import { addCodecRoutes, type PeopleCodec } from './ops/codec.js';
 import { createDispatcher } from './dispatch/dispatcher.js';
 import { createIntake } from './dispatch/intake.js';
 import { createOpenSignals, createSignalPace } from './dispatch/signal-pace.js';
-import { createDuty } from './dispatch/duty.js';
+import { createDuty } from '../store/duties.js';
 import { createSettler } from './dispatch/settler.js';
 import { createWebhookMatcher } from './dispatch/webhook-matcher.js';
 import { createUnreadableFlows } from './dispatch/unreadable-flows.js';
@@ -84,6 +85,8 @@ export interface GatewayOptions {
   readonly serveCards?: ServeCards;
   /** The way to the service, for what passes through. Undefined: this gateway does not speak the service's interface. */
   readonly service?: ServiceAccess;
+  /** Counters of what else this process does, shown with the gateway's own. */
+  readonly workMetrics?: Registry;
   /** For tests: how long a card is kept. @default 60,000 */
   readonly cardLifeMs?: number;
   /**
@@ -121,10 +124,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const secrets = followSecrets(settings, { monotonicMs, onBroken });
   const reader = createFlowReader(client);
   const openSignals = createOpenSignals(nowMs);
-  const { inbox } = store;
+  const { inbox, matters } = store;
   const unreadable = createUnreadableFlows(logger, () => performance.now());
   const metrics = createMetrics({
     inbox,
+    figures: () => store.figures(),
+    quota: { bytes: () => quota.bytes(), mostBytes: settings.unprovenDiskBytes },
+    ...(options.workMetrics === undefined ? {} : { besides: options.workMetrics }),
     unreadableFlows: () => unreadable.count(),
     flowStats: keepFresh({
       ask: createFlowStats({ client, reader, store, nowMs, timeScale: settings.timeScale, freshMs: pace.countEveryMs }),
@@ -135,42 +141,37 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   });
   const drain = createDrain(client);
+  const events = { inbox, matters, drain, logger };
   const dispatcher = createDispatcher({
-    inbox,
+    ...events,
     reader,
     openSignals,
     unreadable,
     pace: createSignalPace(() => performance.now()),
-    drain,
-    logger,
     signal: (flowId, events) => signalFlow(client, flowId, events),
     nowMs,
     dispatched: metrics.dispatched,
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
   });
   const matcher = createWebhookMatcher({
-    inbox,
+    ...events,
     matchOf: createWebhookMatch(store.claims),
     dispatcher,
     unreadable,
-    drain,
-    logger,
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),
   });
   const settling = createDuty(store.duties, 'settling', SETTLING_DUTY_MS, monotonicMs);
   const clearing = createDuty(store.duties, 'clearing', RETENTION_DUTY_MS, monotonicMs);
   const settler = createSettler({
-    inbox,
+    ...events,
     duty: settling,
     reader,
     openSignals,
-    drain,
-    logger,
     nowMs,
     ...(pace.settleEveryMs === undefined ? {} : { everyMs: pace.settleEveryMs }),
     ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
   });
-  const retention = createRetention({ inbox, duty: clearing, nowMs, logger });
+  const retention = createRetention({ inbox, matters, duty: clearing, nowMs, logger });
   const quota = createUnprovenQuota({ inbox, mostBytes: settings.unprovenDiskBytes, nowMs, logger });
   const knownNetworks = createKnownNetworks();
   const tokens = createTokenCheck(secrets.gatewayTokens, {

@@ -15,6 +15,7 @@ export type {
   CallOptions,
   RelayedAnswer,
   ServiceAnswer,
+  ServiceCall,
   ServiceClient,
   ServiceClientOptions,
 } from './service-client.js';

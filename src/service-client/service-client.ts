@@ -72,8 +72,16 @@ export interface ServiceClientOptions {
   readonly duplicateWords?: readonly string[];
   /** Milliseconds since the epoch, for `Retry-After` dates. @default Date.now */
   readonly nowMs?: () => number;
+  /** Called with what came of each call on the wire: a class of status, `not_sent` or `no_answer`. */
+  readonly onCall?: (call: ServiceCall) => void;
   /** The way of a request to the service and of its answer back. @default HTTP */
   readonly send?: Send;
+}
+
+export interface ServiceCall {
+  readonly operation: OperationName;
+  readonly result: string;
+  readonly seconds: number;
 }
 
 /** The service as typed functions. Throws BaseUrlError. It never retries: who repeats what is decided above it. */
@@ -99,7 +107,9 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     const operation: Operation = operations[name];
     const request = prepare(name, argument);
     const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
+    const startedMs = performance.now();
     const result = await send({ ...request, name, operation, token, signal, stillValid });
+    options.onCall?.({ operation: name, result: resultOf(result), seconds: (performance.now() - startedMs) / 1_000 });
     if (result.kind === 'answer' && result.httpStatus === 401 && token !== undefined) {
       // A failure to refresh must not hide the 401: it shows again at the next call.
       await options.onUnauthorized?.(token).catch(() => undefined);
@@ -123,6 +133,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     return { ...answerOf(result, token), data: readOrUndefined(data) };
   };
   return { ...Object.fromEntries(calls), relay, close: () => connections.close() } as ServiceClient;
+}
+
+function resultOf(result: WireResult): string {
+  if (result.kind === 'not-sent') return 'not_sent';
+  if (result.kind === 'doubt') return 'no_answer';
+  return result.httpStatus === 429 ? '429' : `${Math.floor(result.httpStatus / 100)}xx`;
 }
 
 /** A redirect would lead its caller past us, and a 401 is about the token that we sent. */

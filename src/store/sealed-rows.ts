@@ -1,4 +1,5 @@
 import { keyIdOf, LONGEST_HEAD, open, seal, SealBrokenError, UnknownKeyError, type Keyring } from '../keys/index.js';
+import { matterPlace } from './matters.js';
 import { quotePlace } from './quote.js';
 import { placeOf as claimPlace, type SealedColumn } from './claim-row.js';
 import { text, type SqlConnection } from './sql-connection.js';
@@ -40,6 +41,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     sealed: ['terms'],
     place: (row) => quotePlace(text(row, 'account'), text(row, 'rate_id')),
   },
+  { name: 'matters', key: ['id'], boundTo: [], sealed: ['content'], place: (row) => matterPlace(text(row, 'id')) },
 ];
 
 /** Sealed values by the id of the key that sealed them; those whose head is damaged are under `?`. */

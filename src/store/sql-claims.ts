@@ -14,7 +14,7 @@ const SENDS_ORDERED = `(SELECT COUNT(*) FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
     AND o.action = 'send-again')`;
 /** A person said how its flow ended. */
-const ENDED_BY_ORDER = `EXISTS (SELECT 1 FROM claim_orders o
+export const ENDED_BY_ORDER = `EXISTS (SELECT 1 FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
     AND o.action NOT IN ('send-again', 'held-back'))`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;

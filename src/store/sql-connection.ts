@@ -34,6 +34,7 @@ export const turnOf = {
   purging: { name: 'purging', repeatable: true, isLocal: true },
   duty: (name: string): Turn => ({ name: JSON.stringify(['duty', name]), repeatable: true }),
   quotes: { name: 'quotes', repeatable: true },
+  matter: (id: string): Turn => ({ name: JSON.stringify(['matter', id]), repeatable: true }),
   meta: { name: 'meta', repeatable: true },
   /** Twice would only make one epoch more. */
   epoch: { name: 'epoch', repeatable: true },

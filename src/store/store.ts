@@ -2,7 +2,9 @@ import type { Keyring } from '../keys/index.js';
 import type { ClaimStore } from './claim.js';
 import { type DeploymentStore, createDeploymentStore } from './deployment.js';
 import { createSqlDuties, type DutyStore } from './duties.js';
+import { createFigures, type StoreFigures } from './figures.js';
 import type { InboxStore } from './inbox.js';
+import { createSqlMatters, type MatterStore } from './matters.js';
 import { type QuoteStore, createSqlQuotes } from './quote.js';
 import { createSealedJson, loadOrMakeStoreKey, type StoreKey } from './store-key.js';
 import { createStoreKeys, type StoreKeys } from './sealed-rows.js';
@@ -17,6 +19,10 @@ export interface Store extends Pick<StoreKey, 'mac' | 'macs'> {
   readonly quotes: QuoteStore;
   readonly deployment: DeploymentStore;
   readonly duties: DutyStore;
+  readonly matters: MatterStore;
+
+  /** For metrics. @throws StoreUnavailableError */
+  figures(): Promise<StoreFigures>;
 
   /** For `towline keys`. */
   readonly keys: StoreKeys;
@@ -48,7 +54,9 @@ export async function createStore(
     inbox: createSqlInbox({ db, sealed, now }),
     quotes: createSqlQuotes({ db, sealed, now }),
     duties: createSqlDuties({ db, now }),
+    matters: createSqlMatters({ db, sealed, now }),
     deployment: await createDeploymentStore(db, now),
+    figures: createFigures(db, now),
     keys: createStoreKeys({ db, keyring, storeKey }),
     mac: (purpose, text) => storeKey.mac(purpose, text),
     macs: (purpose, text) => storeKey.macs(purpose, text),

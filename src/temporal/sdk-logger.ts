@@ -1,4 +1,7 @@
+import { isIPv6 } from 'node:net';
+import type { MetricMeter } from '@temporalio/common';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogEntry, type Logger } from '@temporalio/worker';
+import { SERVICE_CALLS } from '../protocol/metrics.js';
 
 /** The part of pino that we use. */
 export interface LogSink {
@@ -38,10 +41,40 @@ function createSdkLogger(sink: LogSink, level: 'DEBUG' | 'INFO' | 'WARN' = 'WARN
 
 let installed = false;
 
-/** The runtime is one per process; a second worker in it shares the first one's logger. */
-export function installRuntime(sink: LogSink): void {
-  if (installed) return;
-  installed = true;
+/** Where a worker's metrics can be scraped: `ip:port`. */
+export interface MetricsEndpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The port of the metrics cannot be listened on. */
+export class MetricsPortTakenError extends Error {
+  override readonly name = 'MetricsPortTakenError';
+
+  constructor({ host, port }: MetricsEndpoint) {
+    super(`WORKER_METRICS_PORT ${port} on ${host} cannot be listened on: stop what does, or take another port.`);
+  }
+}
+
+/**
+ * The runtime is one per process; a second worker in it shares the first one's logger and metrics.
+ *
+ * @param metrics @default none are kept
+ * @throws MetricsPortTakenError
+ */
+export function installRuntime(sink: LogSink, metrics?: MetricsEndpoint): MetricMeter {
+  if (!installed) {
+    try {
+      install(sink, metrics);
+    } catch (error) {
+      const isTaken = metrics !== undefined && error instanceof Error && /prometheus/i.test(error.message);
+      throw isTaken ? new MetricsPortTakenError(metrics) : error;
+    }
+  }
+  return Runtime.instance().metricMeter;
+}
+
+function install(sink: LogSink, metrics: MetricsEndpoint | undefined): void {
   // The worker's process decides when to shut down, in its own order: no signals for the SDK.
   Runtime.install({
     logger: createSdkLogger(sink),
@@ -49,9 +82,23 @@ export function installRuntime(sink: LogSink): void {
     // The SDK's core would write to the console by itself, failures included.
     telemetryOptions: {
       logging: { filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }), forward: {} },
+      ...(metrics === undefined ? {} : { metrics: prometheusAt(metrics) }),
     },
   });
+  installed = true;
 }
+
+/** Prometheus's own conventions: seconds, and `_total` behind counters. */
+const prometheusAt = ({ host, port }: MetricsEndpoint) => ({
+  attachServiceName: false,
+  prometheus: {
+    bindAddress: `${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    countersTotalSuffix: true,
+    unitSuffix: true,
+    useSecondsForDurations: true,
+    histogramBucketOverrides: { [SERVICE_CALLS.name]: [...SERVICE_CALLS.buckets] },
+  },
+});
 
 function safeMembers(entry: LogEntry): Record<string, unknown> {
   const meta: Readonly<Record<string, unknown>> = entry.meta ?? {};

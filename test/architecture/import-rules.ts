@@ -23,6 +23,7 @@ const STORE = /^src\/store\//;
 const CONFIG = /^src\/config\//;
 const TEMPORAL = /^src\/temporal\//;
 const CALLBACKS = /^src\/callbacks\//;
+const NOTIFY = /^src\/notify\//;
 const PACKAGE_ROOT = /^src\/package-root\.ts$/;
 const CLOCK = /^src\/clock\.ts$/;
 const MONEY = /^src\/money\.ts$/;
@@ -76,6 +77,11 @@ export const RULES: readonly Rule[] = [
     of: CALLBACKS,
     may: [CALLBACKS, /^(cockatiel|ipaddr\.js|standardwebhooks|tldts)$/, NODE],
     because: 'who may be called must be judged apart from what is told',
+  },
+  {
+    of: NOTIFY,
+    may: [NOTIFY, CALLBACKS, CLOCK, CONFIG, PROTOCOL, STORE, /^standardwebhooks$/, NODE],
+    because: 'people are called while everything but the store is away',
   },
   {
     of: STORE,

@@ -3,7 +3,7 @@ import { createProgram } from '../../src/cli/program.js';
 import { run } from './run.js';
 
 const COMMANDS =
-  'up gateway worker sandbox doctor store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve events callbacks account'.split(
+  'up gateway worker sandbox doctor notify store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve events callbacks account'.split(
     ' ',
   );
 const NESTED = [

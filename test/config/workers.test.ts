@@ -27,6 +27,21 @@ describe('the settings of workers', () => {
     });
   });
 
+  it('show metrics where they are given a port, on an address, and not on the port of the probes', () => {
+    expect(readSettings({}).workerMetricsPort).toBeUndefined();
+    expect(readSettings({ WORKER_METRICS_PORT: '8403' })).toMatchObject({
+      workerMetricsHost: '127.0.0.1',
+      workerMetricsPort: 8403,
+    });
+    expect(problemsOf({ WORKER_METRICS_PORT: '0', WORKER_METRICS_HOST: 'here' })).toEqual([
+      expect.stringContaining('WORKER_METRICS_HOST must be an IP address'),
+      expect.stringContaining('WORKER_METRICS_PORT must be a port number above 0'),
+    ]);
+    expect(problemsOf({ WORKER_METRICS_PORT: '8402', WORKER_PROBE_PORT: '8402' })).toEqual([
+      'WORKER_METRICS_PORT and WORKER_PROBE_PORT are the same.',
+    ]);
+  });
+
   it.each(['money', 'money:0', 'money:5,money:6', 'other:5', 'money:10000', 'money:5:6'])(
     'refuse the places %s, and say what is right',
     (text) => {

@@ -70,6 +70,10 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
   for (const old of [await startWorker(), await startWorker()]) {
     flows.push(...(await startFlows()));
     await until('the POSTs to be under way', () => service.underWay() === AT_A_TIME);
+    const text = await old.metrics();
+    expect(text).toContain('towline_money_attempts_total{operation="sendCrypto",outcome="accepted"} 0');
+    expect(text).toMatch(/^temporal_worker_task_slots_used\{.*task_queue="towline-money".*\} [1-6]$/m);
+    expect(text).not.toContain('crypto-send/');
     old.child.kill('SIGTERM');
     await until('it to be not ready', async () => (await old.ask('/readyz')).text.includes('draining'));
     expect(await old.ask('/readyz')).toEqual({ status: 503, text: '{"status":"draining"}' });
@@ -85,6 +89,8 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
     expect(view.state).toBe('completed');
     expect(view.timeline.filter(({ stage }) => stage === 'outcome-unknown')).toEqual([]);
   }
+  const shown = await Promise.all(successors.map(({ metrics }) => metrics()));
+  expect(shown.join('')).toMatch(/^towline_service_call_seconds_count\{operation="getCryptoSend",result="2xx"\} \d+$/m);
   expect(service.cut()).toBe(0);
   expect(service.posts()).toBe(flows.length);
 
@@ -151,11 +157,11 @@ async function startFlows(): Promise<readonly WorkflowHandle[]> {
 
 /** `towline worker`, of these queues or of all, as soon as it is ready. */
 async function startWorker(queues?: string) {
-  const port = await closedPort();
+  const [port, metricsPort] = [await closedPort(), await closedPort()];
   const main = ['--import', join(packageRoot(), 'tools', 'typescript.mjs'), join(packageRoot(), 'src/cli/main.ts')];
   const child = spawn(process.execPath, [...main, 'worker', ...(queues === undefined ? [] : ['--queues', queues])], {
     cwd: tmpdir(),
-    env: { ...env(), WORKER_PROBE_PORT: String(port) },
+    env: { ...env(), WORKER_PROBE_PORT: String(port), WORKER_METRICS_PORT: String(metricsPort) },
     stdio: 'ignore',
   });
   started.push(child);
@@ -171,7 +177,8 @@ async function startWorker(queues?: string) {
     return (await ask('/readyz').catch(() => undefined))?.status === 200;
   };
   await until('the worker to be ready', isReady, STARTS_WITHIN_MS);
-  return { child, ended, ask };
+  const metrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  return { child, ended, ask, metrics };
 }
 
 /** Executes each POST at once, and keeps its answer back until it lets go of all that came by then. */

@@ -95,6 +95,10 @@ describe('the metrics', () => {
     expect(valueOf(text, 'towline_value_in_flight{currency="LSL"}')).toBe(0.3);
     expect(valueOf(text, 'towline_flows{kind="bridge-transfer",state="running"}')).toBeGreaterThanOrEqual(2);
     expect(text).toMatch(/^towline_flows_parked_started_before\{age="1d"\} \d+$/m);
+    expect(text).toMatch(/^towline_claims_sending \d+$/m);
+    expect(text).toMatch(/^towline_claims_sending_oldest_seconds [\d.]+$/m);
+    expect(valueOf(text, 'towline_events_oldest_waiting_seconds')).toBe(0);
+    expect(valueOf(text, 'towline_events_unproven_limit_bytes')).toBe(64_000_000);
     expect(text).toMatch(/^towline_flows_overdue \d+$/m);
     expect(text).toMatch(/^towline_callbacks_undelivered \d+$/m);
     expect(text).toMatch(/^towline_flows_of_unknown_value \d+$/m);

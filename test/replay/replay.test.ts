@@ -12,7 +12,7 @@ import { scenes } from './scenes.js';
 const { EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED } = proto.temporal.api.enums.v1.EventType;
 
 /** Of the child workflow `callbackDelivery`: test/callbacks replays it. */
-const REPLAYED_ELSEWHERE = ['noteUndelivered'];
+const REPLAYED_ELSEWHERE = ['noteUndelivered', 'noteTriedAgain'];
 
 /** Replays on the bundle of the present sources, each under its own workflow id, with its payloads opened. */
 async function replayed(recordings: readonly Recording[]): Promise<readonly ReplayResult[]> {

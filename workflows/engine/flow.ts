@@ -61,6 +61,10 @@ export interface Flow {
   /** Set when the flow was stopped before its money moved. */
   stop: Outcome | null;
   money: MoneyPhase;
+  /** When it parked last, ms; 0: never in this run. */
+  parkedAtMs: number;
+  /** Words to the store that are on their way: it does not end before they are there, or that took too long. */
+  notifying: number;
   /** Attempts to stop it that are under way. */
   stopping: number;
   /** Why the flow must not be stopped although nothing was sent; null where there is nothing to ask. */
@@ -130,6 +134,8 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     refused: null,
     stop: carried?.stop ?? null,
     money: carried?.money ?? { at: 'unsent' },
+    parkedAtMs: 0,
+    notifying: 0,
     stopping: 0,
     beforeStop: null,
     proven: () => [],

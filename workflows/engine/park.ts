@@ -1,4 +1,4 @@
-import { condition, ApplicationFailure, CancellationScope, setHandler } from '@temporalio/workflow';
+import { condition, ApplicationFailure, CancellationScope, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { UpdateDefinition } from '@temporalio/common';
 import { endingsOf, orderRefusal } from '../../src/protocol/decisions.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';
@@ -9,7 +9,7 @@ import type { Flow } from './flow.js';
 import { FlowEnd } from './flow-end.js';
 import { showParked } from './search-attributes.js';
 import { REMINDER_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
-import { within } from './waits.js';
+import { observed, within, type Observed } from './waits.js';
 import type { Resolution } from './messages.js';
 import { provenOf, readInbox } from './inbox.js';
 
@@ -44,7 +44,7 @@ export async function park(
   decided: () => boolean = () => false,
   { without = [], lookAgain, refusalOf = () => null }: ParkOptions = {},
 ): Promise<Resolution | 'decided'> {
-  const since = new Date().toISOString();
+  const since = parkedSince(flow);
   const legal: readonly ParkAction[] = PARK_ACTIONS[reason];
   const actions = legal.filter((action) => !without.includes(action));
   flow.parked = { reason, since, actions, evidence };
@@ -53,17 +53,19 @@ export async function park(
   flow.note(`parked: ${reason}`);
   const shown = endingsOf(provenOf(flow));
   const settled = () => flow.resolution !== null || flow.stop !== null || decided();
+  // It waits for the store for as long as that is away, and the flow waits for neither.
+  let notifying = notify(flow, since, actions);
   while (!(await condition(settled, flow.scaled(REMINDER_MS), { summary: 'Remind that it is parked' }))) {
-    const order = { flowId: flow.flowId, reason, since };
-    await within(flow, STORE_PATIENCE_MS, () =>
-      act(STORE, `Remind: parked since ${since}`, flow.timeScale).remindParked(order),
-    );
+    notifying.cancel();
+    notifying = notify(flow, since, actions);
   }
+  notifying.cancel();
   const order = flow.resolution as Resolution | null;
   const why = order === null ? null : await judge(order);
   flow.resolution = null;
   flow.parked = null;
   showParked(null);
+  void notifyUnparked(flow, since);
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (order === null) {
     flow.note('a late event decided');
@@ -125,6 +127,34 @@ async function closeClaims(flow: Flow, { action, actor, note }: Resolution): Pro
   if (sendable === undefined)
     return 'the store does not answer, so that a later attempt could still send: order it again';
   return sendable.length === 0 ? null : `an attempt to send is under way (${sendable.join(', ')}): order it again`;
+}
+
+/** People are notified by what the store holds, also while the gateway or Temporal is away. */
+function notify(flow: Flow, since: string, actions: readonly ParkAction[]): Observed<void> {
+  const { amount, currency } = workflowInfo().memo ?? {};
+  const money = typeof amount === 'string' && typeof currency === 'string' ? { amount, currency } : {};
+  const { reason } = flow.parked ?? {};
+  const content = { flowId: flow.flowId, since, ...(reason === undefined ? {} : { reason }), actions, ...money };
+  const notifying = observed(() => act(STORE, 'Notify that it is parked', flow.timeScale).notifyParked(content));
+  // Cancelled once it goes on.
+  notifying.promise.catch(() => undefined);
+  return notifying;
+}
+
+/** Beside the story, which it must not hold up; the flow ends after it. */
+async function notifyUnparked(flow: Flow, since: string): Promise<void> {
+  flow.notifying += 1;
+  const order = { flowId: flow.flowId, since };
+  await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, 'Notify that it goes on', flow.timeScale).notifyUnparked(order),
+  ).catch(() => undefined);
+  flow.notifying -= 1;
+}
+
+/** No two of a flow are the same: by it the matters are known, and a step takes no time to a workflow. */
+function parkedSince(flow: Flow): string {
+  flow.parkedAtMs = Math.max(Date.now(), flow.parkedAtMs + 1);
+  return new Date(flow.parkedAtMs).toISOString();
 }
 
 /** The action that is meant, if it is legal now; else undefined. */

@@ -45,7 +45,9 @@ export async function runFlow(
   markAs(outcome.state);
   flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
   const allReported = () => flow.reports?.idle() ?? true;
-  await CancellationScope.nonCancellable(() => condition(() => allHandlersFinished() && allReported()));
+  await CancellationScope.nonCancellable(() =>
+    condition(() => allHandlersFinished() && allReported() && flow.notifying === 0),
+  );
   return close(flow, outcome);
 }
 
@@ -177,7 +179,7 @@ export function tooLong(flow: Flow): boolean {
 
 /** Nothing is under way that a new run would cut off. */
 export function canContinueAsNew(flow: Flow): boolean {
-  return allHandlersFinished() && (flow.reports?.idle() ?? true);
+  return allHandlersFinished() && flow.notifying === 0 && (flow.reports?.idle() ?? true);
 }
 
 /** Between steps only: no POST is in flight, and what is carried holds event ids and the absolute deadline. */

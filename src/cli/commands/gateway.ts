@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import { startGateway, type ServeCards } from '../../gateway/index.js';
+import type { WorkMetrics } from '../../protocol/metrics.js';
+import { createWorkMetrics, startGateway, type ServeCards } from '../../gateway/index.js';
 import type { LiveSecrets, Settings } from '../../config/index.js';
 import type { Store } from '../../store/store.js';
 import { startCardWorker } from '../../temporal/worker.js';
@@ -17,6 +18,7 @@ import {
   createProcessLogger,
   followSecretsOf,
 } from '../wiring/dependencies.js';
+import { openNotifier } from '../wiring/notifier.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { uiUrlOf, identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
 
@@ -48,17 +50,31 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
     const binding = await watchBinding(client, given, logger);
     const secrets = followSecretsOf(settings, logger);
-    const serveCards = serveCardsBy({ settings, secrets, store, temporal, identity, logger });
+    const metrics = createWorkMetrics();
+    const serveCards = serveCardsBy({ settings, secrets, store, temporal, identity, logger, metrics });
     const ui = uiUrlOf(settings);
     const uiOrigin = ui === undefined ? {} : { uiOrigin: new URL(ui).origin };
-    const service = openServiceAccess(settings, secrets);
-    const gateway = await startGateway({ settings, store, client, codec, logger, serveCards, service, ...uiOrigin });
+    const service = openServiceAccess(settings, secrets, metrics);
+    const gateway = await startGateway({
+      settings,
+      store,
+      client,
+      codec,
+      logger,
+      serveCards,
+      service,
+      workMetrics: metrics.register,
+      ...uiOrigin,
+    });
+    const notifier = openNotifier({ settings, store, client, namespace: temporal.namespace, secrets, log: logger });
+    notifier?.start();
     return {
       url: gateway.url,
       ended: Promise.race([binding.ended, store.lost]),
       graceMs: graceMsOf('gateway', settings),
       async stop() {
         binding.stop();
+        await notifier?.stop();
         await gateway.close();
         service.client.close();
         await close();
@@ -76,15 +92,16 @@ function serveCardsBy(parts: {
   readonly temporal: Pick<Temporal, 'namespace' | 'dataConverter'>;
   readonly identity: string;
   readonly logger: Logger;
+  readonly metrics: WorkMetrics;
 }): ServeCards {
-  const { settings, secrets, store, temporal, identity, logger: log } = parts;
+  const { settings, secrets, store, temporal, identity, logger: log, metrics } = parts;
   return async (cards) => {
-    const service = openService(settings, secrets);
+    const service = openService(settings, secrets, metrics);
     const worker = await startCardWorker({
       variables: settings.temporal,
       namespace: temporal.namespace,
       dataConverter: temporal.dataConverter,
-      activities: activityDeps({ settings, store, service, secrets, log }),
+      activities: activityDeps({ settings, store, service, secrets, log, metrics }),
       log,
       identity: `${identity}-cards`,
       cards,

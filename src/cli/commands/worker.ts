@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../config/index.js';
 import { QUEUES, type Queue } from '../../protocol/task-queues.js';
+import { installRuntime } from '../../temporal/sdk-logger.js';
 import { startWorker } from '../../temporal/worker.js';
+import { createWorkerMetrics } from '../../temporal/worker-metrics.js';
 import { queuesArgument } from '../arguments.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
@@ -9,6 +11,7 @@ import { graceMsOf, runProcess } from '../run-process.js';
 import {
   activityDeps,
   loadKeyring,
+  moneyOperations,
   followSecretsOf,
   openService,
   openConfiguredStore,
@@ -16,6 +19,7 @@ import {
 } from '../wiring/dependencies.js';
 import { isBound } from '../wiring/deployment.js';
 import { openWorkerProbe } from '../worker-probe.js';
+import { openNotifier } from '../wiring/notifier.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { identityOf, openTemporal, temporalAddress } from '../wiring/temporal.js';
 
@@ -41,7 +45,10 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
     const keyring = await loadKeyring(settings);
     const store = await openConfiguredStore(settings, home, keyring);
     const secrets = followSecretsOf(settings, log);
-    const service = openService(settings, secrets);
+    const { workerMetricsHost, workerMetricsPort } = settings;
+    const endpoint = workerMetricsPort === undefined ? undefined : { host: workerMetricsHost, port: workerMetricsPort };
+    const metrics = createWorkerMetrics(installRuntime(log, endpoint), moneyOperations);
+    const service = openService(settings, secrets, metrics);
     const identity = identityOf('worker', process.pid);
     const onUndecodable = (reason: string) => log.warn({ reason }, 'a payload cannot be decrypted');
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
@@ -51,7 +58,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
       variables: settings.temporal,
       namespace: temporal.namespace,
       dataConverter: temporal.dataConverter,
-      activities: activityDeps({ settings, store, service, secrets, log }),
+      activities: activityDeps({ settings, store, service, secrets, log, metrics }),
       log,
       identity,
       queues,
@@ -60,6 +67,9 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
     }).catch((cause: unknown) => {
       throw isUnreachable(cause) ? away(settings) : cause;
     });
+    const { client, namespace } = temporal;
+    const notifier = openNotifier({ settings, store, client, namespace, secrets, log });
+    notifier?.start();
     const { workerProbePort: port, workerProbeHost: host } = settings;
     const probe =
       port === undefined
@@ -81,6 +91,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
       async stop() {
         probe?.drain();
         await worker.shutdown();
+        await notifier?.stop();
         service.close();
         await temporal.close();
         await store.close();

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import pinoPretty from 'pino-pretty';
 import type { ActivityDeps, ActivityLog } from '../../../activities/deps.js';
+import type { WorkMetrics } from '../../protocol/metrics.js';
 import { lookUpRecord } from '../../../activities/status-lookups.js';
+import { operationNames, operations } from '../../contract/index.js';
 import { createCallbackSender } from '../../callbacks/index.js';
 import { type ServiceClient, createServiceClient } from '../../service-client/index.js';
 import {
@@ -22,6 +24,8 @@ import { createGatewayLogger, type ServiceAccess } from '../../gateway/index.js'
 import type { ProcessName } from '../run-process.js';
 import type { Home } from './load-settings.js';
 
+export const moneyOperations = operationNames.filter((name) => operations[name].effect === 'money');
+
 /** What the activities need, from the settings. */
 export function activityDeps(parts: {
   readonly settings: Settings;
@@ -29,8 +33,9 @@ export function activityDeps(parts: {
   readonly service: ServiceClient;
   readonly secrets: Pick<LiveSecrets, 'callbackSecrets'>;
   readonly log: ActivityLog;
+  readonly metrics: WorkMetrics;
 }): ActivityDeps {
-  const { settings, store, service, secrets, log } = parts;
+  const { settings, store, service, secrets, log, metrics } = parts;
   const rules: Readonly<Record<string, DuplicateReferenceRule>> = settings.duplicateReference;
   return {
     service,
@@ -46,6 +51,7 @@ export function activityDeps(parts: {
     newOwner: () => randomUUID(),
     monotonicMs: () => performance.now(),
     log,
+    metrics,
     callbacks: createCallbackSender({
       secrets: () => callbackSecrets({ ...settings, callbackSecrets: secrets.callbackSecrets() }, store),
       allowLoopback: settings.callbackAllowLoopback,
@@ -57,8 +63,12 @@ type ServiceSettings = Pick<Settings, 'serviceBaseUrl' | 'serviceTimeoutMs' | 'd
 type TokenOfService = Pick<LiveSecrets, 'serviceToken'>;
 
 /** The service of the settings, with its token, whose file is looked at again when the service refuses it. */
-export function openService(settings: ServiceSettings, secrets: TokenOfService): ServiceClient {
-  return openServiceAccess(settings, secrets).client;
+export function openService(
+  settings: ServiceSettings,
+  secrets: TokenOfService,
+  metrics?: Pick<WorkMetrics, 'serviceCall'>,
+): ServiceClient {
+  return openServiceAccess(settings, secrets, metrics).client;
 }
 
 /** The secrets of a process, which says in its log what is wrong with a file. */
@@ -70,6 +80,7 @@ export function followSecretsOf(settings: SettingsOfSecrets, log: Pick<Logger, '
 export function openServiceAccess(
   settings: ServiceSettings,
   { serviceToken }: TokenOfService,
+  metrics?: Pick<WorkMetrics, 'serviceCall'>,
 ): ServiceAccess & { readonly client: ServiceClient } {
   const client = createServiceClient({
     baseUrl: settings.serviceBaseUrl,
@@ -77,6 +88,7 @@ export function openServiceAccess(
     onUnauthorized: () => Promise.resolve(void serviceToken('now')),
     timeoutMs: settings.serviceTimeoutMs,
     duplicateWords: settings.duplicateWords,
+    ...(metrics === undefined ? {} : { onCall: (call) => metrics.serviceCall(call) }),
   });
   return {
     client,

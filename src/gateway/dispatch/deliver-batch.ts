@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { eventOfRow, rowIdOf } from '../../flows/event-of-row.js';
 import type { FlowEvent, FlowReport } from '../../protocol/messages.js';
 import type { EventVerdict, InboxBatch, InboxStore } from '../../store/inbox.js';
+import { openEventMatter, type MatterStore } from '../../store/matters.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { SignalOutcome } from '../../temporal/start-flow.js';
 import { classifyOfAnyKind, wordsOfSameEnding, type Meaning } from '../../protocol/statuses.js';
@@ -20,6 +21,8 @@ import type { InboxRow } from '../../protocol/events.js';
 
 export interface DeliverDeps {
   readonly inbox: InboxStore;
+  /** Who must know of what is loud. @default the log alone */
+  readonly matters?: Pick<MatterStore, 'open'>;
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
   readonly pace: SignalPace;
@@ -96,9 +99,14 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
 }
 
 /** An event that cannot be read holds up its flow no longer: a person sees to it. */
-async function quarantine({ inbox, logger }: DeliverDeps, flowId: string, rows: readonly InboxRow[]): Promise<void> {
+async function quarantine(
+  { inbox, matters, logger }: DeliverDeps,
+  flowId: string,
+  rows: readonly InboxRow[],
+): Promise<void> {
   for (const { id, unreadable } of rows) {
     logger.error({ alarm: 'event_quarantined', flowId, event: id, why: unreadable }, 'ALARM');
+    await openEventMatter(matters, { kind: 'event_quarantined', flowId, eventId: id });
   }
   const detail = 'It could not be opened, and the flow goes on without it. What it says is unknown.';
   await inbox.settle(rows.map(({ id }) => ({ id, state: 'quarantined' as const, detail })));
@@ -163,10 +171,11 @@ async function putOff(inbox: InboxStore, flowId: string, delayMs: number): Promi
 
 /** Rows for a flow that has ended: listed for a person, and loudly where a proven event says that it ended otherwise. */
 export async function markLate(
-  { inbox, logger }: Pick<DeliverDeps, 'inbox' | 'logger'>,
+  { inbox, matters, logger }: Pick<DeliverDeps, 'inbox' | 'matters' | 'logger'>,
   rows: readonly Pick<InboxRow, 'id' | 'status' | 'proof'>[],
   facts: NonNullable<Awaited<ReturnType<FlowReader['facts']>>>,
 ): Promise<void> {
+  const alarming: string[] = [];
   const fates = rows.map((row) => {
     const trusted = row.proof !== null;
     const verdict = lateVerdict(row.status, facts.state, trusted);
@@ -175,9 +184,14 @@ export async function markLate(
         { alarm: 'late_event_contradicts', flowId: facts.flowId, event: row.id, ended: facts.state },
         'ALARM',
       );
+      alarming.push(row.id);
     }
     return { id: row.id, state: 'late' as const, detail: verdict.detail };
   });
+  // Before the rows are settled: who dies in between does both again.
+  for (const eventId of alarming) {
+    await openEventMatter(matters, { kind: 'late_event_contradicts', flowId: facts.flowId, eventId });
+  }
   await inbox.settle(fates);
 }
 

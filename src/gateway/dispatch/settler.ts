@@ -1,12 +1,13 @@
 import { every, systemClock, type Clock } from '../../clock.js';
 import type { InboxRow } from '../../protocol/events.js';
 import type { InboxStore } from '../../store/inbox.js';
+import type { MatterStore } from '../../store/matters.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { errorForLog } from '../http/refusal.js';
 import { untilNextLook, type OpenSignals } from './signal-pace.js';
 import { eventResultsOf, markLate, type DeliverDeps } from './deliver-batch.js';
 import type { Drain } from './drain.js';
-import type { Duty } from './duty.js';
+import type { Duty } from '../../store/duties.js';
 
 export interface Settler {
   start(): void;
@@ -88,6 +89,8 @@ export function createSettler(deps: SettlerDeps): Settler {
 
 interface SettleDeps {
   readonly inbox: InboxStore;
+  /** Who must know of what is loud. @default the log alone */
+  readonly matters?: Pick<MatterStore, 'open'>;
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
   readonly logger: DeliverDeps['logger'];

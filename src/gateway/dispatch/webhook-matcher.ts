@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { every, systemClock, type Clock } from '../../clock.js';
 import type { InboxRow, ReceivedEvent } from '../../protocol/events.js';
 import type { InboxStore } from '../../store/inbox.js';
+import { openEventMatter, type MatterStore } from '../../store/matters.js';
 import { errorForLog } from '../http/refusal.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { Drain } from './drain.js';
@@ -17,6 +18,8 @@ export interface WebhookMatcher {
 
 export interface WebhookMatcherDeps {
   readonly inbox: Pick<InboxStore, 'toMatch' | 'match' | 'settle'>;
+  /** Who must know of what is loud. @default the log alone */
+  readonly matters?: Pick<MatterStore, 'open'>;
   /** Asks the claims which flow a webhook is about. */
   readonly matchOf: (body: unknown) => Promise<Pick<ReceivedEvent, 'flowId' | 'reference' | 'status'>>;
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
@@ -77,6 +80,7 @@ export function createWebhookMatcher(deps: WebhookMatcherDeps): WebhookMatcher {
     if (hopeless === 'key may come') return;
     if (hopeless.length > 0) {
       logger.error({ alarm: 'event_quarantined', event: row.id, why: row.unreadable }, 'ALARM');
+      await openEventMatter(deps.matters, { kind: 'event_quarantined', eventId: row.id });
       const detail = 'It could not be opened: which flow it is about is unknown.';
       return inbox.settle([{ id: row.id, state: 'quarantined', detail }]);
     }

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
+import type { StoreFigures } from '../../store/figures.js';
 import type { Store } from '../../store/store.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 import type { FlowStats } from './flow-stats.js';
@@ -26,12 +27,17 @@ export interface MetricsDeps {
   /** Flows whose events wait for a payload key. */
   readonly unreadableFlows: () => number;
   readonly inbox: Pick<Store['inbox'], 'counts'>;
+  readonly figures: Store['figures'];
+  /** Of the disk that events without proof may take. */
+  readonly quota: { readonly bytes: () => number; readonly mostBytes: number };
+  /** Printed with the gateway's own. */
+  readonly besides?: Registry;
   /** Undefined while the flows could not be counted. */
   readonly flowStats: () => Promise<FlowStats | undefined>;
 }
 
 /** A registry of its own: several gateways may live in one process. */
-export function createMetrics({ inbox, flowStats, unreadableFlows }: MetricsDeps): Metrics {
+export function createMetrics({ inbox, figures, quota, besides, flowStats, unreadableFlows }: MetricsDeps): Metrics {
   const register = new Registry();
   const registers = [register];
   collectDefaultMetrics({ register, prefix: 'towline_' });
@@ -123,6 +129,29 @@ export function createMetrics({ inbox, flowStats, unreadableFlows }: MetricsDeps
     registers,
   });
 
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
+  const sending = gauge(
+    'towline_claims_sending',
+    'Claims in sending without a decision of a person: POSTs under way, and those of unknown outcome.',
+  );
+  const oldestSending = gauge('towline_claims_sending_oldest_seconds', 'Age of the oldest of them; 0 without any.');
+  const oldestWaiting = gauge(
+    'towline_events_oldest_waiting_seconds',
+    'Age of the oldest proven event that waits for a flow which has sent money; 0 without any.',
+  );
+  const leased = gauge('towline_flows_leased', 'Flows whose events are being delivered by one of the gateways.');
+  const unprovenBytes = gauge('towline_events_unproven_bytes', 'What events without proof take of the store.');
+  const unprovenMost = gauge('towline_events_unproven_limit_bytes', 'What they may take: UNPROVEN_DISK_MB.');
+  const ageSeconds = (nowMs: number, sinceMs: number | undefined) =>
+    sinceMs === undefined ? 0 : Math.max(0, nowMs - sinceMs) / 1_000;
+
+  function showFigures(found: StoreFigures): void {
+    sending.set(found.sending);
+    oldestSending.set(ageSeconds(found.nowMs, found.oldestSendingMs));
+    oldestWaiting.set(ageSeconds(found.nowMs, found.oldestWaitingMs));
+    leased.set(found.leasedFlows);
+  }
+
   function show(stats: FlowStats): void {
     for (const { kind, state, count } of stats.flows) flows.set({ kind, state }, count);
     inFlight.reset();
@@ -142,13 +171,20 @@ export function createMetrics({ inbox, flowStats, unreadableFlows }: MetricsDeps
     dispatched: (lagSeconds) => lagSeconds.forEach((seconds) => lag.observe(seconds)),
     async print() {
       // A scrape must report an outage, and not fall to it.
-      const [counts, stats] = await Promise.all([inbox.counts().catch(() => undefined), flowStats()]);
+      const [counts, found, stats] = await Promise.all([
+        inbox.counts().catch(() => undefined),
+        figures().catch(() => undefined),
+        flowStats(),
+      ]);
       storeUp.set(counts === undefined ? 0 : 1);
       for (const [state, count] of Object.entries(counts?.byState ?? {})) events.set({ state }, count);
+      if (found !== undefined) showFigures(found);
+      unprovenBytes.set(quota.bytes());
+      unprovenMost.set(quota.mostBytes);
       unreadable.set(unreadableFlows());
       if (counts !== undefined) repeats.set(counts.repeats);
       if (stats !== undefined) show(stats);
-      return { type: register.contentType, text: await register.metrics() };
+      return { type: register.contentType, text: `${await register.metrics()}${(await besides?.metrics()) ?? ''}` };
     },
   };
 }

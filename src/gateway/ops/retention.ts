@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { InboxStore } from '../../store/inbox.js';
-import type { Duty } from '../dispatch/duty.js';
+import type { MatterStore } from '../../store/matters.js';
+import type { Duty } from '../../store/duties.js';
 import { errorForLog } from '../http/refusal.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -21,18 +22,21 @@ export const RETENTION_DUTY_MS = 2 * HOUR_MS;
 /** Clears the bodies of old events, by one gateway at a time. */
 export function createRetention(deps: {
   readonly inbox: Pick<InboxStore, 'purgeBodies'>;
+  readonly matters: Pick<MatterStore, 'purge'>;
   readonly duty: Pick<Duty, 'isOurs'>;
   readonly nowMs: () => number;
   readonly logger: Logger;
 }): Retention {
-  const { inbox, nowMs, logger } = deps;
+  const { inbox, matters, nowMs, logger } = deps;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
   const purge = async (): Promise<void> => {
     try {
       if (!(await deps.duty.isOurs())) return;
-      const purged = await inbox.purgeBodies(new Date(nowMs() - BODIES_KEPT_MS));
+      const before = new Date(nowMs() - BODIES_KEPT_MS);
+      await matters.purge(before);
+      const purged = await inbox.purgeBodies(before);
       if (purged > 0) logger.info({ purged }, 'the bodies of old events were cleared');
     } catch (error) {
       logger.warn(

@@ -7,6 +7,8 @@ import { errorForLog, Refusal } from '../http/refusal.js';
 export interface UnprovenQuota {
   /** @throws Refusal 429 where it is full of events that are on their way to flows */
   take(bytes: number): void;
+  /** Bytes that they take, as far as this gateway knows. */
+  bytes(): number;
   start(): void;
   /** Resolves when nothing is in flight any more. */
   stop(): Promise<void>;
@@ -80,6 +82,7 @@ export function createUnprovenQuota(deps: {
       }
       bytes += bodyBytes + ROW_BYTES;
     },
+    bytes: () => bytes,
     start() {
       stopLooking = every(clock, LOOK_EVERY_MS, look);
       look();

@@ -25,6 +25,7 @@ const claims = [
      UNIQUE (account, operation, reference)
    ) STRICT`,
   `CREATE INDEX claims_of_flow ON claims (flow_id, seq)`,
+  `CREATE INDEX claims_in_sending ON claims (sending_at) WHERE phase = 'sending'`,
   `CREATE TABLE claim_orders (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
      account TEXT NOT NULL,
@@ -127,7 +128,20 @@ const quotes = [
   `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
 ];
 
+// What people are notified of. `resolved_at` 0: not yet; `due_at` NULL: nothing is left to send.
+const matters = [
+  `CREATE TABLE matters (
+     id TEXT PRIMARY KEY,
+     opened_at INTEGER NOT NULL,
+     resolved_at INTEGER NOT NULL DEFAULT 0,
+     due_at INTEGER,
+     sent TEXT NOT NULL,
+     content BLOB
+   ) STRICT`,
+  `CREATE INDEX matters_due ON matters (due_at) WHERE due_at IS NOT NULL`,
+];
+
 export const LIBSQL_SCHEMA: Schema = {
   needs: 1,
-  migrations: [{ usableFrom: 1, steps: [...claims, ...inbox, ...meta, ...quotes] }],
+  migrations: [{ usableFrom: 1, steps: [...claims, ...inbox, ...meta, ...quotes, ...matters] }],
 };

@@ -24,6 +24,7 @@ const claims = [
      UNIQUE (account, operation, reference)
    )`,
   `CREATE INDEX claims_of_flow ON claims (flow_id, seq)`,
+  `CREATE INDEX claims_in_sending ON claims (sending_at) WHERE phase = 'sending'`,
   `CREATE TABLE claim_orders (
      seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
      account TEXT NOT NULL,
@@ -141,7 +142,20 @@ const quotes = [
   `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
 ];
 
+// What people are notified of. `resolved_at` 0: not yet; `due_at` NULL: nothing is left to send.
+const matters = [
+  `CREATE TABLE matters (
+     id TEXT PRIMARY KEY,
+     opened_at BIGINT NOT NULL,
+     resolved_at BIGINT NOT NULL DEFAULT 0,
+     due_at BIGINT,
+     sent TEXT NOT NULL,
+     content BYTEA
+   )`,
+  `CREATE INDEX matters_due ON matters (due_at) WHERE due_at IS NOT NULL`,
+];
+
 export const POSTGRES_SCHEMA: Schema = {
   needs: 1,
-  migrations: [{ usableFrom: 1, steps: [...claims, ...inbox, ...meta, ...quotes] }],
+  migrations: [{ usableFrom: 1, steps: [...claims, ...inbox, ...meta, ...quotes, ...matters] }],
 };

@@ -1,0 +1,63 @@
+import type { Client } from '@temporalio/client';
+import type { LiveSecrets, Settings } from '../../config/index.js';
+import { answers } from '../../gateway/ops/health.js';
+import { createNotifier, NOTIFY_DUTY_MS, type Notifier, type NotifyDeps, type Places } from '../../notify/index.js';
+import { createDuty } from '../../store/duties.js';
+import type { DueMatter } from '../../store/matters.js';
+import type { Store } from '../../store/store.js';
+import { createCallbackHandles } from '../../temporal/callback-handle.js';
+import { createFlowReader } from '../../temporal/flow-handle.js';
+import { uiUrlOf } from './temporal.js';
+
+/** For gateways and workers alike: whichever has the duty notifies, so that people are called while the others are down. */
+export function openNotifier(parts: {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly client: Client;
+  readonly namespace: string;
+  readonly secrets: Pick<LiveSecrets, 'notifySecrets'>;
+  readonly log: NotifyDeps['log'];
+}): Notifier | undefined {
+  const { settings, store, client, namespace, secrets, log } = parts;
+  const { notifyTargets: targets, heartbeatUrl, notifyEscalateAfterMs: escalateAfterMs } = settings;
+  if (targets.length === 0 && heartbeatUrl === undefined) return undefined;
+  return createNotifier({
+    matters: store.matters,
+    duty: createDuty(store.duties, 'notifying', NOTIFY_DUTY_MS, () => performance.now()),
+    targets,
+    secrets: () => secrets.notifySecrets(),
+    escalateAfterMs,
+    places: placesOf(settings, namespace),
+    isStillOpen: stillOpenAt(client),
+    askTemporal: () => answers(client),
+    heartbeatUrl,
+    log,
+  });
+}
+
+export function placesOf(settings: Pick<Settings, 'publicUrl' | 'temporal'>, namespace: string): Places {
+  const uiUrl = uiUrlOf(settings);
+  return { publicUrl: settings.publicUrl, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) };
+}
+
+/** Where Temporal or a worker does not answer, it may be: who waits in vain is called once too often. */
+export function stillOpenAt(client: Client): (matter: DueMatter) => Promise<boolean> {
+  const reader = createFlowReader(client);
+  const callbacks = createCallbackHandles(client);
+  return async ({ content }) => {
+    const { kind, flowId, since } = content;
+    if (flowId === undefined) return true;
+    try {
+      if (kind === 'callback_undelivered') {
+        const facts = await callbacks.facts(flowId);
+        return facts !== undefined && (facts.report?.state ?? 'undelivered') === 'undelivered';
+      }
+      const view = await reader.show(flowId);
+      if (view === undefined || view.state !== 'parked') return false;
+      // Terminated, or asked for no worker that answered: a person is needed.
+      return view.parked === null || view.parked.since === since || view.parked.reason === 'terminated';
+    } catch {
+      return true;
+    }
+  };
+}

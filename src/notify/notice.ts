@@ -1,0 +1,80 @@
+import { PARK_SENTENCES, parseFlowId, type ParkReason } from '../protocol/vocabulary.js';
+import type { MatterContent, MatterKind } from '../protocol/matters.js';
+
+/** What one notification says, whatever its form. */
+export interface Notice {
+  /** Of the matter: the same for all that is said about it. */
+  readonly matterId: string;
+  readonly event: 'opened' | 'reminder' | 'resolved' | 'test';
+  /** 0: said for the first time; each reminder is one more. */
+  readonly level: number;
+  readonly content: MatterContent;
+  readonly sentence: string;
+  /** A page of the repository that says what to check and what each action does. */
+  readonly runbook: string;
+  readonly links: Links;
+}
+
+export interface Links {
+  /** The gateway's own answer about the flow; needs a token. */
+  readonly flow?: string;
+  /** The flow in the Temporal UI. */
+  readonly temporal?: string;
+  /** To be typed. */
+  readonly command?: string;
+}
+
+/** Where people look at flows. */
+export interface Places {
+  readonly publicUrl: string;
+  readonly namespace: string;
+  /** Of the Temporal UI. */
+  readonly uiUrl?: string;
+}
+
+const SENTENCES: Readonly<Record<Exclude<MatterKind, 'parked'>, string>> = {
+  callback_undelivered: 'A callback could not be delivered to its receiver in three days.',
+  late_answer_contradicts:
+    'ALARM: the service executed a payment under a claim that said, or may have said, that nothing moves.',
+  late_event_contradicts: 'ALARM: a proven event says that this flow ended otherwise than it did.',
+  event_quarantined: 'ALARM: an event cannot be opened. What it says is unknown.',
+};
+
+export function sentenceOf({ kind, reason }: MatterContent): string {
+  if (kind !== 'parked') return SENTENCES[kind];
+  return (reason !== undefined && PARK_SENTENCES[reason as ParkReason]) || 'A flow waits for a person.';
+}
+
+/** The page and section about a matter of this kind. */
+function runbookOf({ kind, reason }: MatterContent): string {
+  if (kind === 'parked') return `docs/parked-flows.md#${reason ?? ''}`;
+  return `docs/runbook.md#${kind}`;
+}
+
+export function noticeOf(
+  { id, content }: { readonly id: string; readonly content: MatterContent },
+  { event, level }: Pick<Notice, 'event' | 'level'>,
+  places: Places,
+): Notice {
+  return {
+    matterId: id,
+    event,
+    level,
+    content,
+    sentence: sentenceOf(content),
+    runbook: runbookOf(content),
+    links: linksOf(content, places),
+  };
+}
+
+function linksOf({ flowId, eventId }: MatterContent, { publicUrl, namespace, uiUrl }: Places): Links {
+  if (flowId === undefined) return eventId === undefined ? {} : { command: `towline events show ${eventId}` };
+  const id = parseFlowId(flowId);
+  return {
+    ...(id === undefined ? {} : { flow: `${publicUrl}/flows/${id.kind}/${encodeURIComponent(id.reference)}` }),
+    ...(uiUrl === undefined
+      ? {}
+      : { temporal: `${uiUrl}/namespaces/${namespace}/workflows/${encodeURIComponent(flowId)}` }),
+    command: `towline show ${flowId}`,
+  };
+}

@@ -1,0 +1,129 @@
+import type { MatterContent } from '../protocol/matters.js';
+import type { SealedJson } from './store-key.js';
+import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
+import type { Row, SqlBlob } from './sql-message.js';
+
+/** How far one receiver of notifications is with one matter. */
+export interface SentTo {
+  /** 0: notified; each further one is a reminder. */
+  readonly level: number;
+  readonly resolved?: true;
+}
+
+/** A matter about which something may have to be sent. */
+export interface DueMatter {
+  readonly id: string;
+  readonly content: MatterContent;
+  /** Milliseconds since 1970, by the store's clock. */
+  readonly openedAtMs: number;
+  readonly resolvedAtMs: number | undefined;
+  /** By the id of the receiver. */
+  readonly sent: Readonly<Record<string, SentTo>>;
+}
+
+/** What people are notified of: written by whoever finds it, sent by one process at a time. */
+export interface MatterStore {
+  /** Due at once. One that is there already, open or resolved, stays as it is. @throws StoreUnavailableError */
+  open(id: string, content: MatterContent): Promise<void>;
+  /** Nothing is left to do: its receivers are told so, once. One that was never opened never will be. */
+  resolve(id: string): Promise<void>;
+  /** Opened again if it happened again: the same id, after it was resolved. */
+  reopen(id: string, content: MatterContent): Promise<void>;
+  /** Those that are due, the longest first. */
+  due(most: number): Promise<{ readonly nowMs: number; readonly matters: readonly DueMatter[] }>;
+  /** @param dueAtMs when to look at it again; undefined: never. One that was resolved meanwhile stays due. */
+  keep(
+    matter: DueMatter,
+    next: { readonly sent: DueMatter['sent']; readonly dueAtMs: number | undefined },
+  ): Promise<void>;
+  /** Those that are not resolved and wait for a person. */
+  countOpen(): Promise<number>;
+  /** Deletes what was over before that moment. */
+  purge(before: Date): Promise<void>;
+}
+
+/** What the content of a matter is bound to. */
+export const matterPlace = (id: string): readonly string[] => ['matters', id, 'content'];
+
+export function createSqlMatters(deps: {
+  readonly db: SqlConnection;
+  readonly sealed: SealedJson;
+  readonly now: () => number;
+}): MatterStore {
+  const { db, sealed, now } = deps;
+  const insert = (id: string, content: MatterContent, onConflict: string) => {
+    const at = now();
+    const sql = `INSERT INTO matters (id, opened_at, due_at, sent, content) VALUES (?, ?, ?, '{}', ?)
+                 ON CONFLICT (id) ${onConflict}`;
+    return db.write([{ sql, params: [id, at, at, sealed.seal(matterPlace(id), content)] }], turnOf.matter(id));
+  };
+  const toMatter = (row: Row): DueMatter => {
+    const id = text(row, 'id');
+    const resolvedAt = integer(row, 'resolved_at');
+    return {
+      id,
+      content: sealed.open(matterPlace(id), row['content'] as SqlBlob) as MatterContent,
+      openedAtMs: integer(row, 'opened_at'),
+      resolvedAtMs: resolvedAt === 0 ? undefined : resolvedAt,
+      sent: JSON.parse(text(row, 'sent')) as DueMatter['sent'],
+    };
+  };
+  return {
+    async open(id, content) {
+      await insert(id, content, 'DO NOTHING');
+    },
+
+    async reopen(id, content) {
+      await insert(
+        id,
+        content,
+        `DO UPDATE SET opened_at = excluded.opened_at, due_at = excluded.due_at, sent = '{}', content = excluded.content,
+           resolved_at = 0 WHERE matters.resolved_at > 0`,
+      );
+    },
+
+    async resolve(id) {
+      const at = now();
+      // A late attempt to open it finds it resolved.
+      const sql = `INSERT INTO matters (id, opened_at, resolved_at, sent) VALUES (?, ?, ?, '{}')
+                   ON CONFLICT (id) DO UPDATE SET resolved_at = excluded.resolved_at, due_at = excluded.opened_at
+                   WHERE matters.resolved_at = 0`;
+      await db.write([{ sql, params: [id, at, at] }], turnOf.matter(id));
+    },
+
+    async due(most) {
+      const nowMs = now();
+      const sql = `SELECT * FROM matters WHERE due_at <= ? ORDER BY due_at LIMIT ?`;
+      const [found] = await db.read([{ sql, params: [nowMs, most] }]);
+      return { nowMs, matters: (found?.rows ?? []).map(toMatter) };
+    },
+
+    async keep({ id, openedAtMs, resolvedAtMs = 0 }, { sent, dueAtMs }) {
+      // Opened anew meanwhile, it is another matter.
+      const sql = `UPDATE matters SET sent = ?, due_at = CASE WHEN resolved_at = ? THEN CAST(? AS BIGINT) ELSE due_at END
+                   WHERE id = ? AND opened_at = ?`;
+      const params = [JSON.stringify(sent), resolvedAtMs, dueAtMs ?? null, id, openedAtMs];
+      await db.write([{ sql, params }], turnOf.matter(id));
+    },
+
+    async countOpen() {
+      const sql = `SELECT COUNT(*) AS count FROM matters WHERE resolved_at = 0 AND due_at IS NOT NULL`;
+      const [found] = await db.read([{ sql, params: [] }]);
+      return integer(found?.rows[0], 'count');
+    },
+
+    async purge(before) {
+      const sql = `DELETE FROM matters WHERE opened_at < ? AND (due_at IS NULL OR (resolved_at > 0 AND resolved_at < ?))`;
+      await db.write([{ sql, params: [before.getTime(), before.getTime()] }], turnOf.purging);
+    },
+  };
+}
+
+/** People are notified of it, once for each event. */
+export function openEventMatter(
+  matters: Pick<MatterStore, 'open'> | undefined,
+  about: Pick<MatterContent, 'kind' | 'flowId'> & { readonly eventId: string },
+): Promise<void> {
+  const content = { ...about, since: new Date().toISOString() };
+  return matters?.open(`${about.kind}/${about.eventId}`, content) ?? Promise.resolve();
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import { readSettings, SettingsError } from '../../src/config/index.js';
+import { run } from '../cli/run.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+const KEY = 'R0UT1NGKEY0123456789';
+const problemsOf = (env: Record<string, string>): unknown => {
+  try {
+    return readSettings({ NOTIFY_SECRETS: SECRET, ...env }).notifyTargets;
+  } catch (error) {
+    return error instanceof SettingsError ? error.problems : error;
+  }
+};
+
+describe('who is called', () => {
+  it('is given by a URL and its form', () => {
+    const urls = `https://a.example/x?k=1, slack:https://hooks.example/T/B, pagerduty:https://${KEY}@events.example/v2/enqueue`;
+    expect(readSettings({ NOTIFY_URLS: urls, NOTIFY_SECRETS: SECRET })).toMatchObject({
+      notifyTargets: [
+        { format: 'generic', url: 'https://a.example/x?k=1', routingKey: '' },
+        { format: 'slack', url: 'https://hooks.example/T/B', routingKey: '' },
+        { format: 'pagerduty', url: 'https://events.example/v2/enqueue', routingKey: KEY },
+      ],
+      notifyEscalateAfterMs: [3_600_000, 14_400_000],
+    });
+  });
+
+  it.each([
+    'http://a.example/',
+    'teams:https://a.example/',
+    'https://user:canary@a.example/',
+    'pagerduty:https://events.example/',
+  ])('is refused as %s, without a word of it', (text) => {
+    expect(problemsOf({ NOTIFY_URLS: text })).toEqual([
+      expect.stringMatching(/^NOTIFY_URLS has an entry 1 that is not right/),
+    ]);
+    expect(JSON.stringify(problemsOf({ NOTIFY_URLS: text }))).not.toContain('canary');
+  });
+
+  it('needs a secret to sign with, rising reminders, and a safe address for signs of life', () => {
+    expect(problemsOf({ NOTIFY_URLS: 'https://a.example', NOTIFY_SECRETS: '' })).toEqual([
+      expect.stringContaining('NOTIFY_SECRETS is missing'),
+    ]);
+    expect(problemsOf({ NOTIFY_ESCALATE_AFTER: '60,30', HEARTBEAT_URL: 'http://a.example' })).toEqual([
+      expect.stringContaining('NOTIFY_ESCALATE_AFTER must be'),
+      expect.stringContaining('HEARTBEAT_URL must be an https URL'),
+    ]);
+  });
+});
+
+it('`towline notify --test` says what to set if nobody would be called', async () => {
+  const { code, err } = await run(['notify', '--test']);
+  expect([code, err]).toEqual([
+    expect.any(Number),
+    expect.stringContaining('NOTIFY_URLS and HEARTBEAT_URL are not set'),
+  ]);
+  expect(code).not.toBe(0);
+});

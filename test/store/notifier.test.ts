@@ -1,0 +1,236 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { readSettings } from '../../src/config/index.js';
+import { createNotifier, NOTIFY_DUTY_MS, type NotifyDeps } from '../../src/notify/index.js';
+import { parkedMatterId, type MatterContent } from '../../src/protocol/matters.js';
+import { createDuty } from '../../src/store/duties.js';
+import type { Store } from '../../src/store/store.js';
+import { startReceiver, type Received, type Receiver } from '../callbacks/receiver.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+const ROUTING_KEY = 'R0UT1NGKEY0123456789';
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+
+describeStores('notifications', (kind) => {
+  let temporary: TemporaryStore;
+  let receiver: Receiver;
+  const stops: (() => Promise<void>)[] = [];
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    receiver = await startReceiver();
+  });
+  afterEach(async () => {
+    for (const stop of stops.splice(0)) await stop();
+    await receiver.close();
+    await temporary.remove();
+  });
+
+  const targetsOf = (urls: string) => readSettings({ NOTIFY_URLS: urls, NOTIFY_SECRETS: SECRET }).notifyTargets;
+  /** A gateway or worker that may notify, with a store of its own. */
+  const process = async (more: Partial<NotifyDeps> = {}) => {
+    const store = await temporary.open();
+    const { now } = temporary.clock;
+    const notifier = createNotifier({
+      matters: store.matters,
+      duty: createDuty(store.duties, 'notifying', NOTIFY_DUTY_MS, now),
+      targets: targetsOf(`${receiver.url}/hook?key=canary`),
+      secrets: () => [SECRET],
+      escalateAfterMs: [HOUR, 4 * HOUR],
+      places: { publicUrl: 'https://towline.example', namespace: 'default', uiUrl: 'https://ui.example' },
+      log: { info: () => undefined, warn: () => undefined },
+      clock: { nowMs: now, monotonicMs: now, after: () => () => undefined },
+      ...more,
+    });
+    stops.push(() => notifier.stop());
+    return { store, notifier };
+  };
+  const content = (flowId: string): MatterContent & { flowId: string } => ({
+    kind: 'parked',
+    flowId,
+    since: '2026-01-01T00:00:00.000Z',
+    reason: 'no_settlement',
+    actions: ['keep-waiting', 'mark-completed'],
+    amount: '1000.50',
+    currency: 'KES',
+  });
+  const idOf = (flowId: string) => parkedMatterId(flowId, '2026-01-01T00:00:00.000Z');
+  const park = (store: Store, flowId: string) => store.matters.open(idOf(flowId), content(flowId));
+  const events = () => receiver.received.map(({ body }) => `${body.type} ${body.data.level}`);
+  const idsOf = (received: readonly Received[]) => received.map(({ headers }) => headers['webhook-id']);
+
+  it('say once what a person must know and may order, signed, with where to look', async () => {
+    const { store, notifier } = await process();
+    await park(store, 'bridge-transfer/order-1');
+    await park(store, 'bridge-transfer/order-1');
+    await notifier.round();
+    await notifier.round();
+    expect(receiver.received).toHaveLength(1);
+    const { text, headers } = receiver.received[0] as Received;
+    expect(new Webhook(SECRET, {}).sign(String(headers['webhook-id']), temporaryDate(headers), text)).toBe(
+      headers['webhook-signature'],
+    );
+    expect(JSON.parse(text)).toEqual({
+      type: 'matter.opened',
+      timestamp: expect.any(String),
+      data: {
+        matterId: 'parked/bridge-transfer/order-1/2026-01-01T00:00:00.000Z',
+        ...content('bridge-transfer/order-1'),
+        level: 0,
+        sentence: 'The deadline passed, and no final status was received.',
+        runbook: 'docs/parked-flows.md#no_settlement',
+        links: {
+          flow: 'https://towline.example/flows/bridge-transfer/order-1',
+          temporal: 'https://ui.example/namespaces/default/workflows/bridge-transfer%2Forder-1',
+          command: 'towline show bridge-transfer/order-1',
+        },
+      },
+    });
+  });
+
+  it('are sent once, by one of several processes, and by another one after that died', async () => {
+    const [one, other] = [await process(), await process()];
+    for (let flow = 0; flow < 5; flow += 1) await park(one.store, `offramp/o-${flow}`);
+    await Promise.all([one, other, one, other].map(({ notifier }) => notifier.round()));
+    expect(new Set(idsOf(receiver.received)).size).toBe(5);
+    expect(receiver.received).toHaveLength(5);
+    // Whoever has the duty stops without a word.
+    await park(other.store, 'offramp/o-6');
+    temporary.clock.advance(2 * NOTIFY_DUTY_MS);
+    for (const { notifier } of [other, one]) await notifier.round();
+    expect(receiver.received).toHaveLength(6);
+  });
+
+  it('remind whoever does not act, ever louder, then once a day, and say when it is resolved', async () => {
+    const { store, notifier } = await process();
+    await park(store, 'onramp/slow');
+    for (const [passed, expected] of [
+      [0, 'matter.opened 0'],
+      [HOUR - 1, undefined],
+      [1, 'matter.reminder 1'],
+      [3 * HOUR, 'matter.reminder 2'],
+      [DAY - 1, undefined],
+      [1, 'matter.reminder 3'],
+      [DAY, 'matter.reminder 4'],
+    ] as const) {
+      const before = receiver.received.length;
+      temporary.clock.advance(passed);
+      await notifier.round();
+      await notifier.round();
+      expect(events().slice(before)).toEqual(expected === undefined ? [] : [expected]);
+    }
+    await store.matters.resolve(idOf('onramp/slow'));
+    await notifier.round();
+    await notifier.round();
+    temporary.clock.advance(10 * DAY);
+    await notifier.round();
+    expect(events().slice(5)).toEqual(['matter.resolved 4']);
+    expect(new Set(idsOf(receiver.received)).size).toBe(6);
+  });
+
+  it('remind of nothing that is known to be over, and are not sent for what was over first', async () => {
+    const { store, notifier } = await process({ isStillOpen: () => Promise.resolve(false) });
+    // The word that it goes on came before the word that it is parked.
+    await store.matters.resolve(idOf('onramp/quick'));
+    await park(store, 'onramp/quick');
+    await park(store, 'onramp/forgotten');
+    await notifier.round();
+    temporary.clock.advance(HOUR);
+    await notifier.round();
+    await notifier.round();
+    expect(events()).toEqual(['matter.opened 0', 'matter.resolved 0']);
+    expect(await store.matters.countOpen()).toBe(0);
+  });
+
+  it('come to each receiver once, though another one is away, and to that one when it is back', async () => {
+    const away = await startReceiver();
+    stops.push(() => away.close());
+    away.answer = () => 503;
+    const lines: object[] = [];
+    const log = { info: () => undefined, warn: (detail: object) => void lines.push(detail) };
+    const { store, notifier } = await process({ targets: targetsOf(`${away.url}/?key=canary,${receiver.url}`), log });
+    await park(store, 'offramp/o-1');
+    for (let round = 0; round < 4; round += 1) {
+      await notifier.round();
+      temporary.clock.advance(MINUTE);
+    }
+    expect(receiver.received).toHaveLength(1);
+    const tries = away.received.length;
+    expect(tries).toBeGreaterThan(1);
+    away.answer = () => 204;
+    temporary.clock.advance(5 * MINUTE);
+    await notifier.round();
+    await notifier.round();
+    expect(away.received).toHaveLength(tries + 1);
+    expect(new Set(idsOf(away.received)).size).toBe(1);
+    expect(JSON.stringify(lines)).toContain('The receiver answered 503.');
+    expect(JSON.stringify(lines)).not.toContain('canary');
+  });
+
+  it('have forms for Slack and PagerDuty: one message for many, one incident for each, closed by its own key', async () => {
+    const pager = `pagerduty:${receiver.url.replace('http://', `http://${ROUTING_KEY}@`)}/pager`;
+    const { store, notifier } = await process({ targets: targetsOf(`slack:${receiver.url}/slack,${pager}`) });
+    await park(store, 'crypto-send/s-1');
+    await notifier.round();
+    const [slack, page] = [...receiver.received].sort((one) => ('text' in one.body ? -1 : 1));
+    expect(slack?.body.text).toContain('*crypto-send/s-1 · 1000.50 KES · no_settlement: The deadline passed');
+    expect(slack?.body.text).toContain('`towline show crypto-send/s-1`');
+    expect(page?.body).toMatchObject({
+      routing_key: ROUTING_KEY,
+      event_action: 'trigger',
+      dedup_key: 'parked/crypto-send/s-1/2026-01-01T00:00:00.000Z',
+      payload: { severity: 'error', source: 'towline', class: 'no_settlement', component: 'crypto-send/s-1' },
+    });
+
+    receiver.received.splice(0);
+    for (let flow = 0; flow < 11; flow += 1) await park(store, `crypto-send/many-${flow}`);
+    await store.matters.resolve(idOf('crypto-send/s-1'));
+    await notifier.round();
+    const bodies = receiver.received.map(({ body }) => body);
+    expect(bodies.flatMap(({ text }) => text ?? [])).toEqual([
+      expect.stringContaining('11 matters at once: 11 × no_settlement'),
+      expect.stringContaining('resolved: crypto-send/s-1'),
+    ]);
+    expect(bodies.filter(({ event_action: action }) => action !== undefined)).toEqual([
+      expect.objectContaining({ event_action: 'trigger', payload: expect.objectContaining({ severity: 'error' }) }),
+      { routing_key: ROUTING_KEY, event_action: 'resolve', dedup_key: idOf('crypto-send/s-1') },
+    ]);
+  });
+
+  it('an alarm is said once, and no reminder follows', async () => {
+    const { store, notifier } = await process();
+    const alarm = { kind: 'late_answer_contradicts', flowId: 'offramp/a', since: 'then', operation: 'o' } as const;
+    await store.matters.open('late_answer_contradicts/o/offramp/a', alarm);
+    await notifier.round();
+    temporary.clock.advance(2 * DAY);
+    await notifier.round();
+    expect(receiver.received.map(({ body }) => [body.data.kind, body.data.runbook])).toEqual([
+      ['late_answer_contradicts', 'docs/runbook.md#late_answer_contradicts'],
+    ]);
+    await store.matters.purge(new Date(temporary.clock.now() - DAY));
+    expect(await temporary.execute('SELECT id FROM matters')).toEqual([]);
+  });
+
+  it('a sign of life comes once a minute from one of them, and goes to /fail where something could not be checked', async () => {
+    let isAway = false;
+    const heartbeatUrl = `${receiver.url}/ping`;
+    const askTemporal = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve());
+    const parts = { targets: [], heartbeatUrl, askTemporal };
+    const [one, other] = [await process(parts), await process(parts)];
+    const paths: string[] = [];
+    receiver.answer = ({ body }) => {
+      paths.push(`${body.status} ${body.notChecked}`);
+      return 204;
+    };
+    for (let second = 0; second < 120; second += 10) {
+      for (const { notifier } of [one, other]) await notifier.round();
+      temporary.clock.advance(10_000);
+    }
+    isAway = true;
+    for (const { notifier } of [one, other]) await notifier.round();
+    expect(paths).toEqual(['ok ', 'ok ', 'could_not_check temporal']);
+  });
+});
+
+const temporaryDate = (headers: Received['headers']) => new Date(Number(headers['webhook-timestamp']) * 1_000);
