@@ -4,6 +4,9 @@ import { createAttackBenchmark } from './gateway/attack.js';
 import { alternatives } from './alternatives/alternatives.js';
 import { bridge } from './bridge/bridge.js';
 import { gateway } from './gateway/gateway.js';
+import { hangingReceivers } from './gateway/hanging-receivers.js';
+import { twoGateways } from './gateway/two-gateways.js';
+import { rows } from './store/rows.js';
 import { isMet, type Finding } from './report/finding.js';
 import { tableOf } from './report/table.js';
 import { busyMachine } from './report/busy-machine.js';
@@ -21,6 +24,9 @@ const BENCHMARKS: readonly Benchmark[] = [
   bridge,
   start,
   sandbox,
+  rows,
+  twoGateways,
+  hangingReceivers,
   alternatives,
   createAttackBenchmark(minutes),
 ];

@@ -52,7 +52,7 @@ export async function duplicates(stack: Stack, references: readonly string[]): P
       {
         budget: 'P4',
         what: 'CPU of a duplicate webhook against a fresh one, gateway, server and worker together',
-        limit: { bound: 'at most', value: 0.1 },
+        limit: { bound: 'at most', value: 0.05 },
         unit: '×',
         measured: 1 / ratioOf(rounds, each),
         figures: `duplicate ${shown(rounds.b)}; fresh ${shown(rounds.a)}`,

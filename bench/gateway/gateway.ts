@@ -6,14 +6,18 @@ import { acknowledge } from './acknowledge.js';
 import { answer } from './answer.js';
 import { duplicates } from './duplicates.js';
 import { allSettled } from './inbox-state.js';
+import { hangingReceivers } from './hanging-receivers.js';
 import { nextStep } from './next-step.js';
+import { twoGateways } from './two-gateways.js';
+import { rows } from '../store/rows.js';
 
 /** Open flows that the webhooks are for. */
 const FLOWS = 300;
 
 export const gateway: Benchmark = {
   name: 'gateway',
-  about: 'P2 P3 P4 P9: webhooks in, their way to the flow, duplicates, the answer through the proxy',
+  about:
+    'P2 P3 P4 P9 P12 P14: webhooks in, their way to the flow, duplicates, the answer through the proxy, full tables',
   async run(say) {
     // Servers of its own for each: flows that one leaves behind are no load on the next.
     const onItsOwn = async (measure: (stack: Stack) => Promise<readonly Finding[]>): Promise<readonly Finding[]> => {
@@ -42,6 +46,11 @@ export const gateway: Benchmark = {
       say('P9: deposits through the proxy');
       return answer(stack);
     });
-    return [...acknowledgements, ...steps, ...answers];
+    const others: Finding[] = [];
+    for (const benchmark of [rows, twoGateways, hangingReceivers]) {
+      say(benchmark.about);
+      others.push(...(await benchmark.run(say)));
+    }
+    return [...acknowledgements, ...steps, ...answers, ...others];
   },
 };

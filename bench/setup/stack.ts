@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { loadOrMakeKeyring } from '../../src/keys/index.js';
 import { openStore } from '../../src/store/libsql/open.js';
+import { openPostgresStore } from '../../src/store/postgres/open.js';
 import type { Store } from '../../src/store/store.js';
 import { connectTemporal } from '../../src/temporal/connection.js';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
@@ -32,6 +33,8 @@ export interface Stack {
   crashWorker(): Promise<void>;
   /** Ends the gateway and starts another one in its place, which finds Temporal at `temporalAddress`. */
   restartGateway(temporalAddress: string): Promise<void>;
+  /** Another gateway beside it, on the same store; closed with the stack. */
+  addGateway(): Promise<{ readonly url: string; readonly pid: number }>;
   close(): Promise<void>;
 }
 
@@ -62,8 +65,8 @@ export async function openStack(
       LOG_LEVEL: 'warn',
       ...more,
     };
-    const start = (command: string, temporalAddress = server.address): Promise<Child> =>
-      startChild(MAIN, { args: [command], env: { ...env, TEMPORAL_ADDRESS: temporalAddress }, folder });
+    const start = (command: string, others: Readonly<Record<string, string>> = {}): Promise<Child> =>
+      startChild(MAIN, { args: [command], env: { ...env, ...others }, folder });
     const sandbox = await start('sandbox');
     closers.push(() => sandbox.stop());
     let worker = await start('worker');
@@ -72,7 +75,10 @@ export async function openStack(
     closers.push(() => gateway.stop());
 
     const keyring = await loadOrMakeKeyring(folder);
-    const store = await openStore({ path: join(folder, 'store.db'), keyring });
+    const { DATABASE_URL: shared } = more;
+    const store = await (shared === undefined
+      ? openStore({ path: join(folder, 'store.db'), keyring })
+      : openPostgresStore({ url: shared, keyring }));
     closers.push(() => store.close());
     const dataConverter = createDataConverter({ keyring, namespace: 'default' });
     const temporal = connectTemporal({ variables: { TEMPORAL_ADDRESS: server.address }, dataConverter });
@@ -94,7 +100,13 @@ export async function openStack(
       },
       async restartGateway(temporalAddress) {
         await gateway.stop();
-        gateway = await start('gateway', temporalAddress);
+        gateway = await start('gateway', { TEMPORAL_ADDRESS: temporalAddress });
+      },
+      async addGateway() {
+        const port = await anyFreePort();
+        const another = await start('gateway', { GATEWAY_PORT: String(port) });
+        closers.push(() => another.stop());
+        return { url: `http://127.0.0.1:${port}`, pid: another.pid };
       },
       close,
     };
