@@ -30,7 +30,21 @@ import { windowsOf, elapsedMs } from './timing.js';
 import { pinFor } from './claims.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
+/**
+ * First quotes that a worker asks for within a workflow task, at a time. Each keeps the place of a task while it is asked
+ * for, and a service that hangs must not take those of all the other flows.
+ */
+const MOST_LOCAL_QUOTES = 8;
+
 export function createBridgeActivities(deps: ActivityDeps) {
+  let localQuotes = 0;
+  const firstQuote = async (input: BridgeTransferInput): Promise<Quote> => {
+    if (!Context.current().info.isLocal) return quote(deps, input);
+    if (localQuotes >= MOST_LOCAL_QUOTES) throw retryLater('busy', 'the ordinary activity asks for this quote');
+    localQuotes += 1;
+    return quote(deps, input).finally(() => (localQuotes -= 1));
+  };
+
   return {
     /** Checks the input as the gateway did (other clients may not have), and gets the first quote. */
     async prepareBridgeTransfer(order: PreparationOrder): Promise<BridgePreparation> {
@@ -38,7 +52,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
       return {
         input,
         fingerprint,
-        quote: input.rate_id === undefined ? await quote(deps, input) : await broughtQuote(deps, input, input.rate_id),
+        quote: input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id),
         pin: await pinFor(deps, order),
         windows: windowsOf(deps),
         allowPlaintext: deps.allowPlaintext,

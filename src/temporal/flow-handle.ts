@@ -147,7 +147,7 @@ function isOpen(status: WorkflowExecutionStatusName): boolean {
   return status === 'RUNNING' || status === 'PAUSED' || status === 'CONTINUED_AS_NEW';
 }
 
-/** The attribute is set when a flow parks and when it ends; the status alone cannot distinguish refunded from completed. */
+/** The attribute is set while a flow is parked, and when it ends as anything but completed, which its status says. */
 export function stateOf(status: WorkflowExecutionStatusName, attribute: unknown): FlowState {
   if (status === 'TERMINATED' || status === 'TIMED_OUT') return 'parked';
   const said = FLOW_STATES.find((state) => state === attribute);

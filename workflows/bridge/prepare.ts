@@ -1,6 +1,5 @@
 import { condition } from '@temporalio/workflow';
 import type { BridgePreparation, Quote } from '../../activities/types.js';
-import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { compareAmounts, multiplyByBps, withinBps } from '../../src/money.js';
 import type { Flow } from '../engine/flow.js';
 import { act, checkAtOnce, preparationOf } from '../engine/activities.js';
@@ -12,7 +11,10 @@ import { NO_EVIDENCE } from '../engine/evidence.js';
 import { NOTHING_SEEN } from './statuses.js';
 import { depositClaim, type Transfer, type TimedQuote } from './transfer.js';
 
-/** Checks the input and gets the first quote: one step, since nothing has moved yet. */
+/**
+ * Checks the input and gets the first quote: one step, since nothing has moved yet. It may run twice, and then the flow has
+ * the later quote.
+ */
 export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Transfer> {
   const askedAtMs = Date.now();
   const prepared = await unlessStopped(flow, () => prepare(flow, rawInput));
@@ -45,15 +47,9 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
 
 function prepare(flow: Flow, rawInput: unknown): Promise<BridgePreparation> {
   const order = preparationOf(flow, rawInput);
-  const byActivity = () => act(READ, 'Check the input, get a quote', flow.timeScale).prepareBridgeTransfer(order);
-  // A quote that the caller brought needs no call to the service.
-  return bringsQuote(rawInput) ? checkAtOnce('prepareBridgeTransfer', order, byActivity) : byActivity();
-}
-
-/** Unchecked as it is: the preparation judges it. */
-function bringsQuote(rawInput: unknown): boolean {
-  const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
-  return typeof (input as Record<string, unknown> | null | undefined)?.['rate_id'] === 'string';
+  return checkAtOnce('prepareBridgeTransfer', order, () =>
+    act(READ, 'Check the input, get a quote', flow.timeScale).prepareBridgeTransfer(order),
+  );
 }
 
 /** Waits for the approval of the quote, where the input asks for one. The deadline ends the flow with nothing moved. */

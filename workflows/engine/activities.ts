@@ -28,9 +28,9 @@ export function preparationOf(flow: Flow, input: unknown): PreparationOrder {
 type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer'>;
 
 /**
- * Runs a check that needs nothing but the input and our own store on the worker that has the flow at hand: a step less
- * on the way to the service's answer. One brief try; where that fails, `otherwise` has the last word, the ordinary
- * activity, whose retries the server keeps. It may run twice, and so is never for what moves money.
+ * Runs a check on the worker that has the flow at hand: a step less on the way to the service's answer. One brief try; if that
+ * fails, `otherwise` has the last word, the ordinary activity, whose retries the server keeps. It may run twice, and so is
+ * never for what moves money.
  */
 export async function checkAtOnce<Name extends keyof Checks>(
   name: Name,

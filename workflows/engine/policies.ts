@@ -19,7 +19,7 @@ export const READ: ActivityOptions = {
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE },
 };
 
-/** Checks the input against our own store, on the worker that has the flow at hand: at once or not at all. */
+/** A check of the input, with a first quote, on the worker that has the flow at hand: at once or not at all. */
 export const CHECK: LocalActivityOptions = { startToCloseTimeout: 2 * SECOND, retry: { maximumAttempts: 1 } };
 
 /**

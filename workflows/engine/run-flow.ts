@@ -42,7 +42,8 @@ export async function runFlow(
       .then((ended) => unlessMoved(flow, ended)),
   );
   flow.end(outcome);
-  markAs(outcome.state);
+  // Its closed status says so already: an event less in most histories.
+  if (outcome.state !== 'completed') markAs(outcome.state);
   flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
   const allReported = () => flow.reports?.idle() ?? true;
   await CancellationScope.nonCancellable(() =>

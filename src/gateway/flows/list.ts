@@ -177,6 +177,7 @@ export function visibilityQuery({ kind, state, reason, reference }: FlowFilter):
 
 function stateCondition(state: FlowState): string {
   if (state === 'running') return `ExecutionStatus = 'Running' AND ${STATE_ATTRIBUTE} IS NULL`;
+  if (state === 'completed') return `ExecutionStatus = 'Completed' AND ${STATE_ATTRIBUTE} IS NULL`;
   if (state !== 'parked') return `${STATE_ATTRIBUTE} = '${state}' AND ExecutionStatus != 'Running'`;
   return `((${PARKED_AND_OPEN}) OR ${TERMINATED})`;
 }

@@ -137,7 +137,7 @@ async function flowInTemporal(client: Client, flowId: string): Promise<FlowFact 
 
 /** What may stand on a flow that has closed so, or not yet. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
-  COMPLETED: ['completed', 'refunded'],
+  COMPLETED: ['nothing', 'refunded'],
   FAILED: ['failed', 'expired'],
   CANCELLED: ['cancelled'],
 };
@@ -146,7 +146,8 @@ function stateOf(status: string, shown: string): string {
   if (status === 'RUNNING') return shown === 'parked' ? 'parked' : 'running';
   // The gateway shows it as parked, and decides it on its claim.
   if (status === 'TERMINATED' || status === 'TIMED_OUT') return 'parked';
-  return SHOWN[status]?.includes(shown) === true ? shown : `${status} in Temporal and ${shown} by its attribute`;
+  if (SHOWN[status]?.includes(shown) === true) return shown === 'nothing' ? 'completed' : shown;
+  return `${status} in Temporal and ${shown} by its attribute`;
 }
 
 async function reasonOf(client: Client, flowId: string): Promise<string | null> {
