@@ -1,3 +1,4 @@
+import type { ApplicationFailure } from '@temporalio/common';
 import type { ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
@@ -148,15 +149,23 @@ export async function pinOf({ store, account }: Pick<ActivityDeps, 'store' | 'ac
  */
 export async function requireOwnDeployment(deps: ActivityDeps, claim: ClaimRef): Promise<Pin> {
   const ours = await pinOf(deps);
-  const { pin, operation, reference } = claim;
-  const problem =
-    (pin.store !== ours.store && 'another store') ||
-    (pin.account !== ours.account && `the account ${ours.account}, not ${pin.account}`) ||
-    (pin.epoch > ours.epoch && `an older copy of the store (epoch ${ours.epoch}, not ${pin.epoch})`);
-  if (problem === false) return ours;
-  const message = `this worker has ${problem}: nothing is done`;
-  deps.log.warn({ operation, reference, flowId: claim.flowId }, message);
-  throw retryLater('other_deployment', message);
+  if (differenceOf(claim.pin, ours) !== null) throw otherDeployment(deps, claim, ours);
+  return ours;
+}
+
+/** The failure of a worker that is of another deployment than the flow of this claim. */
+export function otherDeployment(deps: Pick<ActivityDeps, 'log'>, claim: ClaimRef, ours: Pin): ApplicationFailure {
+  const { pin, operation, reference, flowId } = claim;
+  const message = `this worker has ${differenceOf(pin, ours)}: nothing is done`;
+  deps.log.warn({ operation, reference, flowId }, message);
+  return retryLater('other_deployment', message);
+}
+
+function differenceOf(pin: Pin, ours: Pin): string | null {
+  if (pin.store !== ours.store) return 'another store';
+  if (pin.account !== ours.account) return `the account ${ours.account}, not ${pin.account}`;
+  if (pin.epoch > ours.epoch) return `an older copy of the store (epoch ${ours.epoch}, not ${pin.epoch})`;
+  return null;
 }
 
 /** Before an answer a claim is in `sending`, or is to be sent again. In any other phase its flow said, or may have said, that nothing moved. */

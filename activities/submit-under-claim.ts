@@ -16,7 +16,7 @@ import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
 import type { LookupSays } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
-import { requireOwnDeployment, recordAnswer } from './claims.js';
+import { otherDeployment, recordAnswer, requireOwnDeployment } from './claims.js';
 import { endsFlow, retryLater, storing } from './failures.js';
 import type { ClaimRef, RepeatSetting, SubmitOutcome } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
@@ -70,35 +70,45 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
   const owner = deps.newOwner();
   const repeat = deps.repeatSettingOf(operation);
 
-  const ours = await requireOwnDeployment(deps, submission.claim);
+  if (pin.account !== deps.account) throw otherDeployment(deps, submission.claim, { ...pin, account: deps.account });
   const built = build(submission);
-  const isFree = async () => pin.epoch === ours.epoch && (await storing(() => claims.get(key))) === undefined;
-  if ('problem' in built && (await isFree())) throw endsFlow('invalid_input', built.problem);
-  const found = await storing(() => claims.reserve(key, { owner, flowId, fingerprint, epoch: pin.epoch }));
-  if (found.kind !== 'reserved') return whatTheClaimSays(found, repeat);
-  if (found.takenOver) deps.metrics?.count('towline_claims_taken_over_total', { operation });
+  if ('problem' in built) {
+    const ours = await requireOwnDeployment(deps, submission.claim);
+    const isFree = pin.epoch === ours.epoch && (await storing(() => claims.get(key))) === undefined;
+    if (isFree) throw endsFlow('invalid_input', built.problem);
+  }
+
+  // One transaction: the right to send, that no trusted event shows it done, and `sending`. Where its own answer gets lost, the
+  // next attempt finds `sending` and takes it for unknown: safe, if slow.
+  let isInTime = sendTimer(deps);
+  const sends = !('problem' in built) && quoteIsValid() ? submission.guard : undefined;
+  const asks = { owner, flowId, fingerprint, epoch: pin.epoch, store: pin.store };
+  const found = await storing(() => claims.reserve(key, asks, sends));
+  if (found.kind === 'other-deployment') {
+    throw otherDeployment(deps, submission.claim, { ...found, account: deps.account });
+  }
+  if ('takenOver' in found && found.takenOver) deps.metrics?.count('towline_claims_taken_over_total', { operation });
   const attempt: Attempt = {
     key,
     owner,
     repeat,
-    sentBefore: found.sentBefore ?? false,
+    sentBefore: found.kind === 'reserved' && found.sentBefore === true,
     quotesAgain: submission.quotesAgain ?? false,
     quoteIsValid,
   };
-  const shown = attempt.sentBefore ? await shownBeforeRepeat(deps, attempt, submission) : undefined;
-  if (shown !== undefined) return shown;
-  // A reserved claim that is left behind does not hinder: the next attempt takes it over.
-  if (!quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
-
-  if ('problem' in built && !attempt.sentBefore) throw endsFlow('invalid_input', built.problem);
-
-  // Where this write's own answer gets lost, the next attempt finds `sending` and takes it for unknown: safe, if slow.
-  const isInTime = sendTimer(deps);
-  const stillValid = () => quoteIsValid() && isInTime();
-  const marked = await storing(() => claims.markSending(key, owner, submission.guard));
-  if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
-  if (marked === 'contradicted') return { kind: 'contradicted' };
+  if (found.kind === 'reserved') {
+    const shown = attempt.sentBefore ? await shownBeforeRepeat(deps, attempt, submission) : undefined;
+    if (shown !== undefined) return shown;
+    // A reserved claim that is left behind does not hinder: the next attempt takes it over.
+    if (!quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
+    if ('problem' in built && !attempt.sentBefore) throw endsFlow('invalid_input', built.problem);
+    isInTime = sendTimer(deps);
+    const marked = await storing(() => claims.markSending(key, owner, submission.guard));
+    if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
+    if (marked === 'contradicted') return { kind: 'contradicted' };
+  } else if (found.kind !== 'may-send') return whatTheClaimSays(found, repeat);
   if ('problem' in built) return refusedRepeat(deps, key, built.problem);
+  const stillValid = () => quoteIsValid() && isInTime();
 
   let kept: KeptAnswer | undefined;
   try {
@@ -190,8 +200,12 @@ function sendTimer({ monotonicMs, clock = systemClock }: ActivityDeps): () => bo
   return () => elapsedMs() < SEND_WITHIN_MS;
 }
 
-function whatTheClaimSays(found: Exclude<Reservation, { kind: 'reserved' }>, repeat: RepeatSetting): SubmitOutcome {
+type NotOurs = Exclude<Reservation, { kind: 'reserved' | 'may-send' | 'other-deployment' }>;
+
+function whatTheClaimSays(found: NotOurs, repeat: RepeatSetting): SubmitOutcome {
   switch (found.kind) {
+    case 'contradicted':
+      return found;
     case 'answered':
       return { kind: 'accepted', answer: found.answer, recorded: true };
     case 'rejected':

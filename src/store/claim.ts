@@ -51,6 +51,12 @@ export interface ClaimOrder {
 export type Reservation =
   /** `sentBefore`: another send was ordered, so an earlier one may have been executed. */
   | { readonly kind: 'reserved'; readonly takenOver: boolean; readonly sentBefore?: true }
+  /** Ours, and in `sending`: the POST may leave. */
+  | { readonly kind: 'may-send'; readonly takenOver: boolean }
+  /** Reserved by this attempt; the guard found what refuses `sending`. */
+  | { readonly kind: 'contradicted' }
+  /** Nothing was done: this is another store than the attempt's, or an older copy of it. */
+  | { readonly kind: 'other-deployment'; readonly store: string; readonly epoch: number }
   | { readonly kind: 'other-fingerprint' }
   | { readonly kind: 'sending'; readonly since: string }
   | { readonly kind: 'answered'; readonly answer: unknown }
@@ -71,6 +77,9 @@ export interface ClaimStore {
   /**
    * Asks for the right to send. A new claim, or one that is `reserved` by another attempt (which is thereby fenced
    * off), is ours; every other phase is reported and left alone.
+   *
+   * @param unless given: a first send goes on to `sending` in the same transaction, as by `markSending`. One that was ordered
+   *   by a person stays `reserved`, since it is looked up before
    */
   reserve(
     key: ClaimKey,
@@ -80,7 +89,10 @@ export interface ClaimStore {
       readonly fingerprint: string;
       /** In which the flow was prepared: where the store's is later, a claim that is absent becomes `sending`. */
       readonly epoch?: number;
+      /** Id of the store that the flow belongs to, with `epoch`: another store, or an older copy, does nothing. */
+      readonly store?: string;
     },
+    unless?: ContradictionGuard,
   ): Promise<Reservation>;
 
   /** Compare-and-set `reserved(owner) → sending`, durable when it resolves. The guard is read in the same transaction. */

@@ -49,6 +49,18 @@ export function createSqlClaims(deps: {
   const seal = (key: ClaimKey, column: SealedColumn, value: unknown): SqlValue =>
     value === undefined ? null : sealed.seal(placeOf(key, column), value);
 
+  /** The compare-and-set before every POST. */
+  const toSending = (key: ClaimKey, owner: string, unless?: ContradictionGuard, onlyIf = ''): Step => ({
+    sql: `UPDATE claims SET phase = 'sending', sending_at = ? WHERE ${OF_KEY} AND phase = 'reserved' AND owner = ? ${onlyIf}
+          ${unless ? `AND NOT ${contradiction(unless)}` : ''}`,
+    params: [
+      now(),
+      ...values(key),
+      owner,
+      ...(unless ? [unless.flowId, JSON.stringify(unless.statuses), JSON.stringify(unless.besides ?? [])] : []),
+    ],
+  });
+
   const order = (
     key: ClaimKey,
     action: string,
@@ -63,48 +75,57 @@ export function createSqlClaims(deps: {
   });
 
   return {
-    async reserve(key, { owner, flowId, fingerprint, epoch }): Promise<Reservation> {
+    async reserve(key, { owner, flowId, fingerprint, epoch = LATEST, store }, unless): Promise<Reservation> {
       const at = now();
       const macs = JSON.stringify(fingerprint.split(' '));
-      const [before, , after] = await write(key, [
+      const [deployment, before, , after, marked] = await write(key, [
+        { sql: `SELECT id, epoch FROM deployment`, params: [] },
         { sql: SELECT_WITH_SENDS, params: values(key) },
         {
           sql: `INSERT INTO claims
                   (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at)
-                VALUES (?, ?, ?, ${unlessEarlier('reserved')}, ?, ?, ?, ?)
+                SELECT ?, ?, ?, ${unlessEarlier('reserved')}, ?, ?, ?, ?
+                FROM deployment WHERE ${store === undefined ? 'true' : 'id = ? AND epoch >= ?'}
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET owner = excluded.owner, flow_id = excluded.flow_id, reserved_at = excluded.reserved_at
                 WHERE claims.phase = 'reserved' AND claims.fingerprint IN (SELECT value FROM ${db.dialect.elements}(?))`,
-          params: [...values(key), epoch ?? LATEST, owner, flowId, newestMac(fingerprint), at, macs],
+          params: [
+            ...values(key),
+            epoch,
+            owner,
+            flowId,
+            newestMac(fingerprint),
+            at,
+            ...(store === undefined ? [] : [store, epoch]),
+            macs,
+          ],
         },
         { sql: SELECT, params: values(key) },
+        ...(unless === undefined ? [] : [toSending(key, owner, unless, `AND ${SENDS_ORDERED} = 0`)]),
       ]);
+      const ours = deployment?.rows[0];
+      if (store !== undefined && (text(ours, 'id') !== store || integer(ours, 'epoch') < epoch)) {
+        return { kind: 'other-deployment', store: text(ours, 'id'), epoch: integer(ours, 'epoch') };
+      }
       const found = rowOf(before);
+      if (changes(marked) === 1) return { kind: 'may-send', takenOver: found !== undefined && found.owner !== owner };
       if (found === undefined) {
         const made = rowOf(after);
         if (made?.phase === 'sending') return { kind: 'sending', since: new Date(at).toISOString() };
-        return { kind: 'reserved', takenOver: false };
+        return unless === undefined ? { kind: 'reserved', takenOver: false } : { kind: 'contradicted' };
       }
       if (!sameFingerprint(found.fingerprint, fingerprint)) {
         // By a key that this process has not read yet: the next attempt compares with it.
         if (await refreshKeys()) throw new StoreUnavailableError('KEYS_ROTATED', 'database');
         return { kind: 'other-fingerprint' };
       }
-      return reservationOf(claimOf(found, sealed), owner, integer(before?.rows[0], 'sends_ordered') > 0);
+      const sentBefore = integer(before?.rows[0], 'sends_ordered') > 0;
+      const isGuarded = found.phase === 'reserved' && unless !== undefined && !sentBefore;
+      return isGuarded ? { kind: 'contradicted' } : reservationOf(claimOf(found, sealed), owner, sentBefore);
     },
 
     async markSending(key, owner, unless) {
-      const guard = unless
-        ? [unless.flowId, JSON.stringify(unless.statuses), JSON.stringify(unless.besides ?? [])]
-        : [];
-      const [before, update] = await write(key, [
-        { sql: SELECT, params: values(key) },
-        {
-          sql: `UPDATE claims SET phase = 'sending', sending_at = ? WHERE ${OF_KEY} AND phase = 'reserved' AND owner = ?
-                ${unless ? `AND NOT ${contradiction(unless)}` : ''}`,
-          params: [now(), ...values(key), owner, ...guard],
-        },
-      ]);
+      const [before, update] = await write(key, [{ sql: SELECT, params: values(key) }, toSending(key, owner, unless)]);
       if (changes(update) === 1) return 'sending';
       const found = rowOf(before);
       return found?.phase === 'reserved' && found.owner === owner ? 'contradicted' : 'fenced';

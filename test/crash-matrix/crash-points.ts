@@ -3,7 +3,7 @@ import type { ClaimKey } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
 
 /** Steps around which a process can be held, so that it dies or sleeps exactly there. */
-type Step = 'reserve' | 'markSending' | 'post' | 'recordAnswer' | 'receive' | 'lease' | 'markDelivered';
+type Step = 'reserve' | 'post' | 'recordAnswer' | 'receive' | 'lease' | 'markDelivered';
 
 /** `{moment: 'before', step: 'post', word: 'lost'}` holds POSTs of references that begin with `lost`, before they leave. */
 export interface Hold {
@@ -72,15 +72,10 @@ export function createCrashPoints(holds: readonly Hold[], say: (said: Said) => v
       ...store,
       claims: {
         ...store.claims,
-        async reserve(key, attempt) {
-          const found = await ofClaim('reserve', key, () => store.claims.reserve(key, attempt));
+        async reserve(key, ...asks) {
+          const found = await ofClaim('reserve', key, () => store.claims.reserve(key, ...asks));
           say({ kind: 'claim', step: 'reserve', as: found.kind, reference: key.reference });
           return found;
-        },
-        async markSending(key, owner, unless) {
-          const as = await ofClaim('markSending', key, () => store.claims.markSending(key, owner, unless));
-          say({ kind: 'claim', step: 'markSending', as, reference: key.reference });
-          return as;
         },
         recordAnswer: (key, ...rest) => ofClaim('recordAnswer', key, () => store.claims.recordAnswer(key, ...rest)),
       },

@@ -14,8 +14,8 @@ export interface ProcessUnderTest {
   readonly url: string;
   /** References that are held there now, or were when it died. */
   heldAt(hold: Hold): readonly string[];
-  /** References whose claim answered this step so: `markSending` with `fenced`, `reserve` with `sending`. */
-  claimed(step: 'reserve' | 'markSending', as: string): readonly string[];
+  /** References whose claim answered this step so: `reserve` with `sending`. */
+  claimed(step: 'reserve', as: string): readonly string[];
   /** Waits until as many references are held there. */
   untilHeld(hold: Hold, count: number, withinMs?: number): Promise<void>;
   order(order: Order): void;

@@ -29,10 +29,10 @@ beforeAll(async () => {
         ...store,
         claims: {
           ...store.claims,
-          async reserve(key, attempt) {
+          async reserve(key, ...asks) {
             held.reservations += 1;
             if (held.reservations > 1) await mayReserve.opened;
-            return store.claims.reserve(key, attempt);
+            return store.claims.reserve(key, ...asks);
           },
           async voidUnsent(key, unsent, reason) {
             const phase = await store.claims.voidUnsent(key, unsent, reason);

@@ -60,7 +60,10 @@ export const PLANTS: readonly PlantedBug[] = [
     kind: 'crypto-send',
     repeatMode: 'execute-again',
     weather: { crash: 0.03 },
-    plant: withClaims(() => ({ markSending: () => Promise.resolve('sending' as const) })),
+    plant: withClaims((claims) => ({
+      reserve: (key, attempt) => claims.reserve(key, attempt),
+      markSending: () => Promise.resolve('sending' as const),
+    })),
   },
   {
     name: 'timeout-is-failure',
@@ -105,12 +108,12 @@ export const PLANTS: readonly PlantedBug[] = [
     plant: {
       deps: (deps) => {
         const { claims } = deps.store;
-        const reserve: ClaimStore['reserve'] = async (key, attempt) => {
-          const found = await claims.reserve(key, attempt);
+        const reserve: ClaimStore['reserve'] = async (key, ...asks) => {
+          const found = await claims.reserve(key, ...asks);
           if (found.kind !== 'sending') return found;
           const claim = await claims.get(key);
           await claims.release(key, claim?.owner ?? '');
-          return claims.reserve(key, attempt);
+          return claims.reserve(key, ...asks);
         };
         return { ...deps, store: { ...deps.store, claims: { ...claims, reserve } } };
       },

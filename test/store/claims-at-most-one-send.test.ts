@@ -44,13 +44,17 @@ const groups = (...rare: fc.Arbitrary<Command>[]) =>
     { minLength: 8, maxLength: 24 },
   );
 
+/** Two connections to one store, and so one deployment. */
+interface StoreUnderTest {
+  readonly claims: ClaimStore;
+  readonly id: string;
+}
+
 interface Attempt {
   /** Lets the call happen that it is held before; resolves once it is held again, or over. */
   move(step: Step): Promise<void>;
 }
 
-/** All attempts belong to one deployment. */
-const OWN = { read: () => Promise.resolve({ id: 'store', epoch: 1 }) };
 const ERRORS = {
   rejection: new RejectedError('sendCrypto', {
     httpStatus: 400,
@@ -64,7 +68,7 @@ const ERRORS = {
 } as const;
 
 /** Begins an attempt. `sent` is called when a POST leaves that may have been executed. */
-function beginAttempt(claims: ClaimStore, key: ClaimKey, owner: string, sent: () => void): Attempt {
+function beginAttempt({ claims, id }: StoreUnderTest, key: ClaimKey, owner: string, sent: () => void): Attempt {
   const held: { open?: (step: Step) => void; arrived: () => void } = { arrived: () => undefined };
   const turn = () =>
     new Promise<Step>((open) => {
@@ -86,7 +90,7 @@ function beginAttempt(claims: ClaimStore, key: ClaimKey, owner: string, sent: ()
       heldBefore(name, call as (...args: never[]) => Promise<unknown>),
     ]),
   );
-  const deps = depsOver({ claims: steered, deployment: OWN } as unknown as Store, {
+  const deps = depsOver({ claims: steered } as unknown as Store, {
     newOwner: () => owner,
     account: key.account,
   });
@@ -95,7 +99,7 @@ function beginAttempt(claims: ClaimStore, key: ClaimKey, owner: string, sent: ()
     reference: key.reference,
     flowId: 'flow',
     fingerprint: 'f',
-    pin: { store: 'store', account: key.account, epoch: 1 },
+    pin: { store: id, account: key.account, epoch: 1 },
   };
   const send = async () => {
     const { ending } = await turn();
@@ -130,7 +134,7 @@ function beginAttempt(claims: ClaimStore, key: ClaimKey, owner: string, sent: ()
 
 /** Plays the commands. @returns how often a POST left, and how often a person ordered that it is sent again */
 async function play(
-  stores: readonly ClaimStore[],
+  stores: readonly StoreUnderTest[],
   key: ClaimKey,
   commands: readonly (readonly Command[])[],
 ): Promise<{ sends: number; orders: number }> {
@@ -139,9 +143,9 @@ async function play(
   let orders = 0;
   const [first] = stores;
   if (first === undefined) throw new Error('no store');
-  const begin = (claims: ClaimStore) => {
+  const begin = (store: StoreUnderTest) => {
     const sent = () => void (sends += 1);
-    attempts.push(beginAttempt(claims, key, `owner-${attempts.length}`, sent));
+    attempts.push(beginAttempt(store, key, `owner-${attempts.length}`, sent));
   };
 
   const run = async (command: Command): Promise<void> => {
@@ -153,18 +157,18 @@ async function play(
         await attempts[command.attempt % Math.max(attempts.length, 1)]?.move(command);
         break;
       case 'lookup':
-        if (sends > 0) await first.recordAnswer(key, {});
+        if (sends > 0) await first.claims.recordAnswer(key, {});
         break;
       case 'void':
-        await first.voidUnsent(key, { flowId: 'flow', fingerprint: 'f' }, 'x');
+        await first.claims.voidUnsent(key, { flowId: 'flow', fingerprint: 'f' }, 'x');
         break;
       case 'close':
-        await first.closeNotExecuted(key, { actor: 'jane', note: '' });
+        await first.claims.closeNotExecuted(key, { actor: 'jane', note: '' });
         break;
       case 'send-again': {
         const owner = `ordered-${attempts.length}`;
         begin(first);
-        if (await first.orderSendAgain(key, owner, { actor: 'jane', note: '' })) orders += 1;
+        if (await first.claims.orderSendAgain(key, owner, { actor: 'jane', note: '' })) orders += 1;
         break;
       }
       default:
@@ -178,14 +182,16 @@ async function play(
 
 describeStores('a claim', (kind) => {
   let temporary: TemporaryStore;
-  let stores: ClaimStore[];
+  let stores: StoreUnderTest[];
   // The logic is the same; of Postgres it is the transactions that are tried.
   const numRuns = kind === 'libsql' ? 300 : 100;
   let keys = 0;
   const nextKey = (): ClaimKey => ({ account: 'a', operation: 'sendCrypto', reference: `r${(keys += 1)}` });
   beforeAll(async () => {
     temporary = await makeTemporaryStore(kind);
-    stores = [(await temporary.open()).claims, (await temporary.open()).claims];
+    const [one, other] = [await temporary.open(), await temporary.open()];
+    const { id } = await one.deployment.read();
+    stores = [one, other].map(({ claims }) => ({ claims, id }));
   });
   afterAll(() => temporary.remove());
 
@@ -220,7 +226,7 @@ describeStores('a claim', (kind) => {
 
   describe('this test finds', () => {
     const finds = async (bug: (claims: ClaimStore) => Partial<ClaimStore>): Promise<void> => {
-      const broken = stores.map((claims) => ({ ...claims, ...bug(claims) }));
+      const broken = stores.map(({ claims, id }) => ({ id, claims: { ...claims, ...bug(claims) } }));
       const run = await fc.check(
         fc.asyncProperty(groups(), async (commands) => (await play(broken, nextKey(), commands)).sends <= 1),
         { numRuns: 2000, endOnFailure: true },
@@ -233,6 +239,8 @@ describeStores('a claim', (kind) => {
       'a store that looks first, and then writes without looking',
       () =>
         finds((claims) => ({
+          // Without the guard it only reserves.
+          reserve: (key, attempt) => claims.reserve(key, attempt),
           async markSending(key, owner) {
             const claim = await claims.get(key);
             if (claim?.phase !== 'reserved' || claim.owner !== owner) return 'fenced';

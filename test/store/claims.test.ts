@@ -33,6 +33,41 @@ describeStores('a claim', (kind) => {
     expect(await claims.markSending(key, 'b')).toBe('fenced');
   });
 
+  it('goes to sending in the transaction that gives it, unless an event shows it done; not for a send that was ordered', async () => {
+    const guard = { flowId: 'bridge-transfer/r1', statuses: ['COMPLETED'] };
+    expect(await claims.reserve(key, attempt('a'), guard)).toEqual({ kind: 'may-send', takenOver: false });
+    expect(await claims.get(key)).toMatchObject({ phase: 'sending', owner: 'a' });
+    expect(await claims.reserve(key, attempt('b'), guard)).toMatchObject({ kind: 'sending' });
+    expect(await claims.release(key, 'a')).toBe(true);
+    expect(await claims.reserve(key, attempt('b', 'other'), guard)).toEqual({ kind: 'other-fingerprint' });
+    expect(await claims.reserve(key, attempt('b'), guard)).toEqual({ kind: 'may-send', takenOver: true });
+    expect(await claims.orderSendAgain(key, 'ordered', order)).toBe(true);
+    expect(await claims.reserve(key, attempt('c'), guard)).toMatchObject({ kind: 'reserved', sentBefore: true });
+
+    await store.inbox.receive(anEvent({ id: 'e1', flowId: guard.flowId, status: 'COMPLETED', proof: 'signature' }));
+    const other = { ...key, reference: 'r2' };
+    expect(await claims.reserve(other, attempt('a'), guard)).toEqual({ kind: 'contradicted' });
+    expect(await claims.reserve(other, attempt('b'), guard)).toEqual({ kind: 'contradicted' });
+    expect(await claims.get(other)).toMatchObject({ phase: 'reserved', owner: 'b' });
+  });
+
+  it('is not given in another store than its flow belongs to, nor in an older copy of it', async () => {
+    const guard = { flowId: 'bridge-transfer/r1', statuses: [] };
+    const { id, epoch } = await store.deployment.read();
+    for (const pin of [
+      { store: 'another', epoch },
+      { store: id, epoch: epoch + 1 },
+    ]) {
+      const refusal = { kind: 'other-deployment', store: id, epoch };
+      expect(await claims.reserve(key, { ...attempt('a'), ...pin }, guard)).toEqual(refusal);
+      expect(await claims.get(key)).toBeUndefined();
+    }
+    const own = { ...attempt('a'), store: id, epoch };
+    expect(await claims.reserve(key, own, guard)).toEqual({ kind: 'may-send', takenOver: false });
+    await store.deployment.raiseEpoch(epoch);
+    expect(await claims.reserve({ ...key, reference: 'r2' }, own, guard)).toMatchObject({ kind: 'sending' });
+  });
+
   it('is one for each account, operation and reference', async () => {
     await send('a');
     for (const other of [{ account: 'x' }, { operation: 'sendCrypto' }, { reference: 'r2' }]) {

@@ -146,8 +146,8 @@ describeStores('a POST under its claim', (kind) => {
     const { sent, attempt, phase } = claimed({
       monotonicMs: () => standstillMs,
       ...claimsThat((claims) => ({
-        async markSending(...marked) {
-          const found = await claims.markSending(...marked);
+        async reserve(...asked) {
+          const found = await claims.reserve(...asked);
           standstillMs += 60_000;
           return found;
         },
@@ -175,6 +175,8 @@ describeStores('a POST under its claim', (kind) => {
     const other = { owner: 'other', flowId: 'crypto-send/x', fingerprint: 'f' };
     const { sent, attempt } = claimed(
       claimsThat((claims) => ({
+        // As another send that was ordered, which is looked up before it is marked.
+        reserve: (key, first) => claims.reserve(key, first),
         async markSending(key, owner) {
           await claims.reserve(key, other);
           return claims.markSending(key, owner);
@@ -211,7 +213,7 @@ describeStores('a POST under its claim', (kind) => {
 
   it('is not sent while the store is away, and keeps its answer when the store fails after it', async () => {
     const away = () => Promise.reject(new StoreUnavailableError('SQLITE_IOERR'));
-    const before = claimed(claimsThat(() => ({ markSending: away })));
+    const before = claimed(claimsThat(() => ({ reserve: away })));
     await expect(before.attempt()).rejects.toMatchObject({ type: 'store_unavailable' });
     expect(before.sent.times).toBe(0);
     const after = claimed(claimsThat(() => ({ recordAnswer: away })));

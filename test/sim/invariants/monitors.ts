@@ -9,7 +9,7 @@ export interface Monitors {
 
 /** Where a claim may go from each phase, whoever moves it. `reserved` from `sending` needs the same owner, or an order. */
 const CLAIM_MAY: Readonly<Record<string, readonly string[]>> = {
-  absent: ['reserved', 'void', 'answered'],
+  absent: ['reserved', 'sending', 'void', 'answered'],
   reserved: ['reserved', 'sending', 'void', 'answered'],
   sending: ['sending', 'reserved', 'answered', 'rejected', 'void'],
   rejected: ['rejected', 'answered'],
