@@ -1,5 +1,5 @@
 // `npm run build`: compiles to dist/ and bundles the workflows to dist/workflow-bundle.js.
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, runMain } from './failure.mjs';
@@ -32,6 +32,9 @@ export async function build(root, hash = hashOf(root, sources)) {
   const unfinished = join(root, `.towline-dist-${process.pid}`);
   try {
     await compile(root, unfinished);
+    // What a browser loads as it is.
+    const page = join('src', 'gateway', 'console', 'page');
+    cpSync(join(root, page), join(unfinished, page), { recursive: true });
     await bundle(root, unfinished);
     stamp(join(unfinished, '.sources-hash'), hash);
     rmSync(join(root, 'dist'), { recursive: true, force: true });

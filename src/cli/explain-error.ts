@@ -1,6 +1,6 @@
 import { BaseUrlError } from '../service-client/index.js';
 import { KeptSecretsError, SecretFileError, SettingsError } from '../config/index.js';
-import { GatewayPortTakenError } from '../gateway/start-gateway.js';
+import { GatewayPortTakenError } from '../gateway/http/server.js';
 import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError } from '../keys/index.js';
 import { StoreTooNewError, StoreTooOldError, StoreUnavailableError, StoreRequestError } from '../store/store-errors.js';
 import { MetricsPortTakenError } from '../temporal/sdk-logger.js';

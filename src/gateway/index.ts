@@ -1,7 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Settings } from '../config/settings-shape.js';
 
-export { GatewayPortTakenError } from './start-gateway.js';
+export { GatewayPortTakenError } from './http/server.js';
 export type { ServeCards } from './cards/card-intake.js';
 export { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 export { createWorkMetrics } from './ops/work-metrics.js';

@@ -28,6 +28,7 @@ import { addWhoAmIRoute } from './ops/whoami.js';
 import { addHealthRoutes } from './ops/health.js';
 import { createFlowStats } from './ops/flow-stats.js';
 import { keepFresh, createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
+import { addConsoleRoutes } from './console/routes.js';
 import { addReferenceRoutes } from './reference/routes.js';
 import { createTokenCheck } from './http/bearer-token.js';
 import {
@@ -36,6 +37,7 @@ import {
   type AddedRoute,
   closeServer,
   createServer,
+  listen,
   type RequestLimits,
 } from './http/server.js';
 import { createKnownNetworks } from './http/known-networks.js';
@@ -250,6 +252,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   addHealthRoutes(server, { store, client, monotonicMs });
   addMetricsRoute(server, { metrics, tokens });
   addReferenceRoutes(server, { publicUrl: settings.publicUrl, routes });
+  addConsoleRoutes(server, { uiUrl: settings.temporal['TEMPORAL_UI_URL'], namespace: client.options.namespace });
 
   const url = await listen(server, settings);
   dispatcher.start();
@@ -274,26 +277,4 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await Promise.all([settling.leave(), clearing.leave()]);
     },
   };
-}
-
-async function listen(server: ReturnType<typeof createServer>, settings: Settings): Promise<string> {
-  const { gatewayHost: host, gatewayPort: port } = settings;
-  try {
-    return await server.listen({ host, port });
-  } catch (error) {
-    await server.close();
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new GatewayPortTakenError(port, host);
-    throw error;
-  }
-}
-
-/** The gateway's port belongs to another program (or to another gateway). */
-export class GatewayPortTakenError extends Error {
-  override readonly name = 'GatewayPortTakenError';
-  readonly port: number;
-
-  constructor(port: number, host: string) {
-    super(`Port ${port} on ${host} is taken: stop what listens there, or set GATEWAY_PORT to another port.`);
-    this.port = port;
-  }
 }

@@ -1,14 +1,16 @@
 /** The outcome of an event. Words of DESIGN.md. */
-export type InboxState =
-  | 'waiting'
-  | 'delivered'
-  | 'applied'
-  | 'duplicate'
-  | 'unverified'
-  | 'late'
-  | 'unmatched'
-  | 'conflicting'
-  | 'quarantined';
+export const INBOX_STATES = [
+  'waiting',
+  'delivered',
+  'applied',
+  'duplicate',
+  'unverified',
+  'late',
+  'unmatched',
+  'conflicting',
+  'quarantined',
+] as const;
+export type InboxState = (typeof INBOX_STATES)[number];
 
 /** The door that the event came in by. */
 export type InboxSource = 'callback' | 'settlement' | 'webhook';

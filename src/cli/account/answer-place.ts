@@ -11,8 +11,7 @@ export interface AnswerOptions {
 
 /** Where a secret answer goes. */
 export interface AnswerPlace {
-  /** @param as what it is, for people. @default what was asked for */
-  write(text: string, as?: string): Promise<void>;
+  write(text: string): Promise<void>;
   /** There is no answer. */
   drop(): Promise<void>;
 }
@@ -35,7 +34,7 @@ export async function answerPlace(
   if (out === undefined) await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(cannotBeMade(path));
   const file = await open(path, 'wx', 0o600).catch(cannotBeMade(path));
   return {
-    async write(text, as = what) {
+    async write(text) {
       try {
         await file.writeFile(text);
         await file.sync();
@@ -48,7 +47,7 @@ export async function answerPlace(
       } finally {
         await file.close();
       }
-      context.out(`${as} is in ${path}, which only you can read.`);
+      context.out(`${what} is in ${path}, which only you can read.`);
     },
     async drop() {
       await file.close();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createServer } from 'node:net';
 import type { Environment, Settings } from '../../config/index.js';
 import type { TemporalClient } from '../../temporal/connection.js';
-import { GatewayPortTakenError } from '../../gateway/start-gateway.js';
+import { GatewayPortTakenError } from '../../gateway/http/server.js';
 import type { Home } from '../wiring/load-settings.js';
 import { graceMsOf, type ProcessName } from '../run-process.js';
 import { gatewayUrl, identityOf } from '../wiring/temporal.js';

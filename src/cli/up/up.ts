@@ -76,7 +76,7 @@ async function serve(
 /** Makes this process the only `towline up` of this home. @returns what releases it @throws CliError if another one runs here */
 export function lockHome(home: Pick<Home, 'folder' | 'lock'>): () => void {
   const lock = takeFileLock(home.lock);
-  if (lock.taken) return lock.release;
+  if (lock.taken) return () => lock.release();
   throw new CliError(
     `${home.folder} is in use by process ${lock.pid ?? '(starting)'}: stop that one, or set TOWLINE_HOME, GATEWAY_PORT and ` +
       'SANDBOX_PORT to run another one beside it.',

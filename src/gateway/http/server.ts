@@ -221,3 +221,28 @@ function isOfPattern(parts: readonly string[], pattern: string): boolean {
   const wanted = pattern.split('/');
   return parts.length === wanted.length && wanted.every((part, at) => part.startsWith(':') || part === parts[at]);
 }
+
+/** @returns where it listens @throws GatewayPortTakenError */
+export async function listen(
+  server: FastifyInstance,
+  { gatewayHost: host, gatewayPort: port }: { readonly gatewayHost: string; readonly gatewayPort: number },
+): Promise<string> {
+  try {
+    return await server.listen({ host, port });
+  } catch (error) {
+    await server.close();
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new GatewayPortTakenError(port, host);
+    throw error;
+  }
+}
+
+/** The gateway's port belongs to another program (or to another gateway). */
+export class GatewayPortTakenError extends Error {
+  override readonly name = 'GatewayPortTakenError';
+  readonly port: number;
+
+  constructor(port: number, host: string) {
+    super(`Port ${port} on ${host} is taken: stop what listens there, or set GATEWAY_PORT to another port.`);
+    this.port = port;
+  }
+}

@@ -14,7 +14,7 @@ import { addressOf, flowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
-import type { InboxRow, InboxState } from '../../protocol/events.js';
+import { INBOX_STATES, type InboxRow } from '../../protocol/events.js';
 
 export interface EventRoutesDeps {
   readonly store: Store;
@@ -23,18 +23,6 @@ export interface EventRoutesDeps {
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
   readonly logger: Logger;
 }
-
-const INBOX_STATES = [
-  'waiting',
-  'delivered',
-  'applied',
-  'duplicate',
-  'unverified',
-  'late',
-  'unmatched',
-  'conflicting',
-  'quarantined',
-] as const satisfies readonly InboxState[];
 
 const EVENT_ID = /^[A-Za-z0-9_.-]{1,80}$/;
 const EventParams = z.object({ id: z.string().regex(EVENT_ID) });

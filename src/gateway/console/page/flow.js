@@ -1,0 +1,260 @@
+// One flow: what it knows, how it got there, and what a person may order.
+import { useState } from 'preact/hooks';
+import { call, flowPath } from './api.js';
+import { Age, Confirm, Heading, html, Problem, State, useLive, Value } from './parts.js';
+import { CHECK_FIRST, PARK_SENTENCES } from './words.js';
+
+const EVERY_MS = 3_000;
+
+export function FlowPage({ flowId, me, ui }) {
+  const path = flowPath(flowId);
+  const { data: flow, problem, reload } = useLive(() => call('GET', path), EVERY_MS, [flowId]);
+  const events = useLive(() => call('GET', `${path}/events`), EVERY_MS * 2, [flowId]);
+  const answers = me.may.includes('read-service');
+  return html`<${Heading}>${flowId}<//>
+    <${Problem} problem=${problem} />
+    ${
+      flow &&
+      html`<${Facts} flow=${flow} ui=${ui} />
+        ${flow.parked && html`<${Parked} flow=${flow} me=${me} path=${path} reload=${reload} />`}
+        ${flow.state === 'running' && html`<${Running} flow=${flow} me=${me} path=${path} reload=${reload} />`}
+        <section aria-labelledby="timeline">
+          <h2 id="timeline">Timeline</h2>
+          <ol class="timeline">
+            ${flow.timeline.map(
+              ({ at, stage, by, detail }) =>
+                html`<li>
+                  <time datetime=${at}>${at}</time> <strong>${stage}</strong> <span class="by">${by}</span> ${detail}
+                </li>`,
+            )}
+          </ol>
+        </section>`
+    }
+    <${Events} events=${events.data?.events} />
+    ${answers && html`<${Answers} path=${path} />`}`;
+}
+
+function Facts({ flow, ui }) {
+  const { outcome } = flow;
+  return html`<dl class="facts">
+    <dt>State</dt>
+    <dd><${State} state=${flow.state} /> ${flow.stage}</dd>
+    ${
+      outcome &&
+      html`<dt>Outcome</dt>
+        <dd>${outcome.reason === null ? '' : `${outcome.reason}: `}${outcome.detail}</dd>`
+    }
+    <dt>Reference at the service</dt>
+    <dd>${flow.serviceReference ?? 'none yet'}</dd>
+    <dt>Started</dt>
+    <dd>${flow.startedAt}</dd>
+    ${
+      outcome === null &&
+      html`<dt>Deadline</dt>
+        <dd>${flow.deadlineAt ?? 'none'}</dd>`
+    }
+    ${
+      ui &&
+      html`<dt>History</dt>
+        <dd>
+          <a href=${`${ui}${encodeURIComponent(flow.flowId)}`} target="_blank" rel="noreferrer">in the Temporal UI</a>
+        </dd>`
+    }
+  </dl>`;
+}
+
+function Parked({ flow, me, path, reload }) {
+  const { parked } = flow;
+  const evidence = Object.entries(parked.evidence);
+  return html`<section aria-labelledby="parked" class="parked">
+      <h2 id="parked">Parked: ${parked.reason}</h2>
+      <p>${PARK_SENTENCES[parked.reason]} For <${Age} since=${parked.since} />.</p>
+      <h3>Evidence</h3>
+      <div class="evidence">
+        ${evidence.map(
+          ([name, value]) =>
+            html`<article>
+              <h4>${name}</h4>
+              <${Value} value=${value} />
+            </article>`,
+        )}
+      </div>
+    </section>
+    ${
+      me.may.includes('resolve')
+        ? html`<${Decide} key=${parked.since} flow=${flow} path=${path} reload=${reload} />`
+        : html`<p>Deciding it needs the role operator.</p>`
+    }`;
+}
+
+/** The legal actions, what to check before each, and a note; asked once more before it is sent. */
+function Decide({ flow, path, reload }) {
+  const [action, setAction] = useState('');
+  const [note, setNote] = useState('');
+  const [until, setUntil] = useState('');
+  const [isAsked, setIsAsked] = useState(false);
+  const [said, setSaid] = useState(undefined);
+  const { parked } = flow;
+  const proposal = flow.proposal ?? null;
+  const carryOut = async () => {
+    setIsAsked(false);
+    setSaid(undefined);
+    try {
+      const chosen = until === '' || action !== 'keep-waiting' ? {} : { until: new Date(until).toISOString() };
+      const after = await call('POST', `${path}/resolve`, { action, note, ...chosen });
+      setSaid({
+        message: after.proposal ? 'Proposed. A second person has to order the same.' : 'The order is accepted.',
+      });
+      setNote('');
+    } catch (error) {
+      setSaid({ message: error.message, isRefused: true });
+    }
+    await reload();
+  };
+  return html`<section aria-labelledby="decide">
+    <h2 id="decide">Decide</h2>
+    ${
+      proposal &&
+      html`<p class="proposal">
+        ${proposal.by} proposed <strong>${proposal.action}</strong>${proposal.note ? `: “${proposal.note}”` : ''}. A
+        second person carries it out by ordering the same.
+      </p>`
+    }
+    <p class="hint">What each action does: <code>docs/parked-flows.md#${parked.reason}</code></p>
+    <form
+      onSubmit=${(event) => {
+        event.preventDefault();
+        setIsAsked(true);
+      }}
+    >
+      <fieldset>
+        <legend>Legal actions</legend>
+        ${parked.actions.map(
+          (name) =>
+            html`<label class="action">
+              <input
+                type="radio"
+                name="action"
+                value=${name}
+                required
+                checked=${action === name}
+                onChange=${() => setAction(name)}
+              />
+              <strong>${name}</strong>
+              <span class="hint">Check first: ${CHECK_FIRST[name]}.</span>
+            </label>`,
+        )}
+      </fieldset>
+      ${
+        action === 'keep-waiting' &&
+        html`<label>
+          Until, if not for one more deadline
+          <input type="datetime-local" value=${until} onInput=${(event) => setUntil(event.target.value)} />
+        </label>`
+      }
+      <label>
+        Note: what you checked, and with whom
+        <textarea
+          required
+          rows="3"
+          maxlength="2000"
+          value=${note}
+          onInput=${(event) => setNote(event.target.value)}
+        ></textarea>
+      </label>
+      <button type="submit">Carry out</button>
+    </form>
+    ${
+      isAsked &&
+      html`<${Confirm} title=${`${action}?`} yes=${`Yes, ${action}`} onYes=${carryOut} onNo=${() => setIsAsked(false)}>
+        <p>${flow.flowId}</p>
+        <p>You have checked: ${CHECK_FIRST[action]}.</p>
+        <p>“${note}”</p>
+      <//>`
+    }
+    ${said && html`<p class=${said.isRefused ? 'problem' : 'done'} role="alert">${said.message}</p>`}
+  </section>`;
+}
+
+/** A running flow can be cancelled until its money moves, and a quote that waits can be approved. */
+function Running({ flow, me, path, reload }) {
+  const [asked, setAsked] = useState(undefined);
+  const [said, setSaid] = useState(undefined);
+  const order = async ({ at }) => {
+    setAsked(undefined);
+    try {
+      await call('POST', `${path}/${at}`, {});
+      setSaid({ message: 'The order is accepted.' });
+    } catch (error) {
+      setSaid({ message: error.message, isRefused: true });
+    }
+    await reload();
+  };
+  const orders = [
+    ...(flow.stage === 'awaiting-approval' && me.may.includes('approve-quote')
+      ? [{ at: 'approve-quote', text: 'Approve the quote' }]
+      : []),
+    ...(me.may.includes('cancel') ? [{ at: 'cancel', text: 'Cancel the flow' }] : []),
+  ];
+  return html`<div class="buttons">
+    ${orders.map((one) => html`<button type="button" onClick=${() => setAsked(one)}>${one.text}</button>`)}
+    ${
+      asked &&
+      html`<${Confirm}
+        title=${`${asked.text}?`}
+        yes=${asked.text}
+        onYes=${() => order(asked)}
+        onNo=${() => setAsked(undefined)}
+      >
+        <p>${flow.flowId}</p>
+      <//>`
+    }
+    ${said && html`<p class=${said.isRefused ? 'problem' : 'done'} role="alert">${said.message}</p>`}
+  </div>`;
+}
+
+function Events({ events }) {
+  if (events === undefined || events.length === 0) return null;
+  return html`<section aria-labelledby="events">
+    <h2 id="events">Events</h2>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Received</th>
+          <th scope="col">From</th>
+          <th scope="col">Status</th>
+          <th scope="col">Proof</th>
+          <th scope="col">State</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${events.map(
+          (event) =>
+            html`<tr key=${event.id}>
+              <th scope="row"><time datetime=${event.receivedAt}>${event.receivedAt}</time></th>
+              <td>${event.source}</td>
+              <td>${event.status ?? '–'}</td>
+              <td>${event.proof ?? 'unproven'}</td>
+              <td>${event.state}${event.detail ? `: ${event.detail}` : ''}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </section>`;
+}
+
+/** They may be personal: shown only when a person asks for them. */
+function Answers({ path }) {
+  const [answers, setAnswers] = useState(undefined);
+  const [problem, setProblem] = useState(undefined);
+  const show = () => call('GET', `${path}/answers`).then((found) => setAnswers(found.answers), setProblem);
+  return html`<section aria-labelledby="answers">
+    <h2 id="answers">What the service answered</h2>
+    <${Problem} problem=${problem} />
+    ${
+      answers === undefined
+        ? html`<button type="button" onClick=${show}>Show it: it may be personal</button>`
+        : html`<${Value} value=${answers} />`
+    }
+  </section>`;
+}

@@ -1,0 +1,142 @@
+// Lists of flows: those that wait for a person, and all.
+import { useState } from 'preact/hooks';
+import { allFlows, call } from './api.js';
+import { Age, Amount, FlowLink, Heading, html, Problem, Select, State, useLive } from './parts.js';
+import { FLOW_KINDS, FLOW_STATES, PARK_SENTENCES } from './words.js';
+
+const EVERY_MS = 5_000;
+
+/** Decimal strings by their value, without a float in between. */
+export function compareAmounts(left, right) {
+  const parts = (amount) => {
+    const [whole = '0', fraction = ''] = amount.split('.');
+    return [whole.replace(/^0+(?=\d)/, ''), fraction.replace(/0+$/, '')];
+  };
+  const [[leftWhole, leftRest], [rightWhole, rightRest]] = [parts(left), parts(right)];
+  if (leftWhole.length !== rightWhole.length) return leftWhole.length - rightWhole.length;
+  if (leftWhole !== rightWhole) return leftWhole < rightWhole ? -1 : 1;
+  return leftRest === rightRest ? 0 : leftRest < rightRest ? -1 : 1;
+}
+
+const byAge = (left, right) => Date.parse(left.since ?? left.startedAt) - Date.parse(right.since ?? right.startedAt);
+/** Within a currency; there is no rate between currencies here. Flows without an amount come last. */
+function byAmount(left, right) {
+  if (left.amount === null || right.amount === null)
+    return Number(left.amount === null) - Number(right.amount === null);
+  return left.currency === right.currency
+    ? compareAmounts(right.amount, left.amount)
+    : left.currency.localeCompare(right.currency);
+}
+const ORDERS = { age: byAge, amount: byAmount };
+
+/** The first page: what waits for a person, the oldest first. */
+export function ParkedPage() {
+  const [order, setOrder] = useState('age');
+  const [reason, setReason] = useState('');
+  const { data, problem } = useLive(() => allFlows({ state: 'parked', ...(reason && { reason }) }), EVERY_MS, [reason]);
+  const flows = data?.toSorted(ORDERS[order]);
+  return html`<${Heading}>Parked flows<//>
+    <p>Each of them waits for a person. Nothing moves money in it until then.</p>
+    <form class="filters" onSubmit=${(event) => event.preventDefault()}>
+      <${Select}
+        label="Order"
+        value=${order}
+        onChange=${setOrder}
+        options=${[
+          ['age', 'oldest first'],
+          ['amount', 'largest first, by currency'],
+        ]}
+      />
+      <${Select}
+        label="Reason"
+        value=${reason}
+        onChange=${setReason}
+        options=${[['', 'all'], ...Object.keys(PARK_SENTENCES).map((name) => [name, name])]}
+      />
+    </form>
+    <${Problem} problem=${problem} />
+    <p role="status">
+      ${flows === undefined ? 'Loading' : flows.length === 0 ? 'No flow is parked.' : `${flows.length} parked`}
+    </p>
+    ${flows !== undefined && flows.length > 0 && html`<${FlowTable} flows=${flows} isParked=${true} />`}`;
+}
+
+function FlowTable({ flows, isParked = false }) {
+  return html`<table>
+    <thead>
+      <tr>
+        <th scope="col">Flow</th>
+        <th scope="col">${isParked ? 'Why' : 'State'}</th>
+        <th scope="col">Amount</th>
+        <th scope="col">${isParked ? 'Parked for' : 'Started'}</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${flows.map(
+        (flow) =>
+          html`<tr key=${flow.flowId}>
+            <th scope="row"><${FlowLink} flowId=${flow.flowId} /></th>
+            <td>
+              ${
+                isParked
+                  ? html`<strong>${flow.reason ?? 'unknown'}</strong>
+                      <div class="hint">${PARK_SENTENCES[flow.reason] ?? ''}</div>`
+                  : html`<${State} state=${flow.state} />`
+              }
+            </td>
+            <td class="number"><${Amount} amount=${flow.amount} currency=${flow.currency} /></td>
+            <td class="number">
+              ${isParked ? html`<${Age} since=${flow.since} />` : html`<time datetime=${flow.startedAt}>${flow.startedAt}</time>`}
+            </td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+const ANY = ['', 'any'];
+
+/** Every flow, by kind, state and reference. */
+export function FlowsPage() {
+  const [wanted, setWanted] = useState({ kind: '', state: '', reference: '' });
+  const [pages, setPages] = useState([]);
+  const query = (after) =>
+    new URLSearchParams({
+      ...Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== '')),
+      ...(after === undefined ? {} : { after }),
+    });
+  const { data, problem } = useLive(() => call('GET', `/flows?${query()}`), EVERY_MS, [JSON.stringify(wanted)]);
+  const change = (name) => (value) => {
+    setPages([]);
+    setWanted({ ...wanted, [name]: value });
+  };
+  const next = pages.at(-1)?.next ?? (pages.length === 0 ? data?.next : null);
+  const flows = [data, ...pages].flatMap((page) => page?.flows ?? []);
+  return html`<${Heading}>Flows<//>
+    <form class="filters" onSubmit=${(event) => event.preventDefault()}>
+      <${Select}
+        label="Kind"
+        value=${wanted.kind}
+        onChange=${change('kind')}
+        options=${[ANY, ...FLOW_KINDS.map((name) => [name, name])]}
+      />
+      <${Select}
+        label="State"
+        value=${wanted.state}
+        onChange=${change('state')}
+        options=${[ANY, ...FLOW_STATES.map((name) => [name, name])]}
+      />
+      <label>
+        Reference
+        <input
+          type="search"
+          value=${wanted.reference}
+          onChange=${(event) => change('reference')(event.target.value.trim())}
+        />
+      </label>
+    </form>
+    <${Problem} problem=${problem} />
+    <p role="status">${data === undefined ? 'Loading' : flows.length === 0 ? 'There is no such flow.' : ''}</p>
+    ${flows.length > 0 && html`<${FlowTable} flows=${flows} />`}
+    ${next && html`<button type="button" onClick=${async () => setPages([...pages, await call('GET', `/flows?${query(next)}`)])}>Show older ones</button>`}`;
+}

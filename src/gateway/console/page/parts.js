@@ -1,0 +1,115 @@
+// What all pages are made of.
+import { h } from 'preact';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import htm from 'htm';
+import { ApiError } from './api.js';
+
+export const html = htm.bind(h);
+
+/**
+ * Loads, and loads again while the page is seen. What was loaded stays while a later attempt fails.
+ * @param {() => Promise<any>} load
+ * @param {number} everyMs
+ * @param {readonly unknown[]} of loads at once when one of these changes
+ */
+export function useLive(load, everyMs, of) {
+  const [shown, setShown] = useState({ data: undefined, problem: undefined });
+  const latest = useRef(load);
+  latest.current = load;
+  const reload = useCallback(async () => {
+    const current = latest.current;
+    try {
+      const data = await current();
+      if (latest.current === current || data !== undefined) setShown({ data, problem: undefined });
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      setShown((before) => ({ ...before, problem: error }));
+    }
+  }, []);
+  useEffect(() => {
+    setShown({ data: undefined, problem: undefined });
+    void reload();
+    const timer = setInterval(() => document.visibilityState === 'visible' && void reload(), everyMs);
+    return () => clearInterval(timer);
+  }, of);
+  return { ...shown, reload };
+}
+
+/** The page's heading takes the focus, so that a keyboard or a screen reader begins there. */
+export function Heading({ children }) {
+  const heading = useRef(null);
+  useEffect(() => heading.current.focus(), []);
+  return html`<h1 ref=${heading} tabindex="-1">${children}</h1>`;
+}
+
+export function Problem({ problem }) {
+  return problem === undefined ? null : html`<p class="problem" role="alert">${problem.message}</p>`;
+}
+
+export const State = ({ state }) => html`<span class=${`state ${state}`}>${state}</span>`;
+
+export const FlowLink = ({ flowId }) => html`<a href=${`#/flow/${flowId}`}>${flowId}</a>`;
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+];
+
+/** How long ago, in one unit: `3 h`. */
+export function Age({ since }) {
+  if (since === null || since === undefined) return html`<span>unknown</span>`;
+  const ageMs = Math.max(0, Date.now() - Date.parse(since));
+  const [unit, unitMs] = UNITS.find(([, ms]) => ageMs >= ms) ?? UNITS[3];
+  return html`<time datetime=${since} title=${since}>${Math.floor(ageMs / unitMs)} ${unit}</time>`;
+}
+
+export const Amount = ({ amount, currency }) => html`<span>${amount === null ? '–' : `${amount} ${currency}`}</span>`;
+
+/** A value of the evidence: objects as lists of members, texts as they are. */
+export function Value({ value }) {
+  if (Array.isArray(value))
+    return html`<ol>
+      ${value.map((item) => html`<li><${Value} value=${item} /></li>`)}
+    </ol>`;
+  if (typeof value === 'object' && value !== null) {
+    return html`<dl>
+      ${Object.entries(value).map(
+        ([name, member]) =>
+          html`<dt>${name}</dt>
+            <dd><${Value} value=${member} /></dd>`,
+      )}
+    </dl>`;
+  }
+  return html`<span class="value">${value === null ? 'none' : String(value)}</span>`;
+}
+
+/** A choice in a form. */
+export function Select({ label, value, options, onChange }) {
+  return html`<label>
+    ${label}
+    <select value=${value} onChange=${(event) => onChange(event.target.value)}>
+      ${options.map(([name, text]) => html`<option value=${name} selected=${name === value}>${text}</option>`)}
+    </select>
+  </label>`;
+}
+
+/**
+ * Asks once more before something is done. A native dialog: Escape leaves it, and the focus goes back to where it was.
+ */
+export function Confirm({ title, children, yes, onYes, onNo }) {
+  const dialog = useRef(null);
+  useEffect(() => {
+    dialog.current.showModal();
+    return () => dialog.current?.close();
+  }, []);
+  return html`<dialog ref=${dialog} aria-labelledby="confirm-title" onCancel=${onNo}>
+    <h2 id="confirm-title">${title}</h2>
+    ${children}
+    <div class="buttons">
+      <button type="button" onClick=${onNo} autofocus>No, go back</button>
+      <button type="button" class="dangerous" onClick=${onYes}>${yes}</button>
+    </div>
+  </dialog>`;
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { INBOX_STATES } from '../../protocol/events.js';
+import { CHECK_FIRST, FLOW_KINDS, FLOW_STATES, PARK_SENTENCES } from '../../protocol/vocabulary.js';
+
+const PAGE_FOLDER = new URL('./page/', import.meta.url);
+const MODULES = ['api.js', 'app.js', 'flow.js', 'flows.js', 'inbox.js', 'parts.js'];
+/** The library, as it is published: the browser loads it from this gateway, and nothing is built. */
+const IMPORT_MAP = JSON.stringify({
+  imports: { preact: '/console/preact.js', 'preact/hooks': '/console/hooks.js', htm: '/console/htm.js' },
+});
+
+/** The same words as in the CLI and the docs. */
+const WORDS = Object.entries({ CHECK_FIRST, PARK_SENTENCES, FLOW_KINDS, FLOW_STATES, EVENT_STATES: INBOX_STATES })
+  .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
+  .join('');
+
+/** Its own scripts and styles and no others, and calls to no other host. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  `script-src 'self' 'sha256-${createHash('sha256').update(IMPORT_MAP).digest('base64')}'`,
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+/**
+ * `/console`: pages for people who decide about parked flows. They call the public API with the token of who signed in,
+ * and nothing else; what is served here is the same for everyone.
+ */
+export function addConsoleRoutes(
+  server: FastifyInstance,
+  { uiUrl, namespace }: { readonly uiUrl: string | undefined; readonly namespace: string },
+): void {
+  const isKnown = uiUrl !== undefined && URL.canParse(uiUrl);
+  const page = pageWith(
+    isKnown ? `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/` : '',
+  );
+  server.get('/console', async (_request, reply) =>
+    reply
+      .header('content-security-policy', PAGE_POLICY)
+      .header('referrer-policy', 'no-referrer')
+      .type('text/html; charset=utf-8')
+      .send(page),
+  );
+  const { resolve } = createRequire(import.meta.url);
+  const files: readonly (readonly [string, string | URL])[] = [
+    ...['console.css', ...MODULES].map((name) => [name, new URL(name, PAGE_FOLDER)] as const),
+    ['preact.js', resolve('preact')],
+    ['hooks.js', resolve('preact/hooks')],
+    // What Node requires is a module of its own sort, which no browser reads.
+    ['htm.js', join(dirname(resolve('htm')), 'htm.module.js')],
+  ];
+  const add = (name: string, read: () => Promise<string | Buffer>) => {
+    // Read once and shared.
+    let content: Promise<string | Buffer> | undefined;
+    server.get(`/console/${name}`, async (_request, reply) => {
+      const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
+      return reply
+        .type(type)
+        .header('cache-control', 'no-cache')
+        .send(await (content ??= read()));
+    });
+  };
+  for (const [name, path] of files) add(name, () => readFile(path));
+  add('words.js', () => Promise.resolve(WORDS));
+}
+
+const pageWith = (flowsInUi: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Towline console</title>
+<link rel="icon" href="/docs/favicon.png">
+<link rel="stylesheet" href="/console/console.css">
+<script type="importmap">${IMPORT_MAP}</script>
+<script type="module" src="/console/app.js"></script>
+</head>
+<body>
+<div id="console" data-ui="${flowsInUi.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"></div>
+</body>
+</html>
+`;

@@ -1,0 +1,184 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import { openStack, type StackWithGateway } from '../harness/stack.js';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
+
+const SHOTS = process.env['CONSOLE_SHOTS'];
+const OPERATOR = 'operator-secret-0123456789';
+const VIEWER = 'viewer-secret-0123456789ab';
+/** What keeps a browser from looking for its maker's hosts. */
+const QUIET = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const browser = findBrowser();
+if (browser === undefined && process.env['TOWLINE_CI'] === '1') throw new Error('CI needs the package "chromium".');
+if (browser === undefined)
+  process.stderr.write('\n!! SKIPPED: the console, since there is no chromium on the PATH\n\n');
+
+(browser === undefined ? describe.skip : describe)('the console, in Chromium', () => {
+  let stack: StackWithGateway;
+  let context: BrowserContext;
+  let folder: string;
+
+  beforeAll(async () => {
+    stack = await openStack({
+      gateway: { env: { GATEWAY_TOKENS: `dev:admin:dev-token,ann:operator:${OPERATOR},vic:viewer:${VIEWER}` } },
+    });
+    folder = await mkdtemp(join(tmpdir(), 'towline-browser-'));
+    context = await chromium.launchPersistentContext(folder, {
+      executablePath: browser as string,
+      args: QUIET,
+      viewport: { width: 1_200, height: 900 },
+    });
+  });
+  afterAll(async () => {
+    await context?.close();
+    await stack?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** A transfer whose provider reports another amount than was ordered: it parks, and a person decides. */
+  async function parkOne(): Promise<string> {
+    const reference = newReference('console');
+    await stack.control('POST', '/scenarios', { reference, ending: 'mismatching-amount' });
+    await stack.gateway.post('/flows/bridge-transfer', transferInput(reference, { timeScale: 0.02 }));
+    const path = `/flows/bridge-transfer/${reference}`;
+    await until('it to park', async () => (await stack.gateway.get(path)).body['state'] === 'parked');
+    await until('it to be listed as parked', async () => {
+      const { body } = await stack.gateway.get(`/flows?state=parked&reference=${reference}`);
+      return (body['flows'] as unknown[]).length === 1;
+    });
+    return `bridge-transfer/${reference}`;
+  }
+
+  async function open(token: string): Promise<{ page: Page; problems: string[] }> {
+    const page = await context.newPage();
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    await page.goto(`${stack.gateway.url}/console`);
+    await page.getByLabel('Token').waitFor();
+    await page.keyboard.type(token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Parked flows' }).waitFor();
+    return { page, problems };
+  }
+
+  /** Tab until this is where the keyboard is. */
+  async function tabTo(page: Page, target: Locator): Promise<void> {
+    await target.waitFor();
+    for (let presses = 0; presses < 100; presses += 1) {
+      if (await hasFocus(target)) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error('the keyboard does not reach it');
+  }
+
+  test('a parked flow is found and resolved with the keyboard alone', async () => {
+    const flowId = await parkOne();
+    const { page, problems } = await open(OPERATOR);
+    await shoot(page, 'console-parked');
+    await tabTo(page, page.getByRole('link', { name: flowId }));
+    await page.keyboard.press('Enter');
+
+    await page.getByRole('heading', { name: 'Parked: event_mismatch' }).waitFor();
+    expect(await page.getByText('Check first: the event is of something else.').count()).toBe(1);
+    await shoot(page, 'console-flow');
+    // A group of radio buttons is one stop; a space chooses the first one, the arrows another.
+    await tabTo(page, page.getByRole('radio').first());
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByRole('radio', { name: /dismiss-event/ }).isChecked()).toBe(true);
+    await tabTo(page, page.getByLabel('Note'));
+    await page.keyboard.type('the provider mixed two transfers up');
+    await tabTo(page, page.getByRole('button', { name: 'Carry out' }));
+    await page.keyboard.press('Enter');
+
+    const yes = page.getByRole('button', { name: 'Yes, dismiss-event' });
+    await yes.waitFor();
+    // Enter alone would leave it: what is asked once more begins at "No".
+    expect(await hasFocus(page.getByRole('button', { name: 'No, go back' }))).toBe(true);
+    await tabTo(page, yes);
+    await page.keyboard.press('Enter');
+    await page.getByText('The order is accepted.').waitFor();
+
+    const { body } = await stack.gateway.get(`/flows/${flowId}`);
+    const orders = (body['timeline'] as { by: string; detail: string }[]).filter(({ by }) => by === 'ann');
+    expect(orders.map(({ detail }) => detail)).toEqual([
+      expect.stringContaining('the provider mixed two transfers up'),
+    ]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test('who may only view is offered no order, and sees the same', async () => {
+    const flowId = await parkOne();
+    const { page, problems } = await open(VIEWER);
+    await page.goto(`${stack.gateway.url}/console#/flow/${flowId}`);
+    await page.getByText('Deciding it needs the role operator.').waitFor();
+    expect(await page.getByRole('radio').count()).toBe(0);
+    for (const [name, heading] of [
+      ['Flows', 'Flows'],
+      ['Events', 'Events'],
+      ['Callbacks', 'Callbacks'],
+    ] as const) {
+      await page.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { name: heading, exact: true }).waitFor();
+    }
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test('a wrong token is refused, with what to do', async () => {
+    const page = await context.newPage();
+    await page.goto(`${stack.gateway.url}/console`);
+    await page.getByLabel('Token').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').textContent()).toMatch(/token/i);
+    await page.close();
+  });
+
+  test('a note is shown as text, and runs nothing', async () => {
+    const flowId = await parkOne();
+    const note = '<img src=x onerror=alert(1)>';
+    await stack.gateway.post(`/flows/${flowId}/resolve`, { action: 'dismiss-event', note });
+    const { page, problems } = await open(VIEWER);
+    let hasRun = false;
+    page.on('dialog', (dialog) => {
+      hasRun = true;
+      void dialog.dismiss();
+    });
+    await page.goto(`${stack.gateway.url}/console#/flow/${flowId}`);
+    await page.getByText(note).first().waitFor();
+    expect([hasRun, await page.locator('img').count(), problems]).toEqual([false, 0, []]);
+    await page.close();
+  });
+});
+
+const hasFocus = (target: Locator): Promise<boolean> => target.evaluate((element) => element.matches(':focus'));
+
+/** The pictures of the docs: `CONSOLE_SHOTS=docs/images npm run packaging -- test/packaging/console.test.ts`. */
+async function shoot(page: Page, name: string): Promise<void> {
+  if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+}
+
+function findBrowser(): string | undefined {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const paths = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
+    folders.map((at) => join(at, name)),
+  );
+  return paths.find((path) => existsSync(path));
+}
