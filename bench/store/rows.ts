@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import type { Benchmark } from '../benchmark.js';
 import { watchBackends } from '../measure/backends.js';
 import { median } from '../measure/statistics.js';
@@ -47,6 +48,8 @@ export const rows: Benchmark = {
 
 interface Filled {
   readonly store: Store;
+  /** Fills both tables with so many rows, a multiple of the smallest size. */
+  fill(size: number): Promise<void>;
   /** Of this process and of those that serve it. */
   cpuMs(): Promise<number>;
   close(): Promise<void>;
@@ -55,7 +58,12 @@ interface Filled {
 /** The database works on a thread of this process. */
 async function openEmbedded(path: string, keyring: Keyring): Promise<Filled> {
   const store = await openStore({ path, keyring });
-  return { store, cpuMs: () => Promise.resolve(ownCpuMs()), close: () => store.close() };
+  return {
+    store,
+    fill: (size) => fillByOperations(store, size),
+    cpuMs: () => Promise.resolve(ownCpuMs()),
+    close: () => store.close(),
+  };
 }
 
 async function openShared(cluster: string, keyring: Keyring): Promise<Filled> {
@@ -64,12 +72,42 @@ async function openShared(cluster: string, keyring: Keyring): Promise<Filled> {
   const backends = await watchBackends(url);
   return {
     store,
+    async fill(size) {
+      await fillByOperations(store, SIZES[0]);
+      await multiply(url, size / SIZES[0]);
+    },
     cpuMs: async () => ownCpuMs() + (await backends.cpuMs()),
     async close() {
       await backends.close();
       await store.close();
     },
   };
+}
+
+async function fillByOperations(store: Store, count: number): Promise<void> {
+  await webhooks(store, count, FILLED_AT_ONCE);
+  await claims(store, count, FILLED_AT_ONCE);
+}
+
+/** Copies under names of their own: to make each by its own commits would take minutes. */
+async function multiply(url: string, times: number): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const others = `generate_series(2, ${times}) AS n`;
+    await client.query(`INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_to, came_trusted, content_hash,
+        body, state, detail, received_at, delivered_at, settled_at, repeats)
+      SELECT id || n, source, flow_id || n, reference || n, status, proof, came_to || n, came_trusted, content_hash || n,
+        body, state, detail, received_at, delivered_at, settled_at, repeats FROM inbox, ${others}`);
+    await client.query(`INSERT INTO claims (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at,
+        sending_at, ended_at, answer, rejection, kept, reason)
+      SELECT account, operation, reference || n, phase, owner, flow_id || n, fingerprint, reserved_at,
+        sending_at, ended_at, answer, rejection, kept, reason FROM claims, ${others}`);
+    // As the database does by itself in the course of the time that so many rows take.
+    await client.query('VACUUM ANALYZE');
+  } finally {
+    await client.end();
+  }
 }
 
 function ownCpuMs(): number {
@@ -83,8 +121,7 @@ async function measure(where: string, open: (size: number) => Promise<Filled>): 
     for (const size of SIZES) {
       const filled = await open(size);
       stores.push(filled);
-      await webhooks(filled.store, size, FILLED_AT_ONCE);
-      await claims(filled.store, size, FILLED_AT_ONCE);
+      await filled.fill(size);
     }
     return [
       await compare(`CPU of an event, received, delivered and settled, ${where}`, stores, webhooks),
@@ -98,14 +135,14 @@ async function measure(where: string, open: (size: number) => Promise<Filled>): 
 async function compare(
   what: string,
   stores: readonly Filled[],
-  work: (store: Store, count: number, atOnce: number) => Promise<void>,
+  operate: (store: Store, count: number, atOnce: number) => Promise<void>,
 ): Promise<Finding> {
   const taken: number[][] = stores.map(() => []);
   // The first round loads code.
   for (let round = 0; round <= ROUNDS; round += 1) {
     for (const [at, filled] of stores.entries()) {
       const before = await filled.cpuMs();
-      await work(filled.store, OPERATIONS, AT_ONCE);
+      await operate(filled.store, OPERATIONS, AT_ONCE);
       if (round > 0) taken[at]?.push(((await filled.cpuMs()) - before) / OPERATIONS);
     }
   }
