@@ -20,14 +20,19 @@ export function callbackCapability(
 const FIRST_EPOCH = 1;
 const inEpoch = (text: string, epoch: number): string => `${epoch} ${text}`;
 
-/** Of a flow or an account, in each epoch by every key of the store: a flow under way has that of before a rotation. */
+/**
+ * Of a flow or an account, in each epoch by every key of the store that may speak for it: a flow under way has that of
+ * before a rotation.
+ */
 export function capabilitiesOf(
-  store: { macs(purpose: string, text: string): readonly string[] },
+  store: { macsInEpoch(epoch: number, purpose: string, text: string): readonly string[] },
   purpose: 'callback' | 'settlement' | 'webhook',
   id: string,
   epochs: readonly number[],
 ): readonly string[] {
-  return epochs.flatMap((epoch) => store.macs(purpose, inEpoch(id, epoch)).map((mac) => mac.slice(0, LENGTH)));
+  return epochs.flatMap((epoch) =>
+    store.macsInEpoch(epoch, purpose, inEpoch(id, epoch)).map((mac) => mac.slice(0, LENGTH)),
+  );
 }
 
 /** Where the service is asked to call back for one flow: a path of the gateway. */

@@ -47,7 +47,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
 /** Sealed values by the id of the key that sealed them; those whose head is damaged are under `?`. */
 export type KeyUsage = ReadonlyMap<string, number>;
 
-interface Resealed {
+export interface Resealed {
   readonly values: number;
   /** By a key that was not given, or with a broken seal: left as they are. */
   readonly unreadable: number;
@@ -64,9 +64,10 @@ export interface StoreKeys {
    * sealed by another. Beside running gateways and workers: each row by itself, and only as it was read. What was
    * done stays done if it is interrupted.
    *
-   * @param onProgress after each page
+   * @param order.epoch of capabilities, the newest of `CAPABILITY_EPOCHS`: earlier HMAC keys speak for no later one
+   * @param order.onProgress after each page
    */
-  reseal(onProgress?: (done: Resealed) => void): Promise<Resealed>;
+  reseal(order: { readonly epoch: number; readonly onProgress?: (done: Resealed) => void }): Promise<Resealed>;
 }
 
 const PAGE = 1_000;
@@ -145,7 +146,7 @@ export function createStoreKeys(deps: {
     }
   };
 
-  const pass = async (before: number, onProgress: (done: Resealed) => void): Promise<Resealed> => {
+  const pass = async (epoch: number, before: number, onProgress: (done: Resealed) => void): Promise<Resealed> => {
     let done: Resealed = { values: before, unreadable: 0 };
     const sealers = new Set<string>();
     for (const table of SEALED_TABLES) {
@@ -153,7 +154,7 @@ export function createStoreKeys(deps: {
         const others = page.filter(({ keyIds }) => keyIds.some((id) => id !== active));
         for (const { keyIds } of others) for (const id of keyIds) if (keyring.find(id)) sealers.add(id);
         // Before the rows: an interrupted run must have said that the key was in use.
-        await storeKey.rotate([...sealers]);
+        await storeKey.rotate(epoch, [...sealers]);
         sealers.clear();
         for (let index = 0; index < others.length; index += AT_ONCE) {
           const some = others.slice(index, index + AT_ONCE);
@@ -184,12 +185,12 @@ export function createStoreKeys(deps: {
       return storeKey.replaced();
     },
 
-    async reseal(onProgress = () => undefined) {
-      await storeKey.rotate([]);
+    async reseal({ epoch, onProgress = () => undefined }) {
+      await storeKey.rotate(epoch, []);
       let done: Resealed = { values: 0, unreadable: 0 };
       for (let count = 0; count < PASSES; count += 1) {
         const before = done.values;
-        done = await pass(before, onProgress);
+        done = await pass(epoch, before, onProgress);
         if (done.values === before) break;
       }
       return done;

@@ -6,10 +6,16 @@ import { canonicalJson } from './canonical-json.js';
 
 const PLACE = JSON.stringify(['meta', 'store-key']);
 
+interface MacKey {
+  readonly base64: string;
+  /** The epoch of capabilities (`CAPABILITY_EPOCHS`) in which it was replaced: it speaks for no later one. */
+  readonly lastEpoch?: number;
+}
+
 /** The content of the sealed row `store-key`. */
 interface KeyRecord {
-  /** HMAC keys, base64, newest first. The newest makes; all compare, since claims are kept for ever. */
-  readonly macKeys: readonly string[];
+  /** HMAC keys, newest first. The newest makes; all compare, since claims are kept for ever. */
+  readonly macKeys: readonly MacKey[];
   /** For each payload key that was replaced: when `towline keys rotate` last found the store sealed with it, ms. */
   readonly replaced: Readonly<Record<string, number>>;
 }
@@ -20,6 +26,8 @@ export interface StoreKey {
   mac(purpose: string, text: string): string;
   /** By every key, newest first: to compare with what was made before a rotation. */
   macs(purpose: string, text: string): readonly string[];
+  /** By every key that may speak for this epoch of capabilities, newest first: who stole an earlier key makes none of a later one. */
+  macsInEpoch(epoch: number, purpose: string, text: string): readonly string[];
   /** Reads the keys again: true if another process rotated them since. @throws UnknownKeyError @throws SealBrokenError */
   refresh(): Promise<boolean>;
   /** When each payload key that was replaced was last found in use, ms. */
@@ -28,9 +36,10 @@ export interface StoreKey {
    * Seals the keys with the active payload key. If another one had sealed them, it also makes a new HMAC key: the
    * earlier ones may be known along with the old payload key.
    *
+   * @param epoch of capabilities, of now
    * @param stillSealing payload keys, besides, that rows were found sealed with
    */
-  rotate(stillSealing: readonly string[]): Promise<void>;
+  rotate(epoch: number, stillSealing: readonly string[]): Promise<void>;
 }
 
 /**
@@ -43,7 +52,7 @@ export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, no
   const openRecord = (sealed: Uint8Array) =>
     JSON.parse(Buffer.from(open(keyring, sealed, PLACE)).toString('utf8')) as KeyRecord;
 
-  const made = sealRecord({ macKeys: [newKey()], replaced: {} });
+  const made = sealRecord({ macKeys: [{ base64: newKey() }], replaced: {} });
   const make = `INSERT INTO meta (name, value, at) VALUES ('store-key', ?, ?) ON CONFLICT DO NOTHING`;
   const [, first] = await db.write([{ sql: make, params: [made, now()] }, SELECT], turnOf.meta);
   let sealed = bytesOf(first?.rows[0]?.['value']);
@@ -66,14 +75,16 @@ export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, no
     reading ??= read().finally(() => (reading = undefined));
     return reading;
   };
-  const macs = (purpose: string, text: string) => keys.map((key) => mac(key, purpose, text));
+  const macs = (purpose: string, text: string) => keys.map(({ bytes }) => mac(bytes, purpose, text));
 
   return {
-    mac: (purpose, text) => mac(keys[0] ?? new Uint8Array(), purpose, text),
+    mac: (purpose, text) => mac(keys[0]?.bytes ?? new Uint8Array(), purpose, text),
     macs,
+    macsInEpoch: (epoch, purpose, text) =>
+      keys.filter(({ lastEpoch = epoch }) => epoch <= lastEpoch).map(({ bytes }) => mac(bytes, purpose, text)),
     refresh,
     replaced: () => record.replaced,
-    async rotate(stillSealing) {
+    async rotate(epoch, stillSealing) {
       for (;;) {
         await refresh();
         const sealer = keyIdOf(sealed);
@@ -82,7 +93,10 @@ export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, no
         if (found.length === 0) return;
         const { [keyring.active.id]: _, ...others } = record.replaced;
         const replaced = { ...others, ...Object.fromEntries(found.map((id) => [id, now()])) };
-        const next = sealRecord({ macKeys: isOther ? [newKey(), ...record.macKeys] : record.macKeys, replaced });
+        const next = sealRecord({
+          macKeys: isOther ? [{ base64: newKey() }, ...replacedIn(epoch, record.macKeys)] : record.macKeys,
+          replaced,
+        });
         // Only as it was read: of two rotations at once, one begins anew.
         const update = `UPDATE meta SET value = ?, at = ? WHERE name = 'store-key' AND value = ?`;
         const [updated] = await db.write([{ sql: update, params: [next, now(), sealed] }], turnOf.meta);
@@ -96,7 +110,10 @@ export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, no
 const SELECT = { sql: `SELECT value FROM meta WHERE name = 'store-key'`, params: [] };
 
 const newKey = (): string => randomBytes(32).toString('base64');
-const keysOf = ({ macKeys }: KeyRecord) => macKeys.map((key) => new Uint8Array(Buffer.from(key, 'base64')));
+const keysOf = ({ macKeys }: KeyRecord) =>
+  macKeys.map(({ base64, ...rest }) => ({ ...rest, bytes: new Uint8Array(Buffer.from(base64, 'base64')) }));
+const replacedIn = (epoch: number, macKeys: readonly MacKey[]): readonly MacKey[] =>
+  macKeys.map((key) => ({ lastEpoch: epoch, ...key }));
 const bytesOf = (value: unknown) => new Uint8Array(value as SqlBlob);
 
 /** The length in front keeps ("a", "bc") and ("ab", "c") apart. */

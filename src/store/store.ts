@@ -13,7 +13,7 @@ import { turnOf, type SqlConnection } from './sql-connection.js';
 import { createSqlInbox } from './sql-inbox.js';
 
 /** Claims, inbox and remembered quotes, durable. Embedded (libsql) or shared (Postgres); both behave the same. */
-export interface Store extends Pick<StoreKey, 'mac' | 'macs'> {
+export interface Store extends Pick<StoreKey, 'mac' | 'macs' | 'macsInEpoch'> {
   readonly claims: ClaimStore;
   readonly inbox: InboxStore;
   readonly quotes: QuoteStore;
@@ -60,6 +60,7 @@ export async function createStore(
     keys: createStoreKeys({ db, keyring, storeKey }),
     mac: (purpose, text) => storeKey.mac(purpose, text),
     macs: (purpose, text) => storeKey.macs(purpose, text),
+    macsInEpoch: (epoch, purpose, text) => storeKey.macsInEpoch(epoch, purpose, text),
     refreshKeys: () => storeKey.refresh(),
     async check() {
       const sql = `INSERT INTO meta (name, at) VALUES ('check', ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;

@@ -240,6 +240,18 @@ describe('towline account', () => {
     expect([await hits(), await answersIn()]).toEqual(['1', []]);
   });
 
+  test('an answer of another shape is kept as it came: a key that was made is not lost', async () => {
+    const body = '{"ok":true,"apiKey":"key-in-another-shape"}';
+    await control('POST', '/faults', { operation: 'createApiKey', kind: 'garbage', body });
+    const { code, out, err } = await account(['api-key']);
+    expect([code, err]).toEqual([3, expect.stringMatching(/The outcome is unknown.* Read its answer first/)]);
+    const { name, text } = await answer();
+    expect(text).toBe(`${body}\n`);
+    expect(out).toBe(
+      `What the service answered, as it came, is in ${join(home(), 'account', name)}, which only you can read.`,
+    );
+  });
+
   test('a place for the answer is made before anything is sent', async () => {
     await fault('createApiKey', 'error-before');
     const there = join(folder, 'there');

@@ -58,7 +58,7 @@ test('the payload key is replaced under load, and the old one dropped: every flo
   // Everything has both keys, and seals with the new one.
   keyring.give(NEW, OLD);
   const rotating = await openAt(stack.storePath, { keyring: createKeyring([NEW, OLD]) });
-  const [during] = await Promise.all([sendMany('during'), rotating.keys.reseal()]);
+  const [during] = await Promise.all([sendMany('during'), rotating.keys.reseal({ epoch: 1 })]);
   const replaced = await rotating.keys.replaced();
   expect(Object.keys(replaced)).toEqual(['old']);
   const histories = await historiesOfKeys(stack.client, NAMESPACE, replaced);
@@ -66,7 +66,7 @@ test('the payload key is replaced under load, and the old one dropped: every flo
   expect(await finish(before)).toEqual(completed);
 
   // What was written by then by processes that had the old key first is sealed anew, and they start without it.
-  await rotating.keys.reseal();
+  await rotating.keys.reseal({ epoch: 1 });
   expect([...(await rotating.keys.usage()).keys()]).toEqual(['new']);
   await rotating.close();
   await first.shutdown();

@@ -82,7 +82,7 @@ describeStores('a rotation of keys', (kind) => {
     // Eight sealed columns have a value, and the store has its own key.
     expect([...(await store.keys.usage())]).toEqual([['test', 9]]);
     const nowMs = temporary.clock.now();
-    expect(await store.keys.reseal()).toEqual({ values: 8, unreadable: 0 });
+    expect(await store.keys.reseal({ epoch: 1 })).toEqual({ values: 8, unreadable: 0 });
     expect([...(await store.keys.usage())]).toEqual([['new', 9]]);
     expect(await store.keys.replaced()).toEqual({ test: nowMs });
     await expectReadable(await temporary.open({ keyring: newAlone }));
@@ -93,8 +93,11 @@ describeStores('a rotation of keys', (kind) => {
     const before = await temporary.open();
     await fill(before);
     const store = await temporary.open({ keyring: both });
-    const stopped = store.keys.reseal(({ values }) => {
-      if (values > 0) throw new Error('interrupted');
+    const stopped = store.keys.reseal({
+      epoch: 1,
+      onProgress({ values }) {
+        if (values > 0) throw new Error('interrupted');
+      },
     });
     await expect(stopped).rejects.toThrow('interrupted');
     const usage = await store.keys.usage();
@@ -103,10 +106,10 @@ describeStores('a rotation of keys', (kind) => {
     const macs = store.macs('p', 't');
 
     const again = await temporary.open({ keyring: both });
-    await again.keys.reseal();
+    await again.keys.reseal({ epoch: 1 });
     expect([...(await again.keys.usage())]).toEqual([['new', 9]]);
     expect(again.macs('p', 't')).toEqual(macs);
-    expect(await again.keys.reseal()).toEqual({ values: 0, unreadable: 0 });
+    expect(await again.keys.reseal({ epoch: 1 })).toEqual({ values: 0, unreadable: 0 });
   });
 
   it('leaves what no key opens as it is, and counts it', async () => {
@@ -114,7 +117,7 @@ describeStores('a rotation of keys', (kind) => {
     await fill(store);
     const lost = await temporary.open({ keyring: createKeyring([{ id: 'lost', bytes: new Uint8Array(32) }, NEW]) });
     await lost.inbox.receive(anEvent({ id: 'lost' }));
-    expect(await store.keys.reseal()).toEqual({ values: 0, unreadable: 1 });
+    expect(await store.keys.reseal({ epoch: 1 })).toEqual({ values: 0, unreadable: 1 });
     expect((await store.keys.usage()).get('lost')).toBe(1);
     expect(await store.inbox.get('lost')).toMatchObject({ unreadable: 'No payload key has the id lost' });
   });
@@ -132,8 +135,8 @@ describeStores('a rotation of keys', (kind) => {
         await writer.claims.recordAnswer(key(reference), { reference });
       }),
     );
-    await Promise.all([writing, rotating.keys.reseal()]);
-    await rotating.keys.reseal();
+    await Promise.all([writing, rotating.keys.reseal({ epoch: 1 })]);
+    await rotating.keys.reseal({ epoch: 1 });
     const after = await temporary.open({ keyring: newAlone });
     await expectReadable(after);
     for (const reference of references) {
@@ -145,7 +148,7 @@ describeStores('a rotation of keys', (kind) => {
     const running = await temporary.open({ keyring: oldFirst });
     await fill(running);
     const old = running.mac('p', 't');
-    await (await temporary.open({ keyring: both })).keys.reseal();
+    await (await temporary.open({ keyring: both })).keys.reseal({ epoch: 1 });
 
     const after = await temporary.open({ keyring: newAlone });
     expect(after.mac('p', 't')).not.toBe(old);
@@ -172,7 +175,7 @@ describeStores('a rotation of keys', (kind) => {
     const before = await temporary.open();
     await before.inbox.receive(anEvent({ id: 'first', ...hashes(before) }));
     const store = await temporary.open({ keyring: both });
-    await store.keys.reseal();
+    await store.keys.reseal({ epoch: 1 });
     expect(await store.inbox.receive(anEvent({ id: 'second', ...hashes(store) }))).toEqual({
       kind: 'duplicate',
       id: 'first',
@@ -180,6 +183,22 @@ describeStores('a rotation of keys', (kind) => {
     const otherFlow = anEvent({ id: 'third', flowId: 'bridge-transfer/r2', ...hashes(store) });
     expect(await store.inbox.receive(otherFlow)).toMatchObject({ kind: 'stored' });
     expect(await store.inbox.get('first')).toMatchObject({ repeats: 1 });
+  });
+
+  it('lets an earlier key speak for no epoch of capabilities that begins after it: who stole it can be shut out', async () => {
+    const settings = { serviceAccount: 'a', settlementCapability: undefined, development: false } as const;
+    const before = await temporary.open();
+    const stolen = (epoch: number) => callbackCapability(before, 'offramp/1', epoch);
+    await (await temporary.open({ keyring: both })).keys.reseal({ epoch: 1 });
+    const store = await temporary.open({ keyring: newAlone });
+    const accepted = (capabilityEpochs: readonly [number, ...number[]]) => {
+      const gateway = createCapabilities(store, { ...settings, capabilityEpochs });
+      const given = [stolen(1), stolen(2), callbackCapability(store, 'offramp/1', 2)];
+      return given.map((one) => gateway.isCallback('offramp/1', one));
+    };
+    expect(accepted([1])).toEqual([true, false, false]);
+    expect(accepted([2, 1])).toEqual([true, false, true]);
+    expect(accepted([2])).toEqual([false, false, true]);
   });
 
   it('keeps the capabilities of flows under way, and lets a running gateway learn the new ones', async () => {
@@ -192,7 +211,7 @@ describeStores('a rotation of keys', (kind) => {
     const running = await temporary.open({ keyring: oldFirst });
     const gateway = createCapabilities(running, settings);
     const before = callbackCapability(running, 'offramp/1');
-    await (await temporary.open({ keyring: both })).keys.reseal();
+    await (await temporary.open({ keyring: both })).keys.reseal({ epoch: 1 });
 
     const worker = await temporary.open({ keyring: newAlone });
     const after = callbackCapability(worker, 'offramp/1');

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
+  type CallOptions,
+  type ServiceAnswer,
   type ServiceClient,
   DuplicateReferenceError,
   InvalidRequestError,
@@ -24,7 +26,7 @@ export interface AccountCall<T> {
   readonly what: string;
   /** What to look at before it is tried again, where the outcome is unknown. */
   readonly check: string;
-  readonly call: (service: ServiceClient) => Promise<T>;
+  readonly call: (service: ServiceClient, options: Pick<CallOptions, 'onAnswer'>) => Promise<T>;
   readonly text: (answer: T) => string;
 }
 
@@ -34,16 +36,24 @@ export async function callAccount<T>(context: CliContext, asked: AccountCall<T>)
   const place = await answerPlace(context, options, { home: settings.towlineHome, name, what, check });
   const service = openService(settings, { serviceToken: () => settings.serviceToken ?? '' });
   let answer: T;
+  const came: { answer?: ServiceAnswer } = {};
   try {
-    answer = await asked.call(service);
+    answer = await asked.call(service, { onAnswer: (answered) => (came.answer = answered) });
   } catch (error) {
-    await place.drop();
-    throw accountError(error, check);
+    // It may hold the key that was made, in a shape that we do not know.
+    const text = error instanceof UnknownOutcomeError ? textOfSuccess(came.answer) : '';
+    if (text === '') await place.drop();
+    else await place.write(`${text}\n`, 'What the service answered, as it came,');
+    throw accountError(error, text === '' ? check : `${READ_IT} ${check}`);
   } finally {
     service.close();
   }
   await place.write(`${asked.text(answer)}\n`);
 }
+
+const textOfSuccess = (answer: ServiceAnswer | undefined): string =>
+  answer === undefined || answer.httpStatus > 299 ? '' : Buffer.from(answer.bytes).toString('utf8').trim();
+const READ_IT = 'Read its answer first: it says what was done in a form that Towline does not know.';
 
 export const asJson = (answer: unknown): string => JSON.stringify(answer, null, 2);
 

@@ -11,7 +11,8 @@ export interface AnswerOptions {
 
 /** Where a secret answer goes. */
 export interface AnswerPlace {
-  write(text: string): Promise<void>;
+  /** @param as what it is, for people. @default what was asked for */
+  write(text: string, as?: string): Promise<void>;
   /** There is no answer. */
   drop(): Promise<void>;
 }
@@ -34,7 +35,7 @@ export async function answerPlace(
   if (out === undefined) await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(cannotBeMade(path));
   const file = await open(path, 'wx', 0o600).catch(cannotBeMade(path));
   return {
-    async write(text) {
+    async write(text, as = what) {
       try {
         await file.writeFile(text);
         await file.sync();
@@ -47,7 +48,7 @@ export async function answerPlace(
       } finally {
         await file.close();
       }
-      context.out(`${what} is in ${path}, which only you can read.`);
+      context.out(`${as} is in ${path}, which only you can read.`);
     },
     async drop() {
       await file.close();

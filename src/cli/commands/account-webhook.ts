@@ -62,10 +62,10 @@ export function addAccountWebhookCommand(account: Command, run: RunCommand, cont
           name: 'webhook',
           what: secret === undefined ? 'The account' : 'The account, with its new webhook secret,',
           check: CHECK,
-          call: (service) =>
+          call: (service, options) =>
             secret === undefined
-              ? service.updateWebhook(body)
-              : changeSecret({ ...change, secret }, () => service.updateWebhook(body)),
+              ? service.updateWebhook(body, options)
+              : changeSecret({ ...change, secret }, () => service.updateWebhook(body, options)),
           text: (answer) => asJson(secret === undefined ? answer : { ...answer, webhook_secret: secret }),
         });
         if (secret !== undefined) context.err(afterChange(options.overlap));

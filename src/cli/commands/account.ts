@@ -50,7 +50,7 @@ function addAccountApiKeyCommand(account: Command, run: RunCommand, context: Cli
           name: 'api-key',
           what: 'The API key',
           check: CHECK_KEY,
-          call: (service) => service.createApiKey(),
+          call: (service, options) => service.createApiKey(undefined, options),
           text: ({ key }) => key,
         });
         return EXIT.done;
@@ -98,7 +98,7 @@ function addAccountCreateCommand(account: Command, run: RunCommand, context: Cli
           name: 'integrator',
           what: 'The account',
           check: CHECK_CREATED,
-          call: (service) => keeping(() => service.createIntegrator(body)),
+          call: (service, options) => keeping(() => service.createIntegrator(body, options)),
           text: asJson,
         });
         return EXIT.done;
@@ -132,7 +132,7 @@ function addAccountVerifyCommand(account: Command, run: RunCommand, context: Cli
           name: 'session',
           what: 'The session',
           check: CHECK_VERIFIED,
-          call: (service) => service.verifyHuman(body as { verificationToken: string }),
+          call: (service, options) => service.verifyHuman(body as { verificationToken: string }, options),
           text: asJson,
         });
         return EXIT.done;

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import type { Settings } from '../../config/index.js';
 import type { Keyring } from '../../keys/index.js';
-import { DAMAGED, type KeyUsage } from '../../store/sealed-rows.js';
+import { DAMAGED, type KeyUsage, type Resealed } from '../../store/sealed-rows.js';
 import type { Store } from '../../store/store.js';
 import { historiesOfKeys, type HistoriesOfKey } from '../../temporal/keys-of-histories.js';
 import { isOutage } from '../../temporal/connection.js';
@@ -52,6 +53,7 @@ export function addKeysCommand(program: Command, run: RunCommand, context: CliCo
 }
 
 interface Parts {
+  readonly settings: Settings;
   readonly store: Store;
   readonly keyring: Keyring;
   readonly temporal: Temporal;
@@ -65,7 +67,7 @@ async function withParts({ env }: CliContext, work: (parts: Parts) => Promise<Ex
   const temporal = openTemporal({ settings, keyring, identity, onUndecodable: () => undefined });
   try {
     await requireOwnStore({ store, namespace: temporal.namespace, account: settings.serviceAccount });
-    return await work({ store, keyring, temporal });
+    return await work({ settings, store, keyring, temporal });
   } finally {
     await temporal.close();
     await store.close();
@@ -74,7 +76,11 @@ async function withParts({ env }: CliContext, work: (parts: Parts) => Promise<Ex
 
 const PROGRESS_EVERY_MS = 2_000;
 
-async function rotate({ out, err }: CliContext, { store, keyring }: Parts, dryRun: boolean): Promise<ExitCode> {
+async function rotate(
+  { out, err }: CliContext,
+  { settings, store, keyring }: Parts,
+  dryRun: boolean,
+): Promise<ExitCode> {
   const active = keyring.active.id;
   if (dryRun) {
     const others = [...(await store.keys.usage())].filter(([id]) => id !== active);
@@ -86,11 +92,12 @@ async function rotate({ out, err }: CliContext, { store, keyring }: Parts, dryRu
     return EXIT.done;
   }
   let saidMs = performance.now();
-  const { values, unreadable } = await store.keys.reseal((done) => {
+  const onProgress = (done: Resealed): void => {
     if (performance.now() - saidMs < PROGRESS_EVERY_MS) return;
     saidMs = performance.now();
     err(`${done.values} values sealed with ${active} so far`);
-  });
+  };
+  const { values, unreadable } = await store.keys.reseal({ epoch: settings.capabilityEpochs[0], onProgress });
   out(`${values} values are sealed with ${active} now.`);
   if (unreadable > 0) {
     err(`${unreadable} cannot be opened with the keys of PAYLOAD_KEYS and stay as they are: see "towline keys list".`);

@@ -18,7 +18,7 @@ export async function checkGateway(settings: Settings): Promise<readonly Finding
 /** Whether callbacks to callers can be signed, and by what. */
 export function checkCallbacks(
   settings: Pick<Settings, 'callbackSecrets' | 'development'>,
-  store: Pick<Store, 'macs'> | undefined,
+  store: Pick<Store, 'macs' | 'macsInEpoch'> | undefined,
   options: { readonly showSecrets: boolean },
 ): readonly Finding[] {
   const secrets = store === undefined ? settings.callbackSecrets : callbackSecrets(settings, store);

@@ -20,7 +20,7 @@ export interface Capabilities {
 
 type Account = Pick<Settings, 'serviceAccount' | 'settlementCapability' | 'development' | 'capabilityEpochs'>;
 
-export function createCapabilities(store: Pick<Store, 'macs' | 'refreshKeys'>, settings: Account): Capabilities {
+export function createCapabilities(store: Pick<Store, 'macsInEpoch' | 'refreshKeys'>, settings: Account): Capabilities {
   const { serviceAccount: account, capabilityEpochs: epochs } = settings;
   const ofAccount = (purpose: 'settlement' | 'webhook') => capabilitiesOf(store, purpose, account, epochs);
   const settlements = () => {
