@@ -71,6 +71,8 @@ it(
             cryptoAmount: `${side + 1}.5`,
             referenceId: reference,
             timeScale: 0.01,
+            // However slow the machine is with all of them at once.
+            deadlineSeconds: 2_592_000,
           };
           const workflowId = `crypto-send/${reference}`;
           await client.workflow.execute('cryptoSend', { taskQueue: TASK_QUEUE, workflowId, args: [input] });

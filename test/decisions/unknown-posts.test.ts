@@ -6,12 +6,12 @@ import {
   ServiceUnavailableError,
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { newReference } from '../harness/references.js';
-import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
 
 describe('a crypto send whose answer was lost', () => {
@@ -143,6 +143,25 @@ describe('a crypto send whose answer was lost', () => {
     expect(await ended(handle)).toMatchObject({ outcome: { reason: 'not_executed' } });
   });
 
+  test('fault 53: send-again while the store is away is refused, sends nothing, and can be ordered when it is back', async () => {
+    lose = 'before';
+    lookup = refusal(404, 'no such transaction');
+    const { handle } = await start('store-away', { deadlineSeconds: 200 });
+    await parked(handle);
+    const away = jest
+      .spyOn(decisions.store.inbox, 'list')
+      .mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    await expect(resolve(handle, 'send-again')).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/the inbox cannot be read now/) },
+    });
+    away.mockRestore();
+    expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    expect(sends).toBe(1);
+    await resolve(handle, 'send-again');
+    await noted(handle, /to be sent again/);
+    await handle.terminate();
+  });
+
   test('is not called failed where its POST is refused, and a trusted event in the inbox says that it was executed', async () => {
     lose = 'refused';
     lookup = 'sandbox';
@@ -225,24 +244,6 @@ describe('a withdrawal of unknown outcome that a setting sends again', () => {
     expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
     expect(attempts).toBe(1);
     await handle.terminate();
-    await decisions.close();
-  });
-});
-
-describe('after a refused Cancel of the Temporal UI', () => {
-  test('fault 60: updates of the flow work as before', async () => {
-    const decisions = await openDecisionBench(() => ({}));
-    const reference = newReference('ui-cancel');
-    const handle = await decisions.bench.start(
-      transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds: 360_000 }),
-    );
-    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
-    await handle.cancel();
-    await noted(handle, /cancel refused/);
-    const refused = await handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).catch((error: Error) => error);
-    expect(((refused as Error).cause as Error).message).toMatch(/money may have moved/);
-    await handle.signal('events', [trusted('COMPLETED')]);
-    await handle.result();
     await decisions.close();
   });
 });
