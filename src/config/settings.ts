@@ -216,6 +216,13 @@ function checkTogether(
         'this machine: who sits in between could have money sent twice. DATABASE_TLS=unverified takes that risk.',
     );
   }
+  // Node's own switch, which ends up in deployments by a copied line.
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' && !settings.development) {
+    problem(
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 is refused outside of development: no certificate would be checked, neither of the ' +
+        "service nor of the database. Unset it, and name a CA of your own in Node's NODE_EXTRA_CA_CERTS.",
+    );
+  }
   if (settings.settlementTrust === 'signed' && settings.settlementSecrets.length === 0) {
     problem('SETTLEMENT_SECRETS is missing, without which SETTLEMENT_TRUST=signed can trust nothing.');
   }

@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import type { Settings } from '../config/settings-shape.js';
 
 export { GatewayPortTakenError } from './http/server.js';
@@ -12,10 +12,15 @@ export { startGateway, type Gateway, type GatewayOptions } from './start-gateway
  * The gateway's log. Its lines are built from an allow-list (`errorForLog`, route patterns); the redaction is the second
  * net, for what a later line might bring along.
  */
-export function createGatewayLogger(settings: Pick<Settings, 'logLevel'>, destination?: DestinationStream): Logger {
-  const options = {
+export function createGatewayLogger(
+  settings: Pick<Settings, 'logLevel'>,
+  destination?: DestinationStream,
+  monotonicMs: () => number = () => performance.now(),
+): Logger {
+  const options: LoggerOptions = {
     name: 'gateway',
     level: settings.logLevel,
+    hooks: { logMethod: limitLines(monotonicMs) },
     redact: {
       paths: ['authorization', 'capability', 'secret', 'token', 'body', 'headers', 'url'].flatMap((name) => [
         name,
@@ -25,4 +30,32 @@ export function createGatewayLogger(settings: Pick<Settings, 'logLevel'>, destin
     },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+const MOST_LINES_A_SECOND = 20;
+/** As pino counts levels. */
+const WARN = 40;
+
+/**
+ * Of one sentence, from `warn` up: whoever makes us refuse with 503, or finds the store away, must not fill the disk by it. What
+ * is left out is counted, and the next line of that sentence says how many. Alarms are all written.
+ */
+function limitLines(monotonicMs: () => number): NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']> {
+  const seconds = new Map<string, { readonly sinceMs: number; lines: number; leftOut: number }>();
+  return function logMethod(args, method, level) {
+    const [members, sentence] = args as [unknown, unknown];
+    const isPlain = typeof members === 'object' && members !== null && !('alarm' in members);
+    if (level < WARN || typeof sentence !== 'string' || !isPlain) return method.apply(this, args);
+    const nowMs = monotonicMs();
+    const last = seconds.get(sentence);
+    if (last !== undefined && nowMs - last.sinceMs < 1_000 && last.lines >= MOST_LINES_A_SECOND) {
+      last.leftOut += 1;
+      return undefined;
+    }
+    const isSame = last !== undefined && nowMs - last.sinceMs < 1_000;
+    const { leftOut = 0 } = last ?? {};
+    seconds.set(sentence, { sinceMs: isSame ? last.sinceMs : nowMs, lines: (isSame ? last.lines : 0) + 1, leftOut: 0 });
+    if (leftOut === 0) return method.apply(this, args);
+    return method.apply(this, [{ ...members, leftOut }, sentence]);
+  };
 }

@@ -265,7 +265,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     inbound: inboundUrls(settings.publicUrl, capabilities),
     routes,
     async close() {
-      await closeServer(server);
+      await closeServer(server, settings.serviceTimeoutMs);
       await Promise.all([
         matcher.stop(),
         dispatcher.stop(),

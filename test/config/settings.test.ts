@@ -22,6 +22,14 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe('settings', () => {
+  it('refuse the switch that has no certificate checked, outside of development', () => {
+    expect(problemsOf({ ...live, NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
+      expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED=0 is refused .* NODE_EXTRA_CA_CERTS/),
+    ]);
+    expect(problemsOf({ ...live, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
+    expect(problemsOf({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([]);
+  });
+
   it('need nothing in development', () => {
     const settings = readSettings({});
     expect(settings).toMatchObject({

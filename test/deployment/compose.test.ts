@@ -60,6 +60,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   GATEWAY_URL: 'of the command line',
   TOWLINE_TOKEN: 'of the command line',
   NO_COLOR: 'of the command line',
+  NODE_TLS_REJECT_UNAUTHORIZED: 'of Node itself, and refused',
   DEVELOPMENT: 'containers are none',
   SANDBOX_HOST: 'the sandbox alone has it',
   SANDBOX_PORT: 'of one machine: each container has its own ports',

@@ -7,7 +7,7 @@ import { createFlowWatch } from '../../src/gateway/flows/flow-watch.js';
 import { createTokenCheck } from '../../src/gateway/http/bearer-token.js';
 import { createKnownNetworks } from '../../src/gateway/http/known-networks.js';
 import { createRateLimit } from '../../src/gateway/http/rate-limit.js';
-import { createServer } from '../../src/gateway/http/server.js';
+import { closeServer, createServer } from '../../src/gateway/http/server.js';
 import { createPlaces } from '../../src/gateway/http/places.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { newReference } from '../harness/references.js';
@@ -19,6 +19,31 @@ import { rawRequest } from './setup/raw-request.js';
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
 /** Everything that is ready to go on has gone on. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Time goes on when the test says so. */
+function virtualClock() {
+  let [nowMs, timers] = [0, [] as { at: number; work: () => void }[]];
+  const clock: Clock = {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    after(ms, work) {
+      const timer = { at: nowMs + ms, work };
+      timers.push(timer);
+      return () => void (timers = timers.filter((one) => one !== timer));
+    },
+  };
+  const pass = async (ms: number) => {
+    for (const end = nowMs + ms; ;) {
+      await settled();
+      const [next] = timers.toSorted((a, b) => a.at - b.at);
+      if (next === undefined || next.at > end) return void (nowMs = end);
+      timers = timers.filter((one) => one !== next);
+      nowMs = next.at;
+      next.work();
+    }
+  };
+  return { clock, pass };
+}
 
 describe('places', () => {
   it('are so many for each name and so many in all, and are free again when they are given back', () => {
@@ -72,37 +97,39 @@ describe('a request whose caller hangs up', () => {
   });
 });
 
+describe('a gateway that ends', () => {
+  it('lets what the service was asked for come to its end, and cuts it only when even the service has had its time', async () => {
+    for (const isLetGo of [true, false]) {
+      const server = createServer(pino({ level: 'silent' }));
+      let letGo: (() => void) | undefined;
+      server.get('/key', async (_request, reply) => {
+        await new Promise<void>((resolve) => (letGo = resolve));
+        return reply.send({ key: 'made' });
+      });
+      const url = await server.listen({ host: '127.0.0.1', port: 0 });
+      const asked = fetch(`${url}/key`).then(
+        (answer) => answer.text(),
+        () => 'cut',
+      );
+      await until('it to be under way', () => letGo !== undefined);
+      const { clock, pass } = virtualClock();
+      const closed = closeServer(server, 30_000, clock);
+      await pass(29_000);
+      if (isLetGo) letGo?.();
+      else await pass(10_000);
+      expect(await asked).toBe(isLetGo ? '{"key":"made"}' : 'cut');
+      letGo?.();
+      await closed;
+    }
+  });
+});
+
 const countConnections = (server: FastifyInstance): Promise<number> =>
   new Promise((resolve, reject) => {
     server.server.getConnections((error, count) => (error === null ? resolve(count) : reject(error)));
   });
 
 describe('fault 57: waiting for a flow', () => {
-  /** Time goes on when the test says so. */
-  function virtualClock() {
-    let [nowMs, timers] = [0, [] as { at: number; work: () => void }[]];
-    const clock: Clock = {
-      nowMs: () => nowMs,
-      monotonicMs: () => nowMs,
-      after(ms, work) {
-        const timer = { at: nowMs + ms, work };
-        timers.push(timer);
-        return () => void (timers = timers.filter((one) => one !== timer));
-      },
-    };
-    const pass = async (ms: number) => {
-      for (const end = nowMs + ms; ;) {
-        await settled();
-        const [next] = timers.toSorted((a, b) => a.at - b.at);
-        if (next === undefined || next.at > end) return void (nowMs = end);
-        timers = timers.filter((one) => one !== next);
-        nowMs = next.at;
-        next.work();
-      }
-    };
-    return { clock, pass };
-  }
-
   function watched() {
     const asked = new Map<string, number>();
     let state = 'running';

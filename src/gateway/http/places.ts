@@ -62,9 +62,15 @@ interface Open {
 }
 
 const open = new WeakMap<FastifyRequest, Open>();
+const handling = new WeakMap<FastifyInstance, Set<Open>>();
+
+/** Whether any handler of the server has begun and not ended. */
+export const isHandling = (server: FastifyInstance): boolean => (handling.get(server)?.size ?? 0) > 0;
 
 /** Before every hook and every route that uses `whenAnswered` or `whenOver`. */
 export function followRequests(server: FastifyInstance): void {
+  const handled = new Set<Open>();
+  handling.set(server, handled);
   server.addHook('onRequest', (request, reply, next) => {
     const followed: Open = { answer: reply.raw, isHandled: false, whenOver: [] };
     open.set(request, followed);
@@ -75,12 +81,16 @@ export function followRequests(server: FastifyInstance): void {
     const { handler } = route;
     route.handler = async function handleFollowed(request, reply) {
       const followed = open.get(request);
-      if (followed !== undefined) followed.isHandled = true;
+      if (followed !== undefined) {
+        followed.isHandled = true;
+        handled.add(followed);
+      }
       try {
         return await handler.call(this, request, reply);
       } finally {
         if (followed !== undefined) {
           followed.isHandled = false;
+          handled.delete(followed);
           endIfOver(followed);
         }
       }

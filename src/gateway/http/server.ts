@@ -3,9 +3,10 @@ import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { type Clock, every, systemClock } from '../../clock.js';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog } from './refusal.js';
 import { type ConnectionLimits, KEEP_ALIVE_MS, limitConnections } from './connections.js';
-import { followRequests, whenAnswered } from './places.js';
+import { followRequests, isHandling, whenAnswered } from './places.js';
 import { takeJsonBodies } from './json-body.js';
 import type { Reference } from './openapi.js';
 import type { Permission } from '../../protocol/permissions.js';
@@ -23,8 +24,10 @@ export const REQUEST_LIMITS: RequestLimits = {
   requestWithinMs: 10_000,
   answerWithinMs: 30_000,
 };
-/** At shutdown. Requests of ours end by then, long polls are let go at once. */
+/** At shutdown. What is still being received ends by then; long polls are let go at once. */
 const CUT_AFTER_MS = REQUEST_LIMITS.requestWithinMs + 2_000;
+const PASSING_ON_MS = 5_000;
+const LOOK_EVERY_MS = 250;
 /** Longest reference, and room for a capability. Longer parts of a path are unknown paths. */
 const MAX_PATH_PART = 256;
 
@@ -123,14 +126,26 @@ function cutUnreadAnswers(server: FastifyInstance, withinMs: number): void {
 
 /**
  * Takes nothing new, and lets requests in flight finish. A connection that never sent a request counts as busy to Node,
- * which would wait for it as long as its client likes: it is cut after the time that a request may take.
+ * which would wait for it as long as its client likes: it is cut after the time that a request may take, if no handler runs
+ * any more. One that passes an order on to the service, such as for an API key, may take as long as that does.
+ *
+ * @param serviceTimeoutMs how long the service may take; a little later even what is passed on to it is cut
  */
-export async function closeServer(server: FastifyInstance): Promise<void> {
-  const cut = setTimeout(() => server.server.closeAllConnections(), CUT_AFTER_MS);
+export async function closeServer(
+  server: FastifyInstance,
+  serviceTimeoutMs: number,
+  clock: Clock = systemClock,
+): Promise<void> {
+  const startedMs = clock.monotonicMs();
+  const stop = every(clock, LOOK_EVERY_MS, () => {
+    const tookMs = clock.monotonicMs() - startedMs;
+    const isOver = tookMs >= CUT_AFTER_MS && (!isHandling(server) || tookMs >= serviceTimeoutMs + PASSING_ON_MS);
+    if (isOver) server.server.closeAllConnections();
+  });
   try {
     await server.close();
   } finally {
-    clearTimeout(cut);
+    stop();
   }
 }
 
