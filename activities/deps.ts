@@ -1,5 +1,6 @@
 import type { Clock } from '../src/clock.js';
 import type { CallbackSender } from '../src/callbacks/index.js';
+import type { FourEyes } from '../src/protocol/four-eyes.js';
 import type { MaxAmounts } from '../src/flows/largest-amount.js';
 import type { ServiceClient } from '../src/service-client/index.js';
 import type { Store } from '../src/store/store.js';
@@ -22,6 +23,8 @@ export interface ActivityDeps {
   readonly allowPlaintext: boolean;
   /** The largest amount of one flow, by currency or token. @default no limits */
   readonly maxAmounts?: MaxAmounts;
+  /** Which orders need a second person. @default none */
+  readonly fourEyes?: FourEyes;
   readonly repeatSettingOf: (operation: string) => RepeatSetting;
   /** A new unguessable owner of a claim. */
   readonly newOwner: () => string;

@@ -8,6 +8,7 @@ import { createClaimActivities } from './claims.js';
 import type { ActivityDeps } from './deps.js';
 import { createFlowStepActivities } from './flow-steps.js';
 import { createInvoicePaidActivities } from './invoice-paid.js';
+import { createOrderActivities } from './orders.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
 import { readFailure, storing } from './failures.js';
@@ -25,6 +26,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createInvoicePaidActivities(deps),
     ...createSettleActivities(deps),
     ...createClaimActivities(deps),
+    ...createOrderActivities(deps),
     ...createUpkeepActivities(deps),
     ...createFlowStepActivities(deps),
     ...createUndeliveredActivities(deps),

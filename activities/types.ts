@@ -1,6 +1,6 @@
 import type { ClaimSays, LookupSays, Repeat } from '../src/protocol/decisions.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
-import type { Rejection } from '../src/protocol/messages.js';
+import type { OrderProof, Parked, Rejection } from '../src/protocol/messages.js';
 
 /** What the flow's first activity pinned into the flow: the deployment that it belongs to. */
 export interface Pin {
@@ -17,6 +17,22 @@ export interface PreparationOrder {
   /** This run begins anew what an earlier one had begun: the flow was reset in the UI. @default false */
   readonly wasReset?: boolean;
 }
+
+/** An order that came to a flow by an update. */
+export interface OrderToAdmit {
+  readonly flowId: string;
+  readonly update: string;
+  readonly action: string;
+  readonly order: { readonly actor: string; readonly proof?: OrderProof; readonly note?: string };
+  /** The flow's, checked: for what depends on its amount. */
+  readonly input?: unknown;
+  /** What the flow waits for at that moment. */
+  readonly parked?: Pick<Parked, 'reason' | 'since' | 'evidence'>;
+}
+
+/** `by`: as the timeline names who ordered it. */
+export type OrderVerdict =
+  { readonly kind: 'admitted'; readonly by: string } | { readonly kind: 'refused'; readonly why: string };
 
 /** Which claim, and what the caller decided, as a fingerprint that only the store's key can make. */
 export interface ClaimRef {

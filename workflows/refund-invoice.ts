@@ -12,7 +12,9 @@ import {
   type RefundInvoice,
   type GivenInvoice,
 } from './engine/payment.js';
+import { UPDATES } from '../src/protocol/vocabulary.js';
 import { act } from './engine/activities.js';
+import { admit } from './engine/admit.js';
 import { endFromDecision } from './engine/flow-end.js';
 import type { Facts } from './engine/evidence.js';
 import type { Flow } from './engine/flow.js';
@@ -40,7 +42,9 @@ export function handleInvoiceNeeded(payment: Payment, event: FlowEvent): void {
 export function takeRefundInvoices(flow: Flow, payment: Payment): void {
   onUpdate(
     provideRefundInvoiceUpdate,
-    async ({ actor, invoice }): Promise<{ accepted: true; expiresAt: string }> => {
+    async (order): Promise<{ accepted: true; expiresAt: string }> => {
+      const asked = { update: UPDATES.provideRefundInvoice, action: 'refund-invoice' };
+      const { actor, invoice } = await admit(flow, asked, order);
       const dueMsat = refundDueMsat(payment.input as OfframpInput, payment.refund?.facts ?? {});
       const verdict = await act(READ, 'Check the refund invoice', flow.timeScale).checkRefundInvoice({
         invoice,

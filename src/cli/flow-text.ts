@@ -1,4 +1,4 @@
-import type { Flow } from '../protocol/gateway-json.js';
+import type { Flow, ProposedOrder } from '../protocol/gateway-json.js';
 import type { Parked, TimelineEntry } from '../protocol/messages.js';
 import { CHECK_FIRST, PARK_SENTENCES } from '../protocol/vocabulary.js';
 import type { CliContext } from './context.js';
@@ -8,7 +8,7 @@ type Look = Pick<CliContext, 'colors'>;
 
 /** A flow for a person: where it stands, what it waits for, and how it got there. */
 export function flowText({ colors }: Look, flow: Flow): string {
-  const { parked, outcome } = flow;
+  const { parked, outcome, proposal } = flow;
   const facts: [string, string | null][] = [
     ['state', `${paintedState({ colors }, flow.state)} (${flow.stage})`],
     ['amount', flow.amount && `${flow.amount} ${flow.currency}`],
@@ -25,9 +25,29 @@ export function flowText({ colors }: Look, flow: Flow): string {
   return [
     colors.bold(flow.flowId),
     ...shown.map(([what, text]) => `  ${what.padEnd(10)}${text}`),
+    ...(proposal === null ? [] : proposed(proposal)),
     ...(parked === null ? [] : waysOut(flow.flowId, parked)),
     ...flow.timeline.map((entry) => `  ${timelineLine({ colors }, entry)}`),
   ].join('\n');
+}
+
+/** What waits for a second person, and the very command. */
+function proposed({
+  action,
+  by,
+  note,
+  at,
+  expiresAt,
+  confirmedBy,
+  confirm,
+  withdraw,
+}: ProposedOrder): readonly string[] {
+  const details = confirmedBy === null ? `until ${expiresAt}` : `confirmed by ${confirmedBy}, being carried out`;
+  return [
+    `  ${'proposed'.padEnd(10)}${action} by ${by} at ${at}: ${note} (${details})`,
+    `    another person confirms it:   ${confirm}`,
+    `    or takes it back:             ${withdraw}`,
+  ];
 }
 
 /** No command that is ready to run: each action moves money, or says something about it. */

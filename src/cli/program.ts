@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../package-root.js';
 import { addAccountCommand } from './commands/account.js';
 import { addApproveCommand } from './commands/approve.js';
+import { addAuditCommand } from './commands/audit.js';
 import { addCallbacksCommand } from './commands/callbacks.js';
 import { addCancelCommand } from './commands/cancel.js';
 import { addDoctorCommand } from './commands/doctor.js';
@@ -22,6 +23,7 @@ import { addTemporalCommand } from './commands/temporal.js';
 import { addUpCommand } from './commands/up.js';
 import { addWaitCommand } from './commands/wait.js';
 import { addWatchCommand } from './commands/watch.js';
+import { addWithdrawCommand } from './commands/withdraw.js';
 import { addWorkerCommand } from './commands/worker.js';
 import type { CliContext, RunCommand } from './context.js';
 import { EXIT, EXIT_CODES_HELP } from './exit-codes.js';
@@ -48,8 +50,10 @@ const COMMANDS = {
     addRefundInvoiceCommand,
     addCancelCommand,
     addResolveCommand,
+    addWithdrawCommand,
     addEventsCommand,
     addCallbacksCommand,
+    addAuditCommand,
   ],
   'The account at the service:': [addAccountCommand],
 } as const;

@@ -1,6 +1,8 @@
+import type { FourEyes } from '../protocol/four-eyes.js';
 import type { Queue } from '../protocol/task-queues.js';
 import type { DuplicateReference } from './duplicate-reference.js';
 import type { GatewayToken } from './gateway-tokens.js';
+import type { OidcSettings } from './oidc.js';
 import type { NetworkList } from './networks.js';
 import type { NotifyTarget } from './notify-urls.js';
 import type { SecretFiles } from './secret-files.js';
@@ -34,6 +36,8 @@ export interface Settings {
   readonly gatewayHost: string;
   readonly gatewayPort: number;
   readonly gatewayTokens: readonly GatewayToken[];
+  /** Undefined: no tokens of an OIDC issuer are taken. */
+  readonly oidc: OidcSettings | undefined;
   /** Requests per second for each token. 0: no limit. */
   readonly gatewayRateLimit: number;
   /** Events without proof, and wrong tokens, per second for each address. 0: no limit. */
@@ -83,6 +87,8 @@ export interface Settings {
   readonly workerMetricsPort: number | undefined;
   /** The largest amount of one flow, by currency or token in capitals. The others have no limit. */
   readonly maxAmounts: ReadonlyMap<string, string>;
+  /** Which orders need a second person. */
+  readonly fourEyes: FourEyes;
   /** Absolute path of the folder with all our state. */
   readonly towlineHome: string;
   readonly towlineCache: string;

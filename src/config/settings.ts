@@ -6,8 +6,11 @@ import { duplicateReference, unknownForAll } from './duplicate-reference.js';
 import { type Environment, SettingsError } from './environment.js';
 import { DEVELOPMENT_TOKEN, gatewayTokens, tokensProblem } from './gateway-tokens.js';
 import { isLoopback } from '../protocol/loopback.js';
+import { fourEyesActions } from './four-eyes.js';
+import { FOUR_EYES_BY_DEFAULT } from '../protocol/four-eyes.js';
 import { networks } from './networks.js';
 import { escalation, notifyTargets, operatorUrl } from './notify-urls.js';
+import { readOidc } from './oidc.js';
 import {
   createSettingReader,
   type SettingReader,
@@ -96,6 +99,7 @@ export function readSettings(given: Environment): Settings {
     gatewayHost,
     gatewayPort,
     gatewayTokens: read('GATEWAY_TOKENS', gatewayTokens().optional()) ?? (development ? [DEVELOPMENT_TOKEN] : []),
+    oidc: readOidc(reader),
     gatewayRateLimit,
     unprovenRateLimit:
       read('UNPROVEN_RATE_LIMIT', wholeNumber(1_000_000).optional()) ??
@@ -132,6 +136,10 @@ export function readSettings(given: Environment): Settings {
     workerMetricsHost: read('WORKER_METRICS_HOST', ipAddress().default('127.0.0.1')) ?? '127.0.0.1',
     workerMetricsPort: read('WORKER_METRICS_PORT', fixedPort().optional()),
     maxAmounts: read('MAX_AMOUNTS', maxAmounts().optional()) ?? new Map(),
+    fourEyes: {
+      actions: read('FOUR_EYES', fourEyesActions().optional()) ?? (development ? [] : FOUR_EYES_BY_DEFAULT),
+      above: read('FOUR_EYES_ABOVE', maxAmounts().optional()) ?? new Map(),
+    },
     towlineHome: resolve(read('TOWLINE_HOME', z.string().default('.towline')) ?? '.towline'),
     towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),
     databaseUrl: read('DATABASE_URL', postgresUrl().optional()),

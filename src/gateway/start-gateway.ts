@@ -24,13 +24,17 @@ import { addEventRoutes } from './ops/events.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { createFlowWatch } from './flows/flow-watch.js';
 import { addFlowRoutes } from './flows/routes.js';
+import { addAuditRoute } from './ops/audit.js';
 import { addWhoAmIRoute } from './ops/whoami.js';
 import { addHealthRoutes } from './ops/health.js';
 import { createFlowStats } from './ops/flow-stats.js';
 import { keepFresh, createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
 import { addConsoleRoutes } from './console/routes.js';
 import { addReferenceRoutes } from './reference/routes.js';
-import { createTokenCheck } from './http/bearer-token.js';
+import { recordRefusal } from './flows/give-order.js';
+import { createOidcCheck } from './http/oidc.js';
+import { createTokenCheck, whoIs } from './http/bearer-token.js';
+import { flowAddress } from './http/flow-path.js';
 import {
   closingSignal,
   listRoutes,
@@ -176,10 +180,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const retention = createRetention({ inbox, matters, duty: clearing, nowMs, logger });
   const quota = createUnprovenQuota({ inbox, mostBytes: settings.unprovenDiskBytes, nowMs, logger });
   const knownNetworks = createKnownNetworks();
-  const tokens = createTokenCheck(secrets.gatewayTokens, {
+  const tokens = createTokenCheck({
+    tokens: secrets.gatewayTokens,
+    oidc: settings.oidc && createOidcCheck(settings.oidc),
     knownNetworks,
     ofToken: createRateLimit(settings.gatewayRateLimit, monotonicMs),
     ofGuesses: createRateLimit(settings.unprovenRateLimit, monotonicMs),
+    refused: (caller, action, { params }) => {
+      const { kind, reference } = (params ?? {}) as { readonly kind?: unknown; readonly reference?: unknown };
+      const flowId = flowAddress(kind, reference)?.flowId;
+      const details = { why: `the role ${caller.role} does not suffice` };
+      void recordRefusal({ store, logger }, { ...whoIs(caller), flowId, action, details });
+    },
   });
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
@@ -245,9 +257,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
   addCardRoutes(server, { cards, tokens });
-  addEventRoutes(server, { store, tokens, reader, dispatcher, logger });
-  addCallbackRoutes(server, { tokens, reader, logger, callbacks: createCallbackHandles(client, taskQueue) });
-  addCodecRoutes(server, { codec: options.codec, tokens, settings, uiOrigin: options.uiOrigin });
+  addEventRoutes(server, { store, settings, tokens, reader, dispatcher, logger });
+  addCallbackRoutes(server, { store, tokens, reader, logger, callbacks: createCallbackHandles(client, taskQueue) });
+  addCodecRoutes(server, { codec: options.codec, store, tokens, settings, uiOrigin: options.uiOrigin });
+  addAuditRoute(server, { store, tokens });
   addWhoAmIRoute(server, { tokens });
   addHealthRoutes(server, { store, client, monotonicMs });
   addMetricsRoute(server, { metrics, tokens });

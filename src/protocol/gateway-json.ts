@@ -4,8 +4,30 @@ import type { FlowKind, FlowState, ParkReason } from './vocabulary.js';
 import type { CallbackFailure, CallbackState, OpenCircuit } from './callbacks.js';
 import type { InboxRow, InboxState } from './events.js';
 
-/** A flow, as the gateway shows it: what it reports, and what it was started with. */
-export interface Flow extends FlowView, FlowMoney {}
+/** A flow, as the gateway shows it: what it reports, what it was started with, and what waits for a second person. */
+export interface Flow extends FlowWithMoney {
+  /** An order that waits for a second person. */
+  readonly proposal: ProposedOrder | null;
+}
+
+/** An order that one person gave, and another one has to confirm. */
+export interface ProposedOrder {
+  readonly id: string;
+  readonly action: string;
+  readonly eventId?: string;
+  readonly until?: string;
+  readonly by: string;
+  readonly note: string;
+  readonly at: string;
+  readonly expiresAt: string;
+  /** Set while it is carried out. */
+  readonly confirmedBy: string | null;
+  /** The command with which another person confirms it. */
+  readonly confirm: string;
+  readonly withdraw: string;
+}
+
+export interface FlowWithMoney extends FlowView, FlowMoney {}
 
 export interface FlowMoney {
   /** Decimal string; null of kinds that move no money, and of flows that another Temporal client started. */

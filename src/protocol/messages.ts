@@ -64,12 +64,24 @@ export interface FlowReport {
   readonly events: Readonly<Record<string, EventResult>>;
 }
 
+/** What a gateway adds to an order, which no other Temporal client can: who ordered it is known. */
+export interface OrderProof {
+  readonly id: string;
+  /** Who confirmed it, where two are needed. */
+  readonly second: string | null;
+  /** Under the store's key, over all of it. */
+  readonly mac: string;
+}
+
 /** Argument of the update `resolve`. */
 export interface ResolveOrder {
   readonly action: string;
   readonly note: string;
-  /** Name of the token that ordered it. */
+  /** Who ordered it: unproven, unless there is a proof. */
   readonly actor: string;
+  readonly proof?: OrderProof;
+  /** Since when the flow is parked that is meant: one that has moved on refuses it. */
+  readonly since?: string;
   /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`; default: the one parked for, if one. */
   readonly eventId?: string;
   /** The new deadline of a `keep-waiting`, ISO 8601 in UTC; default: one more default deadline. */
@@ -79,12 +91,14 @@ export interface ResolveOrder {
 /** Argument of the updates `cancel` and `approveQuote`. */
 export interface PersonOrder {
   readonly actor: string;
+  readonly proof?: OrderProof;
   readonly note?: string;
 }
 
 /** Argument of the update `provideRefundInvoice`. */
 export interface RefundInvoiceOrder {
   readonly actor: string;
+  readonly proof?: OrderProof;
   /** A Lightning invoice (BOLT 11) of the recipient of the refund. */
   readonly invoice: string;
 }
@@ -92,6 +106,7 @@ export interface RefundInvoiceOrder {
 /** Argument of the update `pay`: who pays an invoice, and how much where that is not the invoice's amount. */
 export interface PayOrder {
   readonly actor: string;
+  readonly proof?: OrderProof;
   readonly mobileMoney: unknown;
   readonly amount?: unknown;
   readonly currency?: unknown;

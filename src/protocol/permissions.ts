@@ -35,10 +35,12 @@ export const PERMISSIONS = {
   'give-refund-invoice': { role: 'flows', may: 'give the Lightning invoice that a refund goes to' },
   'approve-quote': { role: 'flows', may: 'approve the quote that a flow waits with' },
   resolve: { role: 'operator', may: 'decide a parked flow' },
+  withdraw: { role: 'flows', may: 'take back an order that waits for a second person' },
   'read-event': { role: 'operator', may: 'read the body of an event, which may be personal' },
   'replay-event': { role: 'operator', may: 'deliver an event anew, and vouch for it' },
   'resend-callback': { role: 'operator', may: 'have a callback sent again' },
   codec: { role: 'operator', may: "decode what Temporal's histories hold, and encode" },
+  'read-audit': { role: 'admin', may: 'read the register of who did what' },
   account: { role: 'admin', may: 'make accounts, keys and webhooks at the service' },
 } as const satisfies Readonly<Record<string, PermissionLine>>;
 export type Permission = keyof typeof PERMISSIONS;

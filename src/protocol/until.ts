@@ -1,12 +1,13 @@
-import type { ResolveOrder } from './messages.js';
-
 const MAX_DAYS = 90;
 const DAY_MS = 86_400_000;
 /** In UTC: a time without a zone would be another one on each machine. */
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
 
 /** Why the time of an order cannot be the flow's new deadline; null where it can, or where it gives none. */
-export function untilProblem({ action, until }: Pick<ResolveOrder, 'action' | 'until'>, nowMs: number): string | null {
+export function untilProblem(
+  { action, until }: { readonly action: string; readonly until?: string | undefined },
+  nowMs: number,
+): string | null {
   if (until === undefined) return null;
   if (action !== 'keep-waiting') return '"until" is possible for keep-waiting only.';
   const atMs = typeof until === 'string' && TIME.test(until) ? Date.parse(until) : NaN;

@@ -3,7 +3,8 @@ export { Towline, type StartedFlow } from './towline.js';
 export type { TowlineOptions } from './options.js';
 export type { CallOptions } from './request.js';
 export type { WaitOptions } from './wait.js';
-export type { CallbackQuery, EventQuery, ListQuery, OrderOptions, ResolveOrder } from './wait.js';
+export type { AuditEntry, AuditKind, AuditPage } from '../protocol/audit.js';
+export type { AuditQuery, CallbackQuery, EventQuery, ListQuery, OrderOptions, ResolveOrder } from './wait.js';
 export { JsonText } from './options.js';
 export type { CardWritten, FlowInput, FlowInputs, PaymentOrder } from './options.js';
 export type {
@@ -22,6 +23,8 @@ export type {
   ServiceAnswer,
   ServiceAnswers,
   ShownEvent,
+  ProposedOrder,
+  WhoAmI,
 } from '../protocol/gateway-json.js';
 export { readCallback } from './read-callback.js';
 export type { FlowCallback, ReceivedCallback } from './read-callback.js';

@@ -20,8 +20,11 @@ import type {
   Replay,
   ServiceAnswers,
   ShownEvent,
+  WhoAmI,
 } from '../protocol/gateway-json.js';
+import type { AuditPage } from '../protocol/audit.js';
 import {
+  type AuditQuery,
   type CallbackQuery,
   type EventQuery,
   type ListQuery,
@@ -116,9 +119,27 @@ export class Towline {
     return this.#order(flowId, 'refund-invoice', { invoice }, options);
   }
 
-  /** One of the actions that a parked flow lists. Needs a token of an operator. @throws RefusedError */
+  /**
+   * One of the actions that a parked flow lists. Needs a token of an operator. Where two persons have to order it, the first one
+   * gets the flow with its `proposal`, and another one orders the same. @throws RefusedError
+   */
   resolve(flowId: string, order: ResolveOrder, options?: CallOptions): Promise<Flow> {
     return this.#order(flowId, 'resolve', order, options);
+  }
+
+  /** Takes back an order that waits for a second person. @throws RefusedError where none does */
+  withdraw(flowId: string, { note, ...options }: OrderOptions = {}): Promise<Flow> {
+    return this.#order(flowId, 'withdraw', { note }, options);
+  }
+
+  /** Who the token is of, and what it allows. */
+  whoAmI(options?: CallOptions): Promise<WhoAmI> {
+    return this.#calls.get('/whoami', {}, options);
+  }
+
+  /** The register of who did what, newest first. Needs a token of an admin. */
+  audit({ flowId, ...query }: AuditQuery = {}, options?: CallOptions): Promise<AuditPage> {
+    return this.#calls.get('/audit', { ...query, flow: flowId }, options);
   }
 
   /** Webhooks and callbacks that came, and their state: of one flow, or all. */
@@ -134,7 +155,7 @@ export class Towline {
   /** Delivers an event anew; `trust` vouches for it, `dryRun` only says what would happen. Needs an operator. */
   replay(
     id: string,
-    order: { trust?: boolean; dryRun?: boolean; flowId?: string } = {},
+    order: { trust?: boolean; dryRun?: boolean; flowId?: string; note?: string } = {},
     options?: CallOptions,
   ): Promise<Replay> {
     const path = `/events/${encodeURIComponent(id)}/replay`;

@@ -1,3 +1,4 @@
+import type { AuditKind } from '../protocol/audit.js';
 import type { FlowState, FlowKind, ParkReason } from '../protocol/vocabulary.js';
 import type { Flow, EventState } from '../protocol/gateway-json.js';
 import { type CallOptions, repeat, pause } from './request.js';
@@ -54,6 +55,18 @@ export interface EventQuery {
   readonly state?: EventState | undefined;
   /** Go on after this event: `next` of the page before. */
   readonly after?: string | undefined;
+  /** @default 50, at most 500 */
+  readonly limit?: number | undefined;
+}
+
+export interface AuditQuery {
+  readonly flowId?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly kind?: AuditKind | undefined;
+  /** @default newest */
+  readonly order?: 'newest' | 'oldest' | undefined;
+  /** Go on after this entry: `next` of the page before. */
+  readonly after?: number | undefined;
   /** @default 50, at most 500 */
   readonly limit?: number | undefined;
 }

@@ -1,8 +1,10 @@
 import { keyIdOf, LONGEST_HEAD, open, seal, SealBrokenError, UnknownKeyError, type Keyring } from '../keys/index.js';
 import { matterPlace } from './matters.js';
+import { proposalPlace } from './proposal.js';
 import { quotePlace } from './quote.js';
 import { placeOf as claimPlace, type SealedColumn } from './claim-row.js';
-import { text, type SqlConnection } from './sql-connection.js';
+import { auditPlace } from './sql-audit.js';
+import { integer, text, type SqlConnection } from './sql-connection.js';
 import { placeOf as eventPlace } from './inbox-row.js';
 import type { Row, SqlBlob, SqlValue } from './sql-message.js';
 import type { StoreKey } from './store-key.js';
@@ -42,6 +44,20 @@ export const SEALED_TABLES: readonly SealedTable[] = [
     place: (row) => quotePlace(text(row, 'account'), text(row, 'rate_id')),
   },
   { name: 'matters', key: ['id'], boundTo: [], sealed: ['content'], place: (row) => matterPlace(text(row, 'id')) },
+  {
+    name: 'proposals',
+    key: ['flow_id', 'topic'],
+    boundTo: [],
+    sealed: ['note'],
+    place: (row) => proposalPlace(text(row, 'flow_id'), text(row, 'topic')),
+  },
+  {
+    name: 'audit',
+    key: ['seq'],
+    boundTo: ['chain', 'number'],
+    sealed: ['details'],
+    place: (row) => auditPlace(integer(row, 'chain'), integer(row, 'number')),
+  },
 ];
 
 /** Sealed values by the id of the key that sealed them; those whose head is damaged are under `?`. */

@@ -35,6 +35,10 @@ export const turnOf = {
   duty: (name: string): Turn => ({ name: JSON.stringify(['duty', name]), repeatable: true }),
   quotes: { name: 'quotes', repeatable: true },
   matter: (id: string): Turn => ({ name: JSON.stringify(['matter', id]), repeatable: true }),
+  /** Each statement sets what it sets, by the id of one proposal. */
+  proposal: (flowId: string): Turn => ({ name: JSON.stringify(['proposal', flowId]), repeatable: false }),
+  /** Each process has a chain of its own. */
+  audit: (chain: number): Turn => ({ name: JSON.stringify(['audit', chain]), repeatable: false }),
   meta: { name: 'meta', repeatable: true },
   /** Twice would only make one epoch more. */
   epoch: { name: 'epoch', repeatable: true },

@@ -1,13 +1,16 @@
 import type { Keyring } from '../keys/index.js';
+import type { AuditStore } from './audit.js';
 import type { ClaimStore } from './claim.js';
 import { type DeploymentStore, createDeploymentStore } from './deployment.js';
 import { createSqlDuties, type DutyStore } from './duties.js';
 import { createFigures, type StoreFigures } from './figures.js';
 import type { InboxStore } from './inbox.js';
 import { createSqlMatters, type MatterStore } from './matters.js';
+import { createSqlProposals, type ProposalStore } from './proposal.js';
 import { type QuoteStore, createSqlQuotes } from './quote.js';
 import { createSealedJson, loadOrMakeStoreKey, type StoreKey } from './store-key.js';
 import { createStoreKeys, type StoreKeys } from './sealed-rows.js';
+import { createSqlAudit } from './sql-audit.js';
 import { createSqlClaims } from './sql-claims.js';
 import { turnOf, type SqlConnection } from './sql-connection.js';
 import { createSqlInbox } from './sql-inbox.js';
@@ -19,6 +22,8 @@ export interface Store extends Pick<StoreKey, 'mac' | 'macs' | 'macsInEpoch'> {
   readonly quotes: QuoteStore;
   readonly deployment: DeploymentStore;
   readonly duties: DutyStore;
+  readonly audit: AuditStore;
+  readonly proposals: ProposalStore;
   readonly matters: MatterStore;
 
   /** For metrics. @throws StoreUnavailableError */
@@ -55,6 +60,8 @@ export async function createStore(
     quotes: createSqlQuotes({ db, sealed, now }),
     duties: createSqlDuties({ db, now }),
     matters: createSqlMatters({ db, sealed, now }),
+    proposals: createSqlProposals({ db, sealed, now }),
+    audit: createSqlAudit({ db, sealed, storeKey, now }),
     deployment: await createDeploymentStore(db, now),
     figures: createFigures(db, now),
     keys: createStoreKeys({ db, keyring, storeKey }),

@@ -5,7 +5,7 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
-import type { Flow, FlowMoney } from '../protocol/gateway-json.js';
+import type { FlowMoney, FlowWithMoney } from '../protocol/gateway-json.js';
 import type { FlowReport, FlowView } from '../protocol/messages.js';
 import {
   FLOW_QUERY,
@@ -42,7 +42,7 @@ export interface FlowReader {
   /** The same from a worker alone: for a flow that is known to be open. */
   reportOfOpen(flowId: string): Promise<FlowReport | undefined>;
   /** The flow as JSON, from its worker or, where none answers, from what the server knows. */
-  show(flowId: string): Promise<Flow | undefined>;
+  show(flowId: string): Promise<FlowWithMoney | undefined>;
 }
 
 const FACTS_WITHIN_MS = 5_000;
@@ -114,7 +114,7 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
 }
 
 /** A flow that was terminated in the UI could not say so itself: it is parked, for a person. */
-export function viewOf(facts: FlowFacts, reported: FlowView | undefined): Flow {
+export function viewOf(facts: FlowFacts, reported: FlowView | undefined): FlowWithMoney {
   const view = { ...(reported ?? viewWithoutWorker(facts)), ...facts.money };
   if (facts.status !== 'TERMINATED' && facts.status !== 'TIMED_OUT') return view;
   const since = (facts.closedAt ?? facts.startedAt).toISOString();
@@ -223,7 +223,7 @@ export function viewOfNewFlow(
   flowId: string,
   startedAt: Date,
   money?: { readonly amount: string; readonly currency: string },
-): Flow {
+): FlowWithMoney {
   const { kind, reference } = parseFlowId(flowId) ?? { kind: 'bridge-transfer' as const, reference: flowId };
   const at = startedAt.toISOString();
   return {

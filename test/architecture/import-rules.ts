@@ -42,7 +42,7 @@ const GATEWAY: readonly RegExp[] = [
   ZOD,
   NODE,
   /^@temporalio\/(client|common)$/,
-  /^(fastify|@fastify\/.*|lossless-json|pino|prom-client|uuid)$/,
+  /^(fastify|@fastify\/.*|jose|lossless-json|pino|prom-client|uuid)$/,
 ];
 
 /** DESIGN's rules of import. A new folder under `src` needs a line here. */

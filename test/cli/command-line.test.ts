@@ -3,7 +3,7 @@ import { createProgram } from '../../src/cli/program.js';
 import { run } from './run.js';
 
 const COMMANDS =
-  'up gateway worker sandbox doctor notify store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve events callbacks account'.split(
+  'up gateway worker sandbox doctor notify store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve withdraw events callbacks audit account'.split(
     ' ',
   );
 const NESTED = [
@@ -12,6 +12,9 @@ const NESTED = [
   'events replay',
   'callbacks resend',
   'store raise-epoch',
+  'audit list',
+  'audit export',
+  'audit verify',
   'keys list',
   'keys rotate',
 ].concat(['create', 'verify', 'api-key', 'webhook'].map((name) => `account ${name}`));

@@ -1,3 +1,4 @@
+import type { ProposedOrder } from '../../src/protocol/gateway-json.js';
 import { expect, test } from '@jest/globals';
 import { flowText } from '../../src/cli/flow-text.js';
 import { printable } from '../../src/cli/print.js';
@@ -5,7 +6,7 @@ import { CHECK_FIRST, PARK_ACTIONS, type ParkReason } from '../../src/protocol/v
 
 const plain = { bold: (text: string) => text, dim: (text: string) => text };
 
-const shownAs = (reason: ParkReason): string =>
+const shownAs = (reason: ParkReason, proposal: ProposedOrder | null = null): string =>
   flowText(
     { colors: new Proxy(plain, { get: () => (text: string) => text }) as never },
     {
@@ -23,6 +24,7 @@ const shownAs = (reason: ParkReason): string =>
       timeline: [],
       amount: '1000.5',
       currency: 'KES',
+      proposal,
     },
   );
 
@@ -47,4 +49,14 @@ test('what a terminal would obey is shown as its escape, and lines and amounts a
     amounts: ['7.50', 1e21, null],
     deep: { on: true },
   });
+});
+
+test('an order that waits for a second person is shown with who gave it, and with the command that confirms it', () => {
+  const confirm = 'towline resolve onramp/order-1 mark-completed --note "why"';
+  const order = { id: 'ord_1', action: 'mark-completed', by: 'alice', note: 'ticket 77', confirmedBy: null, confirm };
+  const times = { at: '2026-01-05T08:02:00.000Z', expiresAt: '2026-01-06T08:02:00.000Z' };
+  const text = shownAs('conflict', { ...order, ...times, withdraw: 'towline withdraw onramp/order-1' });
+  expect(text).toContain('mark-completed by alice at 2026-01-05T08:02:00.000Z: ticket 77');
+  expect(text).toContain(confirm);
+  expect(text).toContain('towline withdraw onramp/order-1');
 });

@@ -68,7 +68,7 @@ describe('an answer that is lost after the service executed', () => {
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
     const key = { account: bench.deps.account, operation: 'createBridgeDeposit', reference };
     expect(await bench.store.claims.orders(key)).toMatchObject([
-      { actor: 'ada', note: 'the service has no such deposit' },
+      { actor: 'ada (unproven)', note: 'the service has no such deposit' },
     ]);
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();

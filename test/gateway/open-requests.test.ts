@@ -63,7 +63,8 @@ describe('a request whose caller hangs up', () => {
   it('keeps its place until its work has ended, so that nobody has more under way than they may', async () => {
     const server = createServer(pino({ level: 'silent' }));
     const limit = createRateLimit(0);
-    const tokens = createTokenCheck(() => [{ name: 'ann', role: 'flows', secret: 'anns-secret' }], {
+    const tokens = createTokenCheck({
+      tokens: () => [{ name: 'ann', role: 'flows', secret: 'anns-secret' }],
       ofToken: limit,
       ofGuesses: limit,
       knownNetworks: createKnownNetworks(),

@@ -167,7 +167,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
       serviceTimeoutMs: timeoutMs,
       serviceIsOnLoopback: true,
       allowPlaintext: false,
-      ...(gateway && { maxAmounts: gateway.settings.maxAmounts }),
+      ...(gateway && { maxAmounts: gateway.settings.maxAmounts, fourEyes: gateway.settings.fourEyes }),
       repeatSettingOf: () => 'unknown',
       newOwner: () => randomUUID(),
       monotonicMs: () => performance.now(),

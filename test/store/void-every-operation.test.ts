@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { flowIdOf, type FlowKind } from '../../src/protocol/vocabulary.js';
+import { NO_FOUR_EYES } from '../../src/protocol/four-eyes.js';
+import { flowIdOf, type FlowKind, UPDATES } from '../../src/protocol/vocabulary.js';
 import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
+import { flowJson } from '../../src/gateway/flows/flow-json.js';
 import { resolveTerminated } from '../../src/gateway/flows/resolve-terminated.js';
 import type { ClaimKey } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
@@ -29,15 +31,19 @@ describeStores('resolving a terminated flow', (kind) => {
 
   const resolve = (of: FlowKind, action: string) => {
     const flowId = flowIdOf(of, 'r1');
-    const view = { kind: of, reference: 'r1', flowId, state: 'parked', parked: { reason: 'terminated', evidence: {} } };
+    const parked = { reason: 'terminated', since: '2026-01-01T00:00:00Z', evidence: {} };
+    const view = { kind: of, reference: 'r1', flowId, state: 'parked', parked };
     const deps = {
       store,
-      settings: { serviceAccount: 'default' },
+      settings: { serviceAccount: 'default', fourEyes: NO_FOUR_EYES },
       reader: { show: () => Promise.resolve(view) },
       logger: { info: () => undefined },
     } as unknown as FlowOperationDeps;
     const facts = { flowId, fingerprint: 'f' } as FlowFacts;
-    return resolveTerminated(deps, { kind: of, reference: 'r1', flowId }, facts, { action, note: 'n', actor: 'ada' });
+    const ada = { name: 'ada', role: 'operator', means: 'token' } as const;
+    const order = { update: UPDATES.resolve, action, content: { action, note: 'n' } };
+    const address = { kind: of, reference: 'r1', flowId };
+    return resolveTerminated(deps, ada, address, facts, order).then(() => flowJson(deps, view as never));
   };
   /** What an attempt that is late, or of a reset, is given. */
   const attempt = async (of: FlowKind, key: ClaimKey) =>

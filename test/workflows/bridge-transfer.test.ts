@@ -134,7 +134,7 @@ describe('a bridge transfer', () => {
     expect(result.view.outcome).toEqual({
       state: 'completed',
       reason: null,
-      detail: 'Marked as completed by ada: the recipient confirmed',
+      detail: 'Marked as completed by ada (unproven): the recipient confirmed',
     });
   });
 

@@ -1,6 +1,8 @@
 import { condition } from '@temporalio/workflow';
 import type { BridgePreparation, Quote } from '../../activities/types.js';
 import { compareAmounts, multiplyByBps, withinBps } from '../../src/money.js';
+import { UPDATES } from '../../src/protocol/vocabulary.js';
+import { admit } from '../engine/admit.js';
 import type { Flow } from '../engine/flow.js';
 import { act, checkAtOnce, preparationOf } from '../engine/activities.js';
 import { approveQuoteUpdate } from '../engine/messages.js';
@@ -58,7 +60,8 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
   onUpdate(
     approveQuoteUpdate,
     async (order): Promise<{ approved: true }> => {
-      approval.by = order.actor;
+      const asked = { update: UPDATES.approveQuote, action: 'approve-quote', input: transfer.input };
+      approval.by = (await admit(flow, asked, order)).actor;
       return { approved: true };
     },
     (order) => checkOrder(flow, order),

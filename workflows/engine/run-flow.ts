@@ -10,8 +10,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { FlowReport, Outcome, ResolveOrder, SubmitAnswer } from '../../src/protocol/messages.js';
-import { END_REASONS, type FlowKind } from '../../src/protocol/vocabulary.js';
+import { END_REASONS, type FlowKind, UPDATES } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
+import { admit } from './admit.js';
 import { openFlow, type Flow, type FlowCarried } from './flow.js';
 import { markAs } from './search-attributes.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
@@ -55,7 +56,8 @@ export async function runFlow(
 function answerUpdates(flow: Flow): void {
   onUpdate(
     cancelUpdate,
-    async (order) => {
+    async (given) => {
+      const order = await admit(flow, { update: UPDATES.cancel, action: 'cancel' }, given);
       const refusal = await tryStop(flow, 'cancelled', order);
       if (refusal === null) return { cancelled: true };
       flow.note(`cancel refused: ${refusal}`, order.actor);
@@ -66,7 +68,12 @@ function answerUpdates(flow: Flow): void {
 
   onUpdate(
     resolveUpdate,
-    async (order): Promise<{ accepted: true }> => {
+    async (given): Promise<{ accepted: true }> => {
+      const { parked } = flow;
+      const order = await admit(flow, { update: UPDATES.resolve, action: given.action }, given);
+      // Meanwhile another order may have been taken, or an event may have decided.
+      if (flow.parked !== parked) throw notAllowed('not_allowed', MOVED_ON);
+      checkResolve(flow, order);
       flow.resolution = order as Resolution;
       // Until it is carried out, or refused by what is proven at that moment.
       await condition(() => flow.resolution !== order || flow.view().outcome !== null);
@@ -97,9 +104,12 @@ function handleUiCancel(flow: Flow): void {
   );
 }
 
+const MOVED_ON = 'The flow has moved on since the order was given. Look at it again.';
+
 function checkResolve(flow: Flow, order: ResolveOrder): void {
   checkOrder(flow, order);
   if (flow.parked === null) throw notAllowed('not_allowed', 'The flow is not parked: there is nothing to resolve.');
+  if (order.since !== undefined && order.since !== flow.parked.since) throw notAllowed('not_allowed', MOVED_ON);
   if (flow.resolution !== null) throw notAllowed('not_allowed', 'Another order is being carried out.');
   if (legalAction(flow, order.action) === undefined) {
     const legal = flow.parked.actions.join(', ');

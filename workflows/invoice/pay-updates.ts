@@ -4,6 +4,8 @@ import { sameFingerprint } from '../../src/protocol/fingerprint.js';
 import type { PayOrder, SubmitAnswer } from '../../src/protocol/messages.js';
 import type { Payment } from '../engine/payment.js';
 import { act } from '../engine/activities.js';
+import { UPDATES } from '../../src/protocol/vocabulary.js';
+import { admit } from '../engine/admit.js';
 import type { Flow } from '../engine/flow.js';
 import { payUpdate } from '../engine/messages.js';
 import { READ, STORE_PATIENCE_MS } from '../engine/policies.js';
@@ -28,7 +30,8 @@ export function openPayUpdates(flow: Flow): PayUpdates {
   let open = 0;
   const ended = () => flow.view().outcome !== null;
 
-  async function take(order: PayOrder): Promise<SubmitAnswer> {
+  async function take(given: PayOrder): Promise<SubmitAnswer> {
+    const order = await admit(flow, { update: UPDATES.pay, action: 'pay' }, given);
     await condition(() => served !== undefined || ended());
     if (served === undefined || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
     const payment = served;
@@ -66,7 +69,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
 }
 
 /** The flow's input as it would be, had the order come with it. */
-function withOrder(input: unknown, { actor: _actor, ...payment }: PayOrder): unknown {
+function withOrder(input: unknown, { actor: _actor, proof: _proof, ...payment }: PayOrder): unknown {
   const before = input as { readonly pay: 'generated' | 'existing' };
   return before.pay === 'existing' ? { ...before, ...payment } : { ...before, payment };
 }

@@ -12,6 +12,7 @@ interface ListOptions extends EventQuery, PrintOptions {
 
 interface ReplayOptions extends PrintOptions {
   readonly trust?: boolean;
+  readonly note?: string;
   readonly flow?: string;
   readonly dryRun?: boolean;
 }
@@ -66,12 +67,16 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
     .argument('<id>', 'id of the event')
     .option('--trust', 'vouch for it: the flow takes it as proven by a person')
     .option('--flow <flow>', 'which flow it is of, where it is unmatched')
+    .option('--note <text>', 'why; kept in the register')
     .option('--dry-run', 'only say what would happen')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline events replay evt_0d3c --dry-run')
-    .action((id: string, { trust = false, dryRun = false, flow, ...options }: ReplayOptions) =>
+    .action((id: string, { trust = false, dryRun = false, flow, note, ...options }: ReplayOptions) =>
       run(async () => {
-        const of = flow === undefined ? {} : { flowId: flowArgument(flow) };
+        const of = {
+          ...(flow === undefined ? {} : { flowId: flowArgument(flow) }),
+          ...(note === undefined ? {} : { note }),
+        };
         const replay = await client().replay(id, { trust, dryRun, ...of });
         print(context, options, replay, ({ would }) => (dryRun ? `It would: ${would}` : `Ordered. It is to: ${would}`));
         return EXIT.done;

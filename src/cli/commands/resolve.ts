@@ -15,7 +15,10 @@ export function addResolveCommand(program: Command, run: RunCommand, context: Cl
   program
     .command('resolve')
     .summary('decide a parked flow')
-    .description('Gives a parked flow one of the orders that it lists (towline show). Needs a token of an operator.')
+    .description(
+      'Gives a parked flow one of the orders that it lists (towline show). Needs a token of an operator. An order that needs two ' +
+        'persons is proposed by the first; another one confirms it by the same command.',
+    )
     .argument('<flow>', FLOW_ARGUMENT)
     .argument('<action>', 'one of the actions that the flow lists, such as keep-waiting')
     .requiredOption('--note <text>', 'why; kept with the flow')

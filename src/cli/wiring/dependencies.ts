@@ -47,6 +47,7 @@ export function activityDeps(parts: {
     serviceIsOnLoopback: isLoopback(new URL(settings.serviceBaseUrl).hostname),
     allowPlaintext: settings.allowPlaintext,
     maxAmounts: settings.maxAmounts,
+    fourEyes: settings.fourEyes,
     repeatSettingOf: (operation) => rules[operation] ?? 'unknown',
     newOwner: () => randomUUID(),
     monotonicMs: () => performance.now(),

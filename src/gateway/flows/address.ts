@@ -1,6 +1,6 @@
 import { parse, stringify } from 'lossless-json';
 import { z } from 'zod';
-import type { Flow as FlowJson } from '../../protocol/gateway-json.js';
+import type { Flow as FlowJson, FlowWithMoney, ProposedOrder } from '../../protocol/gateway-json.js';
 import type { Outcome, Parked, TimelineEntry } from '../../protocol/messages.js';
 import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
@@ -44,13 +44,29 @@ export const Flow = z.object({
   timeline: z.array(
     z.object({ at: at(), stage: z.string(), by: z.string(), detail: z.string() } satisfies MembersOf<TimelineEntry>),
   ),
+  proposal: z
+    .object({
+      id: z.string(),
+      action: z.string(),
+      eventId: z.string().optional(),
+      until: z.string().optional(),
+      by: z.string(),
+      note: z.string(),
+      at: at(),
+      expiresAt: at(),
+      confirmedBy: z.string().nullable().meta({ description: 'Set while it is carried out.' }),
+      confirm: z.string().meta({ description: 'The command with which another person confirms it.' }),
+      withdraw: z.string(),
+    } satisfies MembersOf<ProposedOrder>)
+    .nullable()
+    .meta({ description: 'An order that waits for a second person.' }),
 } satisfies MembersOf<FlowJson>);
 
 /** @throws Refusal 404 where it does not exist */
 export async function shownFlow(
   reader: Pick<FlowReader, 'show'>,
   { kind, reference, flowId }: FlowAddress,
-): Promise<FlowJson> {
+): Promise<FlowWithMoney> {
   const view = await reader.show(flowId);
   if (view !== undefined) return view;
   throw new Refusal(404, `There is no flow ${kind}/${reference}. Start it with POST /flows/${kind}.`, { reference });

@@ -1,16 +1,19 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { ResolveOrder } from '../../protocol/messages.js';
 import { untilProblem } from '../../protocol/until.js';
+import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
+import type { Flow as FlowJson, FlowWithMoney } from '../../protocol/gateway-json.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
+import { type Caller, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import { Flow, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
-import { resolveTerminated } from './resolve-terminated.js';
-import { foreignType } from '../../temporal/flow-handle.js';
-import { type FlowOrder, orderFlow } from './send-order.js';
+import { flowJson } from './flow-json.js';
+import { giveOrder, recordingRefusals } from './give-order.js';
+import { isTerminated, resolveTerminated } from './resolve-terminated.js';
+import { topicOf } from './second-person.js';
 
 /** It is shown on terminals. */
 const note = () =>
@@ -46,7 +49,10 @@ const order = {
   method: 'POST',
   tag: 'flows',
   params: FlowParams,
-  answers: { 200: { says: 'The flow.', schema: { Flow } } },
+  answers: {
+    200: { says: 'The flow.', schema: { Flow } },
+    202: { says: 'The order waits for a second person: `proposal` says how it is confirmed.', schema: { Flow } },
+  },
 } as const;
 
 /** What a person, or the caller, decides about a flow. */
@@ -64,14 +70,12 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       body: { schema: { CancelBody }, required: false, example: { note: 'ordered twice' } },
       refusals: { 409: 'Money may have moved already.' },
     },
-    // Cancelling a cancelled flow is no error.
-    ({ params, caller: { name: actor }, body: { note: why } }) =>
-      give(
-        deps,
-        addressOf(params),
-        { update: UPDATES.cancel, order: { actor, ...(why === undefined ? {} : { note: why }) } },
-        (view) => view.state === 'cancelled',
-      ),
+    ({ reply, params, caller, body: content }) => {
+      const order = { update: UPDATES.cancel, action: 'cancel', content };
+      // Cancelling a cancelled flow is no error.
+      const isDone = (view: FlowWithMoney) => view.state === 'cancelled';
+      return answerOrder(deps, reply, giveOrder(deps, caller, addressOf(params), order, isDone));
+    },
   );
   addRoute(
     server,
@@ -85,11 +89,10 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       body: { schema: { CancelBody }, required: false },
       refusals: { 409: 'It does not wait for that.' },
     },
-    ({ params, caller: { name: actor }, body: { note: why } }) =>
-      give(deps, addressOf(params), {
-        update: UPDATES.approveQuote,
-        order: { actor, ...(why === undefined ? {} : { note: why }) },
-      }),
+    ({ reply, params, caller, body: content }) => {
+      const order = { update: UPDATES.approveQuote, action: APPROVE_QUOTE, content };
+      return answerOrder(deps, reply, giveOrder(deps, caller, addressOf(params), order));
+    },
   );
   addRoute(
     server,
@@ -108,8 +111,10 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       refusals: { 409: 'It does not wait for that.' },
     },
     // Once: the same order again finds the first one. What is in it is checked by the flow, by the rules of its kind.
-    ({ params, caller: { name: actor }, body }) =>
-      give(deps, addressOf(params), { update: UPDATES.pay, order: { actor, ...body } }),
+    ({ reply, params, caller, body: content }) => {
+      const order = { update: UPDATES.pay, action: 'pay', content };
+      return answerOrder(deps, reply, giveOrder(deps, caller, addressOf(params), order));
+    },
   );
   addRoute(
     server,
@@ -123,8 +128,10 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       body: { schema: { RefundInvoiceBody }, required: true, example: { invoice: 'lnbc…' } },
       refusals: { 409: 'It does not wait for that.' },
     },
-    ({ params, caller: { name: actor }, body: { invoice } }) =>
-      give(deps, addressOf(params), { update: UPDATES.provideRefundInvoice, order: { actor, invoice } }),
+    ({ reply, params, caller, body: content }) => {
+      const order = { update: UPDATES.provideRefundInvoice, action: 'refund-invoice', content };
+      return answerOrder(deps, reply, giveOrder(deps, caller, addressOf(params), order));
+    },
   );
   addRoute(
     server,
@@ -142,71 +149,80 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       },
       refusals: { 409: 'The action is not legal now.' },
     },
-    ({ params, caller: { name: actor }, body: { eventId, until, ...rest } }) =>
-      resolveFlow(deps, addressOf(params), {
-        ...rest,
-        actor,
-        ...(eventId === undefined ? {} : { eventId }),
-        ...(until === undefined ? {} : { until }),
-      }),
+    ({ reply, params, caller, body }) => answerOrder(deps, reply, resolveFlow(deps, caller, addressOf(params), body)),
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      ...order,
+      answers: { 200: order.answers[200] },
+      path: '/flows/:kind/:reference/withdraw',
+      operationId: 'withdrawProposal',
+      permission: 'withdraw',
+      summary: 'Takes back an order that waits for a second person.',
+      body: { schema: { CancelBody }, required: false, example: { note: 'the customer called back' } },
+      refusals: { 409: 'None waits.' },
+    },
+    ({ params, caller, body: { note: why } }) => withdrawProposal(deps, caller, addressOf(params), why),
   );
 }
 
-async function resolveFlow(deps: FlowOperationDeps, address: FlowAddress, order: ResolveOrder): Promise<Flow> {
-  const facts = await deps.reader.facts(address.flowId);
-  if (facts?.status === 'TERMINATED' || facts?.status === 'TIMED_OUT') {
-    const wrong = untilProblem(order, deps.nowMs());
-    if (wrong !== null) throw new Refusal(400, wrong, { reference: address.reference });
-    return resolveTerminated(deps, address, facts, order);
-  }
-  const view = await give(deps, address, { update: UPDATES.resolve, order });
-  deps.settler.lookAt(address.flowId);
-  return view;
+/** The flow as JSON; 202 where the order waits for a second person. */
+async function answerOrder(
+  deps: FlowOperationDeps,
+  reply: FastifyReply,
+  ordered: Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }>,
+): Promise<FlowJson> {
+  const { view, isProposed } = await ordered;
+  if (isProposed) void reply.code(202);
+  return flowJson(deps, view);
 }
 
-const CONTENT_PROBLEMS: readonly string[] = ['invalid_input', 'invoice_refused'];
-
-async function give(
-  { client, reader, logger }: FlowOperationDeps,
+async function resolveFlow(
+  deps: FlowOperationDeps,
+  caller: Caller,
   address: FlowAddress,
-  order: FlowOrder,
-  isDone: (view: Flow) => boolean = () => false,
-): Promise<Flow> {
-  const outcome = await orderFlow(client, address.flowId, order);
-  const view = await shownFlow(reader, address);
-  const { reference } = address;
-  switch (outcome.kind) {
-    case 'taken':
-    case 'under-way':
-      logger.info({ flowId: address.flowId, order: order.update, actor: order.order.actor }, 'a person gave an order');
-      return view;
-    case 'no-answer': {
-      const facts = await reader.facts(address.flowId);
-      const foreign = facts && foreignType(facts);
-      if (foreign !== undefined) {
-        throw new Refusal(409, `The flow takes no orders: ${foreign}. End it in Temporal (terminate).`, { reference });
-      }
-      throw new Refusal(503, 'No worker took the order yet. Check the flow before retrying.', { reference }, 5);
-    }
-    case 'refused': {
-      // What is wrong with the order's content is no question of where the flow stands.
-      if (CONTENT_PROBLEMS.includes(outcome.type)) throw new Refusal(400, outcome.message, { reference });
-      const actions = view.parked?.actions ?? [];
-      const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
-      // Who ordered an unknown action was given the list by the flow itself.
-      const more = outcome.type === 'unknown_action' && actions.length > 0 ? '' : ` ${legal}`;
-      throw new Refusal(409, `The flow refused it: ${outcome.message.replace(/\.$/, '')}.${more}`, {
-        reference,
-        actions,
-      });
-    }
-    case 'not-found':
-      if (isDone(view)) return view;
-      throw new Refusal(409, `The flow has ended as ${view.state}; it takes no orders any more.`, {
-        reference,
-        actions: [],
-      });
-    default:
-      return outcome satisfies never;
+  body: z.output<typeof ResolveBody>,
+): Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }> {
+  const { action, note: why, eventId, until } = body;
+  const choice = { ...(eventId === undefined ? {} : { eventId }), ...(until === undefined ? {} : { until }) };
+  const order = { update: UPDATES.resolve, action, content: { action, note: why, ...choice }, choice };
+  const facts = await deps.reader.facts(address.flowId);
+  if (facts !== undefined && isTerminated(facts.status)) {
+    const about = { flowId: address.flowId, action, ...whoIs(caller) };
+    return recordingRefusals(deps, about, why, async () => {
+      const wrong = untilProblem(body, deps.nowMs());
+      if (wrong !== null) throw new Refusal(400, wrong, { reference: address.reference });
+      return resolveTerminated(deps, caller, address, facts, order);
+    });
   }
+  const ordered = await giveOrder(deps, caller, address, order);
+  deps.settler.lookAt(address.flowId);
+  return ordered;
+}
+
+/** What one person proposed is off, whoever says so. @throws Refusal 409 */
+async function withdrawProposal(
+  deps: FlowOperationDeps,
+  caller: Caller,
+  address: FlowAddress,
+  why: string | undefined,
+): Promise<FlowJson> {
+  const { store, reader, logger } = deps;
+  const { flowId, reference } = address;
+  const before = await flowJson(deps, await shownFlow(reader, address));
+  const { proposal } = before;
+  const topic = topicOf(before)?.topic;
+  if (proposal === null || topic === undefined) {
+    throw new Refusal(409, 'No order waits for a second person.', { reference });
+  }
+  const { id, action, by } = proposal;
+  const details = { note: why ?? '', by };
+  await store.audit.append({ ...whoIs(caller), kind: 'withdrawal', flowId, subject: id, action, details });
+  if (!(await store.proposals.end({ flowId, topic, id }))) {
+    throw new Refusal(409, 'It has been confirmed, or withdrawn, already. Look at the flow again.', { reference });
+  }
+  logger.info({ flowId, action, actor: caller.name }, 'a proposed order was withdrawn');
+  return flowJson(deps, await shownFlow(reader, address));
 }

@@ -1,4 +1,5 @@
-import type { Outcome, ResolveOrder } from '../../protocol/messages.js';
+import type { FlowWithMoney } from '../../protocol/gateway-json.js';
+import type { Outcome } from '../../protocol/messages.js';
 import { flowOf } from '../../flows/index.js';
 import { refundReferenceOf } from '../../flows/input.js';
 import { classifyOfAnyKind, type Meaning } from '../../protocol/statuses.js';
@@ -6,10 +7,12 @@ import { PARK_ACTIONS, type ParkAction, type FlowState } from '../../protocol/vo
 import type { Claim, ClaimKey, ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowFacts, type FlowReader, viewOf } from '../../temporal/flow-handle.js';
+import type { Caller } from '../http/bearer-token.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
-import { type Flow, shownFlow } from './address.js';
+import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
+import { admitOrder, type GivenOrder } from './give-order.js';
 
 /*
  * A flow that was terminated in the UI receives nothing any more; what can still be decided is decided on its claims, and
@@ -33,16 +36,19 @@ const LEGAL: Readonly<Record<ClaimPhase | 'absent', readonly ParkAction[]>> = {
   void: [],
 };
 
-/** Carries out a person's order about a terminated flow. */
+/** Carries out an order about a terminated flow, which takes none by itself any more. */
 export async function resolveTerminated(
   deps: FlowOperationDeps,
+  caller: Caller,
   address: FlowAddress,
   facts: FlowFacts,
-  { action, note, actor }: Pick<ResolveOrder, 'action' | 'note' | 'actor'>,
-): Promise<Flow> {
+  order: GivenOrder,
+): Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }> {
   const { reference, flowId } = address;
-  const { claims } = deps.store;
+  const { action } = order;
+  const { claims, proposals } = deps.store;
   const found = await claims.ofFlow(flowId);
+  const before = await resolvedView(await shownFlow(deps.reader, address), deps.store);
   const actions = sendsMoney(address) ? await legalFor(deps.store, found) : [];
   if (!actions.some((legal) => legal === action)) {
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
@@ -50,6 +56,10 @@ export async function resolveTerminated(
   }
   await requireNoProofAgainst(deps.store, address, action);
   for (const claim of found) await requireServiceSaysNoOther(deps, claim, action);
+  const admitted = await admitOrder(deps, caller, address, order, before);
+  if (admitted === undefined) return { view: before, isProposed: true };
+  const actor = admitted.second === null ? admitted.actor : `${admitted.actor} and ${admitted.second}`;
+  const note = admitted.note ?? '';
   for (const key of found) {
     if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
     else if (!(await claims.closeNotExecuted(key, { actor, note })) && !isOver((await claims.get(key))?.phase)) {
@@ -66,7 +76,8 @@ export async function resolveTerminated(
     }
   }
   deps.logger.info({ flowId, order: action, actor }, 'a person resolved a terminated flow');
-  return resolvedView(await shownFlow(deps.reader, address), deps.store);
+  if (admitted.proposal !== undefined) await proposals.end(admitted.proposal, true);
+  return { view: await shownFlow(deps.reader, address), isProposed: false };
 }
 
 const FIRST_EPOCH = 1;
@@ -132,7 +143,7 @@ async function requireServiceSaysNoOther(
 }
 
 /** A terminated flow with what its claims, and persons, said since. Other views pass as they are. */
-export async function resolvedView(view: Flow, store: Store): Promise<Flow> {
+export async function resolvedView(view: FlowWithMoney, store: Store): Promise<FlowWithMoney> {
   if (view.parked?.reason !== 'terminated') return view;
   if (!sendsMoney(view)) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
   const claims = await store.claims.ofFlow(view.flowId);

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
+import type { FlowWithMoney, ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
 import type { Claim } from '../../store/claim.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
@@ -8,9 +8,9 @@ import { whenAnswered } from '../http/places.js';
 import { addRoute } from '../http/route.js';
 import { Flow, shownFlow, withoutOwnCallbacks } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
+import { flowJson } from './flow-json.js';
 import { FlowList, listFlows, ListQuery } from './list.js';
 import { addOrderRoutes } from './orders.js';
-import { resolvedView } from './resolve-terminated.js';
 import { addStartRoutes } from './start.js';
 
 const FlowAnswers = z.object({
@@ -32,8 +32,6 @@ const shown = { 200: { says: 'The flow.', schema: { Flow } } } as const;
 /** `/flows`: start, list, show, wait, the service's answers, and orders. */
 export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
   const { tokens } = deps;
-  const resolved = (view: Flow): Promise<Flow> => resolvedView(view, deps.store);
-
   addStartRoutes(server, deps);
   addRoute(
     server,
@@ -60,7 +58,7 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
       summary: 'Shows a flow.',
       answers: shown,
     },
-    async ({ params }) => resolved(await shownFlow(deps.reader, addressOf(params))),
+    async ({ params }) => flowJson(deps, await shownFlow(deps.reader, addressOf(params))),
   );
   addRoute(
     server,
@@ -75,7 +73,7 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
       answers: shown,
     },
     async ({ request, params, query: { timeoutSeconds } }) =>
-      resolved(await waitForFlow(deps, addressOf(params), timeoutSeconds, request)),
+      flowJson(deps, await waitForFlow(deps, addressOf(params), timeoutSeconds, request)),
   );
   addRoute(
     server,
@@ -119,7 +117,7 @@ async function waitForFlow(
   address: FlowAddress,
   timeoutSeconds: number,
   request: FastifyRequest,
-): Promise<Flow> {
+): Promise<FlowWithMoney> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), timeoutSeconds * 1_000);
   whenAnswered(request, () => over.abort());

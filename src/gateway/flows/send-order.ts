@@ -7,15 +7,17 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   WorkflowUpdateStage,
 } from '@temporalio/client';
-import type { PayOrder, PersonOrder, RefundInvoiceOrder, ResolveOrder } from '../../protocol/messages.js';
+import type { OrderProof } from '../../protocol/messages.js';
 import type { UPDATES } from '../../protocol/vocabulary.js';
 
 /** A person's order to a flow, which the flow takes or refuses. */
-export type FlowOrder =
-  | { readonly update: typeof UPDATES.resolve; readonly order: ResolveOrder }
-  | { readonly update: typeof UPDATES.cancel | typeof UPDATES.approveQuote; readonly order: PersonOrder }
-  | { readonly update: typeof UPDATES.pay; readonly order: PayOrder }
-  | { readonly update: typeof UPDATES.provideRefundInvoice; readonly order: RefundInvoiceOrder };
+export interface FlowOrder {
+  readonly update: OrderUpdate;
+  /** Of the update: sent twice, it is taken once. */
+  readonly id: string;
+  readonly order: Readonly<Record<string, unknown>> & { readonly actor: string; readonly proof?: OrderProof };
+}
+export type OrderUpdate = Exclude<(typeof UPDATES)[keyof typeof UPDATES], 'answer'>;
 
 export type OrderOutcome =
   | { readonly kind: 'taken' }
@@ -38,14 +40,16 @@ const FAILED_PRECONDITION = 9;
 export async function orderFlow(
   client: Client,
   flowId: string,
-  { update, order }: FlowOrder,
+  { update, id, order }: FlowOrder,
   deadlineMs = DEADLINE_MS,
 ): Promise<OrderOutcome> {
   let accepted = false;
   const send = async () => {
-    const sent = await client.workflow
-      .getHandle(flowId)
-      .startUpdate<unknown, [unknown]>(update, { args: [order], waitForStage: WorkflowUpdateStage.ACCEPTED });
+    const sent = await client.workflow.getHandle(flowId).startUpdate<unknown, [unknown]>(update, {
+      args: [order],
+      updateId: id,
+      waitForStage: WorkflowUpdateStage.ACCEPTED,
+    });
     accepted = true;
     await sent.result();
   };

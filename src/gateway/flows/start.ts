@@ -1,15 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { flowOf } from '../../flows/index.js';
+import type { FlowDefinition } from '../../flows/flow.js';
+import type { Flow } from '../../protocol/gateway-json.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import { viewOfNewFlow } from '../../temporal/flow-handle.js';
 import { OtherRequestError, startFlow } from '../../temporal/start-flow.js';
 import { isLoopback } from '../../protocol/loopback.js';
 import { withCardTaken } from '../cards/take-card.js';
-import { flowAddress, NO_SUCH_KIND, parseBody } from '../http/flow-path.js';
+import { type Caller, whoIs } from '../http/bearer-token.js';
+import { type FlowAddress, flowAddress, NO_SUCH_KIND, parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import type { FlowOperationDeps } from './deps.js';
-import { checkCallbackUrl, Flow, shownFlow } from './address.js';
+import { checkCallbackUrl, Flow as FlowSchema, shownFlow } from './address.js';
+import { flowJson } from './flow-json.js';
 import { describedInput, pascal } from './described-input.js';
 import { checkLargest } from './largest-amount.js';
 
@@ -28,16 +32,16 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
         permission: 'start',
         body: { required: true, described: () => describedInput(kind) },
         answers: {
-          200: { says: 'The very same request started it before.', schema: { Flow } },
-          201: { says: 'Started.', schema: { Flow } },
+          200: { says: 'The very same request started it before.', schema: { Flow: FlowSchema } },
+          201: { says: 'Started.', schema: { Flow: FlowSchema } },
         },
         refusals: { 409: 'The reference has another request.' },
       },
-      async ({ reply, body, caller: { name: owner } }) => {
-        const start = (taken: unknown) => startOrFind(deps, kind, taken, reply);
+      async ({ reply, body, caller }) => {
+        const start = (taken: unknown) => startOrFind(deps, caller, kind, taken, reply);
         const input = withTimeScale(deps, body);
         const { view } = await (kind === 'card-deposit'
-          ? withCardTaken({ cards: deps.cards, owner }, input, start)
+          ? withCardTaken({ cards: deps.cards, owner: caller.name }, input, start)
           : start(input));
         return view;
       },
@@ -51,6 +55,7 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
 
 async function startOrFind(
   deps: FlowOperationDeps,
+  caller: Caller,
   kind: FlowKind,
   body: unknown,
   reply: FastifyReply,
@@ -62,17 +67,38 @@ async function startOrFind(
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
   await checkLargest(deps, definition, input, address);
   const { reference, flowId } = address;
+  await recordStart(deps, caller, definition, address, input);
   try {
     const { started } = await startFlow(deps, kind, input);
     void reply.header('location', `/flows/${kind}/${reference}`);
-    if (!started) return { started, view: await shownFlow(deps.reader, address) };
+    if (!started) return { started, view: await flowJson(deps, await shownFlow(deps.reader, address)) };
     deps.dispatcher.releaseWaiting(flowId);
     void reply.code(201);
-    return { started, view: viewOfNewFlow(flowId, new Date(deps.nowMs()), definition.moneyOf?.(input)) };
+    const view = viewOfNewFlow(flowId, new Date(deps.nowMs()), definition.moneyOf?.(input));
+    return { started, view: { ...view, proposal: null } };
   } catch (error) {
     if (error instanceof OtherRequestError) throw new Refusal(409, error.message, { reference });
     throw error;
   }
+}
+
+/**
+ * Who starts a flow is recorded before it is started: of an order about it that two persons have to give, a starter is not the
+ * second one. Once for each who does: the same request again is no other start.
+ *
+ * @throws StoreUnavailableError: then nothing is started
+ */
+export async function recordStart(
+  { store }: Pick<FlowOperationDeps, 'store'>,
+  caller: Caller,
+  definition: Pick<FlowDefinition, 'moneyOf'>,
+  { flowId }: FlowAddress,
+  input: unknown,
+): Promise<void> {
+  if ((await store.audit.startersOf(flowId)).includes(caller.name)) return;
+  const { amount, currency } = definition.moneyOf?.(input) ?? {};
+  const details = amount === undefined ? {} : { amount, currency };
+  await store.audit.append({ ...whoIs(caller), kind: 'start', flowId, details });
 }
 
 /** `TIME_SCALE` reaches a flow in its input. */

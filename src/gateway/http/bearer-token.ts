@@ -3,7 +3,9 @@ import type { FastifyRequest } from 'fastify';
 import type { Live } from '../../config/secret-files.js';
 import type { GatewayToken } from '../../config/gateway-tokens.js';
 import { mayActAs, type Permission, PERMISSIONS, type Role } from '../../protocol/permissions.js';
+import type { AuditMeans } from '../../protocol/audit.js';
 import type { KnownNetworks } from './known-networks.js';
+import type { OidcCheck } from './oidc.js';
 import { createPlaces, whenOver } from './places.js';
 import { networkOf, type RateLimit } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
@@ -12,15 +14,26 @@ import { Refusal, TokenRefusal } from './refusal.js';
 export interface Caller {
   readonly name: string;
   readonly role: Role;
+  /** How it is known who calls. */
+  readonly means: AuditMeans;
 }
+
+/** As the register names them. */
+export const whoIs = ({ name, role, means }: Caller) => ({ actor: name, role, means });
 
 export interface TokenCheck {
   /**
-   * @param besides tokens that are good for this path alone
    * @throws TokenRefusal without a token that we know, Refusal 403 where its role does not suffice, 429 where it comes too
    * often or has too much open
    */
-  require(request: FastifyRequest, permission: Permission, besides?: readonly GatewayToken[]): Promise<Caller>;
+  require(request: FastifyRequest, permission: Permission, options?: RequireOptions): Promise<Caller>;
+}
+
+export interface RequireOptions {
+  /** Tokens that are good for this path alone. */
+  readonly besides?: readonly GatewayToken[];
+  /** The Temporal UI sends its id token beside its access token, in `Authorization-Extras`: either one will do. */
+  readonly orByExtras?: boolean;
 }
 
 /** What one token may have open at one time; four times as much for all tokens together. The first that fits counts. */
@@ -47,42 +60,87 @@ export interface TokenLimits {
   readonly knownNetworks: Pick<KnownNetworks, 'add'>;
 }
 
-/** The limits are for each token's name, and for each address that guesses. */
-export function createTokenCheck(
-  tokens: Live<readonly GatewayToken[]>,
-  { ofToken, ofGuesses, knownNetworks }: TokenLimits,
-): TokenCheck {
+export interface TokenCheckDeps extends TokenLimits {
+  readonly tokens: Live<readonly GatewayToken[]>;
+  /** Tokens of an OIDC issuer. Undefined: none are taken. */
+  readonly oidc?: OidcCheck | undefined;
+  /** Called for each request whose role does not suffice. */
+  readonly refused?: (caller: Caller, permission: Permission, request: FastifyRequest) => void;
+}
+
+/** The limits are for each caller's name, and for each address that guesses. */
+export function createTokenCheck({
+  tokens,
+  oidc,
+  ofToken,
+  ofGuesses,
+  knownNetworks,
+  refused,
+}: TokenCheckDeps): TokenCheck {
   /** A handler may ask more than once. */
   const counted = new WeakSet<FastifyRequest>();
   const open = OPEN_EACH.map(({ what, most, fits }) => ({
     fits,
     places: createPlaces({ what, most: most * 4, mostEach: most }),
   }));
+
+  function count(request: FastifyRequest, name: string): void {
+    if (counted.has(request)) return;
+    counted.add(request);
+    knownNetworks.add(request.ip);
+    ofToken.take(name);
+    const { method } = request;
+    const path = request.routeOptions.url ?? '';
+    const kind = open.find(({ fits }) => fits(method, path));
+    if (kind !== undefined) whenOver(request, kind.places.take(name));
+  }
+
+  function ofGateway(given: string, besides: readonly GatewayToken[]): Caller | undefined {
+    // Every token is compared, so that the time says nothing about which one it was.
+    const among = (known: readonly GatewayToken[]) => known.filter(({ secret }) => equalSecrets(given, secret))[0];
+    const token = among([...tokens(), ...besides]) ?? among(tokens('now'));
+    if (token === undefined) return undefined;
+    return { name: token.name, role: token.role, means: besides.includes(token) ? 'service-token' : 'token' };
+  }
+
+  /** Of one that the issuer signed. @throws TokenRefusal, Refusal 403, 503 */
+  async function ofIssuer(given: string): Promise<Caller | undefined> {
+    if (oidc?.isToken(given) !== true) return undefined;
+    const { name, role } = await oidc.verify(given);
+    if (role === undefined) {
+      throw new Refusal(403, `The token of ${name} names no role of this gateway: see OIDC_ROLE_CLAIM and OIDC_ROLES.`);
+    }
+    return { name, role, means: 'oidc' };
+  }
+
+  async function identify(request: FastifyRequest, { besides = [], orByExtras }: RequireOptions): Promise<Caller> {
+    const given = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(request.headers.authorization ?? '')?.[1];
+    const extras = orByExtras === true ? String(request.headers['authorization-extras'] ?? '') : '';
+    try {
+      const caller = given === undefined ? undefined : (ofGateway(given, besides) ?? (await ofIssuer(given)));
+      if (caller !== undefined) return caller;
+      throw new TokenRefusal(given === undefined ? 'no-token' : 'unknown-token');
+    } catch (error) {
+      // An access token may be for another audience, or none that anybody but its issuer can read.
+      const byExtras = error instanceof Refusal && error.status < 500 ? await ofIssuer(extras) : undefined;
+      if (byExtras !== undefined) return byExtras;
+      throw error;
+    }
+  }
+
   return {
-    async require(request, permission, besides = []) {
-      const given = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(request.headers.authorization ?? '')?.[1];
-      // Every token is compared, so that the time says nothing about which one it was.
-      const among = (known: readonly GatewayToken[]) =>
-        given === undefined ? undefined : known.filter(({ secret }) => equalSecrets(given, secret))[0];
-      const token = among([...tokens(), ...besides]) ?? among(tokens('now'));
-      if (token === undefined) {
-        ofGuesses.take(networkOf(request.ip));
-        throw new TokenRefusal(given === undefined ? 'no-token' : 'unknown-token');
-      }
-      if (!counted.has(request)) {
-        counted.add(request);
-        knownNetworks.add(request.ip);
-        ofToken.take(token.name);
-        const { method } = request;
-        const path = request.routeOptions.url ?? '';
-        const kind = open.find(({ fits }) => fits(method, path));
-        if (kind !== undefined) whenOver(request, kind.places.take(token.name));
-      }
+    async require(request, permission, options = {}) {
+      const caller = await identify(request, options).catch((error: unknown) => {
+        if (error instanceof TokenRefusal) ofGuesses.take(networkOf(request.ip));
+        throw error;
+      });
+      count(request, caller.name);
       const { role } = PERMISSIONS[permission];
-      if (!mayActAs(token.role, role)) {
-        throw new Refusal(403, `This needs a token of the role ${role}; ${token.name} has the role ${token.role}.`);
+      if (!mayActAs(caller.role, role)) {
+        refused?.(caller, permission, request);
+        throw new Refusal(403, `This needs a token of the role ${role}; ${caller.name} has the role ${caller.role}.`);
       }
-      return { name: token.name, role: token.role };
+      return caller;
     },
   };
 }

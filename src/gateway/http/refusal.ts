@@ -39,12 +39,12 @@ export class Refusal extends Error {
 
 /** Thrown if a request has no token that the gateway knows: the answer says which scheme it takes (RFC 6750, section 3). */
 export class TokenRefusal extends Refusal {
-  constructor(sent: 'no-token' | 'unknown-token') {
+  /** @param why of one that was refused, repeating nothing of it */
+  constructor(sent: 'no-token' | 'unknown-token' | 'refused', why?: string) {
     const none = 'Send the header "Authorization: Bearer" with a gateway token.';
-    super(
-      401,
-      sent === 'no-token' ? none : 'The token is none of this gateway: use the secret of one of its GATEWAY_TOKENS.',
-    );
+    const unknown =
+      'The token is none of this gateway: use the secret of one of its GATEWAY_TOKENS, or a token of its OIDC_ISSUER.';
+    super(401, sent === 'no-token' ? none : sent === 'refused' ? `The token is not taken: ${why}.` : unknown);
   }
 }
 

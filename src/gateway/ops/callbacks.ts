@@ -11,7 +11,8 @@ import type {
   DeliveredJson,
   ListedCallbacksJson,
 } from '../../protocol/gateway-json.js';
-import type { TokenCheck } from '../http/bearer-token.js';
+import type { Store } from '../../store/store.js';
+import { type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
@@ -19,6 +20,7 @@ import { addRoute } from '../http/route.js';
 import type { CallbackFailure, Notification, OpenCircuit } from '../../protocol/callbacks.js';
 
 export interface CallbackRoutesDeps {
+  readonly store: Pick<Store, 'audit'>;
   readonly tokens: TokenCheck;
   readonly callbacks: CallbackHandles;
   readonly reader: Pick<FlowReader, 'facts'>;
@@ -71,7 +73,7 @@ const CallbackList = z.object({
 
 /** Callbacks to callers, for people: how far they got, those that could not be delivered, and the order to send again. */
 export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesDeps): void {
-  const { callbacks, reader, tokens, logger } = deps;
+  const { callbacks, reader, store, tokens, logger } = deps;
 
   const shown = async (address: FlowAddress) => {
     const facts = await callbacks.facts(address.flowId);
@@ -128,9 +130,11 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       permission: 'resend-callback',
       answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
     },
-    async ({ params, caller: { name: actor } }) => {
+    async ({ params, caller }) => {
       const address = addressOf(params);
       const { flowId, reference } = address;
+      const actor = caller.name;
+      await store.audit.append({ ...whoIs(caller), kind: 'resend-callback', flowId });
       const outcome = await callbacks.resend(flowId, actor);
       if (outcome === 'not-found') {
         throw new Refusal(404, `Nothing was sent for ${flowId}: it has no callbackUrl, or has not changed yet.`, {

@@ -2,7 +2,8 @@ import type { Payload } from '@temporalio/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Settings } from '../../config/settings-shape.js';
-import type { TokenCheck } from '../http/bearer-token.js';
+import type { Store } from '../../store/store.js';
+import { type Caller, type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { bodyOf } from '../http/json-body.js';
 import { parseBody } from '../http/flow-path.js';
 
@@ -14,19 +15,23 @@ export interface PeopleCodec {
 
 export interface CodecRoutesDeps {
   readonly codec: PeopleCodec;
+  readonly store: Pick<Store, 'audit'>;
   readonly tokens: TokenCheck;
   readonly settings: Pick<Settings, 'development'>;
   /** The Temporal UI's origin, exactly: `http://127.0.0.1:8233`. Undefined: no browser may read the answers. */
   readonly uiOrigin?: string | undefined;
 }
 
+/** In development it is known by its origin alone. */
+const UI_OF_DEVELOPMENT: Caller = { name: 'Temporal UI', role: 'operator', means: 'ui-origin' };
 /** A page of the UI sends a whole history at once. */
 const BODY_LIMIT_BYTES = 8 * 1_024 * 1_024;
 const PREFLIGHT_SECONDS = 600;
 
 /**
  * Temporal's codec server: shows people what is encrypted. On loopback in development the UI's exact origin suffices,
- * because the UI passes no token over plain http; everywhere else a token of an operator is needed.
+ * because the UI passes no token over plain http; everywhere else a token of an operator is needed. Behind a login the UI sends the
+ * tokens that its own issuer gave it.
  */
 export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): void {
   const fromUi = (request: FastifyRequest) => deps.uiOrigin !== undefined && request.headers.origin === deps.uiOrigin;
@@ -36,9 +41,14 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     if (fromUi(request)) void reply.header('access-control-allow-origin', request.headers.origin);
   };
 
+  const callers = new WeakMap<FastifyRequest, Caller>();
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     allowUi(request, reply);
-    if (!(deps.settings.development && fromUi(request))) await deps.tokens.require(request, 'codec');
+    const isOpen = deps.settings.development && fromUi(request) && request.headers.authorization === undefined;
+    callers.set(
+      request,
+      isOpen ? UI_OF_DEVELOPMENT : await deps.tokens.require(request, 'codec', { orByExtras: true }),
+    );
   };
 
   const operations = {
@@ -51,7 +61,7 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
       if (fromUi(request)) {
         void reply.headers({
           'access-control-allow-methods': 'POST',
-          'access-control-allow-headers': 'authorization, content-type, x-namespace',
+          'access-control-allow-headers': 'authorization, authorization-extras, caller-type, content-type, x-namespace',
           'access-control-max-age': PREFLIGHT_SECONDS,
         });
       }
@@ -60,6 +70,10 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit, config: { permission: 'codec' } } as const;
     server.post(`/codec/${name}`, options, async (request) => {
       const payloads = payloadsOf(parseBody(PayloadsJson, bodyOf(request).value));
+      if (name === 'decode') {
+        const caller = callers.get(request) ?? UI_OF_DEVELOPMENT;
+        await deps.store.audit.append({ ...whoIs(caller), kind: 'decode', details: { payloads: payloads.length } });
+      }
       return payloadsJson(await operation(payloads));
     });
   }

@@ -8,8 +8,14 @@ import { parseFlowId } from '../../protocol/vocabulary.js';
 import type { EventPage, ShownEvent } from '../../protocol/gateway-json.js';
 import type { FlowEvent } from '../../protocol/messages.js';
 import { eventOfRow } from '../../flows/event-of-row.js';
+import { needsSecondPerson } from '../../flows/four-eyes.js';
+import { TRUST_EVENT } from '../../protocol/four-eyes.js';
+import type { Settings } from '../../config/settings-shape.js';
+import { recordingRefusals } from '../flows/give-order.js';
+import { secondPerson } from '../flows/second-person.js';
+import type { Proposal } from '../../store/proposal.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
-import type { TokenCheck } from '../http/bearer-token.js';
+import { type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { addressOf, flowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
@@ -18,11 +24,14 @@ import { INBOX_STATES, type InboxRow } from '../../protocol/events.js';
 
 export interface EventRoutesDeps {
   readonly store: Store;
+  readonly settings: Pick<Settings, 'fourEyes'>;
   readonly tokens: TokenCheck;
   readonly reader: Pick<FlowReader, 'facts'>;
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
   readonly logger: Logger;
 }
+
+const SECOND = 'Once a second person orders the same:';
 
 const EVENT_ID = /^[A-Za-z0-9_.-]{1,80}$/;
 const EventParams = z.object({ id: z.string().regex(EVENT_ID) });
@@ -35,6 +44,7 @@ const PageQuery = z.strictObject({
 const ReplayBody = z.strictObject({
   trust: z.boolean().default(false),
   dryRun: z.boolean().default(false),
+  note: z.string().max(1_000).optional().meta({ description: 'Why; kept in the register.' }),
   flowId: z
     .string()
     .refine(isFlowId, 'is not a flow id: {kind}/{reference}')
@@ -129,7 +139,12 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
       permission: 'read-event',
       answers: { 200: { says: 'The event.', schema: { Event } } },
     },
-    async ({ params }) => eventJson(await eventOf(params.id), { withBody: true }),
+    async ({ params, caller }) => {
+      const row = await eventOf(params.id);
+      const about = { flowId: row.flowId ?? undefined, subject: row.id, ...whoIs(caller) };
+      await deps.store.audit.append({ ...about, kind: 'read-event' });
+      return eventJson(row, { withBody: true });
+    },
   );
   addRoute(
     server,
@@ -143,17 +158,36 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
       summary: 'Delivers an event anew; `trust` vouches for it; `dryRun` only says what would happen.',
       permission: 'replay-event',
       body: { schema: { ReplayBody }, required: false, example: { dryRun: true } },
-      answers: { 200: { says: 'What happened, or would.', schema: { Replay } } },
+      answers: {
+        200: { says: 'What happened, or would.', schema: { Replay } },
+        202: { says: 'To vouch for it waits for a second person, who orders the same.', schema: { Replay } },
+      },
     },
-    async ({ params, caller: { name: actor }, body: { trust, dryRun, flowId: given } }) => {
+    async ({ reply, params, caller, body: { trust, dryRun, flowId: given, note = '' } }) => {
       const row = await eventOf(params.id);
       if (row.body === undefined) throw new Refusal(409, whyNoBody(row));
       const flowId = flowOfEvent(row, given);
       const preview = await previewReplay(deps.reader, row, flowId, trust);
       if (dryRun) return { dryRun: true, ...preview };
+      const about = { flowId, subject: row.id, ...whoIs(caller) };
+      let confirmed: Proposal | undefined;
+      if (trust && needsSecondPerson(deps.settings.fourEyes, TRUST_EVENT)) {
+        const asked = { flowId, topic: row.id, subject: row.id, action: TRUST_EVENT, choice: {}, note };
+        const proposal = await recordingRefusals(deps, { ...about, action: TRUST_EVENT }, note, () =>
+          secondPerson(deps, caller, asked),
+        );
+        if (proposal === undefined) {
+          void reply.code(202);
+          return { dryRun: false, ...preview, would: `${SECOND} ${preview.would}` };
+        }
+        confirmed = proposal;
+      }
+      const action = trust ? TRUST_EVENT : 'replay';
+      await deps.store.audit.append({ ...about, kind: 'replay-event', action, details: { note } });
       const replayed = await inbox.replay(row.id, { proof: trust ? 'person' : undefined, flowId });
       if (replayed === undefined) throw new Refusal(404, 'There is no such event.');
-      deps.logger.info({ flowId, event: row.id, trust, actor }, 'a person replays an event');
+      if (confirmed !== undefined) await deps.store.proposals.end(confirmed, true);
+      deps.logger.info({ flowId, event: row.id, trust, actor: caller.name }, 'a person replays an event');
       deps.dispatcher.nudge();
       return { dryRun: false, ...preview, event: eventJson(replayed, { withBody: false }) };
     },

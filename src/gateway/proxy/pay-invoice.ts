@@ -2,8 +2,11 @@ import type { FastifyReply } from 'fastify';
 import type { InvoicePaymentInput } from '../../flows/invoice-payment.js';
 import { newestMac } from '../../protocol/fingerprint.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
+import { proofOfOrder } from '../../store/order-proof.js';
 import { submitFingerprint } from '../../store/store-key.js';
 import { awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
+import { recordStart } from '../flows/start.js';
+import { type Caller, whoIs } from '../http/bearer-token.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
@@ -20,14 +23,16 @@ export async function payInvoice(
   deps: ProxyDeps,
   request: MoneyRequest,
   reply: FastifyReply,
-  actor: string,
+  caller: Caller,
 ): Promise<void> {
-  const { address } = request;
+  const { address, definition } = request;
+  const { flowId } = address;
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
   const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
   if (answerOfClaim(reply, request, claim) !== undefined) return;
   if (facts === undefined) {
+    await recordStart(deps, caller, definition, address, request.input);
     const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting);
     // Another request may have been quicker, with the invoice or with its payment: then this is an order to that flow.
     const isOurs = waited.kind !== 'exists' && (waited.kind !== 'not-yet' || (await isThere(deps, request)));
@@ -39,9 +44,16 @@ export async function payInvoice(
   } else if (!facts.isOpen) return void (await answerByState(deps, request, reply));
 
   const { amount, currency, mobileMoney } = request.input as Payment;
-  const order = { actor, mobileMoney, amount, currency };
+  const content = {
+    mobileMoney,
+    ...(amount === undefined ? {} : { amount }),
+    ...(currency === undefined ? {} : { currency }),
+  };
+  const order = { ...content, actor: caller.name };
   const id = `pay-${newestMac(submitFingerprint(deps.store, request.name, { mobileMoney, amount, currency }))}`;
-  const update = { name: UPDATES.pay, id, args: [order] };
+  await deps.store.audit.append({ ...whoIs(caller), kind: 'order', flowId, subject: id, action: 'pay' });
+  const proof = proofOfOrder(deps.store, { flowId, update: UPDATES.pay, order }, { id, second: null });
+  const update = { name: UPDATES.pay, id, args: [{ ...order, proof }] };
   const waited = await awaitUpdate(deps.client, address.flowId, update, {
     ...waiting,
     withinMs: left(deps, startedMs),

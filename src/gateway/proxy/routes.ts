@@ -6,7 +6,7 @@ import { DEVELOPMENT_SERVICE_TOKEN } from '../../config/settings.js';
 import type { Settings } from '../../config/settings-shape.js';
 import type { Permission } from '../../protocol/permissions.js';
 import { withCardTaken } from '../cards/take-card.js';
-import type { Caller } from '../http/bearer-token.js';
+import { type Caller, whoIs } from '../http/bearer-token.js';
 import { bodyOf } from '../http/json-body.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 import { parseBody } from '../http/flow-path.js';
@@ -67,7 +67,8 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
     case 'account':
     case 'report':
       // Once: who repeats it makes another key, or another account.
-      return async (request, reply) => {
+      return async (request, reply, caller) => {
+        await deps.store.audit.append({ ...whoIs(caller), kind: 'account', action: name });
         const body = schema === undefined ? undefined : bodyOf(request).value;
         if (name === 'updateWebhook') refuseNewSecret(deps.settings, body);
         return passOn(reply, await relay(deps, name, body));
@@ -109,13 +110,13 @@ async function submit(
   body: Readonly<Record<string, unknown>>,
   { reply, caller }: MoneyPost,
 ): Promise<void> {
-  if (name === 'payInvoice') await payInvoice(deps, await moneyRequest(deps, name, body), reply, caller.name);
+  if (name === 'payInvoice') await payInvoice(deps, await moneyRequest(deps, name, body), reply, caller);
   else if (name === 'createCardDeposit') {
     // The card leaves the body before anything that starts flows sees it.
     await withCardTaken({ cards: deps.cards, owner: caller.name }, body, async (taken) =>
-      sendMoney(deps, await moneyRequest(deps, name, taken as Record<string, unknown>), reply),
+      sendMoney(deps, caller, await moneyRequest(deps, name, taken as Record<string, unknown>), reply),
     );
-  } else await sendMoney(deps, await moneyRequest(deps, name, body), reply);
+  } else await sendMoney(deps, caller, await moneyRequest(deps, name, body), reply);
 }
 
 function paramOf(request: FastifyRequest, param: string | undefined): string {
@@ -132,7 +133,7 @@ type Deps = Pick<ProxyDeps, 'tokens' | 'service' | 'settings'>;
  * @throws Refusal 401, 403, 429
  */
 async function authenticate(deps: Deps, request: FastifyRequest, permission: Permission): Promise<Caller> {
-  return deps.tokens.require(request, permission, await serviceTokens(deps));
+  return deps.tokens.require(request, permission, { besides: await serviceTokens(deps) });
 }
 
 async function serviceTokens({ service, settings }: Deps): Promise<readonly GatewayToken[]> {

@@ -4,6 +4,8 @@ import { UPDATES } from '../../protocol/vocabulary.js';
 import { answerUpdateId, awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
 import { OtherRequestError, startFlow, flowFingerprint } from '../../temporal/start-flow.js';
 import { operations, type MoneyOperationName } from '../../contract/index.js';
+import { recordStart } from '../flows/start.js';
+import type { Caller } from '../http/bearer-token.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
@@ -16,12 +18,14 @@ import type { MoneyRequest, SentReference } from './money-request.js';
  */
 export async function sendMoney(
   deps: ProxyDeps,
+  caller: Caller,
   request: MoneyRequest,
   reply: FastifyReply,
 ): Promise<{ readonly started: boolean }> {
-  const { address, input } = request;
+  const { address, definition, input } = request;
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
+  await recordStart(deps, caller, definition, address, input);
   const first = await startAndAwaitAnswer(deps, address.kind, input, waiting);
   if (first.kind === 'exists') {
     await joinFlow(deps, request, reply, { ...waiting, withinMs: left(deps, startedMs) });

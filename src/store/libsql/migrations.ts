@@ -39,6 +39,52 @@ const claims = [
   `CREATE INDEX orders_of_claim ON claim_orders (account, operation, reference, seq)`,
 ];
 
+/** What was written stays as it was; only who replaces a payload key seals the details anew, or erases them. */
+const audit = [
+  `CREATE TABLE audit (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT,
+     chain INTEGER NOT NULL,
+     number INTEGER NOT NULL,
+     at INTEGER NOT NULL,
+     kind TEXT NOT NULL,
+     flow_id TEXT,
+     subject TEXT,
+     action TEXT,
+     actor TEXT NOT NULL,
+     role TEXT,
+     means TEXT NOT NULL,
+     details BLOB,
+     details_hash TEXT NOT NULL,
+     previous TEXT NOT NULL,
+     hash TEXT NOT NULL,
+     mac TEXT NOT NULL,
+     UNIQUE (chain, number)
+   ) STRICT`,
+  `CREATE INDEX audit_of_flow ON audit (flow_id, seq)`,
+  `CREATE TRIGGER audit_no_change
+     BEFORE UPDATE OF seq, chain, number, at, kind, flow_id, subject, action, actor, role, means, details_hash, previous, hash, mac
+     ON audit BEGIN SELECT RAISE(ABORT, 'the register is append-only'); END`,
+  `CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
+     BEGIN SELECT RAISE(ABORT, 'the register is append-only'); END`,
+];
+
+const proposals = [
+  `CREATE TABLE proposals (
+     flow_id TEXT NOT NULL,
+     topic TEXT NOT NULL,
+     id TEXT NOT NULL,
+     subject TEXT NOT NULL,
+     action TEXT NOT NULL,
+     choice TEXT NOT NULL,
+     proposed_by TEXT NOT NULL,
+     note BLOB NOT NULL,
+     proposed_at INTEGER NOT NULL,
+     expires_at INTEGER NOT NULL,
+     confirmed_by TEXT,
+     PRIMARY KEY (flow_id, topic)
+   ) STRICT`,
+];
+
 const inbox = [
   // What makes two events the same: content, source, the flow whose own address it came to (or none), and whether it came
   // with proof. A flow that is found for it, or a person's proof, changes none of that.
@@ -143,5 +189,5 @@ const matters = [
 
 export const LIBSQL_SCHEMA: Schema = {
   needs: 1,
-  migrations: [{ usableFrom: 1, steps: [...claims, ...inbox, ...meta, ...quotes, ...matters] }],
+  migrations: [{ usableFrom: 1, steps: [...claims, ...proposals, ...audit, ...inbox, ...meta, ...quotes, ...matters] }],
 };

@@ -40,6 +40,55 @@ const claims = [
   `CREATE TABLE commits (id TEXT PRIMARY KEY, at BIGINT NOT NULL)`,
 ];
 
+const audit = [
+  `CREATE TABLE audit (
+     seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+     chain BIGINT NOT NULL,
+     number BIGINT NOT NULL,
+     at BIGINT NOT NULL,
+     kind TEXT NOT NULL,
+     flow_id TEXT,
+     subject TEXT,
+     action TEXT,
+     actor TEXT NOT NULL,
+     role TEXT,
+     means TEXT NOT NULL,
+     details BYTEA,
+     details_hash TEXT NOT NULL,
+     previous TEXT NOT NULL,
+     hash TEXT NOT NULL,
+     mac TEXT NOT NULL,
+     UNIQUE (chain, number)
+   )`,
+  `CREATE INDEX audit_of_flow ON audit (flow_id, seq)`,
+  `CREATE FUNCTION audit_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+   BEGIN
+     RAISE EXCEPTION 'the register is append-only';
+   END $$`,
+  `CREATE TRIGGER audit_no_change
+     BEFORE UPDATE OF seq, chain, number, at, kind, flow_id, subject, action, actor, role, means, details_hash, previous, hash, mac
+     ON audit FOR EACH ROW EXECUTE FUNCTION audit_refuse()`,
+  `CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit FOR EACH ROW EXECUTE FUNCTION audit_refuse()`,
+  `CREATE TRIGGER audit_no_truncate BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION audit_refuse()`,
+];
+
+const proposals = [
+  `CREATE TABLE proposals (
+     flow_id TEXT NOT NULL,
+     topic TEXT NOT NULL,
+     id TEXT NOT NULL,
+     subject TEXT NOT NULL,
+     action TEXT NOT NULL,
+     choice TEXT NOT NULL,
+     proposed_by TEXT NOT NULL,
+     note BYTEA NOT NULL,
+     proposed_at BIGINT NOT NULL,
+     expires_at BIGINT NOT NULL,
+     confirmed_by TEXT,
+     PRIMARY KEY (flow_id, topic)
+   )`,
+];
+
 const inbox = [
   `CREATE TABLE inbox (
      seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -157,5 +206,5 @@ const matters = [
 
 export const POSTGRES_SCHEMA: Schema = {
   needs: 1,
-  migrations: [{ usableFrom: 1, steps: [...claims, ...inbox, ...meta, ...quotes, ...matters] }],
+  migrations: [{ usableFrom: 1, steps: [...claims, ...proposals, ...audit, ...inbox, ...meta, ...quotes, ...matters] }],
 };

@@ -22,6 +22,7 @@ export function startPersons(
   const { chance, timeline, trace, temporal } = world;
   const planned = new Set<string>();
   const left = new Map<string, number>();
+  let ordersSent = 0;
 
   const look = (): void => {
     for (const run of temporal.runs) {
@@ -55,6 +56,7 @@ export function startPersons(
     trace.add('person', `${choice} for ${flowId}`, `parked: ${parked.reason}`);
     orderFlow(gateway.client, flowId, {
       update: UPDATES.resolve,
+      id: `order-${(ordersSent += 1)}`,
       order: { action: choice, note: order.note, actor: 'person' },
     }).then(
       // prettier-ignore
@@ -101,7 +103,11 @@ export function startPersons(
     if (open.length === 0 || gateway === undefined) return;
     const { workflowId } = chance.one(open);
     trace.add('person', `cancel ${workflowId}`);
-    orderFlow(gateway.client, workflowId, { update: UPDATES.cancel, order: { actor: 'person' } }).then(
+    orderFlow(gateway.client, workflowId, {
+      update: UPDATES.cancel,
+      id: `order-${(ordersSent += 1)}`,
+      order: { actor: 'person' },
+    }).then(
       (outcome) => trace.add('person', `cancel ${workflowId}`, outcome.kind),
       () => undefined,
     );

@@ -1,0 +1,52 @@
+import { flowOf } from '../src/flows/index.js';
+import { needsSecondPerson } from '../src/flows/four-eyes.js';
+import { NO_FOUR_EYES } from '../src/protocol/four-eyes.js';
+import { parseFlowId } from '../src/protocol/vocabulary.js';
+import { isProven } from '../src/store/order-proof.js';
+import type { ActivityDeps } from './deps.js';
+import { storing } from './failures.js';
+import type { OrderToAdmit, OrderVerdict } from './types.js';
+
+/** For the records, of one who may be anybody. */
+const SHOWN_CHARACTERS = 100;
+
+/** A person's order to a flow: who gives it, and whether one person is enough. */
+export function createOrderActivities(deps: ActivityDeps) {
+  return {
+    /**
+     * Whether a flow may take an order. What came through a gateway is proven, and was recorded by it. What another Temporal
+     * client sent is recorded here, with the name that it gives itself; it never counts as one of two persons.
+     */
+    admitOrder: ({ flowId, update, action, order, input, parked }: OrderToAdmit): Promise<OrderVerdict> =>
+      storing(async (): Promise<OrderVerdict> => {
+        const { store, fourEyes = NO_FOUR_EYES } = deps;
+        const sent = { flowId, update, order };
+        const proven = isProven(store, sent) || ((await store.refreshKeys()) && isProven(store, sent));
+        const kind = parseFlowId(flowId)?.kind;
+        const money = kind === undefined || input === undefined ? undefined : flowOf(kind).moneyOf?.(input);
+        const second = proven ? (order.proof?.second ?? null) : null;
+        const isOneEnough = second !== null || !needsSecondPerson(fourEyes, action, money);
+        if (proven && isOneEnough) {
+          return { kind: 'admitted', by: second === null ? order.actor : `${order.actor} and ${second}` };
+        }
+        const actor = shown(order.actor);
+        const about = { flowId, action, actor, means: 'unproven' } as const;
+        if (!isOneEnough) {
+          const why = proven ? OTHER_SETTINGS : UNPROVEN;
+          await store.audit.append({ ...about, kind: 'refused', details: { note: order.note ?? '', why } });
+          return { kind: 'refused', why: `"${action}" needs a second person. ${why}` };
+        }
+        await store.audit.append({
+          ...about,
+          kind: 'order',
+          details: { note: order.note ?? '', parked: parked ?? null },
+        });
+        return { kind: 'admitted', by: `${actor} (unproven)` };
+      }),
+  };
+}
+
+const UNPROVEN = 'Order it through a gateway (towline resolve, towline approve): only there it is known who orders.';
+const OTHER_SETTINGS = 'The gateway that it came through has other settings of FOUR_EYES than this worker.';
+
+const shown = (actor: string): string => actor.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, SHOWN_CHARACTERS);

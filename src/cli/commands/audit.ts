@@ -1,0 +1,142 @@
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import type { AuditEntry, AuditKind, AuditQuery } from '../../sdk/index.js';
+import type { AuditHead, AuditVerdict } from '../../store/audit.js';
+import { oneOfArgument, wholeNumberArgument } from '../arguments.js';
+import type { CliContext, RunCommand } from '../context.js';
+import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
+import { createGatewayClient, flowArgument, gatewayAccess } from '../gateway-client.js';
+import { plainTable, print, type PrintOptions } from '../print.js';
+import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
+import { loadSettings } from '../wiring/load-settings.js';
+import { AUDIT_KINDS } from '../../protocol/audit.js';
+
+interface ListOptions extends PrintOptions {
+  readonly flow?: string;
+  readonly actor?: string;
+  readonly kind?: AuditKind;
+  readonly limit?: number;
+  readonly after?: number;
+}
+
+const PAGE = 500;
+
+export function addAuditCommand(program: Command, run: RunCommand, context: CliContext): void {
+  const client = () => createGatewayClient(gatewayAccess(context.env));
+  const audit = program
+    .command('audit')
+    .summary('read and verify the register of who did what')
+    .description(
+      'The register: who started, ordered, was refused, decoded and read what. Append-only, and chained by hashes.',
+    )
+    .addHelpText('after', '\nExample:\n  towline audit list --flow bridge-transfer/order-1001');
+  const narrowed = (name: string) =>
+    audit
+      .command(name, { isDefault: name === 'list' })
+      .option('--flow <flow>', 'only what is about this flow')
+      .option('--actor <name>', 'only what this person or machine did')
+      .option('--kind <kind>', `only this kind: ${AUDIT_KINDS.join(', ')}`, oneOfArgument(AUDIT_KINDS));
+
+  narrowed('list')
+    .description('Lists the register, newest first. Needs a token of an admin.')
+    .option('--limit <number>', 'at most so many, up to 500', wholeNumberArgument(1, PAGE), 50)
+    .option('--after <number>', 'go on after this entry', wholeNumberArgument(0, Number.MAX_SAFE_INTEGER))
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline audit list --kind order --actor alice')
+    .action(({ json = false, ...options }: ListOptions) =>
+      run(async () => {
+        const page = await client().audit(queryOf(options));
+        const more = page.next === null ? '' : `\nMore: --after ${page.next}`;
+        print(context, { json }, page, ({ entries }) =>
+          entries.length === 0 ? 'No entries.' : entryTable(context, entries) + more,
+        );
+        return EXIT.done;
+      }),
+    );
+
+  narrowed('export')
+    .description('Prints the register, oldest first, an entry as JSON on each line. Needs a token of an admin.')
+    .addHelpText('after', '\nExample:\n  towline audit export > register.jsonl')
+    .action((options: ListOptions) =>
+      run(async () => {
+        let after: number | undefined;
+        do {
+          const page = await client().audit({ ...queryOf(options), order: 'oldest', limit: PAGE, after });
+          for (const entry of page.entries) context.out(JSON.stringify(entry));
+          after = page.next ?? undefined;
+        } while (after !== undefined);
+        return EXIT.done;
+      }),
+    );
+
+  audit
+    .command('verify')
+    .description(
+      'Reads all of the register in the store of the settings, and names every entry that was changed, removed or put in. What ' +
+        'was cut off from its end is found by heads that were kept elsewhere: the output of an earlier --json.',
+    )
+    .option('--against <file>', 'heads that were kept: each must still be there')
+    .option('--json', 'print JSON, with the heads to keep')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  towline audit verify --json > heads.json\n  towline audit verify --against heads.json',
+    )
+    .action(({ against, ...options }: PrintOptions & { readonly against?: string }) =>
+      run(() => verify(context, against, options)),
+    );
+}
+
+async function verify(context: CliContext, against: string | undefined, options: PrintOptions): Promise<ExitCode> {
+  const known = against === undefined ? [] : await headsIn(against);
+  const { settings, home } = await loadSettings(context.env);
+  const store = await openConfiguredStore(settings, home, await loadKeyring(settings));
+  try {
+    const verdict = await store.audit.verify(known);
+    print(context, options, verdict, verdictText);
+    return verdict.problems.length === 0 ? EXIT.done : EXIT.refused;
+  } finally {
+    await store.close();
+  }
+}
+
+function verdictText({ entries, chains, problems }: AuditVerdict): string {
+  const read = `${entries} entries in ${chains} chains`;
+  if (problems.length === 0) return `${read}: nothing was changed, and nothing is missing.`;
+  return [`${read}: not as they were written.`, ...problems.map((problem) => `  ${problem}`)].join('\n');
+}
+
+async function headsIn(path: string): Promise<readonly AuditHead[]> {
+  const wrong = new CliError(`${path} has no heads: give the output of an earlier "towline audit verify --json".`);
+  let found: unknown;
+  try {
+    found = JSON.parse(await readFile(path, 'utf8'));
+  } catch {
+    throw wrong;
+  }
+  const heads = (found as { readonly heads?: unknown } | null)?.heads;
+  if (!Array.isArray(heads) || !heads.every(isHead)) throw wrong;
+  return heads;
+}
+
+function isHead(value: unknown): value is AuditHead {
+  const { chain, number, hash } = (value ?? {}) as Partial<Record<keyof AuditHead, unknown>>;
+  return Number.isInteger(chain) && Number.isInteger(number) && typeof hash === 'string';
+}
+
+const queryOf = ({ flow, ...rest }: ListOptions): AuditQuery => ({
+  ...rest,
+  ...(flow === undefined ? {} : { flowId: flowArgument(flow) }),
+});
+
+function entryTable(look: Pick<CliContext, 'colors'>, entries: readonly AuditEntry[]): string {
+  const rows = entries.map(({ seq, at, kind, action, flowId, subject, actor, role, means, details }) => [
+    String(seq),
+    at,
+    kind,
+    action ?? '',
+    flowId ?? subject ?? '',
+    `${actor} (${role ?? means})`,
+    [details?.['why'], details?.['note']].find((text) => typeof text === 'string') ?? '',
+  ]);
+  return plainTable(look, ['entry', 'at', 'kind', 'action', 'about', 'who', 'note'], rows);
+}

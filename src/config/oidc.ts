@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { isLoopback } from '../protocol/loopback.js';
+import { ROLES, type Role } from '../protocol/permissions.js';
+import type { SettingReader } from './setting-schemas.js';
+
+/** An issuer of tokens whose bearers may call the gateway. */
+export interface OidcSettings {
+  /** Exactly as it stands in its tokens. */
+  readonly issuer: string;
+  /** Each token is for one of these. */
+  readonly audiences: readonly string[];
+  /** Path of the claim that says the role, its parts separated by dots. */
+  readonly roleClaim: string;
+  /** What the claim says → the role. */
+  readonly roles: ReadonlyMap<string, Role>;
+  readonly algorithms: readonly string[];
+}
+
+/** Signatures that only the issuer can make: one of HMAC anybody could, to whom it gave the key to verify with. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
+
+/** A trailing slash is part of an issuer's name. */
+const issuer = () =>
+  z
+    .string()
+    .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an https URL')
+    .refine((text) => !/[?#]/.test(text), 'must not have a query or fragment')
+    .refine((text) => !URL.canParse(text) || isTrusted(new URL(text)), 'must begin with https');
+
+const isTrusted = ({ protocol, hostname }: URL): boolean => protocol === 'https:' || isLoopback(hostname);
+
+const list = () =>
+  z
+    .string()
+    .transform((text): readonly string[] => text.split(',').map((entry) => entry.trim()))
+    .refine((entries) => entries.every((entry) => /^[\x21-\x7e]{1,300}$/.test(entry)), 'must be comma-separated names');
+
+const roleMap = () =>
+  z.string().transform((text, context): ReadonlyMap<string, Role> => {
+    const roles = new Map<string, Role>();
+    for (const [index, entry] of text.split(',').entries()) {
+      const at = entry.lastIndexOf('=');
+      const [word, role] = [entry.slice(0, at).trim(), ROLES.find((one) => one === entry.slice(at + 1).trim())];
+      if (at < 1 || word === '' || role === undefined) {
+        context.addIssue(
+          `must be comma-separated word=role with a role of ${ROLES.join(', ')}, and its entry ${index + 1} is not`,
+        );
+      } else roles.set(word, role);
+    }
+    return roles;
+  });
+
+/** Undefined without `OIDC_ISSUER`. */
+export function readOidc({ read, problem }: SettingReader): OidcSettings | undefined {
+  const given = read('OIDC_ISSUER', issuer().optional());
+  const audiences = read('OIDC_AUDIENCE', list().optional());
+  const roleClaim = read(
+    'OIDC_ROLE_CLAIM',
+    z
+      .string()
+      .regex(/^[^\s.]+(\.[^\s.]+)*$/, 'must be a claim, or a path of them with dots')
+      .default('towline_role'),
+  );
+  const named = read('OIDC_ROLES', roleMap().optional());
+  const algorithms = read(
+    'OIDC_ALGORITHMS',
+    list()
+      .refine((entries) => entries.every((entry) => ALGORITHMS.includes(entry)), `must be of ${ALGORITHMS.join(', ')}`)
+      .optional(),
+  );
+  if (given === undefined) {
+    if (audiences !== undefined) problem('OIDC_ISSUER is missing, without which OIDC_AUDIENCE means nothing.');
+    return undefined;
+  }
+  if (audiences === undefined) {
+    problem('OIDC_AUDIENCE is missing: without it a token that the issuer gave for another application would do.');
+    return undefined;
+  }
+  return {
+    issuer: given,
+    audiences,
+    roleClaim: roleClaim ?? 'towline_role',
+    roles: named ?? new Map(ROLES.map((role) => [role, role])),
+    algorithms: algorithms ?? DEFAULT_ALGORITHMS,
+  };
+}

@@ -1,0 +1,189 @@
+import { v7 as uuidv7 } from 'uuid';
+import { needsSecondPerson } from '../../flows/four-eyes.js';
+import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
+import type { FlowWithMoney } from '../../protocol/gateway-json.js';
+import { UPDATES } from '../../protocol/vocabulary.js';
+import { foreignType } from '../../temporal/flow-handle.js';
+import type { AuditNote } from '../../store/audit.js';
+import { proofOfOrder } from '../../store/order-proof.js';
+import type { Proposal } from '../../store/proposal.js';
+import { type Caller, whoIs } from '../http/bearer-token.js';
+import type { FlowAddress } from '../http/flow-path.js';
+import { errorForLog, Refusal } from '../http/refusal.js';
+import { shownFlow } from './address.js';
+import type { FlowOperationDeps } from './deps.js';
+import { secondPerson, topicOf } from './second-person.js';
+import { type OrderOutcome, orderFlow, type OrderUpdate } from './send-order.js';
+
+/** What one person orders. */
+export interface GivenOrder {
+  readonly update: OrderUpdate;
+  readonly action: string;
+  /** The argument of the update, but for who orders it. */
+  readonly content: Readonly<Record<string, unknown>> & { readonly note?: string | undefined };
+  /** Of `content`: what a second person has to mean as well. */
+  readonly choice?: Readonly<Record<string, string>>;
+}
+
+/** An order that may be carried out, and is recorded. */
+export interface Admitted {
+  readonly id: string;
+  /** Who ordered it; who confirmed it. */
+  readonly actor: string;
+  readonly second: string | null;
+  readonly note: string | undefined;
+  readonly proposal: Proposal | undefined;
+}
+
+/** Keeps that something was refused. Whoever is refused gets the refusal, whatever the store says. */
+export async function recordRefusal(
+  { store, logger }: Pick<FlowOperationDeps, 'store' | 'logger'>,
+  note: Omit<AuditNote, 'kind'>,
+): Promise<void> {
+  await store.audit.append({ ...note, kind: 'refused' }).catch((error: unknown) => {
+    logger.error({ flowId: note.flowId, action: note.action, error: errorForLog(error) }, 'a refusal was not recorded');
+  });
+}
+
+/** Runs what an order asks for; if it is refused, that is recorded. */
+export async function recordingRefusals<T>(
+  deps: Pick<FlowOperationDeps, 'store' | 'logger'>,
+  about: Omit<AuditNote, 'kind' | 'details'>,
+  note: string | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Refusal && error.status < 500) {
+      await recordRefusal(deps, { ...about, details: { note: note ?? '', why: error.message } });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Whether an order may be carried out: by one person, or by the second one of two. It is recorded with what the flow showed; what
+ * cannot be recorded is not carried out.
+ *
+ * @param view the flow as it is shown. Undefined for orders that never need a second person
+ * @returns undefined: it is a proposal now
+ * @throws Refusal, StoreUnavailableError
+ */
+export async function admitOrder(
+  deps: Pick<FlowOperationDeps, 'store' | 'settings' | 'reader'>,
+  caller: Caller,
+  { flowId, reference }: FlowAddress,
+  { action, content, choice = {} }: GivenOrder,
+  view?: FlowWithMoney,
+): Promise<Admitted | undefined> {
+  const { store, settings, reader } = deps;
+  const { amount = null, currency = null } = (action === APPROVE_QUOTE && (await reader.facts(flowId))?.money) || {};
+  const money = amount === null || currency === null ? undefined : { amount, currency };
+  let proposal: Proposal | undefined;
+  if (needsSecondPerson(settings.fourEyes, action, money)) {
+    const waits = view && topicOf(view);
+    if (waits === undefined) throw notNow(view, reference);
+    const actions = view?.parked?.actions;
+    if (actions !== undefined && !actions.some((legal) => legal === action)) {
+      const why = `"${action}" is not possible now. Legal now: ${actions.join(', ')}.`;
+      throw new Refusal(409, why, { reference, actions });
+    }
+    proposal = await secondPerson(deps, caller, { ...waits, flowId, action, choice, note: content.note ?? '' });
+    if (proposal === undefined) return undefined;
+  }
+  const id = proposal?.id ?? `ord_${uuidv7()}`;
+  const first = proposal === undefined ? null : { by: proposal.by, note: proposal.note };
+  const details = { note: content.note ?? '', ...choice, ...proposal?.choice, first, parked: view?.parked ?? null };
+  await store.audit.append({ ...whoIs(caller), kind: 'order', flowId, subject: id, action, details });
+  if (proposal === undefined) return { id, actor: caller.name, second: null, note: content.note, proposal };
+  const note = [proposal.note, content.note && `${caller.name}: ${content.note}`].filter(Boolean).join('; ');
+  return { id, actor: proposal.by, second: caller.name, note, proposal };
+}
+
+/** Neither parked, nor waiting for an approval; or that is not known. */
+function notNow(view: FlowWithMoney | undefined, reference: string): Refusal {
+  if (view?.state === 'parked' || view?.stage.startsWith('not reported')) {
+    return new Refusal(503, 'No worker says now what the flow waits for. Order it again later.', { reference }, 5);
+  }
+  return new Refusal(409, 'The flow waits for no decision now.', { reference, actions: [] });
+}
+
+/**
+ * An order to a flow: recorded, and with the proof that a gateway knows who gave it.
+ *
+ * @param isDone whether a flow that has ended is what was ordered
+ * @throws Refusal, StoreUnavailableError
+ */
+export async function giveOrder(
+  deps: FlowOperationDeps,
+  caller: Caller,
+  address: FlowAddress,
+  order: GivenOrder,
+  isDone: (view: FlowWithMoney) => boolean = () => false,
+): Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }> {
+  const { store, client, reader, logger } = deps;
+  const { flowId } = address;
+  const { update, action, content } = order;
+  const about = { flowId, action, ...whoIs(caller) };
+  const showsWhatItIsFor = update === UPDATES.resolve || update === UPDATES.approveQuote;
+  return recordingRefusals(deps, about, content.note, async () => {
+    const before = showsWhatItIsFor ? await shownFlow(reader, address) : undefined;
+    const admitted = await admitOrder(deps, caller, address, order, before);
+    if (admitted === undefined) {
+      logger.info({ flowId, action, actor: caller.name }, 'a person proposed an order');
+      return { view: await shownFlow(reader, address), isProposed: true };
+    }
+    const { id, actor, second, note, proposal } = admitted;
+    const since = update === UPDATES.resolve ? before?.parked?.since : undefined;
+    const said = { ...content, ...proposal?.choice, ...defined({ note, since }), actor };
+    const proof = proofOfOrder(store, { flowId, update, order: said }, { id, second });
+    const outcome = await orderFlow(client, flowId, { update, id, order: { ...said, proof } });
+    if (proposal !== undefined && outcome.kind !== 'no-answer') await store.proposals.end(proposal, true);
+    const view = await shownFlow(reader, address);
+    if (outcome.kind === 'not-found' && isDone(view)) return { view, isProposed: false };
+    const facts = outcome.kind === 'no-answer' ? await reader.facts(flowId) : undefined;
+    requireTaken(outcome, view, facts && foreignType(facts));
+    logger.info({ flowId, order: update, action, actor: caller.name }, 'a person gave an order');
+    return { view, isProposed: false };
+  });
+}
+
+const defined = (members: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+
+const CONTENT_PROBLEMS: readonly string[] = ['invalid_input', 'invoice_refused'];
+
+/** @throws Refusal unless the flow took it */
+function requireTaken(outcome: OrderOutcome, view: FlowWithMoney, foreign: string | undefined): void {
+  const { reference } = view;
+  switch (outcome.kind) {
+    case 'taken':
+    case 'under-way':
+      return;
+    case 'no-answer':
+      if (foreign !== undefined) {
+        throw new Refusal(409, `The flow takes no orders: ${foreign}. End it in Temporal (terminate).`, { reference });
+      }
+      throw new Refusal(503, 'No worker took the order yet. Check the flow before retrying.', { reference }, 5);
+    case 'refused': {
+      // What is wrong with the order's content is no question of where the flow stands.
+      if (CONTENT_PROBLEMS.includes(outcome.type)) throw new Refusal(400, outcome.message, { reference });
+      const actions = view.parked?.actions ?? [];
+      const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
+      // Who ordered an unknown action was given the list by the flow itself.
+      const more = outcome.type === 'unknown_action' && actions.length > 0 ? '' : ` ${legal}`;
+      throw new Refusal(409, `The flow refused it: ${outcome.message.replace(/\.$/, '')}.${more}`, {
+        reference,
+        actions,
+      });
+    }
+    case 'not-found':
+      throw new Refusal(409, `The flow has ended as ${view.state}; it takes no orders any more.`, {
+        reference,
+        actions: [],
+      });
+    default:
+      return outcome satisfies never;
+  }
+}

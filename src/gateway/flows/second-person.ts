@@ -1,0 +1,90 @@
+import { v7 as uuidv7 } from 'uuid';
+import { canonicalJson } from '../../store/canonical-json.js';
+import type { Proposal, ProposalKey } from '../../store/proposal.js';
+import type { FlowWithMoney, ProposedOrder } from '../../protocol/gateway-json.js';
+import { APPROVE_QUOTE, TRUST_EVENT } from '../../protocol/four-eyes.js';
+import { type Caller, whoIs } from '../http/bearer-token.js';
+import { Refusal } from '../http/refusal.js';
+import type { FlowOperationDeps } from './deps.js';
+
+type Deps = Pick<FlowOperationDeps, 'store'>;
+
+/** Over a weekend an order is thought over anew. */
+const PROPOSAL_LIFE_MS = 24 * 60 * 60 * 1_000;
+
+/** An order that one person cannot give alone. */
+export interface OrderOfTwo extends ProposalKey {
+  readonly subject: string;
+  readonly action: string;
+  /** What else it says. */
+  readonly choice: Readonly<Record<string, string>>;
+  readonly note: string;
+}
+
+/**
+ * The first person's order becomes a proposal (undefined); a second one's confirms it. That one has started nothing of this flow,
+ * and exactly one of those who try at once is that one.
+ *
+ * @returns the proposal that the caller has confirmed; of one who confirmed it before, and asks again, too
+ * @throws Refusal 403, 409
+ */
+export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo): Promise<Proposal | undefined> {
+  const { proposals, audit } = deps.store;
+  const { flowId, topic, subject, action, choice, note } = order;
+  const reference = flowId.slice(flowId.indexOf('/') + 1);
+  const refuse = (status: number, why: string) => new Refusal(status, why, { reference });
+  const open = await proposals.get({ flowId, topic });
+  if (open === undefined || open.subject !== subject) {
+    const id = `ord_${uuidv7()}`;
+    const details = { note, choice, about: { topic, subject } };
+    await audit.append({ ...whoIs(caller), kind: 'proposal', flowId, subject: id, action, details });
+    const stands = await proposals.propose({ ...order, id, by: caller.name }, PROPOSAL_LIFE_MS);
+    if (stands.id === id) return undefined;
+    throw refuse(409, `${stands.by} was quicker, and proposed "${stands.action}". ${whatNow(stands)}`);
+  }
+  if (open.action !== action) throw refuse(409, `${open.by} proposed "${open.action}". ${whatNow(open)}`);
+  if (open.by === caller.name) {
+    throw refuse(
+      409,
+      `You proposed it yourself: another person confirms it, until ${open.expiresAt}. ${whatNow(open)}`,
+    );
+  }
+  if (Object.keys(choice).length > 0 && canonicalJson(choice) !== canonicalJson(open.choice)) {
+    throw refuse(409, `${open.by} proposed it with other details: ${JSON.stringify(open.choice)}.`);
+  }
+  if ((await audit.startersOf(flowId)).includes(caller.name)) {
+    throw refuse(403, `${caller.name} started this flow: another person confirms it.`);
+  }
+  if (await proposals.confirm(open, caller.name)) return open;
+  const now = await proposals.get({ flowId, topic });
+  if (now?.id !== open.id || now.confirmedBy === null)
+    throw refuse(409, 'The proposal has just ended. Look at the flow again.');
+  throw refuse(409, `${now.confirmedBy} has confirmed it already.`);
+}
+
+const whatNow = (proposal: Proposal): string =>
+  `To confirm: ${confirmCommand(proposal)}. To withdraw it: towline withdraw ${proposal.flowId}.`;
+
+function confirmCommand({ flowId, topic, action }: Pick<Proposal, 'flowId' | 'topic' | 'action'>): string {
+  if (action === TRUST_EVENT) return `towline events replay ${topic} --trust`;
+  if (action === APPROVE_QUOTE) return `towline approve ${flowId} --note "why"`;
+  return `towline resolve ${flowId} ${action} --note "why"`;
+}
+
+/** What proposals a flow can have open at a time; undefined: none. */
+export function topicOf({ state, stage, parked }: FlowWithMoney): { topic: string; subject: string } | undefined {
+  if (parked !== null) return { topic: 'decision', subject: parked.since };
+  return state === 'running' && stage === 'awaiting-approval' ? { topic: 'approval', subject: stage } : undefined;
+}
+
+/** The proposal that a flow waits with, for people. */
+export async function proposedOrder({ store }: Deps, view: FlowWithMoney): Promise<ProposedOrder | null> {
+  const waits = topicOf(view);
+  if (waits === undefined) return null;
+  const { flowId } = view;
+  const found = await store.proposals.get({ flowId, topic: waits.topic });
+  if (found === undefined || found.subject !== waits.subject) return null;
+  const { id, action, choice, by, note, at, expiresAt, confirmedBy } = found;
+  const [confirm, withdraw] = [confirmCommand(found), `towline withdraw ${flowId}`];
+  return { id, action, ...choice, by, note, at, expiresAt, confirmedBy, confirm, withdraw };
+}

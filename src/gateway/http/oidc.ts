@@ -1,0 +1,122 @@
+import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import { z } from 'zod';
+import type { OidcSettings } from '../../config/oidc.js';
+import { ROLES, type Role } from '../../protocol/permissions.js';
+import { Refusal, TokenRefusal } from './refusal.js';
+
+/** Who a token of the issuer is of. */
+export interface OidcCaller {
+  readonly name: string;
+  /** Undefined: the claim names none of ours. */
+  readonly role: Role | undefined;
+}
+
+export interface OidcCheck {
+  /** Whether a text has the form of such a token: nothing else is verified. */
+  isToken(text: string): boolean;
+  /** @throws TokenRefusal for a token that is not good here, Refusal 503 while the issuer's keys cannot be had */
+  verify(token: string): Promise<OidcCaller>;
+}
+
+/** Clocks of issuer and gateway may differ by so much. */
+const CLOCK_SKEW_SECONDS = 30;
+/** A key that is not known is asked for again after so long: a rotated one works soon, and forged ones ask for little. */
+const KEYS_AGAIN_MS = 10_000;
+/** Keys that the issuer has taken back are good for so long at most. */
+const KEYS_KEPT_MS = 600_000;
+const ANSWER_WITHIN_MS = 5_000;
+const RETRY_AFTER_SECONDS = 5;
+
+const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+/** As it is shown on terminals and in records. */
+const SUBJECT = /^[\x21-\x7e]{1,255}$/;
+const Discovery = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+
+/**
+ * Access and id tokens of one OIDC issuer: signed by its keys, for an audience of ours, not expired. Its keys are found by its
+ * discovery document, and followed when they change.
+ */
+export function createOidcCheck(settings: OidcSettings): OidcCheck {
+  const { issuer, audiences, algorithms } = settings;
+  let found: Promise<JWTVerifyGetKey> | undefined;
+  const keys = (): Promise<JWTVerifyGetKey> =>
+    (found ??= discover(settings).catch((error: unknown) => {
+      found = undefined;
+      throw error;
+    }));
+
+  return {
+    isToken: (text) => COMPACT.test(text),
+    async verify(token) {
+      const payload = await verified(token, async (...asked) => (await keys())(...asked));
+      if (payload.sub === undefined || !SUBJECT.test(payload.sub)) {
+        throw new TokenRefusal('refused', 'its subject is missing, or not of visible ASCII');
+      }
+      return { name: payload.sub, role: roleIn(payload, settings) };
+    },
+  };
+
+  async function verified(token: string, key: JWTVerifyGetKey): Promise<JWTPayload> {
+    try {
+      const options = { issuer, audience: [...audiences], algorithms: [...algorithms] };
+      const required = { requiredClaims: ['exp', 'sub'], clockTolerance: CLOCK_SKEW_SECONDS };
+      return (await jwtVerify(token, key, { ...options, ...required })).payload;
+    } catch (error) {
+      if (error instanceof Refusal) throw error;
+      const why = error instanceof errors.JOSEError ? whyRefused(error) : undefined;
+      // Not of the token: the issuer does not answer, or not as it should.
+      if (why === undefined) throw unavailable();
+      throw new TokenRefusal('refused', why);
+    }
+  }
+}
+
+const unavailable = () =>
+  new Refusal(503, 'The keys of OIDC_ISSUER cannot be had now. Send it again.', {}, RETRY_AFTER_SECONDS);
+
+/** @throws Refusal 503 */
+async function discover({ issuer }: OidcSettings): Promise<JWTVerifyGetKey> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  try {
+    const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const discovered = Discovery.parse(await answer.json());
+    if (discovered.issuer !== issuer) throw unavailable();
+    return createRemoteJWKSet(new URL(discovered.jwks_uri), {
+      timeoutDuration: ANSWER_WITHIN_MS,
+      cooldownDuration: KEYS_AGAIN_MS,
+      cacheMaxAge: KEYS_KEPT_MS,
+    });
+  } catch {
+    throw unavailable();
+  }
+}
+
+/** What is wrong with a token, in words that repeat nothing of it; undefined if that is not known. */
+function whyRefused(error: errors.JOSEError): string | undefined {
+  if (error instanceof errors.JWTExpired) return 'it has expired';
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return `its claim "${error.claim}" is not what this gateway takes`;
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return 'it is signed by an algorithm that OIDC_ALGORITHMS does not have';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'its signature is wrong';
+  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) {
+    return 'it is signed by no key of the issuer';
+  }
+  const isOfToken = error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid;
+  return isOfToken || error instanceof errors.JOSENotSupported ? 'it cannot be read' : undefined;
+}
+
+/** The highest role that the claim names, which may be a word or a list of them. */
+function roleIn(payload: JWTPayload, { roleClaim, roles }: OidcSettings): Role | undefined {
+  // A claim may have dots in its own name, as those of a URL have.
+  const value =
+    payload[roleClaim] ?? roleClaim.split('.').reduce<unknown>((inside, part) => memberOf(inside, part), payload);
+  const words = Array.isArray(value) ? value : [value];
+  const named = words.flatMap((word) => (typeof word === 'string' ? (roles.get(word) ?? []) : []));
+  return ROLES.findLast((role) => named.includes(role));
+}
+
+const memberOf = (value: unknown, member: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, member)
+    ? (value as Record<string, unknown>)[member]
+    : undefined;

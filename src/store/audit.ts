@@ -1,0 +1,76 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { AuditEntry, AuditKind, AuditMeans } from '../protocol/audit.js';
+import { canonicalJson } from './canonical-json.js';
+
+/** What is to be recorded. */
+export interface AuditNote {
+  readonly kind: AuditKind;
+  readonly flowId?: string | undefined;
+  /** What it is about besides the flow: an event, a proposal. */
+  readonly subject?: string | undefined;
+  readonly action?: string | undefined;
+  readonly actor: string;
+  readonly role?: string | undefined;
+  readonly means: AuditMeans;
+  /** Sealed: notes, evidence, reasons. Never a secret. JSON. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** The last entry of a chain. */
+export interface AuditHead {
+  readonly chain: number;
+  readonly number: number;
+  readonly hash: string;
+}
+
+export interface AuditQuery {
+  readonly limit: number;
+  /** Beyond this entry, in the order that is asked for. */
+  readonly after?: number | undefined;
+  /** @default newest first */
+  readonly oldestFirst?: boolean;
+  readonly flowId?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly kind?: AuditKind | undefined;
+}
+
+export interface AuditVerdict {
+  readonly entries: number;
+  readonly chains: number;
+  readonly heads: readonly AuditHead[];
+  /** Sentences, each of which names the entry. Empty: nothing was changed, nothing is missing. */
+  readonly problems: readonly string[];
+}
+
+/** The register: append-only, kept for ever. */
+export interface AuditStore {
+  /** Resolves once it is durable. @throws StoreUnavailableError: then what it is about must not be done */
+  append(note: AuditNote): Promise<void>;
+  list(query: AuditQuery): Promise<readonly AuditEntry[]>;
+  /** Who ordered the start of a flow through a gateway. Nobody: another Temporal client started it. */
+  startersOf(flowId: string): Promise<readonly string[]>;
+  /** Reads all of it. @param known heads that were exported before: each must still be there */
+  verify(known?: readonly AuditHead[]): Promise<AuditVerdict>;
+}
+
+export const NO_ENTRY_BEFORE = '0'.repeat(64);
+
+const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
+
+/** Nobody can find out by guessing what short details say. */
+export const salted = (details: AuditNote['details']): Readonly<Record<string, unknown>> => ({
+  ...details,
+  salt: randomBytes(16).toString('hex'),
+});
+
+export const detailsHashOf = (details: Readonly<Record<string, unknown>>): string => sha256(canonicalJson(details));
+
+/** What an entry's hash is of. */
+export type AuditContent = Omit<AuditEntry, 'seq' | 'details' | 'hash' | 'mac'>;
+
+export function auditHash(entry: AuditContent): string {
+  const { chain, number, at, kind, flowId, subject, action, actor, role, means, detailsHash, previous } = entry;
+  return sha256(
+    canonicalJson({ chain, number, at, kind, flowId, subject, action, actor, role, means, detailsHash, previous }),
+  );
+}

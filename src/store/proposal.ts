@@ -1,0 +1,111 @@
+import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
+import type { Row, SqlBlob } from './sql-message.js';
+import type { SealedJson } from './store-key.js';
+
+/** What a proposal of a flow is about: at most one of each is open. */
+export interface ProposalKey {
+  readonly flowId: string;
+  /** `decision`, `approval`, or an event. */
+  readonly topic: string;
+}
+
+/** An order that needs a second person, given by the first one. */
+export interface Proposal extends ProposalKey {
+  readonly id: string;
+  /** What it was given for, such as since when the flow is parked: in another state of the flow it is void. */
+  readonly subject: string;
+  readonly action: string;
+  /** What else the order says, as JSON. */
+  readonly choice: Readonly<Record<string, string>>;
+  readonly by: string;
+  readonly note: string;
+  readonly at: string;
+  readonly expiresAt: string;
+  /** From then on it is carried out, once. */
+  readonly confirmedBy: string | null;
+}
+
+export interface ProposalStore {
+  /** Undefined if there is none, or it has expired. */
+  get(key: ProposalKey): Promise<Proposal | undefined>;
+  /** Proposes it, unless one for the same subject is open: returns the one that is. */
+  propose(proposal: Omit<Proposal, 'at' | 'expiresAt' | 'confirmedBy'>, lifeMs: number): Promise<Proposal>;
+  /** True for one of those who confirm it at once, and again for that one; never for who proposed it. */
+  confirm(proposal: Pick<Proposal, 'flowId' | 'topic' | 'id'>, by: string): Promise<boolean>;
+  /** It was withdrawn, or carried out. False if it is not there, or, unless `evenIfConfirmed`, was confirmed. */
+  end(proposal: Pick<Proposal, 'flowId' | 'topic' | 'id'>, evenIfConfirmed?: boolean): Promise<boolean>;
+}
+
+export const proposalPlace = (flowId: string, topic: string): readonly string[] => ['proposals', flowId, topic, 'note'];
+
+/** Each method is one transaction, and confirming one compare-and-set in it. */
+export function createSqlProposals(deps: {
+  readonly db: SqlConnection;
+  readonly sealed: SealedJson;
+  readonly now: () => number;
+}): ProposalStore {
+  const { db, sealed, now } = deps;
+
+  const proposalOf = (row: Row | undefined): Proposal | undefined => {
+    if (row === undefined) return undefined;
+    const [flowId, topic] = [text(row, 'flow_id'), text(row, 'topic')];
+    return {
+      flowId,
+      topic,
+      id: text(row, 'id'),
+      subject: text(row, 'subject'),
+      action: text(row, 'action'),
+      choice: JSON.parse(text(row, 'choice')) as Readonly<Record<string, string>>,
+      by: text(row, 'proposed_by'),
+      note: String(sealed.open(proposalPlace(flowId, topic), row['note'] as SqlBlob)),
+      at: new Date(integer(row, 'proposed_at')).toISOString(),
+      expiresAt: new Date(integer(row, 'expires_at')).toISOString(),
+      confirmedBy: row['confirmed_by'] == null ? null : text(row, 'confirmed_by'),
+    };
+  };
+  const select = ({ flowId, topic }: ProposalKey) => ({
+    sql: `SELECT * FROM proposals WHERE flow_id = ? AND topic = ? AND expires_at > ?`,
+    params: [flowId, topic, now()],
+  });
+
+  return {
+    async get(key) {
+      const [found] = await db.read([select(key)]);
+      return proposalOf(found?.rows[0]);
+    },
+
+    async propose({ flowId, topic, id, subject, action, choice, by, note }, lifeMs) {
+      const at = now();
+      const sql = `INSERT INTO proposals
+          (flow_id, topic, id, subject, action, choice, proposed_by, note, proposed_at, expires_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (flow_id, topic) DO UPDATE
+        SET id = excluded.id, subject = excluded.subject, action = excluded.action, choice = excluded.choice,
+          proposed_by = excluded.proposed_by, note = excluded.note, proposed_at = excluded.proposed_at,
+          expires_at = excluded.expires_at, confirmed_by = NULL
+        WHERE proposals.expires_at <= excluded.proposed_at OR proposals.subject <> excluded.subject`;
+      const sealedNote = sealed.seal(proposalPlace(flowId, topic), note);
+      const params = [flowId, topic, id, subject, action, JSON.stringify(choice), by, sealedNote, at, at + lifeMs];
+      const [, found] = await db.write([{ sql, params }, select({ flowId, topic })], turnOf.proposal(flowId));
+      const stands = proposalOf(found?.rows[0]);
+      if (stands === undefined) throw new TypeError('A proposal that was just made is not there');
+      return stands;
+    },
+
+    async confirm({ flowId, topic, id }, by) {
+      const sql = `UPDATE proposals SET confirmed_by = ?
+        WHERE flow_id = ? AND topic = ? AND id = ? AND expires_at > ? AND proposed_by <> ?
+          AND (confirmed_by IS NULL OR confirmed_by = ?)`;
+      const params = [by, flowId, topic, id, now(), by, by];
+      const [confirmed] = await db.write([{ sql, params }], turnOf.proposal(flowId));
+      return confirmed?.changes === 1;
+    },
+
+    async end({ flowId, topic, id }, evenIfConfirmed = false) {
+      const unless = evenIfConfirmed ? '' : 'AND confirmed_by IS NULL';
+      const sql = `DELETE FROM proposals WHERE flow_id = ? AND topic = ? AND id = ? ${unless}`;
+      const [ended] = await db.write([{ sql, params: [flowId, topic, id] }], turnOf.proposal(flowId));
+      return ended?.changes === 1;
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import type { AuditEntry, AuditKind, AuditMeans } from '../protocol/audit.js';
+import {
+  type AuditContent,
+  type AuditHead,
+  auditHash,
+  type AuditNote,
+  type AuditStore,
+  detailsHashOf,
+  NO_ENTRY_BEFORE,
+  salted,
+} from './audit.js';
+import { createAuditCheck } from './audit-check.js';
+import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
+import type { Row, SqlBlob, SqlValue, Step } from './sql-message.js';
+import { StoreRequestError } from './store-errors.js';
+import type { SealedJson, StoreKey } from './store-key.js';
+
+/** Of one write: more wait for the next one. */
+const MOST_AT_ONCE = 200;
+/** Chains whose last entries a new one repeats: those of the processes that run beside it, and of those before. */
+const HEADS_REPEATED = 32;
+const TRIES = 10;
+
+interface Waiting {
+  readonly note: AuditNote;
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export interface SqlAuditDeps {
+  readonly db: SqlConnection;
+  readonly sealed: SealedJson;
+  readonly storeKey: Pick<StoreKey, 'mac' | 'macs'>;
+  readonly now: () => number;
+}
+
+/**
+ * A chain for each process that writes: no process waits for another one, and one that hangs holds up none. A chain begins by
+ * repeating the last entries of the others, so that what is cut off from those is missed.
+ */
+export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
+  const { db, sealed, storeKey, now } = deps;
+  const queue: Waiting[] = [];
+  let head: AuditHead | undefined;
+  let isWriting = false;
+
+  const next = (before: AuditHead, note: AuditNote): { readonly step: Step; readonly head: AuditHead } => {
+    const { chain } = before;
+    const number = before.number + 1;
+    const details = salted(note.details);
+    const at = now();
+    const content: AuditContent = {
+      chain,
+      number,
+      at: new Date(at).toISOString(),
+      kind: note.kind,
+      flowId: note.flowId ?? null,
+      subject: note.subject ?? null,
+      action: note.action ?? null,
+      actor: note.actor,
+      role: note.role ?? null,
+      means: note.means,
+      detailsHash: detailsHashOf(details),
+      previous: before.hash,
+    };
+    const hash = auditHash(content);
+    const sealedDetails = sealed.seal(auditPlace(chain, number), details);
+    const params: SqlValue[] = [chain, number, at, content.kind, content.flowId, content.subject, content.action];
+    params.push(content.actor, content.role, content.means, sealedDetails, content.detailsHash);
+    params.push(content.previous, hash, storeKey.mac('audit', hash));
+    return { step: { sql: INSERT, params }, head: { chain, number, hash } };
+  };
+
+  /** After an error nobody knows whether the last entries were committed: another chain is begun. */
+  async function begin(): Promise<AuditHead> {
+    for (let tries = 1; ; tries += 1) {
+      const heads = await headsOf(db);
+      const chain = (heads[0]?.chain ?? 0) + 1;
+      const first = next(
+        { chain, number: 0, hash: NO_ENTRY_BEFORE },
+        { kind: 'chain', actor: 'towline', means: 'towline', details: { heads: heads.slice(0, HEADS_REPEATED) } },
+      );
+      try {
+        await db.write([first.step], turnOf.audit(chain));
+        return first.head;
+      } catch (error) {
+        // Another process took the number.
+        if (!(error instanceof StoreRequestError && db.dialect.isConflict(error.code)) || tries === TRIES) throw error;
+      }
+    }
+  }
+
+  async function writeAll(): Promise<void> {
+    isWriting = true;
+    while (queue.length > 0) {
+      const batch = queue.splice(0, MOST_AT_ONCE);
+      try {
+        let last = head ?? (await begin());
+        const steps = batch.map(({ note }) => {
+          const made = next(last, note);
+          last = made.head;
+          return made.step;
+        });
+        await db.write(steps, turnOf.audit(last.chain));
+        head = last;
+        batch.forEach(({ done }) => done());
+      } catch (error) {
+        head = undefined;
+        batch.forEach(({ failed }) => failed(error));
+      }
+    }
+    isWriting = false;
+  }
+
+  const entryOf = (row: Row): AuditEntry => ({ ...contentOf(row), details: opened(row) });
+  const opened = (row: Row): AuditEntry['details'] => {
+    const bytes = row['details'];
+    if (bytes == null) return null;
+    try {
+      const place = auditPlace(integer(row, 'chain'), integer(row, 'number'));
+      return sealed.open(place, bytes as SqlBlob) as AuditEntry['details'];
+    } catch {
+      // By a key that is not given here: the rest of it can be read all the same.
+      return null;
+    }
+  };
+
+  return {
+    append: (note) =>
+      new Promise((done, failed) => {
+        queue.push({ note, done, failed });
+        if (!isWriting) void writeAll();
+      }),
+
+    async list({ limit, after, oldestFirst = false, flowId, actor, kind }) {
+      const given: [string, SqlValue | undefined][] = [
+        [oldestFirst ? 'seq > ?' : 'seq < ?', after],
+        ['flow_id = ?', flowId],
+        ['actor = ?', actor],
+        ['kind = ?', kind],
+      ];
+      const asked = given.filter((one): one is [string, SqlValue] => one[1] !== undefined);
+      const where = asked.length === 0 ? '' : `WHERE ${asked.map(([condition]) => condition).join(' AND ')}`;
+      const sql = `SELECT * FROM audit ${where} ORDER BY seq ${oldestFirst ? 'ASC' : 'DESC'} LIMIT ?`;
+      const [found] = await db.read([{ sql, params: [...asked.map(([, value]) => value), limit] }]);
+      return (found?.rows ?? []).map(entryOf);
+    },
+
+    async startersOf(flowId) {
+      const sql = `SELECT DISTINCT actor FROM audit WHERE flow_id = ? AND kind = 'start'`;
+      const [found] = await db.read([{ sql, params: [flowId] }]);
+      return (found?.rows ?? []).map((row) => text(row, 'actor'));
+    },
+
+    verify: createAuditCheck({ db, storeKey, entryOf }),
+  };
+}
+
+const INSERT = `INSERT INTO audit (chain, number, at, kind, flow_id, subject, action, actor, role, means, details,
+    details_hash, previous, hash, mac) VALUES (${Array.from({ length: 15 }, () => '?').join(', ')})`;
+
+export const auditPlace = (chain: number, number: number): readonly string[] => [
+  'audit',
+  String(chain),
+  String(number),
+];
+
+/** The last entry of every chain, newest chain first. */
+async function headsOf(db: SqlConnection): Promise<AuditHead[]> {
+  const sql = `SELECT a.chain, a.number, a.hash FROM audit a
+    WHERE a.number = (SELECT MAX(number) FROM audit b WHERE b.chain = a.chain) AND a.chain > (SELECT MAX(chain) FROM audit) - ?
+    ORDER BY a.chain DESC`;
+  const [found] = await db.read([{ sql, params: [HEADS_REPEATED] }]);
+  return (found?.rows ?? []).map((row) => ({
+    chain: integer(row, 'chain'),
+    number: integer(row, 'number'),
+    hash: text(row, 'hash'),
+  }));
+}
+
+const nullable = (row: Row, column: string): string | null => (row[column] == null ? null : text(row, column));
+
+const contentOf = (row: Row): Omit<AuditEntry, 'details'> => ({
+  seq: integer(row, 'seq'),
+  chain: integer(row, 'chain'),
+  number: integer(row, 'number'),
+  at: new Date(integer(row, 'at')).toISOString(),
+  kind: text(row, 'kind') as AuditKind,
+  flowId: nullable(row, 'flow_id'),
+  subject: nullable(row, 'subject'),
+  action: nullable(row, 'action'),
+  actor: text(row, 'actor'),
+  role: nullable(row, 'role'),
+  means: text(row, 'means') as AuditMeans,
+  detailsHash: text(row, 'details_hash'),
+  previous: text(row, 'previous'),
+  hash: text(row, 'hash'),
+  mac: text(row, 'mac'),
+});

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openStack, type Stack } from '../end-to-end/stack.js';
+import { openGateway, type TestGateway } from '../harness/gateway.js';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
+
+const secretOf = (name: string) => `secret-of-${name}-0123456789`;
+const PEOPLE = { shop: 'flows', alice: 'operator', bob: 'operator', carol: 'operator', dev: 'admin' } as const;
+type Person = keyof typeof PEOPLE;
+const env = {
+  GATEWAY_TOKENS: Object.entries(PEOPLE)
+    .map(([name, role]) => `${name}:${role}:${name === 'dev' ? 'dev-token' : secretOf(name)}`)
+    .join(','),
+  FOUR_EYES: 'send-again,mark-*,refund-now,trust-event',
+  FOUR_EYES_ABOVE: 'KES:1000',
+  TIME_SCALE: '0.01',
+};
+
+describe('an order that needs a second person', () => {
+  let stack: Stack;
+  let other: TestGateway;
+  beforeAll(async () => {
+    stack = await openStack({ env, isReconciled: false });
+    const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
+    const { store, client, taskQueue } = stack;
+    other = await openGateway({ temporalAddress, store, client, taskQueue, env });
+  });
+  afterAll(async () => {
+    await other.close();
+    await stack.close();
+  });
+
+  const asked = (by: Person) => ({ authorization: `Bearer ${by === 'dev' ? 'dev-token' : secretOf(by)}` });
+  const order = (by: Person, flow: string, body: object, word = 'resolve', at: TestGateway = stack) =>
+    at.post(`/flows/${flow}/${word}`, body, asked(by));
+  const show = async (flow: string) => (await stack.get(`/flows/${flow}`)).body;
+  const start = async (by: Person, more: Record<string, unknown> = {}) => {
+    const reference = newReference('eyes');
+    await stack.control('POST', '/scenarios', { reference, ending: 'silent' });
+    const input = transferInput(reference, { deadlineSeconds: 1_000, ...more });
+    expect((await stack.post('/flows/bridge-transfer', input, asked(by))).status).toBe(201);
+    return `bridge-transfer/${reference}`;
+  };
+  /** They park at their deadline, of ten seconds, all at once. */
+  const waiting: Record<'shop' | 'carol', string[]> = { shop: [], carol: [] };
+  beforeAll(async () => {
+    const starters = ['shop', 'shop', 'shop', 'shop', 'carol', 'carol'] as const;
+    await Promise.all(
+      starters.map(async (by) => {
+        const flow = await start(by);
+        await until(`${flow} to be parked`, async () => (await show(flow))['state'] === 'parked');
+        waiting[by].push(flow);
+      }),
+    );
+  });
+  const parked = (by: 'shop' | 'carol' = 'shop'): string => {
+    const flow = waiting[by].pop();
+    if (flow === undefined) throw new Error(`no flow of ${by} is left`);
+    return flow;
+  };
+  const recorded = async (flow: string) => {
+    const { body } = await stack.get(`/audit?flow=${flow}&order=oldest`);
+    const entries = body['entries'] as Record<string, string | null>[];
+    return entries.map(({ kind, action, actor }) => [kind, action, actor].filter((word) => word != null).join(' '));
+  };
+  const mark = { action: 'mark-completed', note: 'the recipient has it' };
+
+  it('is proposed by the first, who cannot confirm it, and carried out once another one orders the same', async () => {
+    const flow = parked();
+    const proposed = await order('alice', flow, mark);
+    expect(proposed).toMatchObject({ status: 202, body: { state: 'parked' } });
+    const { proposal } = await show(flow);
+    expect(proposal).toMatchObject({ action: 'mark-completed', by: 'alice', note: mark.note, confirmedBy: null });
+    expect(proposal.confirm).toBe(`towline resolve ${flow} mark-completed --note "why"`);
+    expect(await order('alice', flow, mark)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('another person') },
+    });
+    expect(await order('bob', flow, { ...mark, action: 'mark-failed' })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('alice proposed "mark-completed"') },
+    });
+    const done = await order('bob', flow, { ...mark, note: 'I called them, too' });
+    expect(done).toMatchObject({ status: 200 });
+    const ended = await until('its end', async () => (await show(flow))['outcome']);
+    expect(ended).toMatchObject({ state: 'completed', detail: expect.stringContaining('alice and bob') });
+    expect(await recorded(flow)).toEqual([
+      'start shop',
+      'proposal mark-completed alice',
+      'refused mark-completed alice',
+      'refused mark-failed bob',
+      'order mark-completed bob',
+    ]);
+  });
+
+  it('is never confirmed by who started the flow, by whatever gateway', async () => {
+    const flow = parked('carol');
+    expect((await order('alice', flow, mark)).status).toBe(202);
+    const tries = await Promise.all(
+      [stack, other, stack, other].map((gateway) => order('carol', flow, mark, 'resolve', gateway)),
+    );
+    expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+    // A starter may be the first one.
+    expect((await order('bob', flow, {}, 'withdraw')).status).toBe(200);
+    expect((await order('carol', flow, mark)).status).toBe(202);
+    expect((await order('alice', flow, mark)).status).toBe(200);
+  });
+
+  it('is carried out by exactly one of many who confirm it at once, at two gateways', async () => {
+    const flow = parked();
+    const first = await Promise.all(
+      (['alice', 'bob'] as const).map((by, index) => order(by, flow, mark, 'resolve', index === 0 ? stack : other)),
+    );
+    // Whoever comes second confirms, or was a moment too early and is told so.
+    expect(first.map(({ status }) => status).filter((status) => status === 202)).toHaveLength(1);
+    const proposal = (await show(flow))['proposal'];
+    const others = (['alice', 'bob', 'carol'] as const).filter((name) => name !== proposal?.by);
+    if (proposal !== null) {
+      const tries = await Promise.all(
+        others.map((by, index) => order(by, flow, mark, 'resolve', index % 2 === 0 ? stack : other)),
+      );
+      expect(tries.filter(({ status }) => status === 200)).toHaveLength(1);
+    }
+    await until('its end', async () => (await show(flow))['outcome']);
+    const orders = (await recorded(flow)).filter((line) => line.startsWith('order'));
+    expect(orders).toHaveLength(1);
+  });
+
+  it('is off once it is withdrawn, and nothing is left to withdraw', async () => {
+    const flow = parked();
+    expect((await order('alice', flow, mark)).status).toBe(202);
+    expect((await order('bob', flow, { note: 'they called back' }, 'withdraw')).body).toMatchObject({ proposal: null });
+    expect((await order('bob', flow, {}, 'withdraw')).status).toBe(409);
+    expect(await order('bob', flow, mark)).toMatchObject({ status: 202, body: { proposal: { by: 'bob' } } });
+    // What ends and sends nothing needs one person, and makes the proposal void.
+    expect((await order('carol', flow, { action: 'keep-waiting', note: 'tomorrow' })).status).toBe(200);
+    expect((await show(flow))['proposal']).toBeNull();
+  });
+
+  it('does not count what another Temporal client says of who orders, nor an order that was taken from a history', async () => {
+    const flow = parked();
+    const handle = stack.client.workflow.getHandle(flow);
+    const sent = { ...mark, actor: 'bob' };
+    const proof = { id: 'ord_1', second: 'alice', mac: 'f'.repeat(64) };
+    for (const forged of [sent, { ...sent, proof }, { ...sent, proof: 'x' }]) {
+      await expect(handle.executeUpdate('resolve', { args: [forged] })).rejects.toMatchObject({
+        cause: { type: 'needs_second_person', message: expect.stringContaining('through a gateway') },
+      });
+    }
+    expect((await show(flow))['state']).toBe('parked');
+    const waiting = { action: 'keep-waiting', note: 'the provider says: tomorrow', actor: 'bob' };
+    await handle.executeUpdate('resolve', { args: [waiting] });
+    const { timeline } = await show(flow);
+    expect(timeline.at(-1)).toMatchObject({ by: 'bob (unproven)', detail: expect.stringContaining('keep-waiting') });
+    expect((await recorded(flow)).slice(1)).toEqual([
+      ...[1, 2, 3].map(() => 'refused mark-completed bob'),
+      'order keep-waiting bob',
+    ]);
+  });
+
+  it('is the approval of a quote above the limit, and of no other', async () => {
+    const large = await start('shop', { amount: '1000.01', approval: 'required', deadlineSeconds: 6_000 });
+    const small = await start('shop', { amount: '1000', approval: 'required', deadlineSeconds: 6_000 });
+    for (const flow of [large, small])
+      await until('its approval', async () => (await show(flow))['stage'] === 'awaiting-approval');
+    expect((await order('shop', small, {}, 'approve-quote')).status).toBe(200);
+    expect(await order('alice', large, {}, 'approve-quote')).toMatchObject({
+      status: 202,
+      body: { stage: 'awaiting-approval', proposal: { action: 'approve-quote', by: 'alice' } },
+    });
+    expect((await order('shop', large, {}, 'approve-quote')).status).toBe(403);
+    const handle = stack.client.workflow.getHandle(large);
+    await expect(handle.executeUpdate('approveQuote', { args: [{ actor: 'bob' }] })).rejects.toMatchObject({
+      cause: { type: 'needs_second_person' },
+    });
+    expect((await show(large))['stage']).toBe('awaiting-approval');
+    expect((await order('bob', large, {}, 'approve-quote')).status).toBe(200);
+    const says = (entry: { by: string; detail: string }) => `${entry.by}: ${entry.detail}`;
+    await until('it to go on', async () =>
+      (await show(large))['timeline'].map(says).includes('alice and bob: quote approved'),
+    );
+  });
+
+  it('is asked for about a terminated flow, too', async () => {
+    const flow = parked('carol');
+    await stack.client.workflow.getHandle(flow).terminate();
+    await until('it to be terminated', async () => (await show(flow))['parked']?.reason === 'terminated');
+    expect(await order('alice', flow, mark)).toMatchObject({ status: 202, body: { proposal: { by: 'alice' } } });
+    expect((await order('alice', flow, mark)).status).toBe(409);
+    expect((await order('carol', flow, mark)).status).toBe(403);
+    expect(await order('bob', flow, mark)).toMatchObject({ status: 200, body: { state: 'completed', proposal: null } });
+  });
+});

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { generateKeyPair, SignJWT } from 'jose';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { newSigningKey, openIssuer, type TestIssuer } from '../harness/oidc-issuer.js';
+import { until } from '../harness/until.js';
+
+const UI = 'https://temporal-ui.test';
+
+describe('a token of an OIDC issuer', () => {
+  let issuer: TestIssuer;
+  let tested: GatewayUnderTest;
+  beforeAll(async () => {
+    issuer = await openIssuer(await newSigningKey('first'));
+    tested = await gatewayUnderTest({
+      temporalAddress: '127.0.0.1:1',
+      env: {
+        OIDC_ISSUER: issuer.url,
+        OIDC_AUDIENCE: 'towline,temporal-ui',
+        OIDC_ROLES: 'look=viewer,oncall=operator,lead=admin',
+      },
+      gateway: { uiOrigin: UI },
+    });
+  });
+  afterAll(async () => {
+    await tested.close();
+    await issuer.close();
+  });
+
+  const ask = async (token: string, path = '/whoami') => {
+    const answer = await fetch(tested.url + path, { headers: { authorization: `Bearer ${token}` } });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+  const decode = async (headers: Record<string, string>) => {
+    const answer = await fetch(`${tested.url}/codec/decode`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: UI, ...headers },
+      body: '{"payloads":[]}',
+    });
+    await answer.text();
+    return answer.status;
+  };
+  const decodings = async () =>
+    (await tested.store.audit.list({ kind: 'decode', limit: 1 })).map(({ actor, means }) => `${actor} ${means}`);
+
+  it('says who calls by its subject, and what they may do by its claim, of several roles the highest', async () => {
+    const token = await issuer.accessToken({ subject: 'auth0|ann', role: ['look', 'oncall', 'unknown'] });
+    expect(await ask(token)).toMatchObject({ status: 200, body: { name: 'auth0|ann', role: 'operator' } });
+    expect((await ask(token, '/audit')).status).toBe(403);
+    const lead = await issuer.accessToken({ subject: 'bea', role: 'lead' });
+    const { body } = await ask(lead, '/audit?kind=refused');
+    expect(body['entries']).toMatchObject([
+      { action: 'read-audit', actor: 'auth0|ann', role: 'operator', means: 'oidc' },
+    ]);
+    // The tokens of the gateway work beside it.
+    expect((await ask('dev-token')).status).toBe(200);
+  });
+
+  it('is refused without a role, for another audience, or with a subject that is no name', async () => {
+    const refused = async (options: Parameters<TestIssuer['accessToken']>[0], path?: string) =>
+      ask(await issuer.accessToken(options), path);
+    expect(await refused({ subject: 'ann' })).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('OIDC_ROLE_CLAIM') },
+    });
+    expect((await refused({ subject: 'ann', role: 'root' })).status).toBe(403);
+    expect(await refused({ subject: 'ann', role: 'lead', audience: 'another' })).toMatchObject({
+      status: 401,
+      body: { message: 'The token is not taken: its claim "aud" is not what this gateway takes.' },
+    });
+    expect((await refused({ subject: 'ann\u001b[2J', role: 'lead' })).status).toBe(401);
+  });
+
+  it('is refused if it is not signed by the issuer, or by what everybody could sign with', async () => {
+    const token = await issuer.accessToken({ subject: 'ann', role: 'lead' });
+    const [head = '', body = '', signature = ''] = token.split('.');
+    const changed = Buffer.from(body, 'base64url').toString().replace('"ann"', '"eve"');
+    const forged = `${head}.${Buffer.from(changed).toString('base64url')}.${signature}`;
+    expect(await ask(forged)).toMatchObject({
+      status: 401,
+      body: { message: 'The token is not taken: its signature is wrong.' },
+    });
+    const claims = () =>
+      new SignJWT({ towline_role: 'lead' }).setSubject('eve').setIssuer(issuer.url).setAudience('towline');
+    const secret = new TextEncoder().encode('a secret that is long enough for it');
+    const { privateKey } = await generateKeyPair('RS256');
+    const signed = (alg: string, kid: string, key: typeof privateKey | Uint8Array) =>
+      claims().setExpirationTime('1h').setProtectedHeader({ alg, kid }).sign(key);
+    const tokens = [
+      await signed('HS256', 'first', secret),
+      await signed('RS256', 'first', privateKey),
+      await signed('RS256', 'unknown', privateKey),
+      await claims().setProtectedHeader({ alg: 'RS256', kid: 'first' }).sign(privateKey),
+      `${Buffer.from('{"alg":"none"}').toString('base64url')}.${body}.`,
+      `${head}.${body}.`,
+    ];
+    for (const one of tokens) expect((await ask(one)).status).toBe(401);
+  });
+
+  it('decodes for the Temporal UI behind a login: by its access token, or by the id token beside it; and that is recorded', async () => {
+    const preflight = await fetch(`${tested.url}/codec/decode`, { method: 'OPTIONS', headers: { origin: UI } });
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(UI);
+    const allowed = preflight.headers.get('access-control-allow-headers')?.split(', ') ?? [];
+    expect(allowed).toEqual(expect.arrayContaining(['authorization', 'authorization-extras', 'x-namespace']));
+
+    const [ann, bea] = [
+      await issuer.accessToken({ subject: 'ann', role: 'oncall' }),
+      await issuer.accessToken({ subject: 'bea', role: 'oncall', audience: 'temporal-ui' }),
+    ];
+    expect(await decode({ authorization: `Bearer ${ann}` })).toBe(200);
+    expect(await decodings()).toEqual(['ann oidc']);
+    // An access token that only the issuer can read, and the id token, which is for the UI.
+    expect(await decode({ authorization: 'Bearer opaque-access-token', 'authorization-extras': bea })).toBe(200);
+    expect(await decodings()).toEqual(['bea oidc']);
+    const viewer = await issuer.accessToken({ subject: 'vic', role: 'look' });
+    expect(await decode({ authorization: `Bearer ${viewer}` })).toBe(403);
+    expect(await decode({ authorization: 'Bearer opaque-access-token' })).toBe(401);
+    expect(await decode({ authorization: 'Bearer opaque', 'authorization-extras': 'dev-token' })).toBe(401);
+    // Only there: everything else goes by `Authorization` alone.
+    const answer = await fetch(`${tested.url}/whoami`, { headers: { 'authorization-extras': bea } });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('the keys of an OIDC issuer', () => {
+  it('are followed when they are replaced, and waited for when the issuer is away', async () => {
+    const first = await openIssuer(await newSigningKey('first', 'ES256'));
+    const { port } = new URL(first.url);
+    const early = await first.accessToken({ subject: 'ann', role: 'admin' });
+    await first.close();
+    const tested = await gatewayUnderTest({
+      temporalAddress: '127.0.0.1:1',
+      env: { OIDC_ISSUER: first.url, OIDC_AUDIENCE: 'towline' },
+    });
+    const statusOf = async (token: string) =>
+      (await fetch(`${tested.url}/whoami`, { headers: { authorization: `Bearer ${token}` } })).status;
+    try {
+      expect(await statusOf(early)).toBe(503);
+      expect(await statusOf('dev-token')).toBe(200);
+      const second = await openIssuer(await newSigningKey('second', 'ES256'), Number(port));
+      try {
+        const token = await second.accessToken({ subject: 'ann', role: 'admin' });
+        expect(await statusOf(token)).toBe(200);
+        expect(await statusOf(early)).toBe(401);
+      } finally {
+        await second.close();
+      }
+      const third = await openIssuer(await newSigningKey('third', 'ES256'), Number(port));
+      try {
+        const token = await third.accessToken({ subject: 'ann', role: 'admin' });
+        await until('the new key to be known', async () => (await statusOf(token)) === 200);
+      } finally {
+        await third.close();
+      }
+    } finally {
+      await tested.close();
+    }
+  });
+});

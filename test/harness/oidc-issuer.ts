@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import { Provider } from 'oidc-provider';
+
+export interface TestIssuer {
+  readonly url: string;
+  /** An access token for the audience, with this subject and role, as the provider signs it now. */
+  accessToken(options: {
+    readonly subject: string;
+    readonly role?: unknown;
+    readonly audience?: string;
+  }): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A key of an issuer, with its private half. */
+export async function newSigningKey(kid: string, alg = 'RS256'): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid, alg, use: 'sig' };
+}
+
+const CLIENT = { id: 'temporal-ui', secret: 'the-secret-of-the-temporal-ui' };
+
+/** `oidc-provider` on loopback, which gives tokens to a client by its own credentials. */
+export async function openIssuer(key: JWK, port = 0): Promise<TestIssuer> {
+  const server = createServer();
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let asked: { subject: string; role?: unknown } = { subject: 'nobody' };
+  const provider = new Provider(url, {
+    jwks: { keys: [key] },
+    clients: [
+      {
+        client_id: CLIENT.id,
+        client_secret: CLIENT.secret,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        id_token_signed_response_alg: (key.alg ?? 'RS256') as 'RS256',
+      },
+    ],
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_context, indicator) => ({
+          scope: 'towline',
+          audience: indicator.slice(indicator.lastIndexOf('/') + 1),
+          accessTokenFormat: 'jwt',
+          jwt: { sign: { alg: (key.alg ?? 'RS256') as 'RS256' } },
+        }),
+      },
+    },
+    // A person who has logged in has a subject of their own: here the test says who it is.
+    extraTokenClaims: () => ({ towline_role: asked.role }),
+    formats: { customizers: { jwt: (_context, _token, parts) => void (parts.payload.sub = asked.subject) } },
+  });
+  const handle = provider.callback();
+  server.on('request', (request, response) => void handle(request, response));
+  return {
+    url,
+    async accessToken({ subject, role, audience = 'towline' }) {
+      asked = { subject, ...(role === undefined ? {} : { role }) };
+      const answer = await fetch(`${url}/token`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          authorization: `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString('base64')}`,
+        },
+        body: new URLSearchParams({
+          grant_type: 'client_credentials',
+          scope: 'towline',
+          resource: `https://audience.test/${audience}`,
+        }),
+      });
+      const { access_token: token } = (await answer.json()) as { access_token?: string };
+      if (token === undefined) throw new Error(`the issuer gave no token (${answer.status})`);
+      return token;
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

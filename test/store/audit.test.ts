@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { createKeyring } from '../../src/keys/index.js';
+import type { AuditEntry } from '../../src/protocol/audit.js';
+import { auditHash, type AuditNote, detailsHashOf } from '../../src/store/audit.js';
+import type { Store } from '../../src/store/store.js';
+import { describeStores } from './store-kinds.js';
+import { keyring, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const order = (flowId: string, more: Partial<AuditNote> = {}): AuditNote => ({
+  kind: 'order',
+  flowId,
+  action: 'mark-completed',
+  actor: 'alice',
+  role: 'operator',
+  means: 'token',
+  details: { note: 'the recipient has it', evidence: { amount: '12.50' } },
+  ...more,
+});
+
+describeStores('the register', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+  });
+  afterEach(() => temporary.remove());
+
+  /** As who owns the database: its own rules are out of the way first. */
+  const tamper = async (sql: string) => {
+    const of = kind === 'postgres' ? ' ON audit' : '';
+    for (const name of ['audit_no_change', 'audit_no_delete']) await temporary.execute(`DROP TRIGGER ${name}${of}`);
+    await temporary.execute(sql);
+  };
+  const problems = async () => (await store.audit.verify()).problems;
+
+  it('keeps what was done, by whom and with which evidence, newest first, and page by page', async () => {
+    await store.audit.append(order('onramp/a', { kind: 'start', action: undefined, details: { amount: '12.50' } }));
+    await store.audit.append(order('onramp/a'));
+    await store.audit.append(order('onramp/b', { actor: 'bob', kind: 'refused' }));
+    const [newest] = await store.audit.list({ limit: 1 });
+    expect(newest).toMatchObject({ flowId: 'onramp/b', actor: 'bob', kind: 'refused', at: '2026-01-01T00:00:00.000Z' });
+    const rest = await store.audit.list({ limit: 10, after: newest?.seq });
+    expect(rest.map((one) => one.kind)).toEqual(['order', 'start', 'chain']);
+    expect(rest[0]?.details).toMatchObject({ note: 'the recipient has it', evidence: { amount: '12.50' } });
+    expect(await store.audit.list({ limit: 10, flowId: 'onramp/a', kind: 'order' })).toHaveLength(1);
+    expect((await store.audit.list({ limit: 2, oldestFirst: true })).map(({ number }) => number)).toEqual([1, 2]);
+    expect(await store.audit.startersOf('onramp/a')).toEqual(['alice']);
+    expect(await store.audit.startersOf('onramp/b')).toEqual([]);
+  });
+
+  it('can be checked by its hashes alone, which anybody can compute, and holds no note in the clear', async () => {
+    await store.audit.append(order('onramp/a'));
+    const entries = await store.audit.list({ limit: 10, oldestFirst: true });
+    entries.forEach((entry, index) => {
+      expect(entry.hash).toBe(auditHash(entry));
+      expect(entry.detailsHash).toBe(detailsHashOf(entry.details ?? {}));
+      expect(entry.previous).toBe(index === 0 ? '0'.repeat(64) : entries[index - 1]?.hash);
+    });
+    const rows = JSON.stringify(await temporary.execute(`SELECT * FROM audit`));
+    expect(rows).not.toContain('recipient has it');
+    expect(await store.audit.verify()).toMatchObject({ entries: 2, chains: 1, problems: [] });
+  });
+
+  it('lets no row be changed or deleted, as long as the rules of its own tables stand', async () => {
+    await store.audit.append(order('onramp/a'));
+    await expect(temporary.execute(`UPDATE audit SET actor = 'bob' WHERE number = 2`)).rejects.toThrow();
+    await expect(temporary.execute(`DELETE FROM audit WHERE number = 2`)).rejects.toThrow();
+    expect(await problems()).toEqual([]);
+  });
+
+  it.each([
+    ['who', `UPDATE audit SET actor = 'bob' WHERE number = 3`],
+    ['what', `UPDATE audit SET action = 'mark-failed' WHERE number = 3`],
+    ['when', `UPDATE audit SET at = at + 1 WHERE number = 3`],
+    ['its flow', `UPDATE audit SET flow_id = 'onramp/z' WHERE number = 3`],
+  ])('names the entry in which one thing was changed: %s', async (_what, sql) => {
+    for (const flowId of ['onramp/a', 'onramp/b', 'onramp/c']) await store.audit.append(order(flowId));
+    await tamper(sql);
+    expect(await problems()).toEqual(['Chain 1, entry 3: its content was changed.']);
+  });
+
+  it('names the entry of whose sealed details one byte was changed', async () => {
+    await store.audit.append(order('onramp/a'));
+    await store.audit.append(order('onramp/b'));
+    const flipped =
+      kind === 'postgres'
+        ? `set_byte(details, 40, get_byte(details, 40) # 1)`
+        : `CAST(substr(details, 1, 40) || CASE WHEN substr(details, 41, 1) = X'00' THEN X'01' ELSE X'00' END
+             || substr(details, 42) AS BLOB)`;
+    await temporary.execute(`UPDATE audit SET details = ${flipped} WHERE number = 2`);
+    expect(await problems()).toEqual([
+      'Chain 1, entry 2: its details cannot be opened: they were changed, or a payload key is missing.',
+    ]);
+  });
+
+  it('names an entry that was removed, and one that was rewritten with all its hashes, but without the keys', async () => {
+    for (const flowId of ['onramp/a', 'onramp/b', 'onramp/c']) await store.audit.append(order(flowId));
+    await tamper(`DELETE FROM audit WHERE number = 3`);
+    expect(await problems()).toEqual(['Chain 1: entry 3 is missing.']);
+    const entry = (await store.audit.list({ limit: 1 }))[0] as AuditEntry;
+    const hash = auditHash({ ...entry, actor: 'bob' });
+    await temporary.execute(`UPDATE audit SET actor = 'bob', hash = '${hash}' WHERE number = 4`);
+    expect(await problems()).toEqual([
+      'Chain 1: entry 3 is missing.',
+      'Chain 1, entry 4: it was not written with a key of this store.',
+    ]);
+  });
+
+  it('misses what was cut off from the end, by heads that were kept and by the chains that began later', async () => {
+    await store.audit.append(order('onramp/a'));
+    await store.audit.append(order('onramp/b'));
+    const { heads } = await store.audit.verify();
+    expect(await store.audit.verify(heads)).toMatchObject({ problems: [] });
+    const other = await temporary.open();
+    await other.audit.append(order('onramp/c'));
+    await store.audit.append(order('onramp/d'));
+    expect(await store.audit.verify(heads)).toMatchObject({ chains: 2, entries: 6, problems: [] });
+
+    await tamper(`DELETE FROM audit WHERE chain = 1 AND number >= 3`);
+    expect(await problems()).toEqual(['Chain 1, entry 3 is missing: chain 2, which began later, had it as an end.']);
+    await temporary.execute(`DELETE FROM audit WHERE chain = 2`);
+    // Nothing in the database says so any more: this is what heads are exported for.
+    expect(await problems()).toEqual([]);
+    expect((await store.audit.verify(heads)).problems).toEqual([
+      'Chain 1, entry 3 is missing: the heads that were kept had it as an end.',
+    ]);
+  });
+
+  it('is written by several processes at once, each with a chain of its own, and every entry is there', async () => {
+    const stores = [store, await temporary.open(), await temporary.open()];
+    const flows = Array.from({ length: 40 }, (_, index) => `onramp/${index}`);
+    await Promise.all(stores.flatMap(({ audit }) => flows.map((flowId) => audit.append(order(flowId)))));
+    const { entries, chains, problems: found } = await store.audit.verify();
+    expect([entries, chains, found]).toEqual([3 * 40 + 3, 3, []]);
+  });
+
+  it('stays whole, and can be read, when its payload key is replaced', async () => {
+    await store.audit.append(order('onramp/a'));
+    const next = { id: 'next', bytes: new Uint8Array(32).fill(9) };
+    const rotated = await temporary.open({ keyring: createKeyring([next, keyring.active]) });
+    await rotated.keys.reseal({ epoch: 1 });
+    await rotated.audit.append(order('onramp/b'));
+    const later = await temporary.open({ keyring: createKeyring([next]) });
+    expect(await later.audit.verify()).toMatchObject({ entries: 4, chains: 2, problems: [] });
+    expect((await later.audit.list({ limit: 9, flowId: 'onramp/a' }))[0]?.details).toMatchObject({
+      note: 'the recipient has it',
+    });
+  });
+});

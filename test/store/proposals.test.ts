@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import type { ProposalStore } from '../../src/store/proposal.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const LIFE_MS = 60_000;
+const key = { flowId: 'onramp/a', topic: 'decision' };
+const given = {
+  ...key,
+  id: 'first',
+  subject: '2026-01-01T00:00:00.000Z',
+  action: 'mark-completed',
+  choice: {},
+  by: 'alice',
+  note: 'the recipient has it',
+};
+
+describeStores('a proposal', (kind) => {
+  let temporary: TemporaryStore;
+  let proposals: ProposalStore;
+  let elsewhere: ProposalStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    [proposals, elsewhere] = [(await temporary.open()).proposals, (await temporary.open()).proposals];
+  });
+  afterEach(() => temporary.remove());
+
+  it('stands until it is confirmed, withdrawn or too old, and another one for the same has to wait', async () => {
+    const made = await proposals.propose(given, LIFE_MS);
+    expect(made).toMatchObject({ ...given, confirmedBy: null, expiresAt: '2026-01-01T00:01:00.000Z' });
+    expect(await elsewhere.propose({ ...given, id: 'second', by: 'bob', action: 'mark-failed' }, LIFE_MS)).toEqual(
+      made,
+    );
+    temporary.clock.advance(LIFE_MS);
+    expect(await proposals.get(key)).toBeUndefined();
+    expect(await proposals.confirm(made, 'bob')).toBe(false);
+    expect(await elsewhere.propose({ ...given, id: 'third' }, LIFE_MS)).toMatchObject({ id: 'third' });
+    expect(await proposals.end({ ...key, id: 'third' })).toBe(true);
+    expect(await elsewhere.get(key)).toBeUndefined();
+  });
+
+  it('gives way to one for another state of the flow', async () => {
+    const made = await proposals.propose(given, LIFE_MS);
+    await proposals.propose({ ...given, id: 'later', subject: 'another' }, LIFE_MS);
+    expect(await proposals.confirm(made, 'bob')).toBe(false);
+    expect(await proposals.get(key)).toMatchObject({ id: 'later' });
+  });
+
+  it('is confirmed by exactly one of many who try at once, never by who gave it, and that one may repeat it', async () => {
+    const made = await proposals.propose(given, LIFE_MS);
+    expect(await proposals.confirm(made, 'alice')).toBe(false);
+    const people = Array.from({ length: 12 }, (_, index) => `person-${index}`);
+    const tried = await Promise.all(
+      people.map((person, index) => (index % 2 === 0 ? proposals : elsewhere).confirm(made, person)),
+    );
+    expect(tried.filter(Boolean)).toHaveLength(1);
+    const winner = people[tried.indexOf(true)] ?? '';
+    expect(await proposals.get(key)).toMatchObject({ confirmedBy: winner });
+    expect(await elsewhere.confirm(made, winner)).toBe(true);
+    expect(await elsewhere.end(made)).toBe(false);
+    expect(await elsewhere.end(made, true)).toBe(true);
+  });
+});

@@ -1,0 +1,37 @@
+import type { OrderToAdmit } from '../../activities/types.js';
+import { act } from './activities.js';
+import type { Flow } from './flow.js';
+import { notAllowed } from './park.js';
+import { STORE, STORE_PATIENCE_MS } from './policies.js';
+import { within } from './waits.js';
+
+type Asked = Pick<OrderToAdmit, 'update' | 'action' | 'input'>;
+
+/**
+ * Takes an order only if whoever gave it may give it alone, or with whoever confirmed it; and if it is recorded. Its actor is from
+ * then on who is known to have given it, or says so.
+ *
+ * @throws ApplicationFailure, which refuses the update
+ */
+export async function admit<Order extends OrderToAdmit['order']>(
+  flow: Flow,
+  asked: Asked,
+  order: Order,
+): Promise<Order> {
+  const { reason, since, evidence } = flow.parked ?? {};
+  const parked =
+    reason === undefined || since === undefined ? {} : { parked: { reason, since, evidence: evidence ?? {} } };
+  const verdict = await within(flow, STORE_PATIENCE_MS, () =>
+    act(STORE, `Who orders ${asked.action}`, flow.timeScale).admitOrder({
+      ...asked,
+      ...parked,
+      flowId: flow.flowId,
+      order,
+    }),
+  );
+  if (verdict === undefined) {
+    throw notAllowed('not_allowed', 'The store cannot record the order now: give it again later.');
+  }
+  if (verdict.kind === 'refused') throw notAllowed('needs_second_person', verdict.why);
+  return { ...order, actor: verdict.by };
+}
