@@ -240,11 +240,8 @@ async function outcomeFromError(
     return { kind: 'quote-expired', by: 'service' };
   }
   if (attempt.sentBefore && (error instanceof RejectedError || error instanceof InvalidRequestError)) {
-    return refusedRepeat(
-      deps,
-      key,
-      error instanceof RejectedError ? `${error.httpStatus}: ${error.message}` : error.message,
-    );
+    const why = error instanceof RejectedError ? `${error.httpStatus}: ${error.message}` : error.message;
+    return refusedRepeat(deps, key, why);
   }
   if (error instanceof InvalidRequestError) {
     await handBack(deps, key, owner);
