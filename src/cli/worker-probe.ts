@@ -21,6 +21,16 @@ export interface WorkerProbe {
   close(): Promise<void>;
 }
 
+/** A probe asks at once, and anybody on its network can connect: the worker needs its descriptors for money. */
+const LIMITS = {
+  headersTimeout: 2_000,
+  requestTimeout: 2_000,
+  keepAliveTimeout: 2_000,
+  connectionsCheckingInterval: 500,
+  maxHeaderSize: 8 * 1_024,
+};
+const MOST_CONNECTIONS = 256;
+
 /** `/healthz`: the process answers. `/readyz`: it takes tasks, and its store works. */
 export async function openWorkerProbe({ host, port, store, isPolling, client }: ProbeOptions): Promise<WorkerProbe> {
   const monotonicMs = () => performance.now();
@@ -40,7 +50,7 @@ export async function openWorkerProbe({ host, port, store, isPolling, client }: 
     };
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer(LIMITS, (request, response) => {
     request.resume();
     const answer = ({ code, body }: Awaited<ReturnType<typeof readiness>>) =>
       response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -49,6 +59,7 @@ export async function openWorkerProbe({ host, port, store, isPolling, client }: 
     else if (request.url === '/readyz') void readiness().then(answer);
     else answer({ code: 404, body: { status: 'only /healthz and /readyz' } });
   });
+  server.maxConnections = MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(new CliError(`WORKER_PROBE_PORT ${port} on ${host} cannot be listened on (${error.code ?? 'unknown'}).`)),
