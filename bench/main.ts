@@ -1,4 +1,5 @@
-/** `npm run bench -- [NAME…] [--write]`; its exit code is 1 where a budget is missed. */
+/** `npm run bench -- [NAME…] [--write] [--json FILE]`; its exit code is 1 where a budget is missed. */
+import { parseArgs } from 'node:util';
 import type { Benchmark } from './benchmark.js';
 import { createAttackBenchmark } from './gateway/attack.js';
 import { alternatives } from './alternatives/alternatives.js';
@@ -6,20 +7,24 @@ import { bridge } from './bridge/bridge.js';
 import { gateway } from './gateway/gateway.js';
 import { hangingReceivers } from './gateway/hanging-receivers.js';
 import { twoGateways } from './gateway/two-gateways.js';
+import { openFlows } from './open-flows/open-flows.js';
 import { rows } from './store/rows.js';
 import { isMet, type Finding } from './report/finding.js';
 import { tableOf } from './report/table.js';
 import { busyMachine } from './report/busy-machine.js';
-import { writeResults } from './report/write-results.js';
+import { writeJson, writeResults } from './report/write-results.js';
 import { sandbox } from './sandbox/sandbox.js';
 import { start } from './start/start.js';
 
 const DEFAULT_MINUTES = 30;
-const MINUTES = '--minutes';
-const minutesAt = process.argv.indexOf(MINUTES);
-const minutes = minutesAt < 0 ? DEFAULT_MINUTES : Number(process.argv[minutesAt + 1]);
+const OPTIONS = {
+  help: { type: 'boolean' },
+  write: { type: 'boolean' },
+  json: { type: 'string' },
+  minutes: { type: 'string', default: String(DEFAULT_MINUTES) },
+} as const;
 
-const BENCHMARKS: readonly Benchmark[] = [
+const benchmarks = (minutes: number): readonly Benchmark[] => [
   gateway,
   bridge,
   start,
@@ -28,37 +33,37 @@ const BENCHMARKS: readonly Benchmark[] = [
   twoGateways,
   hangingReceivers,
   alternatives,
+  openFlows,
   createAttackBenchmark(minutes),
 ];
 
 const HELP = [
   'npm run bench                measures every budget',
   'npm run bench -- NAME…       measures only these:',
-  ...BENCHMARKS.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`),
-  'npm run bench -- --write …   also writes the figures to bench/results.md',
+  ...benchmarks(DEFAULT_MINUTES).map(({ name, about }) => `  ${name.padEnd(10)} ${about}`),
+  '--write       also writes bench/results.md, bench/results.json and docs/images/benchmarks.svg',
+  '--json FILE   also writes the figures there, as JSON',
+  `--minutes N   length of the attack. @default ${DEFAULT_MINUTES}`,
   '',
   'The exit code is 1 where a budget is missed. Close what else works on this machine: CPU is counted and time is taken.',
 ].join('\n');
 
-process.exitCode = await main(
-  process.argv.filter((_, at) => at > 1 && (minutesAt < 0 || at < minutesAt || at > minutesAt + 1)),
-);
+process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
-  const names = args.filter((argument) => !argument.startsWith('--'));
-  const flags = args.filter((argument) => argument.startsWith('--'));
-  const unknown = [
-    ...(minutes > 0 ? [] : [MINUTES]),
-    ...names.filter((name) => !BENCHMARKS.some((benchmark) => benchmark.name === name)),
-    ...flags.filter((flag) => flag !== '--help' && flag !== '--write'),
-  ];
-  if (flags.includes('--help') || unknown.length > 0) {
-    if (unknown.length > 0) say(`There is no benchmark or option called ${unknown.join(', ')}.\n`);
+  const asked = parsed(args);
+  if (typeof asked === 'string') {
+    say(`${asked}\n`);
     process.stdout.write(`${HELP}\n`);
-    return unknown.length > 0 ? 2 : 0;
+    return 2;
+  }
+  const { names, minutes, help, write, json } = asked;
+  if (help) {
+    process.stdout.write(`${HELP}\n`);
+    return 0;
   }
 
-  const chosen = BENCHMARKS.filter(
+  const chosen = benchmarks(minutes).filter(
     ({ name, onlyNamed }) => names.includes(name) || (names.length === 0 && onlyNamed !== true),
   );
   // Before our own load is part of it.
@@ -71,8 +76,34 @@ async function main(args: readonly string[]): Promise<number> {
     found.set(benchmark.name, findings);
     process.stdout.write(`\n${tableOf(findings)}\n\n`);
   }
-  if (flags.includes('--write')) say(`written to ${await writeResults(found, new Date(), busy)}`);
+  const run = { byBenchmark: found, at: new Date(), busy };
+  for (const path of write ? await writeResults(run) : []) say(`written to ${path}`);
+  if (json !== undefined) await writeJson(json, run);
   return [...found.values()].flat().every(isMet) ? 0 : 1;
+}
+
+interface Asked {
+  readonly names: readonly string[];
+  readonly minutes: number;
+  readonly help: boolean;
+  readonly write: boolean;
+  readonly json: string | undefined;
+}
+
+/** What was asked for, or what is wrong with it. */
+function parsed(args: readonly string[]): Asked | string {
+  try {
+    const { values, positionals: names } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const { help = false, write = false, json } = values;
+    const minutes = Number(values.minutes);
+    if (!(minutes > 0)) return '--minutes is not a number of minutes.';
+    const known = benchmarks(minutes).map(({ name }) => name);
+    const unknown = names.filter((name) => !known.includes(name));
+    if (unknown.length > 0) return `There is no benchmark called ${unknown.join(', ')}.`;
+    return { names, minutes, help, write, json };
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** To stderr, so that the tables on stdout stay by themselves. */

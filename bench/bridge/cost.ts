@@ -64,7 +64,7 @@ export async function cost(stack: Stack): Promise<readonly Finding[]> {
       {
         budget: 'P1',
         what: 'CPU of a whole transfer, server and worker, against a bare flow',
-        limit: { bound: 'at most', value: 1.25 },
+        limit: { bound: 'at most', value: 1.2 },
         unit: '×',
         measured: ratioOf(rounds, cpuOf),
         figures,
