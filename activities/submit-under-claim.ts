@@ -77,7 +77,6 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     const isFree = pin.epoch === ours.epoch && (await storing(() => claims.get(key))) === undefined;
     if (isFree) throw endsFlow('invalid_input', built.problem);
   }
-
   // One transaction: the right to send, that no trusted event shows it done, and `sending`. Where its own answer gets lost, the
   // next attempt finds `sending` and takes it for unknown: safe, if slow.
   let isInTime = sendTimer(deps);
@@ -109,7 +108,6 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
   } else if (found.kind !== 'may-send') return whatTheClaimSays(found, repeat);
   if ('problem' in built) return refusedRepeat(deps, key, built.problem);
   const stillValid = () => quoteIsValid() && isInTime();
-
   let kept: KeptAnswer | undefined;
   try {
     // The disk may have taken its time, or the whole process stood still.
