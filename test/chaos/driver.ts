@@ -11,6 +11,8 @@ export interface Planned {
   readonly input: Record<string, unknown>;
   /** What the service is told to make of it. */
   readonly ending: { readonly ending: string; readonly operation: string } | undefined;
+  /** Why it may rest parked, whatever is done to it. */
+  readonly mayPark?: string;
   /** For what begins elsewhere. */
   readonly begunElsewhere: { readonly path: string; readonly body: Readonly<Record<string, unknown>> } | undefined;
 }
@@ -23,6 +25,9 @@ const DEADLINE_SECONDS = 1_500;
 const MUTE_DEADLINE_SECONDS = 600;
 const FAILING = 0.1;
 const MUTE = 0.05;
+/** Bridge transfers of which the provider says another amount. */
+const CONTRADICTORY = 0.15;
+const CONTRADICTION = 'mismatching-amount';
 /** The service pays, and calls nobody back. */
 const MUTE_ENDING = 'no-callbacks-ever';
 
@@ -34,13 +39,16 @@ export function planFlows(count: number, seed: number): readonly Planned[] {
     const reference = `chaos-${seed}-${index + 1}`;
     const fails = chance.yes(FAILING);
     const isMute = chance.yes(MUTE) && !fails && play.record in play.posts;
-    const ending = fails ? failingOf(play).ending : isMute ? MUTE_ENDING : undefined;
+    const contradicts = chance.yes(CONTRADICTORY) && play.kind === 'bridge-transfer' && !fails && !isMute;
+    const contradiction = contradicts ? CONTRADICTION : undefined;
+    const ending = fails ? failingOf(play).ending : isMute ? MUTE_ENDING : contradiction;
     const deadlineSeconds = isMute ? MUTE_DEADLINE_SECONDS : DEADLINE_SECONDS;
     return {
       kind: play.kind,
       reference,
       input: { ...play.input(reference), timeScale: TIME_SCALE, deadlineSeconds },
       ending: ending === undefined ? undefined : { ending, operation: play.record },
+      ...(contradiction === undefined ? {} : { mayPark: `the scenario "${contradiction}"` }),
       begunElsewhere: play.begunBy?.(reference),
     };
   });
@@ -53,8 +61,10 @@ const TRIES = 400;
 /** A backend service: it writes down what it orders, orders it, and orders the same again until it is answered. */
 export async function startPlanned(
   world: World,
-  { kind, reference, input, ending, begunElsewhere }: Planned,
+  { kind, reference, input, ending, begunElsewhere, mayPark }: Planned,
 ): Promise<void> {
+  if (mayPark !== undefined)
+    world.journal.expect({ flowId: `${kind}/${reference}`, state: 'parked', because: mayPark });
   if (ending !== undefined) await control(world, '/scenarios', { reference, ...ending });
   if (begunElsewhere !== undefined) await control(world, begunElsewhere.path, begunElsewhere.body);
   const path = `/flows/${kind}`;

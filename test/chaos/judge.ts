@@ -2,97 +2,47 @@
  * The judge: a process of its own, beside the system that it judges. It waits until nothing moves any more, holds the
  * witnesses against one another, replays every history and looks for what must be found nowhere.
  * `node --import ./tools/typescript.mjs test/chaos/judge.ts CASE.json` writes the verdict, as JSON, to stdout.
+ *
+ * Of the product it uses what Temporal's own client needs to read and replay a history, and no more: what it compares, it
+ * reads by code of its own (`test/end-to-end/reconcile`, whose test says so).
  */
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
-import { Worker } from '@temporalio/worker';
 import { createKeyring } from '../../src/keys/index.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { installRuntime } from '../../src/temporal/sdk-logger.js';
+import { readWire } from '../harness/wire-log.js';
 import { groupBy } from '../end-to-end/reconcile/group-by.js';
 import { check } from '../end-to-end/reconcile/check.js';
 import { ask, gather, type Sources } from '../end-to-end/reconcile/gather.js';
 import { createRest } from '../end-to-end/reconcile.js';
-import type { Violation, Witnesses } from '../end-to-end/reconcile/witnesses.js';
+import type { Witnesses } from '../end-to-end/reconcile/witnesses.js';
+import { searchCanaries } from './canaries.js';
+import { countBy, type Case, type Verdict } from './case.js';
+import { fetchHistories, noneOverdue, readReports, replayAll, signalledIn, signalsAccountedFor } from './histories.js';
+import { countEarly, requestsOfFlows } from './on-the-wire.js';
 import { ownFaults, type Injection } from './own-faults.js';
-
-/** What the run hands to its judge. */
-export interface Case {
-  readonly temporalAddress: string;
-  readonly sandboxUrl: string;
-  readonly gatewayUrl: string;
-  readonly storePath: string;
-  readonly payloadKey: { readonly id: string; readonly base64: string };
-  readonly journal: string;
-  /** A file with what went over the wire, as JSON. */
-  readonly wire: string;
-  /** The same of what came to the gateways. */
-  readonly inbound: string;
-  readonly secrets: readonly string[];
-  /** A folder whose files must hold no secret, and nothing personal in the clear. */
-  readonly folder: string;
-  readonly bundlePath: string;
-  readonly patienceMs: number;
-}
-
-export interface Verdict {
-  readonly violations: readonly Violation[];
-  readonly states: Readonly<Record<string, number>>;
-  /** Flows that are parked, and what was done to each. */
-  readonly parked: readonly { readonly flowId: string; readonly because: readonly string[] }[];
-  /** How often a reference was executed: times → references. */
-  readonly executions: Readonly<Record<string, number>>;
-  readonly injected: Readonly<Record<string, number>>;
-  /** Injections by which an executed request looked as if it may not have been. */
-  readonly unknownAndExecuted: number;
-  readonly deliveries: number;
-  readonly inbox: Readonly<Record<string, number>>;
-  /** By flow id, from start to end, ms; those that ended. */
-  readonly latencies: Readonly<Record<string, { readonly startedAtMs: number; readonly tookMs: number }>>;
-  readonly requestsToService: number;
-  readonly replayed: number;
-  readonly longestHistory: number;
-  readonly mostSignals: number;
-}
-
-const NAMESPACE = 'default';
-
-/** Of the inputs that the driver orders (`kinds-at-play.ts`): cards, names, numbers. Long enough to stand nowhere by chance. */
-const PERSONAL = [
-  '378282246310005',
-  'Zyxwina',
-  'Canaryholder',
-  'Canary Payer',
-  'Canary Payee',
-  'Canary Receiver',
-  'Canary Recipient',
-  '+27821234567',
-  '+254712345678',
-  '0012345678',
-  '62000000001',
-];
 
 const given = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Case;
 const quiet = { info() {}, warn() {}, error() {}, debug() {} };
 installRuntime(quiet);
 const keyBytes = Buffer.from(given.payloadKey.base64, 'base64');
 const keyring = createKeyring([{ id: given.payloadKey.id, bytes: keyBytes }]);
-const dataConverter = createDataConverter({ keyring, namespace: NAMESPACE });
+const dataConverter = createDataConverter({ keyring, namespace: 'default' });
 const connection = await Connection.connect({ address: given.temporalAddress });
-const client = new Client({ connection, namespace: NAMESPACE, dataConverter });
+const client = new Client({ connection, namespace: 'default', dataConverter });
+const keys = new Map([[given.payloadKey.id, keyBytes]]);
 
-const wire = JSON.parse(readFileSync(given.wire, 'utf8')) as NonNullable<Witnesses['wire']>;
 const sources: Sources = {
   client,
   taskQueue: 'towline',
   sandboxUrl: given.sandboxUrl,
   gatewayUrl: given.gatewayUrl,
   storePath: given.storePath,
-  payloadKeys: new Map([[given.payloadKey.id, keyBytes]]),
+  payloadKeys: keys,
   journal: given.journal,
   drivenAlone: true,
-  wire: () => wire,
+  wire: () => readWire(given.wire),
 };
 
 const flows = await createRest(sources, given.patienceMs)();
@@ -101,15 +51,54 @@ const { injections } = await ask<{ injections: Injection[] }>(given.sandboxUrl, 
 const faultsOf = ownFaults({ ...gathered, injections });
 const parked = flows
   .filter(({ state }) => state === 'parked')
-  .map(({ flowId, reference }) => ({ flowId, because: faultsOf(reference) }));
+  .map(({ flowId, reference }) => ({
+    flowId,
+    because: [
+      ...gathered.expectations.flatMap((one) => (one.flowId === flowId ? [one.because] : [])),
+      ...faultsOf(reference),
+    ],
+  }));
 const expectations = parked
   .filter(({ because }) => because.length > 0)
   .map(({ flowId, because }) => ({ flowId, state: 'parked', because: because.join(', ') }));
 const witnesses: Witnesses = { ...gathered, expectations };
-const histories = await fetchHistories();
-const violations = [...check(witnesses), ...(await replayAll()), ...searchCanaries()];
+const { inbox } = witnesses;
+const histories = await fetchHistories(client, flows);
+const reports = await readReports(client, keys, histories);
+const wire = readWire(given.wire);
+const inbound = readWire(given.inbound);
+const CONFLICTS = ['conflict', 'event_mismatch', 'duplicate_mismatch'];
+const conflicts = [...reports.values()].filter(({ parkReason }) => CONFLICTS.includes(parkReason ?? ''));
+const counted = <T>(items: readonly T[], isMeant: (item: T) => boolean): number => items.filter(isMeant).length;
+const replayed = histories.reduce((sum, { runs }) => sum + runs.length, 0);
+const taken = witnesses.deliveries.flatMap(({ answers }) =>
+  answers.filter((answer) => answer !== null && answer < 300),
+);
 const verdict: Verdict = {
-  violations,
+  violations: [
+    ...check(witnesses),
+    ...(await replayAll(histories, { bundlePath: given.bundlePath, dataConverter })),
+    ...signalsAccountedFor({ reports, keys, inbox }, histories),
+    ...noneOverdue(witnesses, histories, Date.now()),
+    ...searchCanaries({ secrets: given.secrets, keys, inbox, folder: given.folder }, histories),
+  ],
+  checked: {
+    I1: witnesses.executions.length,
+    I2: flows.length,
+    I3: witnesses.entries.length,
+    I4: new Set(witnesses.entries.map(({ reference }) => reference)).size,
+    I5: inbox.length,
+    I6: flows.length,
+    I7: witnesses.executions.length + witnesses.claims.length,
+    I8: counted(flows, ({ state }) => ['failed', 'expired', 'cancelled'].includes(state)),
+    I9: replayed,
+    I10: histories.reduce((sum, history) => sum + signalledIn(history, keys).size, 0),
+    I11: histories.length,
+    I12: parked.length,
+    I13: witnesses.executions.length,
+    I14: flows.length,
+    I15: taken.length,
+  },
   states: countBy(flows.map(({ state }) => state)),
   parked,
   executions: countBy(
@@ -119,15 +108,17 @@ const verdict: Verdict = {
   ),
   injected: countBy(injections.map(({ kind }) => kind)),
   unknownAndExecuted: injections.filter(({ kind, committed }) => committed && kind !== 'slow').length,
+  early: countEarly(wire, inbound),
+  conflicts: conflicts.length + counted(inbox, ({ state }) => state === 'conflicting'),
   deliveries: witnesses.deliveries.length,
-  inbox: countBy(witnesses.inbox.map(({ state }) => state)),
+  inbox: countBy(inbox.map(({ state }) => state)),
   latencies: Object.fromEntries(
     histories.flatMap(({ workflowId, startedAtMs, closedAtMs }) =>
       closedAtMs === undefined ? [] : [[workflowId, { startedAtMs, tookMs: closedAtMs - startedAtMs }]],
     ),
   ),
-  requestsToService: wire.length,
-  replayed: histories.length,
+  requests: requestsOfFlows(wire, flows),
+  replayed,
   longestHistory: Math.max(0, ...histories.map(({ events }) => events)),
   mostSignals: Math.max(0, ...histories.map(({ signals }) => signals)),
 };
@@ -137,9 +128,8 @@ await connection.close();
 /** A sandbox that is killed forgets the answers that it had just got: what came over the wire is known besides. */
 async function gatherAll(): Promise<Witnesses> {
   const all = await gather(sources, flows);
-  const inbound = JSON.parse(readFileSync(given.inbound, 'utf8')) as NonNullable<Witnesses['wire']>;
   const seen = groupBy(
-    inbound.filter(({ method }) => method === 'POST'),
+    readWire(given.inbound).filter(({ method }) => method === 'POST'),
     ({ path, body }) => `${path} ${body}`,
   );
   const deliveries = [...groupBy(all.deliveries, ({ path, body }) => `${path} ${body}`)].flatMap(([key, copies]) => {
@@ -148,76 +138,4 @@ async function gatherAll(): Promise<Witnesses> {
     return copies.map((copy, index) => (index === 0 ? { ...copy, answers: [...copy.answers, ...forgotten] } : copy));
   });
   return { ...all, deliveries };
-}
-
-interface Fetched {
-  readonly workflowId: string;
-  readonly history: Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
-  readonly events: number;
-  readonly signals: number;
-  readonly startedAtMs: number;
-  readonly closedAtMs: number | undefined;
-}
-
-async function fetchHistories(): Promise<readonly Fetched[]> {
-  const fetched: Fetched[] = [];
-  for (const { flowId } of flows) {
-    const handle = client.workflow.getHandle(flowId);
-    const [history, { startTime, closeTime }] = [await handle.fetchHistory(), await handle.describe()];
-    const events = history.events ?? [];
-    fetched.push({
-      workflowId: flowId,
-      history,
-      events: events.length,
-      signals: events.filter(({ workflowExecutionSignaledEventAttributes: signal }) => signal != null).length,
-      startedAtMs: startTime.getTime(),
-      closedAtMs: closeTime?.getTime(),
-    });
-  }
-  return fetched;
-}
-
-/** I9: on the bundle that ran. */
-async function replayAll(): Promise<readonly Violation[]> {
-  const options = { workflowBundle: { codePath: given.bundlePath }, dataConverter, namespace: NAMESPACE };
-  const broken: Violation[] = [];
-  for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
-    if (error) broken.push({ invariant: 'I9', what: `${workflowId} does not replay: ${error.message.slice(0, 300)}` });
-  }
-  return broken;
-}
-
-/** I11: not in any history, nor in any file of the product: store, logs, home. */
-function searchCanaries(): readonly Violation[] {
-  const found = new Set<string>();
-  const search = (where: string, text: string) => {
-    for (const word of [...given.secrets, ...PERSONAL]) if (text.includes(word)) found.add(`${word} in ${where}`);
-  };
-  for (const { history } of histories) search('a history', bytesAsText(history));
-  // In a process of its own: closing a database's file here would drop SQLite's locks on it.
-  const files = execFileSync('find', [given.folder, '-type', 'f', '-not', '-path', '*/outside/*'], {
-    encoding: 'utf8',
-  });
-  for (const file of files.split('\n').filter(Boolean)) {
-    search(
-      file.slice(given.folder.length + 1),
-      execFileSync('cat', [file], { encoding: 'latin1', maxBuffer: 1 << 30 }),
-    );
-  }
-  return [...found].map((what) => ({ invariant: 'I11', what }));
-}
-
-/** Payload bytes as text, too, so that base64 hides nothing. */
-function bytesAsText(value: unknown): string {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return value.map(bytesAsText).join('\n');
-  if (typeof value === 'object' && value !== null) return Object.values(value).map(bytesAsText).join('\n');
-  return '';
-}
-
-function countBy(words: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
-  return counts;
 }

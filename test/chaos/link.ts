@@ -10,15 +10,19 @@ export interface Link {
   close(): Promise<void>;
 }
 
-/** Passes connections on to the first of the ports, in turn, where somebody listens. */
-export async function openLink(ports: readonly number[]): Promise<Link> {
+/**
+ * Passes connections on to the first of the ports, in turn, where somebody listens.
+ * @param ports asked for each connection
+ */
+export async function openLink(ports: () => readonly number[]): Promise<Link> {
   const sockets = new Set<Socket>();
   let isCut = false;
   let turn = 0;
   const server = createServer({ allowHalfOpen: true }, (client) => {
     keep(client);
     turn += 1;
-    const inTurn = ports.map((_, index) => ports[(turn + index) % ports.length] ?? 0);
+    const all = ports();
+    const inTurn = all.map((_, index) => all[(turn + index) % all.length] ?? 0);
     if (isCut) client.resetAndDestroy();
     else void join(client, inTurn);
   });

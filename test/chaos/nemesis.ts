@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { POST_OF, POST_OF_PATH } from '../end-to-end/reconcile/kinds.js';
 import { createChance, type Chance } from '../sim/core/chance.js';
 import type { Member } from './processes.js';
-import type { World } from './world.js';
+import { isEvent, isMoneyPost, isOrder, type Watch } from './watch.js';
+import type { WireMoment, World } from './world.js';
 
 /** What the nemesis did, when it was done, and when everything was there again. */
 export interface Deed {
@@ -15,138 +15,190 @@ export interface Deed {
 
 export interface Nemesis {
   readonly deeds: readonly Deed[];
+  /** When each process was killed, as soon as it was. */
+  kills(): readonly Pick<Deed, 'deed' | 'atMs'>[];
   /** Does no more, and resolves when everything is there again. */
   rest(): Promise<void>;
 }
 
-/** Rates, of 1, of the operations that move money; the others meet the errors and the limits alone. */
-const FAULTS = [
-  { kind: 'error-before', rate: 0.03 },
-  { kind: 'error-after', rate: 0.03 },
-  { kind: 'answer-lost', rate: 0.05 },
-  { kind: 'late-commit', rate: 0.02, delayMs: 1_500 },
-  { kind: 'rate-limited', rate: 0.02, retryAfterSeconds: 1 },
-  { kind: 'garbage', rate: 0.01, variant: 'truncated' },
+/** One thing that it does. */
+interface Plan {
+  readonly name: string;
+  /** How many of it are in one round. */
+  readonly weight: number;
+  /** @returns false if its moment did not come */
+  readonly run: (chance: Chance, killed: () => void) => Promise<boolean>;
+}
+
+const POSTS_BETWEEN = { from: 3, to: 8 };
+const LOOK_EVERY_MS = 50;
+/** For a moment on the wire. */
+const WITHIN_MS = 20_000;
+
+/** Deeds that the harness promises: each crash point of each process. */
+export const CRASH_POINTS = [
+  'kill worker as its POST leaves',
+  'kill worker before its answer arrives',
+  'kill worker when its answer has arrived',
+  'kill gateway as an event comes',
+  'kill gateway before its 2xx leaves',
+  'kill gateway when its 2xx has left',
+  'kill gateway before it answers an order',
+  'kill temporal',
+  'kill sandbox',
 ] as const;
 
-const ADVERSARY = {
-  duplicate: 0.15,
-  reorder: 0.2,
-  delay: 0.2,
-  delayMs: 3_000,
-  early: 0.1,
-  dropFirst: 0.1,
-  mute: 0.05,
-};
-/** Of each stream: a lie for each genuine message. */
-const FORGED = { forged: 1 };
-
-export async function injectFaults({ control }: World): Promise<void> {
-  for (const fault of FAULTS) {
-    for (const operation of Object.keys(POST_OF)) await control('POST', '/faults', { operation, ...fault });
-    if (fault.kind === 'error-before' || fault.kind === 'rate-limited') {
-      await control('POST', '/faults', { operation: '*', ...fault });
-    }
-  }
-  await control('POST', '/adversary', { ...ADVERSARY, ...FORGED });
-}
-
-export async function healService({ control }: World): Promise<void> {
-  await control('DELETE', '/faults');
-  await control('POST', '/adversary', {});
-}
-
-const POSTS_BETWEEN = { from: 8, to: 20 };
-const LOOK_EVERY_MS = 50;
-
 /**
- * Acts by counters: at the nth money POST on the wire, so that a seed nearly repeats. One deed after the other, each over
- * before the next.
+ * Acts by counters, and at moments on the wires, so that a seed nearly repeats. Two hands, one for the workers and one for all
+ * the rest; each does one deed after the other, in rounds in which every deed has its share.
  */
-export function startNemesis(world: World, seed: number, log: (line: string) => void): Nemesis {
-  const chance = createChance(seed ^ 0x5eed);
+export function startNemesis(world: World, watch: Watch, seed: number, log: (line: string) => void): Nemesis {
   const deeds: Deed[] = [];
+  const kills: Pick<Deed, 'deed' | 'atMs'>[] = [];
   const over = new AbortController();
-  const acting = act();
-  acting.catch(() => undefined);
+  const hands = [plansForWorkers(world, watch), plansForTheRest(world, watch)].map((plans, hand) =>
+    act(plans, createChance(seed ^ (0x5eed + hand))),
+  );
+  for (const hand of hands) hand.catch(() => undefined);
   return {
     deeds,
+    kills: () => kills,
     async rest() {
       over.abort();
-      await acting;
+      await Promise.all(hands);
     },
   };
 
-  async function act(): Promise<void> {
+  async function act(plans: readonly Plan[], chance: Chance): Promise<void> {
+    let round: Plan[] = [];
     let nextAt = chance.int(POSTS_BETWEEN.from, POSTS_BETWEEN.to);
     while (!over.signal.aborted) {
-      const posts = moneyPosts(world);
+      const posts = watch.moneyPosts();
       if (posts < nextAt) {
         await sleep(LOOK_EVERY_MS);
         continue;
       }
-      const { name, run } = choose(chance, world);
+      if (round.length === 0) round = shuffled(plans, chance);
+      const plan = round.pop() as Plan;
       const atMs = Date.now();
-      await run();
-      deeds.push({ deed: name, atPost: posts, atMs, overMs: Date.now() });
-      log(`at POST ${posts}: ${name} (${((Date.now() - atMs) / 1_000).toFixed(1)} s)`);
-      nextAt = moneyPosts(world) + chance.int(POSTS_BETWEEN.from, POSTS_BETWEEN.to);
+      if (await plan.run(chance, () => void kills.push({ deed: plan.name, atMs: Date.now() }))) {
+        deeds.push({ deed: plan.name, atPost: posts, atMs, overMs: Date.now() });
+        log(`at POST ${posts}: ${plan.name} (${((Date.now() - atMs) / 1_000).toFixed(1)} s)`);
+      }
+      nextAt = watch.moneyPosts() + chance.int(POSTS_BETWEEN.from, POSTS_BETWEEN.to);
     }
   }
 }
 
-export const moneyPosts = ({ wire }: Pick<World, 'wire'>): number =>
-  wire.requests().filter(({ method, path }) => method === 'POST' && path in POST_OF_PATH).length;
-
-interface Chosen {
-  readonly name: string;
-  readonly run: () => Promise<void>;
+function shuffled(plans: readonly Plan[], chance: Chance): Plan[] {
+  const round = plans.flatMap((plan) => Array.from({ length: plan.weight }, () => plan));
+  for (let index = round.length - 1; index > 0; index -= 1) {
+    const other = chance.int(0, index);
+    const [one, two] = [round[index], round[other]];
+    if (one !== undefined && two !== undefined) [round[index], round[other]] = [two, one];
+  }
+  return round;
 }
 
-/** As often as the harness of the reliability catalogue wants each, one beside the other. */
-function choose(chance: Chance, world: World): Chosen {
-  const kill = (member: Member): Chosen => ({
-    name: `kill ${member.name}`,
-    async run() {
-      await member.kill();
-      await sleep(chance.int(200, 2_000));
-      await member.start();
-    },
-  });
-  const freeze = (member: Member): Chosen => ({
-    name: `freeze ${member.name}`,
-    async run() {
-      member.freeze();
-      await sleep(chance.int(5_000, 20_000));
-      member.thaw();
-    },
-  });
-  const cut = (name: keyof World['links']): Chosen => ({
-    name: `cut the wire to ${name}`,
-    async run() {
-      world.links[name].cut();
-      await sleep(chance.int(2_000, 8_000));
-      world.links[name].mend();
-    },
-  });
-  const weighed: readonly (readonly [number, () => Chosen])[] = [
-    [6, () => kill(chance.one(world.workers))],
-    [4, () => kill(chance.one(world.gateways))],
-    [3, () => freeze(chance.one(world.workers))],
-    [1, () => freeze(chance.one(world.gateways))],
-    [1, () => kill(world.temporal)],
-    [1, () => kill(world.sandbox)],
-    [2, () => cut('temporal')],
-    [1, () => cut('service')],
-    [1, () => cut('gateways')],
+const pause = (chance: Chance, fromMs: number, toMs: number) => sleep(chance.int(fromMs, toMs));
+
+function plansForWorkers(world: World, watch: Watch): readonly Plan[] {
+  const byName = new Map(world.workers.map((worker) => [worker.name, worker]));
+  const ofWorker = (moment: WireMoment['moment']) => (seen: WireMoment) =>
+    isMoneyPost(seen) && seen.moment === moment && byName.get(seen.who)?.isUp() === true;
+  const freezeAt = async (chance: Chance): Promise<boolean> => {
+    const frozen = await watch.next(
+      ofWorker('answering'),
+      async ({ who }) => byName.get(who)?.freeze() ?? who,
+      WITHIN_MS,
+    );
+    const [worker] = world.workers.filter(({ name }) => name === frozen);
+    if (worker === undefined) return false;
+    await pause(chance, 5_000, 20_000);
+    worker.thaw();
+    return true;
+  };
+  return [
+    killAt('kill worker as its POST leaves', 2, watch, ofWorker('asked'), byName),
+    killAt('kill worker before its answer arrives', 2, watch, ofWorker('answering'), byName),
+    killAt('kill worker when its answer has arrived', 2, watch, ofWorker('answered'), byName),
+    { name: 'freeze worker with a POST under way', weight: 2, run: freezeAt },
   ];
-  let at = chance.int(
-    1,
-    weighed.reduce((sum, [weight]) => sum + weight, 0),
-  );
-  for (const [weight, chosen] of weighed) {
-    at -= weight;
-    if (at <= 0) return chosen();
-  }
-  throw new Error('nothing was chosen');
+}
+
+function plansForTheRest(world: World, watch: Watch): readonly Plan[] {
+  const byName = new Map(world.gateways.map((gateway) => [gateway.name, gateway]));
+  const ofGateway = (isMeant: (seen: WireMoment) => boolean, moment: WireMoment['moment']) => (seen: WireMoment) =>
+    isMeant(seen) && seen.moment === moment && byName.get(seen.who)?.isUp() === true;
+  const kill = (name: 'temporal' | 'sandbox'): Plan => ({
+    name: `kill ${name}`,
+    weight: 1,
+    async run(chance, killed) {
+      await world[name].kill();
+      killed();
+      await pause(chance, 200, 2_000);
+      await world[name].start();
+      return true;
+    },
+  });
+  const cut = (name: keyof World['links']): Plan => ({
+    name: `cut the wire to ${name}`,
+    weight: 1,
+    async run(chance) {
+      world.links[name].cut();
+      await pause(chance, 2_000, 8_000);
+      world.links[name].mend();
+      return true;
+    },
+  });
+  const freeze: Plan = {
+    name: 'freeze gateway',
+    weight: 1,
+    async run(chance) {
+      const gateway = chance.one(world.gateways);
+      gateway.freeze();
+      await pause(chance, 5_000, 12_000);
+      gateway.thaw();
+      return true;
+    },
+  };
+  return [
+    killAt('kill gateway as an event comes', 1, watch, ofGateway(isEvent, 'asked'), byName),
+    killAt('kill gateway before its 2xx leaves', 1, watch, ofGateway(isEvent, 'answering'), byName),
+    killAt('kill gateway when its 2xx has left', 1, watch, ofGateway(isEvent, 'answered'), byName),
+    killAt('kill gateway before it answers an order', 1, watch, ofGateway(isOrder, 'answering'), byName),
+    freeze,
+    kill('temporal'),
+    kill('sandbox'),
+    cut('temporal'),
+    cut('service'),
+    cut('gateways'),
+  ];
+}
+
+/** SIGKILL at the next such moment, whoever's it is; the same process starts again right after. */
+function killAt(
+  name: (typeof CRASH_POINTS)[number],
+  weight: number,
+  watch: Watch,
+  isMeant: (seen: WireMoment) => boolean,
+  byName: ReadonlyMap<string, Member>,
+): Plan {
+  return {
+    name,
+    weight,
+    async run(chance, hasKilled) {
+      const kill = async ({ who }: WireMoment) => {
+        await byName.get(who)?.kill();
+        hasKilled();
+        return who;
+      };
+      const killed = await watch.next(isMeant, kill, WITHIN_MS);
+      const member = killed === undefined ? undefined : byName.get(killed);
+      if (member === undefined) return false;
+      await pause(chance, 200, 2_000);
+      await member.start();
+      return true;
+    },
+  };
 }

@@ -1,7 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { openSync, closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/package-root.js';
+import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
+import { findServerExecutable } from '../../src/dev-server/find-server.js';
+import { anyFreePort } from '../../src/dev-server/free-port.js';
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 
 /** A process of the product, as it is installed: `towline NAME`. The same one again after each kill. */
@@ -20,8 +23,18 @@ export interface Member {
 
 const READY_WITHIN_MS = 90_000;
 
-/** @param env all of its environment: nothing of ours reaches it */
-export function towline(name: string, command: string, env: Record<string, string>, logFile: string): Member {
+/** One of `towline`'s commands. */
+export interface Command {
+  readonly name: string;
+  readonly command: string;
+  /** The checkout whose `dist/` is run. */
+  readonly product: string;
+  /** All of its environment: nothing of ours reaches it. */
+  readonly env: Record<string, string>;
+  readonly logFile: string;
+}
+
+export function towline({ name, command, product, env, logFile }: Command): Member {
   let child: ChildProcess | undefined;
   let gone: Promise<void> = Promise.resolve();
   let isReady = false;
@@ -31,7 +44,7 @@ export function towline(name: string, command: string, env: Record<string, strin
     isUp: () => isReady,
     async start() {
       const log = openSync(logFile, 'a', 0o600);
-      const started = spawn(process.execPath, [join(packageRoot(), 'tools', 'towline.mjs'), command], {
+      const started = spawn(process.execPath, [join(product, 'tools', 'towline.mjs'), command], {
         env,
         // It ends when its parent does, by the channel.
         stdio: ['ignore', log, log, 'ipc'],
@@ -73,5 +86,45 @@ export function towline(name: string, command: string, env: Record<string, strin
       await gone;
       clearTimeout(force);
     },
+  };
+}
+
+/** On its own port for good, with its state on disk. */
+export async function temporalIn(
+  folder: string,
+  log: (line: string) => void,
+): Promise<Member & { readonly port: number; readonly address: string }> {
+  const { path: executable } = await findServerExecutable({ env: process.env, log });
+  const port = await anyFreePort();
+  let server: DevServer | undefined;
+  const start = async (): Promise<void> => {
+    server = await startDevServer({
+      executable,
+      home: folder,
+      dbFile: join(folder, 'temporal.db'),
+      port,
+      uiPort: false,
+      searchAttributes: SEARCH_ATTRIBUTES,
+      log: () => undefined,
+    });
+  };
+  await start();
+  const signal = (name: NodeJS.Signals): void => {
+    if (server !== undefined) process.kill(server.pid, name);
+  };
+  return {
+    name: 'temporal',
+    port,
+    address: `127.0.0.1:${port}`,
+    isUp: () => server !== undefined,
+    start,
+    async kill() {
+      signal('SIGKILL');
+      await server?.ended;
+      server = undefined;
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    stop: async () => server?.stop(),
   };
 }

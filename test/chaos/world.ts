@@ -5,18 +5,47 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageRoot } from '../../src/package-root.js';
-import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
-import { findServerExecutable } from '../../src/dev-server/find-server.js';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { openJournal, type Journal } from '../harness/journal.js';
-import { startWireLog, type WireLog } from '../harness/wire-log.js';
+import { openWire, openWireRecord, type Moment, type WireRecord, type WireRequest } from '../harness/wire-log.js';
 import { controlOf, type Control } from '../harness/service.js';
+import type { RepeatMode } from '../../src/sandbox/settings.js';
 import { startTestCluster } from '../setup/postgres/test-cluster.js';
 import { openLink, type Link } from './link.js';
-import { towline, type Member } from './processes.js';
-import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
+import { temporalIn, towline, type Member } from './processes.js';
 
-export type Database = 'embedded' | 'postgres';
+export const DATABASES = ['embedded', 'postgres'] as const;
+export type Database = (typeof DATABASES)[number];
+
+export interface WorldOptions {
+  readonly database: Database;
+  /** What the service does with a reference that it has executed already. */
+  readonly repeatMode: RepeatMode;
+  readonly workers: number;
+  readonly gateways: number;
+  /** For one request to the service, seconds. @default 3 */
+  readonly serviceTimeoutSeconds?: number;
+  /** Settings of all its processes besides. @default none */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The checkout whose `dist/` is run. @default this one */
+  readonly product?: string;
+  readonly log: (line: string) => void;
+}
+
+/** A moment on the wire of one process: to the service, or in to a gateway. */
+export interface WireMoment {
+  readonly of: 'service' | 'inbound';
+  /** Name of the worker or gateway. */
+  readonly who: string;
+  readonly moment: Moment;
+  readonly request: WireRequest;
+}
+
+/** What it returns is awaited before anything more passes there. */
+export type AtWire = (seen: WireMoment) => Promise<void> | undefined;
+
+const namesOf = (word: string, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `${word}-${index + 1}`);
 
 /** The whole product as it is deployed, each part a process of its own, with wires between them that can be cut. */
 export interface World {
@@ -28,9 +57,13 @@ export interface World {
   /** From the workers and gateways to Temporal, from them to the service, and from everybody to the gateways. */
   readonly links: Readonly<Record<'temporal' | 'service' | 'gateways', Link>>;
   /** What went to the service. */
-  readonly wire: WireLog;
+  readonly wire: WireRecord;
   /** What came to the gateways. */
-  readonly inbound: WireLog;
+  readonly inbound: WireRecord;
+  /** Who looks on at the wires, and may hold what passes there. */
+  readonly watch: { atWire: AtWire | undefined };
+  /** Both logs, as they are written. */
+  readonly wireFiles: { readonly service: string; readonly gateways: string };
   readonly journal: Journal;
   readonly control: Control['control'];
   readonly gatewayUrl: string;
@@ -38,6 +71,11 @@ export interface World {
   readonly temporalAddress: string;
   /** Path of the file, or URL of the database. */
   readonly storePath: string;
+  /** Of the workflows that run. */
+  readonly bundlePath: string;
+  /** The service's own, by which a driver can post as the service does. */
+  readonly webhookSecret: string;
+  readonly settlementSecret: string;
   readonly payloadKey: { readonly id: string; readonly base64: string };
   /** What must be found nowhere. */
   readonly secrets: readonly string[];
@@ -49,13 +87,19 @@ export interface World {
   close(): Promise<void>;
 }
 
-const WORKERS = 3;
-const GATEWAYS = 2;
 const SERVICE_TIMEOUT_SECONDS = 3;
 const STEP_MS = 250;
 const secret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-export async function openWorld(database: Database, log: (line: string) => void): Promise<World> {
+export async function openWorld({
+  database,
+  repeatMode,
+  product = packageRoot(),
+  serviceTimeoutSeconds = SERVICE_TIMEOUT_SECONDS,
+  env: more = {},
+  log,
+  ...many
+}: WorldOptions): Promise<World> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-chaos-'));
   const closing: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
   const close = async (): Promise<void> => {
@@ -65,33 +109,52 @@ export async function openWorld(database: Database, log: (line: string) => void)
     const home = join(folder, 'home');
     const outside = join(folder, 'outside');
     await Promise.all([mkdir(home), mkdir(outside)]);
+    const wireFiles = { service: join(outside, 'wire.jsonl'), gateways: join(outside, 'inbound.jsonl') };
     const cluster = database === 'postgres' ? await startTestCluster(process.env, log) : undefined;
     if (cluster) closing.push(() => cluster.stop());
     const temporal = await temporalIn(outside, log);
     closing.push(() => temporal.stop());
-    const [sandboxPort, ...gatewayPorts] = await Promise.all(Array.from({ length: 1 + GATEWAYS }, anyFreePort));
-    const toTemporal = await openLink([temporal.port]);
-    const toSandbox = await openLink([sandboxPort as number]);
-    const wire = await startWireLog(`http://127.0.0.1:${toSandbox.port}`);
-    const toGateways = await openLink(gatewayPorts);
-    const inbound = await startWireLog(`http://127.0.0.1:${toGateways.port}`);
-    const ways = [wire, inbound, toTemporal, toSandbox, toGateways];
-    closing.push(() => Promise.all(ways.map((way) => way.close())));
-
+    const [sandboxPort, ...gatewayPorts] = await Promise.all(Array.from({ length: 1 + many.gateways }, anyFreePort));
+    const gateways: Member[] = [];
+    const [workerNames, gatewayNames] = [namesOf('worker', many.workers), namesOf('gateway', many.gateways)];
+    const toTemporal = await openLink(() => [temporal.port]);
+    const toSandbox = await openLink(() => [sandboxPort as number]);
+    const [wire, inbound] = [openWireRecord(wireFiles.service), openWireRecord(wireFiles.gateways)];
+    const watch: { atWire: AtWire | undefined } = { atWire: undefined };
+    const gate = (of: 'service' | 'inbound', who: string) => (moment: Moment, request: WireRequest) =>
+      watch.atWire?.({ of, who, moment, request });
+    const toService = new Map<string, string>();
+    const ways: { close(): unknown }[] = [toTemporal, toSandbox, wire, inbound];
+    closing.push(() => Promise.all(ways.map(async (way) => way.close())));
+    for (const name of [...workerNames, ...gatewayNames]) {
+      const door = await openWire(`http://127.0.0.1:${toSandbox.port}`, wire, gate('service', name));
+      toService.set(name, door.url);
+      ways.push(door);
+    }
+    const doors = await Promise.all(
+      gatewayPorts.map((port, index) =>
+        openWire(`http://127.0.0.1:${port}`, inbound, gate('inbound', gatewayNames[index] ?? '')),
+      ),
+    );
+    ways.push(...doors);
+    const toGateways = await openLink(() =>
+      doors.flatMap(({ port }, index) => (gateways[index]?.isUp() ? [port] : [])),
+    );
+    ways.push(toGateways);
     const key = { id: 'chaos', base64: randomBytes(32).toString('base64') };
     const token = randomBytes(24).toString('hex');
     const serviceToken = randomBytes(24).toString('hex');
     const [webhookSecret, settlementSecret] = [secret(), secret()];
-    const gatewayUrl = inbound.url;
+    const gatewayUrl = `http://127.0.0.1:${toGateways.port}`;
     const env = {
       PATH: process.env['PATH'] ?? '',
       HOME: process.env['HOME'] ?? '',
       TOWLINE_HOME: home,
       TEMPORAL_ADDRESS: `127.0.0.1:${toTemporal.port}`,
-      SERVICE_BASE_URL: wire.url,
+      SERVICE_BASE_URL: `http://127.0.0.1:${toSandbox.port}`,
       DEVELOPMENT: 'true',
       SERVICE_TOKEN: serviceToken,
-      SERVICE_TIMEOUT: String(SERVICE_TIMEOUT_SECONDS),
+      SERVICE_TIMEOUT: String(serviceTimeoutSeconds),
       PUBLIC_URL: gatewayUrl,
       GATEWAY_TOKENS: `chaos:admin:${token}`,
       GATEWAY_RATE_LIMIT: '0',
@@ -101,22 +164,26 @@ export async function openWorld(database: Database, log: (line: string) => void)
       SETTLEMENT_SECRETS: settlementSecret,
       LOG_LEVEL: 'warn',
       ...(cluster === undefined ? {} : { DATABASE_URL: cluster.url }),
+      ...more,
     };
-    const member = (name: string, command: string, more: Record<string, string> = {}): Member => {
-      const made = towline(name, command, { ...env, ...more }, join(folder, `${name}.log`));
+    /** So that it is known whose request it is. */
+    const ownWay = (name: string): Record<string, string> => ({ SERVICE_BASE_URL: toService.get(name) ?? '' });
+    const member = (name: string, command: string, own: Record<string, string> = {}): Member => {
+      const made = towline({ name, command, product, env: { ...env, ...own }, logFile: join(folder, `${name}.log`) });
       closing.push(() => made.stop());
       return made;
     };
     const sandbox = member('sandbox', 'sandbox', { TOWLINE_HOME: outside, SANDBOX_PORT: String(sandboxPort) });
-    const gateways = gatewayPorts.map((port, index) =>
-      member(`gateway-${index + 1}`, 'gateway', { GATEWAY_PORT: String(port) }),
+    gateways.push(
+      ...gatewayNames.map((name, index) =>
+        member(name, 'gateway', { ...ownWay(name), GATEWAY_PORT: String(gatewayPorts[index]) }),
+      ),
     );
-    const workers = Array.from({ length: WORKERS }, (_, index) => member(`worker-${index + 1}`, 'worker'));
+    const workers = workerNames.map((name) => member(name, 'worker', ownWay(name)));
     await sandbox.start();
     const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
     const { control } = controlOf(sandboxUrl);
-    // Repeats are executed again: executions then count the POSTs that reached it, and a second one cannot hide.
-    await control('POST', '/settings', { stepMs: STEP_MS, repeatMode: 'execute-again' });
+    await control('POST', '/settings', { stepMs: STEP_MS, repeatMode });
     // The first one makes the store.
     await gateways[0]?.start();
     await Promise.all([...gateways.slice(1), ...workers].map((one) => one.start()));
@@ -135,23 +202,24 @@ export async function openWorld(database: Database, log: (line: string) => void)
       links: { temporal: toTemporal, service: toSandbox, gateways: toGateways },
       wire,
       inbound,
+      wireFiles,
+      watch,
       journal,
       control,
       gatewayUrl,
       sandboxUrl,
       temporalAddress: temporal.address,
       storePath: cluster?.url ?? join(home, 'store.db'),
+      bundlePath: join(product, 'dist', 'workflow-bundle.js'),
+      webhookSecret,
+      settlementSecret,
       payloadKey: key,
       secrets: [token, serviceToken, webhookSecret, settlementSecret, key.base64],
       token,
       async towline(...args) {
         const options = { env: { ...env, GATEWAY_PORT: String(gatewayPorts[0]) }, encoding: 'utf8' } as const;
         // Its exit code is not 0 where it finds something to mend.
-        const ran = promisify(execFile)(
-          process.execPath,
-          [join(packageRoot(), 'tools', 'towline.mjs'), ...args],
-          options,
-        );
+        const ran = promisify(execFile)(process.execPath, [join(product, 'tools', 'towline.mjs'), ...args], options);
         return (await ran.catch((error: { stdout: string }) => error)).stdout;
       },
       async subscribe(webhookUrl) {
@@ -163,44 +231,4 @@ export async function openWorld(database: Database, log: (line: string) => void)
     await close();
     throw error;
   }
-}
-
-/** On its own port for good, with its state on disk. */
-async function temporalIn(
-  folder: string,
-  log: (line: string) => void,
-): Promise<Member & { readonly port: number; readonly address: string }> {
-  const { path: executable } = await findServerExecutable({ env: process.env, log });
-  const port = await anyFreePort();
-  let server: DevServer | undefined;
-  const start = async (): Promise<void> => {
-    server = await startDevServer({
-      executable,
-      home: folder,
-      dbFile: join(folder, 'temporal.db'),
-      port,
-      uiPort: false,
-      searchAttributes: SEARCH_ATTRIBUTES,
-      log: () => undefined,
-    });
-  };
-  await start();
-  const signal = (name: NodeJS.Signals): void => {
-    if (server !== undefined) process.kill(server.pid, name);
-  };
-  return {
-    name: 'temporal',
-    port,
-    address: `127.0.0.1:${port}`,
-    isUp: () => server !== undefined,
-    start,
-    async kill() {
-      signal('SIGKILL');
-      await server?.ended;
-      server = undefined;
-    },
-    freeze: () => signal('SIGSTOP'),
-    thaw: () => signal('SIGCONT'),
-    stop: async () => server?.stop(),
-  };
 }

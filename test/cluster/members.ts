@@ -64,7 +64,13 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
     LOG_LEVEL: 'info',
   };
   const member = (name: string, command: string, more: Record<string, string> = {}) =>
-    towline(name, command, { ...env, ...more }, join(folder, `${name}.log`));
+    towline({
+      name,
+      command,
+      product: packageRoot(),
+      env: { ...env, ...more },
+      logFile: join(folder, `${name}.log`),
+    });
   const sandbox = member('sandbox', 'sandbox', { TOWLINE_HOME: homes.sandbox, SANDBOX_PORT: String(sandboxPort) });
   const gateways = gatewayPorts.map((port, at) =>
     member(`gateway-${at + 1}`, 'gateway', { GATEWAY_PORT: String(port) }),

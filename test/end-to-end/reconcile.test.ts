@@ -75,6 +75,7 @@ describe('the reconciler', () => {
     of: 'gateway',
     method: 'POST',
     path,
+    at: new Date().toISOString(),
     body: JSON.stringify(body),
     answer: { status, body: {} },
   });
@@ -181,16 +182,29 @@ describe('the reconciler', () => {
           { kind: 'refund', reference: references.completed, postings: [] },
         ),
     ],
-    ['I5', 'a webhook that was answered 2xx and is not kept', (w) => void w.inbox.pop()],
+    ['I15', 'a webhook that was answered 2xx and is not kept', (w) => void w.inbox.pop()],
     [
-      'I5',
+      'I15',
       'a lost webhook beside one that is kept and was never answered: the sums are right',
       ({ inbox }) => inbox.splice(-1, 1, { ...last(inbox), body: { status: 'SUCCESSFUL', referenceId: 'another' } }),
     ],
     [
-      'I5',
+      'I15',
       'a repeat that was answered 2xx and is not counted',
       ({ deliveries }) => deliveries.push({ ...last(deliveries), answers: [200] }),
+    ],
+    [
+      'I15',
+      'a genuine event that was refused for good',
+      ({ deliveries }) => deliveries.push({ ...last(deliveries), answers: [404] }),
+    ],
+    [
+      'I5',
+      'an event that was applied twice',
+      ({ inbox }) => {
+        const row = inbox.find(({ state }) => state === 'applied');
+        if (row !== undefined) inbox.push({ ...row });
+      },
     ],
     ['I5', 'an event that came by no delivery', ({ inbox }) => inbox.push({ ...last(inbox), body: { made: 'up' } })],
     ['I5', 'an event that is never settled', ({ inbox }) => inbox.push({ ...last(inbox), state: 'delivered' })],

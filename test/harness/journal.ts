@@ -27,6 +27,8 @@ export interface Expectation {
 }
 
 export interface Call extends Asked {
+  /** When it was asked, ISO 8601. */
+  readonly at: string;
   /** Undefined while there is none, and for good if the call failed. */
   readonly answer?: Answered;
 }
@@ -69,9 +71,9 @@ export function readJournal(path: string): { calls: readonly Call[]; expectation
   const calls = new Map<number, Call>();
   const expectations: Expectation[] = [];
   for (const line of lines) {
-    const { n = 0, asked, answer, expectation } = JSON.parse(line) as Line;
+    const { n = 0, at, asked, answer, expectation } = JSON.parse(line) as Line;
     if (expectation !== undefined) expectations.push(expectation);
-    if (asked !== undefined) calls.set(n, asked);
+    if (asked !== undefined) calls.set(n, { ...asked, at });
     const call = calls.get(n);
     if (call !== undefined && answer !== undefined) calls.set(n, { ...call, answer });
   }
@@ -80,6 +82,7 @@ export function readJournal(path: string): { calls: readonly Call[]; expectation
 
 interface Line {
   readonly n?: number;
+  readonly at: string;
   readonly asked?: Asked;
   readonly answer?: Answered;
   readonly expectation?: Expectation;

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** A request that went over the wire whole, and the status that came back; null while none has, or what came is not HTTP. */
@@ -7,19 +8,86 @@ export interface WireRequest {
   readonly path: string;
   readonly body: string;
   readonly status: number | null;
+  /** Epoch ms: when it was there whole, and when the first byte of its answer was; null while none is. */
+  readonly atMs: number;
+  readonly answeredAtMs: number | null;
 }
 
-export interface WireLog {
+type Seen = { -readonly [Member in keyof WireRequest]: WireRequest[Member] };
+
+/** What was seen on one wire or on several. */
+export interface WireRecord {
+  requests(): readonly WireRequest[];
+  close(): void;
+}
+
+/**
+ * `asked`: the request is whole, and has not been passed on. `answering`: its answer has begun, and has not been passed on.
+ * `answered`: the answer's first bytes have been passed on.
+ */
+export type Moment = 'asked' | 'answering' | 'answered';
+
+/** Called at each moment. What it returns is awaited before anything more is passed on. */
+export type Gate = (moment: Moment, request: WireRequest) => Promise<void> | undefined;
+
+export interface Wire {
   /** Where to send what is meant for the target. */
   readonly url: string;
-  requests(): readonly WireRequest[];
+  readonly port: number;
   close(): Promise<void>;
 }
 
-/** Passes bytes on in both directions, cuts and resets included, and counts the requests that it sees. */
+export interface WireLog extends Pick<Wire, 'url' | 'close'> {
+  requests(): readonly WireRequest[];
+}
+
+interface Recorder extends WireRecord {
+  asked(request: Pick<WireRequest, 'method' | 'path' | 'body'>): { readonly request: Seen; readonly n: number };
+  answered(seen: { readonly request: Seen; readonly n: number }, status: number): void;
+}
+
+/** @param file what was seen is appended there, too, for a process that reads it later (`readWire`) */
+export function openWireRecord(file?: string): Recorder {
+  const seen: Seen[] = [];
+  const log = file === undefined ? undefined : openSync(file, 'a', 0o600);
+  const append = (line: object): void => void (log !== undefined && writeSync(log, `${JSON.stringify(line)}\n`));
+  return {
+    requests: () => seen,
+    asked(read) {
+      const request: Seen = { ...read, status: null, atMs: Date.now(), answeredAtMs: null };
+      const n = seen.push(request);
+      append({ n, ...request });
+      return { request, n };
+    },
+    answered({ request, n }, status) {
+      request.status = status;
+      request.answeredAtMs = Date.now();
+      append({ n, status, answeredAtMs: request.answeredAtMs });
+    },
+    close: () => void (log !== undefined && closeSync(log)),
+  };
+}
+
+/** What a record has written to its file so far. */
+export function readWire(file: string): readonly WireRequest[] {
+  const seen: WireRequest[] = [];
+  for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
+    const { n, ...more } = JSON.parse(line) as WireRequest & { readonly n: number };
+    seen[n - 1] = { ...seen[n - 1], ...more };
+  }
+  return seen;
+}
+
+/** One wire with a record of its own. */
 export async function startWireLog(target: string): Promise<WireLog> {
+  const record = openWireRecord();
+  const wire = await openWire(target, record);
+  return { url: wire.url, requests: () => record.requests(), close: () => wire.close() };
+}
+
+/** Passes bytes on in both directions, cuts and resets included, and counts the requests that it sees. */
+export async function openWire(target: string, record: Recorder, gate?: Gate): Promise<Wire> {
   const { hostname, port } = new URL(target);
-  const seen: { -readonly [Member in keyof WireRequest]: WireRequest[Member] }[] = [];
   const sockets = new Set<Socket>();
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -27,22 +95,27 @@ export async function startWireLog(target: string): Promise<WireLog> {
     client.setNoDelay(true);
     upstream.setNoDelay(true);
     let unread = Buffer.alloc(0);
-    let latest: (typeof seen)[number] | undefined;
+    let latest: ReturnType<Recorder['asked']> | undefined;
     client.on('data', (bytes: Buffer) => {
       unread = Buffer.concat([unread, bytes]);
+      const holds: (Promise<void> | undefined)[] = [];
       for (let read = firstRequest(unread); read !== undefined; read = firstRequest(unread)) {
-        latest = { ...read.request, status: null };
-        seen.push(latest);
+        latest = record.asked(read.request);
         unread = unread.subarray(read.length);
+        holds.push(gate?.('asked', latest.request));
       }
-      upstream.write(bytes);
+      pass(client, upstream, bytes, holds);
     });
     upstream.on('data', (bytes: Buffer) => {
       const [, status] = /^HTTP\/1\.[01] (\d{3})/.exec(bytes.toString('latin1', 0, 12)) ?? [];
-      if (latest?.status === null && status !== undefined) latest.status = Number(status);
+      const answered = latest?.request.status === null && status !== undefined ? latest : undefined;
       // What follows is more of the same answer.
       latest = undefined;
-      client.write(bytes);
+      if (answered === undefined) return pass(upstream, client, bytes, []);
+      record.answered(answered, Number(status));
+      pass(upstream, client, bytes, [gate?.('answering', answered.request)], () => {
+        void gate?.('answered', answered.request);
+      });
     });
     for (const [from, to] of [
       [client, upstream],
@@ -59,9 +132,10 @@ export async function startWireLog(target: string): Promise<WireLog> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const listensAt = (server.address() as AddressInfo).port;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    requests: () => seen,
+    url: `http://127.0.0.1:${listensAt}`,
+    port: listensAt,
     async close() {
       const closed = once(server, 'close');
       server.close();
@@ -71,8 +145,36 @@ export async function startWireLog(target: string): Promise<WireLog> {
   };
 }
 
+/** Nothing more is read while bytes are held. */
+function pass(
+  from: Socket,
+  to: Socket,
+  bytes: Buffer,
+  holds: readonly (Promise<void> | undefined)[],
+  passed: () => void = () => undefined,
+): void {
+  const go = () => {
+    if (!to.destroyed) to.write(bytes);
+    passed();
+  };
+  const held = holds.filter((hold) => hold !== undefined);
+  if (held.length === 0) go();
+  else void goLater();
+
+  async function goLater(): Promise<void> {
+    from.pause();
+    await Promise.all(held);
+    // Whoever was killed meanwhile has sent nothing, and is answered by nothing.
+    if (from.destroyed) return;
+    go();
+    from.resume();
+  }
+}
+
 /** Undefined while it is not there whole. @throws Error if its body has no length: what cannot be counted must not pass */
-function firstRequest(bytes: Buffer): { request: Omit<WireRequest, 'status'>; length: number } | undefined {
+function firstRequest(
+  bytes: Buffer,
+): { request: Pick<WireRequest, 'method' | 'path' | 'body'>; length: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
   const head = bytes.toString('latin1', 0, headEnd);

@@ -1,7 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { copyOfSources, plant } from '../harness/planted.js';
+import { runToOutput } from '../harness/run-to-output.js';
 import { NAMED, type Mutant } from './named.js';
 
 const HELP = `npm run mutants [-- NAME…]   plants each bug (or those named), and shows which test finds it
@@ -23,8 +23,6 @@ interface JestReport {
     readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
   }[];
 }
-
-const root = new URL('../..', import.meta.url).pathname;
 
 try {
   process.exitCode = await main(process.argv.slice(2));
@@ -76,34 +74,12 @@ async function requireGreen(copy: string, mutants: readonly Mutant[]): Promise<v
   }
 }
 
-/** What git knows of and what is new, as it stands here, with the packages and the build of this checkout. */
-function copyOfSources(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'towline-mutants-'));
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
-  for (const file of [...files.toString('utf8').split('\0').filter(Boolean), 'dist']) {
-    cpSync(join(root, file), join(copy, file), { recursive: true });
-  }
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir');
-  return copy;
-}
-
-function plant(copy: string, { name, file, find, replace }: Mutant): () => void {
-  const path = join(copy, file);
-  const text = readFileSync(path, 'utf8');
-  const parts = text.split(find);
-  if (parts.length !== 2) {
-    throw new Error(`${name}: its text is ${parts.length - 1} times in ${file}. Write it anew for the code as it is.`);
-  }
-  writeFileSync(path, parts.join(replace));
-  return () => writeFileSync(path, text);
-}
-
 async function runTests(copy: string, project: string, tests: readonly string[]): Promise<Verdict> {
   const report = join(copy, 'mutant-report.json');
   rmSync(report, { force: true });
   const jest = join(copy, 'node_modules', 'jest', 'bin', 'jest.js');
   const flags = ['--experimental-vm-modules', '--no-warnings', jest, ...tests, '--runInBand', '--json'];
-  const output = await outputOf([...flags, `--outputFile=${report}`, '--selectProjects', project], copy);
+  const { output } = await runToOutput([...flags, `--outputFile=${report}`, '--selectProjects', project], copy);
   const { testResults } = readReport(report, output);
   const broken = testResults.find((suite) => suite.assertionResults.length === 0);
   const failed = testResults.flatMap((suite) => suite.assertionResults.filter((test) => test.status === 'failed'));
@@ -116,18 +92,6 @@ function readReport(file: string, output: string): JestReport {
   } catch {
     throw new Error(`jest ended without a report:\n${output}`);
   }
-}
-
-/** Its end, of both streams: for where jest writes no report. */
-function outputOf(args: readonly string[], cwd: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
-    const chunks: Buffer[] = [];
-    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
-    child.on('error', reject);
-    child.on('close', () => resolve(Buffer.concat(chunks).toString('utf8').slice(-4_000)));
-  });
 }
 
 function say(text: string): 0 {

@@ -13,6 +13,8 @@ export interface Order {
 export interface Decision {
   readonly flowId: string;
   readonly action: string;
+  /** When it was ordered, ISO 8601. */
+  readonly at: string;
 }
 
 const START = /^\/flows\/([a-z-]+)$/;
@@ -49,18 +51,25 @@ export function paymentsOf({ calls }: Pick<Witnesses, 'calls'>): readonly Order[
 
 /** What the driver decided, as a person does. */
 export function decisionsOf({ calls }: Pick<Witnesses, 'calls'>): readonly Decision[] {
-  return posts(calls).flatMap(({ path, body }): Decision[] => {
+  return posts(calls).flatMap(({ path, body, at: orderedAt }): Decision[] => {
     const [, kind, reference = '', word] = ORDER.exec(path) ?? [];
     if (word !== 'resolve') return [];
-    return [{ flowId: `${kind}/${decodeURIComponent(reference)}`, action: String(at(parsed(body), 'action')) }];
+    const action = String(at(parsed(body), 'action'));
+    return [{ flowId: `${kind}/${decodeURIComponent(reference)}`, action, at: orderedAt }];
   });
 }
 
-/** How often the driver ordered this of each flow. */
-export function decided(witnesses: Pick<Witnesses, 'calls'>, action: string): (flowId: string) => number {
+/** How often the driver ordered this of each flow; of that, what it ordered before a moment. */
+export function decided(
+  witnesses: Pick<Witnesses, 'calls'>,
+  action: string,
+): (flowId: string, before?: string) => number {
   const byFlow = groupBy(
     decisionsOf(witnesses).filter((decision) => decision.action === action),
     ({ flowId }) => flowId,
   );
-  return (flowId) => byFlow.get(flowId)?.length ?? 0;
+  return (flowId, before) => {
+    const ordered = byFlow.get(flowId) ?? [];
+    return before === undefined ? ordered.length : ordered.filter(({ at: orderedAt }) => orderedAt < before).length;
+  };
 }

@@ -7,12 +7,13 @@ const OPEN = ['waiting', 'delivered'];
 const KNOWN = [...OPEN, 'applied', 'duplicate', 'unverified', 'late', 'unmatched', 'conflicting'];
 
 /**
- * I5, delivery by delivery: what was answered 2xx lies in the inbox with its content, as a row or as a repeat of one, and
- * nothing lies there that did not come. Nothing of a known flow is left open, and each event is applied to one flow.
+ * I15, delivery by delivery: what was answered 2xx lies in the inbox with its content, as a row or as a repeat of one, and
+ * what the service sent is never refused for good. I5: nothing lies there that did not come; nothing of a known flow is left
+ * open; and each event is applied once, to one flow.
  */
 export function eventsAccountedFor(witnesses: Witnesses): readonly Violation[] {
   const { inbox, flows } = witnesses;
-  const found = [...eachIsKept(witnesses)];
+  const found: string[] = [];
   const known = new Set(flows.map(({ flowId }) => flowId));
   for (const { flowId, state, status } of inbox) {
     if (!KNOWN.includes(state)) found.push(`an event of ${flowId} is in the state ${state}`);
@@ -27,13 +28,26 @@ export function eventsAccountedFor(witnesses: Witnesses): readonly Violation[] {
     ({ source, body }) => `${source} ${digest(contentOf(body))}`,
   );
   for (const rows of applied.values()) {
-    const to = new Set(rows.map(({ flowId }) => flowId));
-    if (to.size > 1) found.push(`one event was applied to ${[...to].join(' and ')}`);
+    const to = [...new Set(rows.map(({ flowId }) => flowId))];
+    if (to.length > 1) found.push(`one event was applied to ${to.join(' and ')}`);
+    else if (rows.length > 1) found.push(`${rows[0]?.status} of ${to[0]} was applied ${rows.length} times`);
   }
-  return found.map((what) => ({ invariant: 'I5', what }));
+  return [...eachIsKept(witnesses), ...noneIsRefused(witnesses), ...found.map((what) => ({ invariant: 'I5', what }))];
 }
 
-function eachIsKept(witnesses: Witnesses): readonly string[] {
+/** A sender gives up after one of these. */
+const FOR_GOOD = [300, 301, 302, 303, 307, 308, 400, 403, 404, 405, 410, 411, 413, 415];
+
+function noneIsRefused(witnesses: Witnesses): readonly Violation[] {
+  return postedEvents(witnesses).flatMap(({ isGenuine, answers, status, source, reference }) => {
+    const refusals = isGenuine ? answers.filter((answer) => answer !== null && FOR_GOOD.includes(answer)) : [];
+    if (refusals.length === 0) return [];
+    const what = `${status} at ${source} of ${reference} is genuine, and was answered ${refusals.join(', ')}`;
+    return [{ invariant: 'I15', what }];
+  });
+}
+
+function eachIsKept(witnesses: Witnesses): readonly Violation[] {
   const posted = groupBy(postedEvents(witnesses), ({ source, flowId, body }) => keyOf(source, parsed(body), flowId));
   const rows = groupBy(witnesses.inbox, ({ source, flowId, body }) => keyOf(source, body, flowId));
   return [...new Set([...posted.keys(), ...rows.keys()])].flatMap((key) => {
@@ -44,8 +58,9 @@ function eachIsKept(witnesses: Witnesses): readonly string[] {
     // Those may have been stored, too: the answer was lost, or said that storing had failed.
     const unsure = answers.filter((status) => status === null || status >= 500).length;
     if (kept >= taken && kept <= taken + unsure) return [];
-    const what = describe(copies[0], rows.get(key)?.[0]);
-    return [`${what} was answered 2xx ${taken} times (${unsure} times not, or with 5xx), and is kept ${kept} times`];
+    const named = describe(copies[0], rows.get(key)?.[0]);
+    const what = `${named} was answered 2xx ${taken} times (${unsure} times not, or with 5xx), and is kept ${kept} times`;
+    return [{ invariant: kept < taken ? 'I15' : 'I5', what }];
   });
 }
 

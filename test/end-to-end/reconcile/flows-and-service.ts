@@ -2,7 +2,7 @@ import { decided, decisionsOf, startedFlows } from './driver.js';
 import { contentOf } from './events.js';
 import { groupBy } from './group-by.js';
 import { digest, parsed } from './json.js';
-import { ELSEWHERE, MONEY, recordOperation, REFUND_SUFFIX, standingOf, type Standing } from './kinds.js';
+import { canBeLookedUp, ELSEWHERE, MONEY, recordOperation, REFUND_SUFFIX, standingOf, type Standing } from './kinds.js';
 import { heldOf } from './money.js';
 import { postedEvents } from './posted-events.js';
 import type { FlowFact, Violation, Witnesses } from './witnesses.js';
@@ -11,8 +11,8 @@ const ENDED = ['completed', 'refunded', 'failed', 'expired', 'cancelled', 'parke
 const key = ({ operation, reference }: { operation: string; reference: string }) => `${operation} ${reference}`;
 
 /**
- * I1: executions ≤ 1, and exactly 1 if the flow says that money moved. A `send-again` of the driver is one more; one that
- * it never ordered is a violation itself.
+ * I1: executions ≤ 1, and exactly 1 if the flow says that money moved. A `send-again` of the driver is one more, unless the
+ * service could have been asked then and had executed it already; one that it never ordered is a violation itself.
  */
 export function executedOnce(witnesses: Witnesses): readonly Violation[] {
   const { executions, orders, claims, flows } = witnesses;
@@ -30,7 +30,9 @@ export function executedOnce(witnesses: Witnesses): readonly Violation[] {
       : [];
   });
   const tooOften = [...counts].flatMap(([what, all]) => {
-    const excused = Math.min(noted.get(what)?.length ?? 0, sendAgains(flowOf.get(what) ?? ''));
+    const [first] = all.map(({ at }) => at).toSorted();
+    const isShown = canBeLookedUp(all[0]?.operation ?? '') ? first : undefined;
+    const excused = Math.min(noted.get(what)?.length ?? 0, sendAgains(flowOf.get(what) ?? '', isShown));
     return all.length > 1 + excused ? [`${what} was executed ${all.length} times`] : [];
   });
   const notOnce = flows.flatMap(({ flowId, kind, reference, state }) => {

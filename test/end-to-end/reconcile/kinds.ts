@@ -28,6 +28,10 @@ export const POST_OF: Readonly<Record<string, OrderedPost>> = Object.fromEntries
   POSTS.map((post) => [post.operation, post]),
 );
 
+/** Whether the service can be asked for what was executed. */
+export const canBeLookedUp = (operation: string): boolean =>
+  OF_KIND.get(POST_OF[operation]?.kind ?? '')?.hasLookup === true;
+
 /** What the input of the kind calls its reference. */
 export function referenceIn(kind: string): string {
   const found = OF_KIND.get(kind);

@@ -6,11 +6,16 @@ export type PayloadKeys = ReadonlyMap<string, Uint8Array>;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** The JSON in a sealed column. @throws Error if it does not open */
+export function openSealed(sealed: Uint8Array, place: readonly string[], keys: PayloadKeys): unknown {
+  return JSON.parse(openSealedBytes(sealed, place, keys).toString()) as unknown;
+}
+
 /**
- * The JSON in a sealed column: version, length of the key's id, the id, nonce, AES-256-GCM, tag.
+ * What is sealed for one place: version, length of the key's id, the id, nonce, AES-256-GCM, tag.
  * @throws Error if it does not open
  */
-export function openSealed(sealed: Uint8Array, place: readonly string[], keys: PayloadKeys): unknown {
+export function openSealedBytes(sealed: Uint8Array, place: readonly string[], keys: PayloadKeys): Buffer {
   const bytes = Buffer.from(sealed);
   const head = bytes.subarray(0, 2 + bytes.readUInt8(1));
   const key = keys.get(head.subarray(2).toString('latin1'));
@@ -19,6 +24,5 @@ export function openSealed(sealed: Uint8Array, place: readonly string[], keys: P
   const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(head.length, from));
   cipher.setAAD(Buffer.concat([head, Buffer.from(JSON.stringify(place))]));
   cipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-  const plain = Buffer.concat([cipher.update(bytes.subarray(from, -TAG_BYTES)), cipher.final()]);
-  return JSON.parse(plain.toString()) as unknown;
+  return Buffer.concat([cipher.update(bytes.subarray(from, -TAG_BYTES)), cipher.final()]);
 }

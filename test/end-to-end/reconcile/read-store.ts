@@ -15,6 +15,7 @@ export async function readStore(
     orders,
     inbox: inbox.map(({ id, proof, sealed, ...row }) => ({
       ...row,
+      id,
       isTrusted: proof !== null,
       body: sealed === null ? undefined : openSealed(new Uint8Array(sealed), ['inbox', id, 'body'], keys),
     })),

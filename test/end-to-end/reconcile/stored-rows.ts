@@ -1,8 +1,7 @@
 import type { InboxFact } from './witnesses.js';
 
 /** A row as SQL gives it. */
-export interface StoredRow extends Pick<InboxFact, 'flowId' | 'status' | 'state' | 'source' | 'repeats'> {
-  readonly id: string;
+export interface StoredRow extends Pick<InboxFact, 'id' | 'flowId' | 'status' | 'state' | 'source' | 'repeats'> {
   readonly proof: string | null;
   readonly sealed: Uint8Array | ArrayBuffer | null;
 }

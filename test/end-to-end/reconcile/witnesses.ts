@@ -44,6 +44,8 @@ export interface Execution {
 }
 
 export interface ExecutionFact extends Execution {
+  /** When the service executed it, ISO 8601. */
+  readonly at: string;
   readonly amount: string;
   readonly currency: string;
 }
@@ -80,6 +82,7 @@ export interface ClaimFact extends Execution {
 }
 
 export interface InboxFact {
+  readonly id: string;
   readonly flowId: string | null;
   readonly status: string | null;
   readonly state: string;

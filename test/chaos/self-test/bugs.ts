@@ -1,0 +1,98 @@
+import type { PlantedBug } from './bug.js';
+import { CLASSIC_BUGS } from './classic-bugs.js';
+
+const SUBMIT = 'activities/submit-under-claim.ts';
+
+/** Bugs that Towline once had, when its decisions about money were read again. */
+const ONCE_OURS: readonly PlantedBug[] = [
+  {
+    name: 'refused-lookup-is-absent',
+    story: 'a status lookup that is refused counts as "the service has no such record"',
+    invariant: 'I1',
+    trial: 'lookup-refused',
+    edits: [
+      {
+        file: 'activities/status-lookups.ts',
+        find: "if (error.isNotFound) return { says: 'absent' };",
+        replace: "if (error.httpStatus > 0) return { says: 'absent' };",
+      },
+    ],
+  },
+  {
+    name: 'send-again-against-proof',
+    story: 'an order to send again is carried out, and the service is not asked right before',
+    invariant: 'I1',
+    trial: 'order-against-proof',
+    edits: [
+      {
+        file: 'src/protocol/decisions.ts',
+        find: "      if (known === 'shown') return 'the service is known to have it';\n      if (known === 'other') return 'the service has something else",
+        replace: "      if (known === 'other') return 'the service has something else",
+      },
+      {
+        file: SUBMIT,
+        find: 'const found = await lookUp?.();\n  switch (found?.lookup) {',
+        replace: "const found = claim.reference === '' ? await lookUp?.() : undefined;\n  switch (found?.lookup) {",
+      },
+    ],
+  },
+  {
+    name: 'bare-failure-owes-nothing',
+    story: 'a FAILED that names no stage owes no refund, although the crypto was paid before it',
+    invariant: 'I8',
+    trial: 'bare-failure',
+    edits: [
+      {
+        file: 'workflows/bridge/refund-due.ts',
+        find: "  if (cryptoWasPaid(statuses) || owesRefund(facts)) return 'shown';\n  return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') ? 'absent' : 'cannot-tell';",
+        replace:
+          "  return cryptoWasPaid({ seen: statuses.seen.slice(0, 0) }) || owesRefund(facts) ? 'shown' : 'absent';",
+      },
+    ],
+  },
+  {
+    name: 'wait-without-a-deadline',
+    story: 'a flow that no event comes to waits for ever',
+    invariant: 'I14',
+    trial: 'no-callbacks',
+    edits: [
+      {
+        file: 'workflows/engine/track.ts',
+        find: 'if (!plan.hasLookup) return condition(() => hasWork() || flow.deadlinePassed);',
+        replace: 'if (!plan.hasLookup) return condition(hasWork);',
+      },
+    ],
+  },
+  {
+    name: 'duplicate-is-a-refusal',
+    story: '"Duplicate reference" is taken for a refusal',
+    invariant: 'I8',
+    trial: 'duplicate-answer',
+    edits: [
+      {
+        file: 'src/contract/duplicate-words.ts',
+        find: "  if (said.some(isDuplicate)) return 'duplicate';\n  return said.some((text) => has(text, REFERENCE_WORDS)) ? 'about-it' : 'nothing';",
+        replace: "  return said.some(isDuplicate) && said.length === 0 ? 'duplicate' : 'nothing';",
+      },
+    ],
+  },
+  {
+    name: 'died-sending-is-sent-again',
+    story: 'a claim whose sender died is free again for the next attempt',
+    invariant: 'I1',
+    trial: 'worker-dies-sending',
+    edits: [
+      {
+        file: SUBMIT,
+        find: 'const found = await storing(() => claims.reserve(key, asks, sends));',
+        replace: `let found = await storing(() => claims.reserve(key, asks, sends));
+  if (found.kind === 'sending') {
+    await claims.release(key, (await claims.get(key))?.owner ?? '');
+    found = await storing(() => claims.reserve(key, asks, sends));
+  }`,
+      },
+    ],
+  },
+];
+
+export const BUGS: readonly PlantedBug[] = [...CLASSIC_BUGS, ...ONCE_OURS];
