@@ -20,7 +20,6 @@ describe('the simulation of a queue', () => {
     [1, 0.5],
     [1, 0.8],
     [4, 0.8],
-    [16, 0.7],
   ])('waits as long as the formula for M/M/%d says, with %d of it busy', (places, busy) => {
     const station = { name: 'a part', places, serviceMs: 10, perFlow: 2 };
     const rate = capacityOf(station) * busy;
