@@ -56,7 +56,6 @@ export async function submitUnderClaim<Request>(
     count(outcome.kind.replaceAll('-', '_'));
     return outcome;
   } catch (error) {
-    // Of our own vocabulary: `not_sent`, `rate_limited`, `store_unavailable`, …
     count(error instanceof ApplicationFailure && error.type ? error.type : 'error');
     throw error;
   }

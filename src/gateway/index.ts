@@ -11,13 +11,17 @@ export { startGateway, type Gateway, type GatewayOptions } from './start-gateway
 /**
  * The gateway's log. Its lines are built from an allow-list (`errorForLog`, route patterns); the redaction is the second
  * net, for what a later line might bring along.
+ *
+ * @param mixin adds to each line @default nothing
  */
 export function createGatewayLogger(
   settings: Pick<Settings, 'logLevel'>,
   destination?: DestinationStream,
   monotonicMs: () => number = () => performance.now(),
+  mixin: () => object = () => ({}),
 ): Logger {
   const options: LoggerOptions = {
+    mixin,
     name: 'gateway',
     level: settings.logLevel,
     hooks: { logMethod: limitLines(monotonicMs) },

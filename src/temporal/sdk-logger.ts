@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { MetricMeter } from '@temporalio/common';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogEntry, type Logger } from '@temporalio/worker';
 import { SERVICE_CALLS } from '../protocol/metrics.js';
+import { flowIdOfCallbacks } from '../protocol/vocabulary.js';
 
 /** The part of pino that we use. */
 export interface LogSink {
@@ -30,7 +31,7 @@ const SAFE_MEMBERS: readonly string[] = [
  * The SDK logs raw errors of activities and of workflow tasks, with whatever they carry. This passes on its own words
  * and an allow-list of members; of an error only the name.
  */
-function createSdkLogger(sink: LogSink, level: 'DEBUG' | 'INFO' | 'WARN' = 'WARN'): Logger {
+export function createSdkLogger(sink: LogSink, level: 'DEBUG' | 'INFO' | 'WARN' = 'WARN'): Logger {
   return new DefaultLogger(level, (entry) => {
     const members = safeMembers(entry);
     if (entry.level === 'ERROR') sink.error(members, entry.message);
@@ -102,9 +103,11 @@ const prometheusAt = ({ host, port }: MetricsEndpoint) => ({
 
 function safeMembers(entry: LogEntry): Record<string, unknown> {
   const meta: Readonly<Record<string, unknown>> = entry.meta ?? {};
-  const members = Object.fromEntries(
+  const members: Record<string, string> = Object.fromEntries(
     SAFE_MEMBERS.flatMap((name) => (name in meta ? [[name, String(meta[name])]] : [])),
   );
+  const workflowId = members['workflowId'];
+  if (workflowId !== undefined) members['flowId'] = flowIdOfCallbacks(workflowId) ?? workflowId;
   const error = meta['error'];
   return error instanceof Error ? { ...members, error: error.name } : members;
 }

@@ -68,6 +68,8 @@ describe('a parked flow', () => {
       const { reference, handle, operation } = await start();
       await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
       expect((await parked(handle)).parked?.reason).toBe(reason);
+      // By then its word to people is in the store.
+      await decisions.bench.pass(60_000 * TIME_SCALE);
       const before = await lengthOf(handle);
       await decisions.bench.pass(HOUR_MS * TIME_SCALE);
       expect(await lengthOf(handle)).toBe(before);

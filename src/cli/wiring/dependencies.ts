@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { asyncLocalStorage } from '@temporalio/activity';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import pinoPretty from 'pino-pretty';
 import type { ActivityDeps, ActivityLog } from '../../../activities/deps.js';
@@ -21,6 +22,7 @@ import { type Keyring, loadOrMakeKeyring, parseKeyring } from '../../keys/index.
 import { openPostgresStore } from '../../store/postgres/open.js';
 import { openStore } from '../../store/libsql/open.js';
 import { createGatewayLogger, type ServiceAccess } from '../../gateway/index.js';
+import { flowIdOfCallbacks } from '../../protocol/vocabulary.js';
 import type { ProcessName } from '../run-process.js';
 import type { Home } from './load-settings.js';
 
@@ -139,9 +141,15 @@ export function createProcessLogger(
   isTerminal: boolean,
 ): Logger {
   const destination = isTerminal ? forPeople() : undefined;
-  if (name === 'gateway') return createGatewayLogger(settings, destination);
-  const options = { name, level: settings.logLevel };
+  if (name === 'gateway') return createGatewayLogger(settings, destination, undefined, flowAtWork);
+  const options = { name, level: settings.logLevel, mixin: flowAtWork };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** In each line of an activity, whoever writes it: the flow that it is for. */
+function flowAtWork(): { readonly flowId?: string } {
+  const workflowId = asyncLocalStorage.getStore()?.info.workflowExecution?.workflowId;
+  return workflowId === undefined ? {} : { flowId: flowIdOfCallbacks(workflowId) ?? workflowId };
 }
 
 function forPeople(): DestinationStream {

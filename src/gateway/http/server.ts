@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { type Clock, every, systemClock } from '../../clock.js';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog } from './refusal.js';
 import { type ConnectionLimits, KEEP_ALIVE_MS, limitConnections } from './connections.js';
+import { flowAddress } from './flow-path.js';
 import { followRequests, isHandling, whenAnswered } from './places.js';
 import { takeJsonBodies } from './json-body.js';
 import type { Reference } from './openapi.js';
@@ -183,11 +184,14 @@ export function closingSignal(server: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
-/** One line for each request: the route's pattern and not its path, which may hold a capability or a reference. */
+/** One line for each request: the route's pattern and not its path, which may hold a capability; and the flow that it names. */
 function logRequests(server: FastifyInstance, logger: Logger): void {
   server.addHook('onResponse', (request, reply, next) => {
+    const { kind, reference } = (request.params ?? {}) as Readonly<Record<string, unknown>>;
+    const flowId = flowAddress(kind, reference)?.flowId;
     const line = {
       requestId: request.id,
+      ...(flowId === undefined ? {} : { flowId }),
       method: request.method,
       route: request.routeOptions.url ?? '(unknown)',
       status: reply.statusCode,

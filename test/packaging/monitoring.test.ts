@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { anyFreePort } from '../../src/dev-server/free-port.js';
+import { packageRoot } from '../../src/package-root.js';
+import { transferInput } from '../harness/inputs.js';
+import { until } from '../harness/until.js';
+
+jest.setTimeout(300_000);
+
+const STARTS_WITHIN_MS = 120_000;
+const folder = join(packageRoot(), 'tools', 'observability');
+/** The SDK shows them from their first failure on. */
+const FROM_FIRST_FAILURE = ['temporal_workflow_task_execution_failed_total'];
+
+const started: ChildProcess[] = [];
+let scratch: string;
+let ports: Record<'gateway' | 'sandbox' | 'worker' | 'prometheus', number>;
+const url = (of: keyof typeof ports, path: string) => `http://127.0.0.1:${ports[of]}${path}`;
+const AUTH = { authorization: 'Bearer dev-token', 'content-type': 'application/json' };
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'towline-monitoring-'));
+  const [gateway, sandbox, worker, prometheus] = await Promise.all(Array.from({ length: 4 }, anyFreePort));
+  ports = { gateway: gateway ?? 0, sandbox: sandbox ?? 0, worker: worker ?? 0, prometheus: prometheus ?? 0 };
+  const towline = spawn(process.execPath, [join(packageRoot(), 'tools', 'start.mjs'), '--no-demo'], {
+    cwd: scratch,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '',
+      TOWLINE_HOME: join(scratch, 'home'),
+      TEMPORAL_CLI_PATH: process.env['TEST_TEMPORAL_CLI'] ?? '',
+      GATEWAY_PORT: String(ports.gateway),
+      SANDBOX_PORT: String(ports.sandbox),
+      WORKER_METRICS_PORT: String(ports.worker),
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  started.push(towline);
+  await until(
+    'gateway and worker to be scraped',
+    async () => (await scrape().catch(() => '')).includes('temporal_worker_task_slots_available'),
+    STARTS_WITHIN_MS,
+  );
+});
+afterAll(async () => {
+  // What `npm start` started ends with it.
+  await Promise.all(
+    started.map(async (child) => {
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      child.kill('SIGTERM');
+      await ended;
+    }),
+  );
+  await rm(scratch, { recursive: true, force: true });
+});
+
+async function scrape(): Promise<string> {
+  const answers = await Promise.all([
+    fetch(url('gateway', '/metrics'), { headers: AUTH }),
+    fetch(url('worker', '/metrics')),
+  ]);
+  return (await Promise.all(answers.map((answer) => answer.text()))).join('\n');
+}
+
+/** A transfer that the sandbox's provider settles, or whose settlement has a wrong amount, so that it parks. */
+async function transfer(reference: string, amount: string): Promise<void> {
+  const answer = await fetch(url('gateway', '/flows/bridge-transfer'), {
+    method: 'POST',
+    headers: AUTH,
+    body: JSON.stringify(transferInput(reference, { amount })),
+  });
+  expect(answer.status).toBe(201);
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+}
+async function expressions(): Promise<{ readonly rules: readonly Rule[]; readonly panels: readonly string[] }> {
+  const { groups } = parse(await readFile(join(folder, 'alerts.yml'), 'utf8')) as { groups: { rules: Rule[] }[] };
+  const { panels } = JSON.parse(await readFile(join(folder, 'grafana', 'dashboards', 'towline.json'), 'utf8')) as {
+    panels: { targets?: { expr: string }[] }[];
+  };
+  const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  return { rules: groups.flatMap(({ rules }) => rules), panels: shown };
+}
+
+test('every metric of the dashboard, the rules and the docs is in a real scrape of gateway and worker', async () => {
+  await transfer('scraped-1', '1000.50');
+  await fetch(url('gateway', '/flows/bridge-transfer/scraped-1/wait?timeoutSeconds=60'), { headers: AUTH });
+  const { rules, panels } = await expressions();
+  const docs = await readFile(join(packageRoot(), 'docs', 'monitoring.md'), 'utf8');
+  const text = [...rules.map(({ expr }) => expr), ...panels, docs].join('\n');
+  const named = new Set([...text.matchAll(/\b(?:towline|temporal)_[a-z_]+\b/g)].map(([name]) => name));
+  // Shown while some flow is parked or on its way.
+  await transfer('scraped-2', '1000.22');
+  let missing: readonly string[] = [];
+  const allAreThere = async () => {
+    const shown = await scrape();
+    missing = [...named].filter((name) => !new RegExp(`^(# TYPE )?${name}\\b`, 'm').test(shown));
+    return missing.every((name) => FROM_FIRST_FAILURE.includes(name));
+  };
+  await until(() => `these to be there: ${missing.join(', ')}`, allAreThere);
+  expect(named.size).toBeGreaterThan(25);
+  expect(await scrape()).not.toContain('scraped-');
+});
+
+test('a flow that parks makes its alert true in a real Prometheus, and a decision makes it false', async () => {
+  if (!hasPrometheus()) return;
+  const { rules } = await expressions();
+  const prometheus = await startPrometheus();
+  await until('the rules to be loaded', async () => (await prometheus.rules()).length === rules.length, 60_000);
+  await until(
+    'each rule to be evaluated',
+    async () => (await prometheus.rules()).every(({ health }) => health === 'ok'),
+    60_000,
+  );
+  const parked = rules.find(({ alert }) => alert === 'TowlineFlowsParked')?.expr ?? '';
+  const isTrue = async () => (await prometheus.query(parked)).includes('event_mismatch');
+
+  const fromMs = performance.now();
+  await transfer('alerted', '1000.22');
+  await until('the alert to be true', isTrue, 90_000);
+  console.log(`ordered → alert true: ${Math.round(performance.now() - fromMs)} ms`);
+  for (const reference of ['scraped-2', 'alerted']) {
+    const answer = await fetch(url('gateway', `/flows/bridge-transfer/${reference}/resolve`), {
+      method: 'POST',
+      headers: AUTH,
+      body: JSON.stringify({ action: 'accept-event', note: 'the provider is right' }),
+    });
+    expect(answer.status).toBe(200);
+  }
+  await until('the alert to be false', async () => !(await isTrue()), 90_000);
+  const firing = (await prometheus.rules()).filter(({ state }) => state === 'firing');
+  expect(firing.map(({ name }) => name)).not.toContain('TowlineNoWorker');
+  expect(firing.map(({ name }) => name)).not.toContain('TowlineNoGateway');
+});
+
+/** Debian's package `prometheus`; in CI it must be there. */
+function hasPrometheus(): boolean {
+  const isHere = (process.env['PATH'] ?? '').split(':').some((path) => existsSync(join(path, 'prometheus')));
+  if (!isHere && process.env['TOWLINE_CI'] === '1')
+    throw new Error('prometheus is missing: apt-get install prometheus');
+  return isHere;
+}
+
+interface Evaluated {
+  readonly name: string;
+  readonly health: string;
+  readonly state: string;
+}
+
+/** On our own configuration and rules, with the addresses of this test, and a shorter pace. */
+async function startPrometheus() {
+  const home = join(scratch, 'prometheus');
+  await mkdir(home);
+  const given = await readFile(join(folder, 'prometheus.yml'), 'utf8');
+  const config = given
+    .replaceAll('15s', '1s')
+    .replace('127.0.0.1:8400', `127.0.0.1:${ports.gateway}`)
+    .replace('127.0.0.1:8403', `127.0.0.1:${ports.worker}`);
+  await writeFile(join(home, 'prometheus.yml'), config);
+  await writeFile(join(home, 'viewer-token'), 'dev-token');
+  await writeFile(join(home, 'alerts.yml'), await readFile(join(folder, 'alerts.yml')));
+  const listen = `--web.listen-address=127.0.0.1:${ports.prometheus}`;
+  const child = spawn('prometheus', ['--config.file=prometheus.yml', '--storage.tsdb.path=data', listen], {
+    cwd: home,
+    stdio: 'ignore',
+  });
+  started.push(child);
+  const ask = async (path: string): Promise<unknown> => (await fetch(url('prometheus', path))).json();
+  return {
+    async query(expr: string): Promise<string> {
+      return JSON.stringify(await ask(`/api/v1/query?query=${encodeURIComponent(expr)}`));
+    },
+    async rules(): Promise<readonly Evaluated[]> {
+      const answer = await ask('/api/v1/rules').catch(() => undefined);
+      const { groups } = (answer as { data: { groups: { rules: Evaluated[] }[] } } | undefined)?.data ?? { groups: [] };
+      return groups.flatMap((group) => group.rules);
+    },
+  };
+}
