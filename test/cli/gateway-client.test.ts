@@ -21,6 +21,7 @@ const view = (state: string, more: object = {}) => ({
   deadlineAt: null,
   parked: null,
   outcome: null,
+  proposal: null,
   timeline: [{ at: '2026-01-01T00:00:00.500Z', stage: 'tracking', by: 'service', detail: 'COMPLETED (signature)' }],
   ...more,
 });

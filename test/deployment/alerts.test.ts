@@ -36,7 +36,7 @@ describe('the alert rules', () => {
     expect(promtool('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS');
     const tested = read('tools', 'observability', 'alerts.test.yml');
     const fired = [...tested.matchAll(/alertname: (\w+)\n +eval_time: \w+\n +exp_alerts:/g)].map(([, name]) => name);
-    expect(fired.sort()).toEqual(rules.map(({ alert }) => alert).sort());
+    expect(new Set(fired)).toEqual(new Set(rules.map(({ alert }) => alert)));
   });
 
   it('each lead to a section of the runbook of its name', () => {
