@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -20,6 +20,7 @@ interface Service {
   readonly profiles?: readonly string[];
   readonly deploy?: { readonly replicas?: number };
   readonly healthcheck?: unknown;
+  readonly volumes?: readonly string[];
 }
 
 const read = (path: string) => readFileSync(join(packageRoot(), path), 'utf8');
@@ -92,13 +93,20 @@ describe('docker-compose.yml', () => {
   it('runs what issue and design name: gateway, two workers, the sandbox as a profile, Temporal and its UI, two databases', () => {
     expect(ours.map(([name]) => name)).toEqual(['gateway', 'worker', 'sandbox']);
     expect(compose.services['worker']?.deploy?.replicas).toBe(2);
-    expect(services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)).toEqual(['sandbox']);
+    const profiles = services.flatMap(([name, service]) => (service.profiles ?? []).map((profile) => [name, profile]));
+    expect(Object.fromEntries(profiles)).toEqual({
+      sandbox: 'sandbox',
+      prometheus: 'monitoring',
+      grafana: 'monitoring',
+    });
     const images = services.flatMap(([, { image = '', build }]) =>
       build === undefined ? [image.split(':')[0] ?? ''] : [],
     );
     expect(images.toSorted()).toEqual([
+      'grafana/grafana',
       'postgres',
       'postgres',
+      'prom/prometheus',
       ...['admin-tools', 'admin-tools', 'server', 'ui'].map((name) => `temporalio/${name}`),
     ]);
     expect(compose.services['temporal-ui']?.environment?.['TEMPORAL_CODEC_ENDPOINT']).toMatch(/:8400\}\/codec$/);
@@ -180,13 +188,34 @@ describe('docker-compose.yml', () => {
     expect(compose.services['gateway']?.depends_on).toHaveProperty('temporal-namespace');
   });
 
+  it('scrapes gateways and workers where their metrics are, and Grafana finds the dashboards', () => {
+    const { prometheus } = compose['configs'] as { prometheus: { content: string } };
+    const { scrape_configs: jobs } = parse(prometheus.content) as {
+      scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
+    };
+    const targets = jobs.flatMap(({ dns_sd_configs: found }) => found.map(({ names, port }) => [names[0], port]));
+    const { environment = {} } = compose.services['worker'] ?? {};
+    expect(targets).toEqual([
+      ['gateway', Number(compose.services['gateway']?.environment?.['GATEWAY_PORT'])],
+      ['worker', Number(environment['WORKER_METRICS_PORT'])],
+    ]);
+    const mounted = ['prometheus', 'grafana'].flatMap((name) => compose.services[name]?.volumes ?? []);
+    const ownFiles = mounted.filter((volume) => volume.startsWith('./')).map((volume) => volume.split(':')[0] ?? '');
+    expect(ownFiles.filter((path) => !existsSync(join(packageRoot(), path)))).toEqual([]);
+    expect(ownFiles).toHaveLength(3);
+  });
+
+  it('gives Temporal shards for the flows of years: it cannot have more later', () => {
+    expect(compose.services['temporal']?.environment?.['NUM_HISTORY_SHARDS']).toBe('512');
+  });
+
   it('pins every image', () => {
     const images = [
       ...services.map(([, { image = '' }]) => image),
       ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),
     ];
     expect(images.length).toBe(services.length + 2);
-    expect(images.filter((image) => !/:\d+\.\d+\.?\d*/.test(image))).toEqual([]);
+    expect(images.filter((image) => !/:v?\d+\.\d+\.?\d*/.test(image))).toEqual([]);
   });
 });
 
