@@ -71,7 +71,9 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
     flows.push(...(await startFlows()));
     await until('the POSTs to be under way', () => service.underWay() === AT_A_TIME);
     const text = await old.metrics();
-    expect(text).toContain('towline_money_attempts_total{operation="sendCrypto",outcome="accepted"} 0');
+    // The second one may have sent some of those that the first one had no time for.
+    expect(text).toMatch(/^towline_money_attempts_total\{operation="sendCrypto",outcome="accepted"\} \d$/m);
+    expect(text).toContain('towline_money_attempts_total{operation="createOfframp",outcome="accepted"} 0');
     expect(text).toMatch(/^temporal_worker_task_slots_used\{.*task_queue="towline-money".*\} [1-6]$/m);
     expect(text).not.toContain('crypto-send/');
     old.child.kill('SIGTERM');

@@ -1,3 +1,4 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
 import { createBridgeActivities } from '../../../activities/bridge-transfer.js';
 import { createFlowStepActivities } from '../../../activities/flow-steps.js';
 import type { ClaimRef } from '../../../activities/types.js';
@@ -46,10 +47,10 @@ async function prepare(
 ): Promise<Prepared> {
   const flowId = flowIdOf(kind, reference);
   if (step === null) {
-    const { fingerprint, pin, quote } = await createBridgeActivities(bench.deps).prepareBridgeTransfer({
-      flowId,
-      input: raw,
-    });
+    const { prepareBridgeTransfer } = createBridgeActivities(bench.deps);
+    const prepared = (): ReturnType<typeof prepareBridgeTransfer> => prepareBridgeTransfer({ flowId, input: raw });
+    const asActivity = new MockActivityEnvironment();
+    const { fingerprint, pin, quote } = await (asActivity.run(prepared) as ReturnType<typeof prepared>);
     const body = { ...withNumbers(raw), rate_id: quote?.rateId, callback_url: CALLBACK_URL };
     return { claim: { operation, reference, flowId, fingerprint, pin }, body };
   }
