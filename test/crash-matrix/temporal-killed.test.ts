@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
-import { STATE_ATTRIBUTE } from '../../src/protocol/vocabulary.js';
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';
 import { ACCOUNT } from './fixed.js';
@@ -74,7 +74,7 @@ describe("Temporal is killed (SIGKILL) around the completion of the deposit's ac
       dbFile: join(folder, 'temporal.db'),
       port,
       uiPort: false,
-      searchAttributes: { [STATE_ATTRIBUTE]: 'Keyword' },
+      searchAttributes: SEARCH_ATTRIBUTES,
       log: () => {},
     });
   }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { STATE_ATTRIBUTE } from '../../../src/protocol/vocabulary.js';
+import { SEARCH_ATTRIBUTES } from '../../../src/protocol/vocabulary.js';
 import { startDevServer, type DevServer } from '../../../src/dev-server/dev-server.js';
 import { KINDS } from '../../harness/kinds.js';
 import { publicTools } from './python.js';
@@ -28,7 +28,7 @@ onlyWithTools('schemathesis against the gateway', () => {
       home: folder,
       port: 0,
       uiPort: false,
-      searchAttributes: { [STATE_ATTRIBUTE]: 'Keyword' },
+      searchAttributes: SEARCH_ATTRIBUTES,
       log: () => {},
     });
     const env = { GATEWAY_RATE_LIMIT: '0', UNPROVEN_RATE_LIMIT: '0', PROXY_TIMEOUT: '1' };

@@ -9,6 +9,8 @@ const EVERY_MS = 3_000;
 export function FlowPage({ flowId, me, ui }) {
   const path = flowPath(flowId);
   const { data: flow, problem, reload } = useLive(() => call('GET', path), EVERY_MS, [flowId]);
+  // What became of an order outlives the form, which goes when the flow moves on.
+  const [said, setSaid] = useState(undefined);
   const events = useLive(() => call('GET', `${path}/events`), EVERY_MS * 2, [flowId]);
   const answers = me.may.includes('read-service');
   return html`<${Heading}>${flowId}<//>
@@ -16,8 +18,9 @@ export function FlowPage({ flowId, me, ui }) {
     ${
       flow &&
       html`<${Facts} flow=${flow} ui=${ui} />
-        ${flow.parked && html`<${Parked} flow=${flow} me=${me} path=${path} reload=${reload} />`}
-        ${flow.state === 'running' && html`<${Running} flow=${flow} me=${me} path=${path} reload=${reload} />`}
+        ${said && html`<p class=${said.isRefused ? 'problem' : 'done'} role="alert">${said.message}</p>`}
+        ${flow.parked && html`<${Parked} flow=${flow} me=${me} path=${path} reload=${reload} setSaid=${setSaid} />`}
+        ${flow.state === 'running' && html`<${Running} flow=${flow} me=${me} path=${path} reload=${reload} setSaid=${setSaid} />`}
         <section aria-labelledby="timeline">
           <h2 id="timeline">Timeline</h2>
           <ol class="timeline">
@@ -63,7 +66,7 @@ function Facts({ flow, ui }) {
   </dl>`;
 }
 
-function Parked({ flow, me, path, reload }) {
+function Parked({ flow, me, path, reload, setSaid }) {
   const { parked } = flow;
   const evidence = Object.entries(parked.evidence);
   return html`<section aria-labelledby="parked" class="parked">
@@ -82,18 +85,17 @@ function Parked({ flow, me, path, reload }) {
     </section>
     ${
       me.may.includes('resolve')
-        ? html`<${Decide} key=${parked.since} flow=${flow} path=${path} reload=${reload} />`
+        ? html`<${Decide} key=${parked.since} flow=${flow} path=${path} reload=${reload} setSaid=${setSaid} />`
         : html`<p>Deciding it needs the role operator.</p>`
     }`;
 }
 
 /** The legal actions, what to check before each, and a note; asked once more before it is sent. */
-function Decide({ flow, path, reload }) {
+function Decide({ flow, path, reload, setSaid }) {
   const [action, setAction] = useState('');
   const [note, setNote] = useState('');
   const [until, setUntil] = useState('');
   const [isAsked, setIsAsked] = useState(false);
-  const [said, setSaid] = useState(undefined);
   const { parked } = flow;
   const proposal = flow.proposal ?? null;
   const carryOut = async () => {
@@ -172,14 +174,12 @@ function Decide({ flow, path, reload }) {
         <p>“${note}”</p>
       <//>`
     }
-    ${said && html`<p class=${said.isRefused ? 'problem' : 'done'} role="alert">${said.message}</p>`}
   </section>`;
 }
 
 /** A running flow can be cancelled until its money moves, and a quote that waits can be approved. */
-function Running({ flow, me, path, reload }) {
+function Running({ flow, me, path, reload, setSaid }) {
   const [asked, setAsked] = useState(undefined);
-  const [said, setSaid] = useState(undefined);
   const order = async ({ at }) => {
     setAsked(undefined);
     try {
@@ -209,7 +209,6 @@ function Running({ flow, me, path, reload }) {
         <p>${flow.flowId}</p>
       <//>`
     }
-    ${said && html`<p class=${said.isRefused ? 'problem' : 'done'} role="alert">${said.message}</p>`}
   </div>`;
 }
 
