@@ -45,15 +45,16 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
     const keyring = await loadKeyring(settings);
     const store = await openConfiguredStore(settings, home, keyring);
     const secrets = followSecretsOf(settings, log);
-    const { workerMetricsHost, workerMetricsPort } = settings;
-    const endpoint = workerMetricsPort === undefined ? undefined : { host: workerMetricsHost, port: workerMetricsPort };
-    const metrics = createWorkerMetrics(installRuntime(log, endpoint), moneyOperations);
-    const service = openService(settings, secrets, metrics);
     const identity = identityOf('worker', process.pid);
     const onUndecodable = (reason: string) => log.warn({ reason }, 'a payload cannot be decrypted');
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
     const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
     if (!(await isBound(temporal.client, given))) throw away(settings);
+    // Not before: the SDK's runtime keeps a process going until its last worker has ended, and one that is refused has none.
+    const { workerMetricsHost, workerMetricsPort } = settings;
+    const endpoint = workerMetricsPort === undefined ? undefined : { host: workerMetricsHost, port: workerMetricsPort };
+    const metrics = createWorkerMetrics(installRuntime(log, endpoint), moneyOperations);
+    const service = openService(settings, secrets, metrics);
     const worker = await startWorker({
       variables: settings.temporal,
       namespace: temporal.namespace,
