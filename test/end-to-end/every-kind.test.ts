@@ -27,13 +27,17 @@ describe('every kind of flow, started over HTTP, through gateway, worker and san
     const play = async (kind: NamedKind) => {
       const reference = await startOne(stack, kind);
       const { state } = await whenDone(stack, kind.kind, reference);
-      const rows = await stack.store.inbox.list({ flowId: `${kind.kind}/${reference}` });
+      // A record that was begun elsewhere may be settled at the first lookup, and its webhook matched only then.
+      const rows = await until(`the events of ${reference}`, async () => {
+        const found = await stack.store.inbox.list({ flowId: `${kind.kind}/${reference}` });
+        return found.length > 0 && found;
+      });
       const lookups = stack.sources.wire?.().filter(({ method, path }) => method === 'GET' && path.includes(reference));
       const isHinted = (lookups?.length ?? 0) <= (kind.asksAtStart ?? 0) + rows.length;
-      return { kind: kind.kind, state, isHinted, told: rows.length > 0 };
+      return { kind: kind.kind, state, isHinted };
     };
     expect(await Promise.all(KINDS.map(play))).toEqual(
-      KINDS.map(({ kind }) => ({ kind, state: 'completed', isHinted: true, told: true })),
+      KINDS.map(({ kind }) => ({ kind, state: 'completed', isHinted: true })),
     );
   });
 
