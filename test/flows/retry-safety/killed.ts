@@ -47,10 +47,11 @@ async function prepare(
 ): Promise<Prepared> {
   const flowId = flowIdOf(kind, reference);
   if (step === null) {
-    const { prepareBridgeTransfer } = createBridgeActivities(bench.deps);
-    const prepared = (): ReturnType<typeof prepareBridgeTransfer> => prepareBridgeTransfer({ flowId, input: raw });
+    const activities = createBridgeActivities(bench.deps);
+    const asked = (): ReturnType<typeof activities.prepareBridgeTransfer> =>
+      activities.prepareBridgeTransfer({ flowId, input: raw });
     const asActivity = new MockActivityEnvironment();
-    const { fingerprint, pin, quote } = await (asActivity.run(prepared) as ReturnType<typeof prepared>);
+    const { fingerprint, pin, quote } = await (asActivity.run(asked) as ReturnType<typeof asked>);
     const body = { ...withNumbers(raw), rate_id: quote?.rateId, callback_url: CALLBACK_URL };
     return { claim: { operation, reference, flowId, fingerprint, pin }, body };
   }
