@@ -41,6 +41,7 @@ export function handleInvoiceNeeded(payment: Payment, event: FlowEvent): void {
 /** Takes an invoice at any time while a refund over Lightning is owed: the event that asks for it may be lost. */
 export function takeRefundInvoices(flow: Flow, payment: Payment): void {
   onUpdate(
+    flow,
     provideRefundInvoiceUpdate,
     async (order): Promise<{ accepted: true; expiresAt: string }> => {
       const asked = { update: UPDATES.provideRefundInvoice, action: 'refund-invoice' };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
+import type { ApplicationFailure } from '@temporalio/common';
 import { ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
@@ -7,6 +8,7 @@ import { ACCOUNT } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
+import { MAX_UPDATES_PER_RUN } from '../../workflows/engine/policies.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -92,6 +94,34 @@ describe('a parked flow', () => {
       expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
     },
   );
+
+  test('keeps nothing of orders that are refused at once, and has room for the one that decides', async () => {
+    const { handle } = await overdueSend();
+    await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
+    await parked(handle);
+    const accepted = async () =>
+      ((await handle.fetchHistory()).events ?? []).filter(
+        (event) => event.workflowExecutionUpdateAcceptedEventAttributes,
+      ).length;
+    const times = (count: number, name: string) =>
+      Promise.all(
+        Array.from({ length: count }, () =>
+          handle.executeUpdate(name, { args: [{ actor: 'a job' }] }).then(
+            () => 'taken',
+            (error: Error) => (error.cause as ApplicationFailure).type,
+          ),
+        ),
+      );
+    expect(new Set(await times(50, 'cancel'))).toEqual(new Set(['cancel_refused']));
+    expect(await accepted()).toBe(0);
+
+    const answers = await times(MAX_UPDATES_PER_RUN + 20, 'answer');
+    expect(answers.filter((said) => said === 'taken')).toHaveLength(MAX_UPDATES_PER_RUN);
+    expect(answers.filter((said) => said === 'too_many_orders')).toHaveLength(20);
+    expect(await accepted()).toBe(MAX_UPDATES_PER_RUN);
+    expect(await resolve(handle, 'mark-completed')).toEqual({ accepted: true });
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
 
   test('is not ended as failed by a person against a trusted event, while the service cannot be asked', async () => {
     lookupFails = true;

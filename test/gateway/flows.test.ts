@@ -198,6 +198,7 @@ describe('the flow operations', () => {
     expect((await tested.post(`${pathOf(approved)}/approve-quote`, {}, SHOP)).status).toBe(200);
     const { timeline } = (await show(pathOf(approved))).body;
     expect(timeline).toContainEqual(expect.objectContaining({ by: 'shop' }));
+    expect((await tested.post(`${pathOf(approved)}/approve-quote`, {}, SHOP)).status).toBe(409);
 
     const path = pathOf(cancelled);
     expect(await tested.post(`${path}/resolve`, { action: 'send-again', note: 'try' }, ANN)).toMatchObject({

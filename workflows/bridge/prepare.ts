@@ -7,7 +7,7 @@ import type { Flow } from '../engine/flow.js';
 import { act, checkAtOnce, preparationOf } from '../engine/activities.js';
 import { approveQuoteUpdate } from '../engine/messages.js';
 import { READ } from '../engine/policies.js';
-import { checkOrder, onUpdate } from '../engine/park.js';
+import { checkOrder, notAllowed, onUpdate } from '../engine/park.js';
 import { unlessStopped } from '../engine/stop.js';
 import { NO_EVIDENCE } from '../engine/evidence.js';
 import { NOTHING_SEEN } from './statuses.js';
@@ -57,14 +57,20 @@ function prepare(flow: Flow, rawInput: unknown): Promise<BridgePreparation> {
 /** Waits for the approval of the quote, where the input asks for one. The deadline ends the flow with nothing moved. */
 export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<void> {
   const approval = { by: null as string | null };
+  const isAwaited = () =>
+    transfer.input.approval !== 'none' && approval.by === null && flow.parked === null && flow.view().outcome === null;
   onUpdate(
+    flow,
     approveQuoteUpdate,
     async (order): Promise<{ approved: true }> => {
       const asked = { update: UPDATES.approveQuote, action: 'approve-quote', input: transfer.input };
       approval.by = (await admit(flow, asked, order)).actor;
       return { approved: true };
     },
-    (order) => checkOrder(flow, order),
+    (order) => {
+      checkOrder(flow, order);
+      if (!isAwaited()) throw notAllowed('not_allowed', 'The flow waits for no approval of a quote.');
+    },
   );
   if (transfer.input.approval === 'none') return;
   flow.enter('awaiting-approval', 'waiting for the approval of the quote (approve-quote)');

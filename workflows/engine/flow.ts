@@ -61,6 +61,8 @@ export interface Flow {
   /** Set when the flow was stopped before its money moved. */
   stop: Outcome | null;
   money: MoneyPhase;
+  /** Updates that this run has accepted. */
+  updates: number;
   /** When it parked last, ms; 0: never in this run. */
   parkedAtMs: number;
   /** Words to the store that are on their way: it does not end before they are there, or that took too long. */
@@ -134,6 +136,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     refused: null,
     stop: carried?.stop ?? null,
     money: carried?.money ?? { at: 'unsent' },
+    updates: 0,
     parkedAtMs: 0,
     notifying: 0,
     stopping: 0,

@@ -2,13 +2,13 @@ import { condition, ApplicationFailure, CancellationScope, setHandler, workflowI
 import type { UpdateDefinition } from '@temporalio/common';
 import { endingsOf, orderRefusal } from '../../src/protocol/decisions.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';
-import { PARK_ACTIONS, type ParkAction, type ParkReason } from '../../src/protocol/vocabulary.js';
+import { PARK_ACTIONS, type ParkAction, type ParkReason, UPDATES } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
 import { FlowEnd } from './flow-end.js';
 import { showParked } from './search-attributes.js';
-import { REMINDER_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
+import { MAX_UPDATES_PER_RUN, REMINDER_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
 import { observed, within, type Observed } from './waits.js';
 import type { Resolution } from './messages.js';
 import { provenOf, readInbox } from './inbox.js';
@@ -165,14 +165,27 @@ export function legalAction(flow: Flow, action: string): ParkAction | undefined 
 /**
  * Handles an update. A refused *Cancel* of the Temporal UI leaves the root scope cancelled for ever, and handlers run in
  * it: each body gets a scope that cannot be cancelled.
+ *
+ * @param validator refuses what is known to be refused: that leaves nothing in the history, and counts for no limit
  */
 export function onUpdate<Answer, Args extends unknown[]>(
+  flow: Flow,
   update: UpdateDefinition<Answer, Args>,
   body: (...args: Args) => Promise<Answer>,
-  validator?: (...args: Args) => void,
+  validator: (...args: Args) => void = () => undefined,
 ): void {
-  const handler = (...args: Args) => CancellationScope.nonCancellable(() => body(...args));
-  setHandler(update, handler, validator === undefined ? {} : { validator });
+  const handler = (...args: Args) => {
+    flow.updates += 1;
+    return CancellationScope.nonCancellable(() => body(...args));
+  };
+  const refuseBeyond = (...args: Args) => {
+    if (update.name !== UPDATES.resolve && flow.updates >= MAX_UPDATES_PER_RUN) {
+      const many = `This run of the flow has taken ${MAX_UPDATES_PER_RUN} orders`;
+      throw notAllowed('too_many_orders', `${many}: it takes no more of them, except those that resolve it.`);
+    }
+    validator(...args);
+  };
+  setHandler(update, handler, { validator: refuseBeyond });
 }
 
 export function checkOrder(flow: Flow, order: PersonOrder): void {

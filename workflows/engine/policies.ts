@@ -128,6 +128,12 @@ export const REMINDER_MS = 24 * 60 * MINUTE;
 /** Signals of one run after which the flow continues as new, well before Temporal's own limits. */
 export const MAX_SIGNALS_PER_RUN = 180;
 
+/**
+ * Updates that one run accepts; `resolve` alone is accepted beyond. A parked flow cannot continue as new, and Temporal takes 2,000
+ * of a run: the rest is kept for what a person decides.
+ */
+export const MAX_UPDATES_PER_RUN = 500;
+
 /** Timeline entries that are kept; the oldest between the first and the last ones are dropped. */
 export const MAX_TIMELINE = 120;
 

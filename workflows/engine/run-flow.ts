@@ -17,8 +17,8 @@ import { openFlow, type Flow, type FlowCarried } from './flow.js';
 import { markAs } from './search-attributes.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
 import { checkOrder, notAllowed, onUpdate, legalAction } from './park.js';
-import { STORE, MAX_SIGNALS_PER_RUN, RECORD_PATIENCE_MS } from './policies.js';
-import { askForEnd, stopOr, tryStop, whyMaybeSent, whyMoved } from './stop.js';
+import { STORE, MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN, RECORD_PATIENCE_MS } from './policies.js';
+import { askForEnd, stopOr, tryStop, whyMaybeSent, whyMoved, whyNoStop } from './stop.js';
 import { FlowEnd } from './flow-end.js';
 import { validateEventChoice } from './event-book.js';
 import { untilProblem } from '../../src/protocol/until.js';
@@ -55,18 +55,24 @@ export async function runFlow(
 
 function answerUpdates(flow: Flow): void {
   onUpdate(
+    flow,
     cancelUpdate,
     async (given) => {
       const order = await admit(flow, { update: UPDATES.cancel, action: 'cancel' }, given);
       const refusal = await tryStop(flow, 'cancelled', order);
       if (refusal === null) return { cancelled: true };
       flow.note(`cancel refused: ${refusal}`, order.actor);
-      throw notAllowed('cancel_refused', `The flow cannot be cancelled: ${refusal}.`);
+      throw cancelRefused(refusal);
     },
-    (order) => checkOrder(flow, order),
+    (order) => {
+      checkOrder(flow, order);
+      const refusal = whyNoStop(flow);
+      if (refusal !== null) throw cancelRefused(refusal);
+    },
   );
 
   onUpdate(
+    flow,
     resolveUpdate,
     async (given): Promise<{ accepted: true }> => {
       const { parked } = flow;
@@ -85,7 +91,7 @@ function answerUpdates(flow: Flow): void {
     (order) => checkResolve(flow, order),
   );
 
-  onUpdate(answerUpdate, async (): Promise<SubmitAnswer> => {
+  onUpdate(flow, answerUpdate, async (): Promise<SubmitAnswer> => {
     // A flow that goes on as new waits for this handler. It does so only where the answer is known, or there is none to come.
     await condition(
       () => flow.answer !== null || flow.parked !== null || flow.continuesAsNew || flow.view().outcome !== null,
@@ -103,6 +109,8 @@ function handleUiCancel(flow: Flow): void {
     }),
   );
 }
+
+const cancelRefused = (why: string) => notAllowed('cancel_refused', `The flow cannot be cancelled: ${why}.`);
 
 const MOVED_ON = 'The flow has moved on since the order was given. Look at it again.';
 
@@ -185,7 +193,8 @@ async function becomeCancelled(flow: Flow): Promise<never> {
 
 /** True where the run has grown so long that the flow should continue in a new one. */
 export function tooLong(flow: Flow): boolean {
-  return flow.signals() >= MAX_SIGNALS_PER_RUN || workflowInfo().continueAsNewSuggested;
+  const isFull = flow.signals() >= MAX_SIGNALS_PER_RUN || flow.updates >= MAX_UPDATES_PER_RUN;
+  return isFull || workflowInfo().continueAsNewSuggested;
 }
 
 /** Nothing is under way that a new run would cut off. */

@@ -29,7 +29,7 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
     const why = await whyMoved(flow);
     if (why !== null) return why;
   }
-  if (flow.view().outcome !== null) return 'it has ended';
+  if (flow.view().outcome !== null) return HAS_ENDED;
   // No await before this decision: the story must not schedule a submit between it and the mark.
   if (flow.money.at === 'unsent' || flow.money.at === 'elsewhere') {
     markStopped(flow, state, order);
@@ -43,9 +43,17 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
       return null;
     }
   }
-  return 'money may have moved already';
+  return MAY_HAVE_MOVED;
 }
 
+/** Why it is known already that the flow cannot be stopped; null: `tryStop` says. */
+export function whyNoStop(flow: Flow): string | null {
+  if (flow.view().outcome !== null) return HAS_ENDED;
+  return flow.money.at === 'sent' ? MAY_HAVE_MOVED : null;
+}
+
+const HAS_ENDED = 'it has ended';
+const MAY_HAVE_MOVED = 'money may have moved already';
 const CANNOT_SAY = 'the store cannot say now whether money moved';
 
 /**

@@ -53,6 +53,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
   }
 
   onUpdate(
+    flow,
     payUpdate,
     async (order) => {
       open += 1;

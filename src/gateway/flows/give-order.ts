@@ -103,7 +103,7 @@ export async function admitOrder(
 
 /** Neither parked, nor waiting for an approval; or that is not known. */
 function notNow(view: FlowWithMoney | undefined, reference: string): Refusal {
-  if (view?.state === 'parked' || view?.stage.startsWith('not reported')) {
+  if (view?.state === 'parked' || view?.stage.startsWith(NOT_REPORTED)) {
     return new Refusal(503, 'No worker says now what the flow waits for. Order it again later.', { reference }, 5);
   }
   return new Refusal(409, 'The flow waits for no decision now.', { reference, actions: [] });
@@ -129,6 +129,7 @@ export async function giveOrder(
   const showsWhatItIsFor = update === UPDATES.resolve || update === UPDATES.approveQuote;
   return recordingRefusals(deps, about, content.note, async () => {
     const before = showsWhatItIsFor ? await shownFlow(reader, address) : undefined;
+    if (update === UPDATES.approveQuote && before !== undefined) requireApprovalIsAwaited(before);
     const admitted = await admitOrder(deps, caller, address, order, before);
     if (admitted === undefined) {
       logger.info({ flowId, action, actor: caller.name }, 'a person proposed an order');
@@ -148,6 +149,15 @@ export async function giveOrder(
     return { view, isProposed: false };
   });
 }
+
+/** What the flow says itself is refused without asking it: each order to a flow costs Temporal. @throws Refusal 409 */
+function requireApprovalIsAwaited(view: FlowWithMoney): void {
+  if (view.stage.startsWith(NOT_REPORTED) || topicOf(view)?.topic === 'approval') return;
+  const { reference, parked } = view;
+  throw new Refusal(409, 'The flow waits for no approval of a quote.', { reference, actions: parked?.actions ?? [] });
+}
+
+const NOT_REPORTED = 'not reported';
 
 const defined = (members: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
