@@ -78,7 +78,7 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
       const chain = (heads[0]?.chain ?? 0) + 1;
       const first = next(
         { chain, number: 0, hash: NO_ENTRY_BEFORE },
-        { kind: 'chain', actor: 'towline', means: 'towline', details: { heads: heads.slice(0, HEADS_REPEATED) } },
+        { kind: 'chain', actor: 'towline', means: 'towline', details: { heads } },
       );
       try {
         await db.write([first.step], turnOf.audit(chain));
@@ -165,17 +165,16 @@ export const auditPlace = (chain: number, number: number): readonly string[] => 
   String(number),
 ];
 
-/** The last entry of every chain, newest chain first. */
+/** The last entry of each of the newest chains, newest chain first: one row is read of each, however long it is. */
 async function headsOf(db: SqlConnection): Promise<AuditHead[]> {
-  const sql = `SELECT a.chain, a.number, a.hash FROM audit a
-    WHERE a.number = (SELECT MAX(number) FROM audit b WHERE b.chain = a.chain) AND a.chain > (SELECT MAX(chain) FROM audit) - ?
-    ORDER BY a.chain DESC`;
-  const [found] = await db.read([{ sql, params: [HEADS_REPEATED] }]);
-  return (found?.rows ?? []).map((row) => ({
-    chain: integer(row, 'chain'),
-    number: integer(row, 'number'),
-    hash: text(row, 'hash'),
-  }));
+  const [newest] = await db.read([{ sql: `SELECT COALESCE(MAX(chain), 0) AS chain FROM audit`, params: [] }]);
+  const last = integer(newest?.rows[0], 'chain');
+  const chains = Array.from({ length: Math.min(last, HEADS_REPEATED) }, (_, index) => last - index);
+  const sql = `SELECT chain, number, hash FROM audit WHERE chain = ? ORDER BY number DESC LIMIT 1`;
+  const found = chains.length === 0 ? [] : await db.read(chains.map((chain) => ({ sql, params: [chain] })));
+  return found
+    .flatMap(({ rows }) => rows)
+    .map((row) => ({ chain: integer(row, 'chain'), number: integer(row, 'number'), hash: text(row, 'hash') }));
 }
 
 const nullable = (row: Row, column: string): string | null => (row[column] == null ? null : text(row, column));

@@ -2,7 +2,13 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import type { AuditEntry } from '../../src/protocol/audit.js';
 import { auditHash, type AuditNote, detailsHashOf } from '../../src/store/audit.js';
+import { openConnection } from '../../src/store/libsql/connection.js';
+import { createPostgresConnection } from '../../src/store/postgres/connection.js';
+import { createSqlAudit } from '../../src/store/sql-audit.js';
+import { type SqlConnection, text } from '../../src/store/sql-connection.js';
+import type { Step } from '../../src/store/sql-message.js';
 import type { Store } from '../../src/store/store.js';
+import { createSealedJson } from '../../src/store/store-key.js';
 import { describeStores } from './store-kinds.js';
 import { keyring, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
@@ -134,6 +140,44 @@ describeStores('the register', (kind) => {
     const { entries, chains, problems: found } = await store.audit.verify();
     expect([entries, chains, found]).toEqual([3 * 40 + 3, 3, []]);
   });
+
+  it('begins a chain by reading one entry of each chain before it, however many those have', async () => {
+    await store.audit.append(order('onramp/a'));
+    await temporary.execute(`INSERT INTO audit (chain, number, at, kind, actor, means, details_hash, previous, hash, mac)
+      WITH RECURSIVE more(number) AS (SELECT 3 UNION ALL SELECT number + 1 FROM more WHERE number < 5000)
+      SELECT 1, number, 0, 'start', 'shop', 'token', '', '', 'hash of ' || number, '' FROM more`);
+    await temporary.execute('ANALYZE');
+    const { place, clock } = temporary;
+    const db = await (kind === 'postgres' ? createPostgresConnection({ url: place }) : openConnection({ path: place }));
+    try {
+      const asked: Step[] = [];
+      const read: SqlConnection['read'] = (steps) => {
+        asked.push(...steps);
+        return db.read(steps);
+      };
+      const storeKey = { mac: (_purpose: string, hash: string) => hash, macs: () => [] };
+      const sealed = createSealedJson(keyring);
+      await createSqlAudit({ db: { ...db, read }, sealed, storeKey, now: clock.now }).append(order('onramp/b'));
+      const [begun] = await store.audit.list({ limit: 1, kind: 'chain' });
+      expect(begun?.details).toMatchObject({ heads: [{ chain: 1, number: 5_000, hash: 'hash of 5000' }] });
+      expect(await Promise.all(asked.map((step) => costOf(db, step)))).toEqual(asked.map(() => 1));
+    } finally {
+      await db.close();
+    }
+  });
+
+  /** How many rows a statement reads, as the database counts them; of the embedded one, how it finds them: 1 is by an index alone. */
+  const costOf = async (db: SqlConnection, { sql, params }: Step): Promise<number | string> => {
+    const explain = kind === 'postgres' ? 'EXPLAIN (ANALYZE, FORMAT JSON)' : 'EXPLAIN QUERY PLAN';
+    const [plan] = await db.read([{ sql: `${explain} ${sql}`, params }]);
+    if (kind === 'libsql') {
+      const found = (plan?.rows ?? []).map((step) => text(step, 'detail')).join('; ');
+      return /^SEARCH audit USING (COVERING )?INDEX \w+( \(chain=\?\))?$/.test(found) ? 1 : found;
+    }
+    const said = JSON.stringify(plan?.rows);
+    const rows = [...said.matchAll(/"Node Type":"[\w -]*Scan".*?"Actual Rows":([\d.]+),"Actual Loops":(\d+)/g)];
+    return rows.length === 0 ? said : rows.reduce((sum, [, each, loops]) => sum + Number(each) * Number(loops), 0);
+  };
 
   it('stays whole, and can be read, when its payload key is replaced', async () => {
     await store.audit.append(order('onramp/a'));
