@@ -31,9 +31,9 @@ import { createFlowStats } from './ops/flow-stats.js';
 import { keepFresh, createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
 import { addConsoleRoutes } from './console/routes.js';
 import { addReferenceRoutes } from './reference/routes.js';
-import { recordRefusal } from './flows/give-order.js';
+import { createRoleRefusals } from './flows/give-order.js';
 import { createOidcCheck } from './http/oidc.js';
-import { createTokenCheck, whoIs } from './http/bearer-token.js';
+import { createTokenCheck } from './http/bearer-token.js';
 import { flowAddress } from './http/flow-path.js';
 import {
   closingSignal,
@@ -180,17 +180,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const retention = createRetention({ inbox, matters, duty: clearing, nowMs, logger });
   const quota = createUnprovenQuota({ inbox, mostBytes: settings.unprovenDiskBytes, nowMs, logger });
   const knownNetworks = createKnownNetworks();
+  const roleRefused = createRoleRefusals({ store, logger, monotonicMs });
   const tokens = createTokenCheck({
     tokens: secrets.gatewayTokens,
     oidc: settings.oidc && createOidcCheck(settings.oidc),
     knownNetworks,
     ofToken: createRateLimit(settings.gatewayRateLimit, monotonicMs),
     ofGuesses: createRateLimit(settings.unprovenRateLimit, monotonicMs),
-    refused: (caller, action, { params }) => {
+    refused: (caller, permission, { params }) => {
       const { kind, reference } = (params ?? {}) as { readonly kind?: unknown; readonly reference?: unknown };
-      const flowId = flowAddress(kind, reference)?.flowId;
-      const details = { why: `the role ${caller.role} does not suffice` };
-      void recordRefusal({ store, logger }, { ...whoIs(caller), flowId, action, details });
+      roleRefused(caller, permission, flowAddress(kind, reference)?.flowId);
     },
   });
   const capabilities = createCapabilities(store, settings);

@@ -3,13 +3,19 @@ import { mayActAs, permissionsOf, PERMISSIONS, ROLES, type Role } from '../../sr
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 const secretOf = (role: Role) => `secret-of-the-${role}-0123456789`;
-const GATEWAY_TOKENS = ROLES.map((role) => `a-${role}:${role}:${secretOf(role)}`).join(',');
+const PROMETHEUS = 'secret-of-prometheus-0123456789';
+const GATEWAY_TOKENS = [
+  ...ROLES.map((role) => `a-${role}:${role}:${secretOf(role)}`),
+  `prometheus:viewer:${PROMETHEUS}`,
+].join(',');
 
 describe('what a role may', () => {
   let tested: GatewayUnderTest;
+  let aheadMs = 0;
   beforeAll(async () => {
     // No flow exists, and no Temporal is needed to refuse.
-    tested = await gatewayUnderTest({ env: { GATEWAY_TOKENS }, temporalAddress: '127.0.0.1:1' });
+    const gateway = { monotonicMs: () => performance.now() + aheadMs };
+    tested = await gatewayUnderTest({ env: { GATEWAY_TOKENS }, temporalAddress: '127.0.0.1:1', gateway });
   });
   afterAll(() => tested.close());
 
@@ -49,6 +55,31 @@ describe('what a role may', () => {
     for (const { url } of posts) expect([url, await statusOf('POST', url, 'viewer')]).toEqual([url, 403]);
     expect(await statusOf('GET', '/metrics', 'viewer')).toBe(200);
     expect(permissionsOf('viewer')).toEqual(['view', 'read-metrics']);
+  });
+
+  it('is a line of the register for who asks for more: of many for the same one at once, then how many they were', async () => {
+    const tryIt = async (path: string) => {
+      const headers = { authorization: `Bearer ${PROMETHEUS}`, 'content-type': 'application/json' };
+      const answer = await fetch(`${tested.url}/flows/${path}`, { method: 'POST', headers, body: '{}' });
+      await answer.body?.cancel();
+      expect(answer.status).toBe(403);
+    };
+    const recorded = async () => {
+      // Written one after the other: what was refused before is there, too.
+      await tested.store.audit.append({ kind: 'account', actor: 'the test', means: 'towline' });
+      const entries = await tested.store.audit.list({ actor: 'prometheus', limit: 500, oldestFirst: true });
+      return entries.map(({ kind, action, flowId, details }) => ({ kind, action, flowId, ...details }));
+    };
+    await tryIt('onramp/first/cancel');
+    for (let tries = 0; tries < 40; tries += 1) await tryIt(`onramp/r-${tries}/cancel`);
+    await tryIt('onramp/first/resolve');
+    const cancel = { kind: 'refused', action: 'cancel', flowId: 'onramp/first' };
+    const resolve = { kind: 'refused', action: 'resolve', flowId: 'onramp/first' };
+    expect(await recorded()).toMatchObject([cancel, resolve]);
+    aheadMs += 600_000;
+    await tryIt('onramp/later/cancel');
+    const [, , later] = await recorded();
+    expect(later).toMatchObject({ ...cancel, flowId: 'onramp/later', unrecordedSinceTheLast: 40 });
   });
 
   it('can be asked by whoever has a token', async () => {

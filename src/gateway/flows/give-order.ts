@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { needsSecondPerson } from '../../flows/four-eyes.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
+import type { Permission } from '../../protocol/permissions.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { foreignType } from '../../temporal/flow-handle.js';
 import type { AuditNote } from '../../store/audit.js';
@@ -43,6 +44,33 @@ export async function recordRefusal(
   await store.audit.append({ ...note, kind: 'refused' }).catch((error: unknown) => {
     logger.error({ flowId: note.flowId, action: note.action, error: errorForLog(error) }, 'a refusal was not recorded');
   });
+}
+
+/** So long, what one name is refused for the same lack of a role is one entry. */
+const SAME_REFUSAL_MS = 600_000;
+
+/**
+ * Keeps that a role did not suffice: at once, and of what follows how often it came. The register is kept for ever, and a token that
+ * may do nothing must not fill it.
+ */
+export function createRoleRefusals(
+  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'monotonicMs'>,
+): (caller: Caller, permission: Permission, flowId: string | undefined) => void {
+  /** By name and permission: when the last one was recorded, and how many came since. */
+  const recorded = new Map<string, { readonly atMs: number; more: number }>();
+  return (caller, permission, flowId) => {
+    const key = `${permission} ${caller.name}`;
+    const last = recorded.get(key);
+    const now = deps.monotonicMs();
+    if (last !== undefined && now - last.atMs < SAME_REFUSAL_MS) {
+      last.more += 1;
+      return;
+    }
+    recorded.set(key, { atMs: now, more: 0 });
+    const more = last === undefined || last.more === 0 ? {} : { unrecordedSinceTheLast: last.more };
+    const details = { why: `the role ${caller.role} does not suffice`, ...more };
+    void recordRefusal(deps, { ...whoIs(caller), flowId, action: permission, details });
+  };
 }
 
 /** Runs what an order asks for; if it is refused, that is recorded. */
