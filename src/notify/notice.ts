@@ -38,15 +38,22 @@ const SENTENCES: Readonly<Record<Exclude<MatterKind, 'parked'>, string>> = {
     'ALARM: the service executed a payment under a claim that said, or may have said, that nothing moves.',
   late_event_contradicts: 'ALARM: a proven event says that this flow ended otherwise than it did.',
   event_quarantined: 'ALARM: an event cannot be opened. What it says is unknown.',
+  matter_unreadable: 'ALARM: people are to be notified, and it is unknown of what.',
 };
+const UNREADABLE = 'The rest cannot be opened here: a payload key is missing, or the row was changed.';
 
-export function sentenceOf({ kind, reason }: MatterContent): string {
-  if (kind !== 'parked') return SENTENCES[kind];
+export function sentenceOf({ kind, reason, unreadable }: MatterContent): string {
+  const sentence = kind === 'parked' ? parkSentence(reason) : SENTENCES[kind];
+  return unreadable === undefined ? sentence : `${sentence} ${UNREADABLE}`;
+}
+
+function parkSentence(reason: string | undefined): string {
   return (reason !== undefined && PARK_SENTENCES[reason as ParkReason]) || 'A flow waits for a person.';
 }
 
 /** The page and section about a matter of this kind. */
-function runbookOf({ kind, reason }: MatterContent): string {
+function runbookOf({ kind, reason, unreadable }: MatterContent): string {
+  if (unreadable !== undefined) return 'docs/runbook.md#matter_unreadable';
   if (kind === 'parked') return `docs/parked-flows.md#${reason ?? ''}`;
   return `docs/runbook.md#${kind}`;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Resolve } from '../callbacks/index.js';
-import { every, systemClock, type Clock } from '../clock.js';
+import { every, pause, systemClock, type Clock } from '../clock.js';
 import type { NotifyTarget } from '../config/notify-urls.js';
 import { isLasting } from '../protocol/matters.js';
 import type { Duty } from '../store/duties.js';
@@ -19,7 +19,7 @@ export interface NotifyDeps extends Partial<HeartbeatDeps> {
   /** When whoever has not acted is reminded, ms after it was opened; from the last one on once a day. */
   readonly escalateAfterMs: readonly number[];
   readonly places: Places;
-  /** Asked before a reminder: false only where it is known that nothing is left to do. */
+  /** Asked before a reminder: false only where it is known that nothing is left to do. May take long, or for ever. */
   readonly isStillOpen?: (matter: DueMatter) => Promise<boolean>;
   readonly log: {
     info(detail: object, message: string): void;
@@ -44,6 +44,11 @@ export interface Notifier {
 export const NOTIFY_DUTY_MS = 12_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MATTERS_AT_ONCE = 100;
+/** All reminders of a round wait so long for who knows whether they are due still, who is asked so much at a time. */
+const ASK_MS = 2_000;
+const ASKED_AT_ONCE = 10;
+/** Of one pass, for each receiver: what is left for a slow one comes later, and no other one waits for it. */
+const PASS_MS = 5_000;
 /** More new matters than this are one message for people: a provider that is down parks hundreds of flows. */
 const MOST_SINGLE = 10;
 /** A receiver that fails is left alone for so long, each time for twice as long, up to the most. */
@@ -90,13 +95,24 @@ export function createNotifier(deps: NotifyDeps): Notifier {
 
   async function sendDue(): Promise<void> {
     const { nowMs, matters: due } = await matters.due(MATTERS_AT_ONCE);
-    const open = due.length === 0 ? due : await withoutOver(due, nowMs);
+    const isReminder = (matter: DueMatter) => matter.resolvedAtMs === undefined && levelAt(matter, nowMs) > 0;
+    // What is new waits for nothing.
+    await sendAll(
+      due.filter((matter) => !isReminder(matter)),
+      nowMs,
+    );
+    await sendAll(await withoutOver(due.filter(isReminder)), nowMs);
+  }
+
+  async function sendAll(open: readonly DueMatter[], nowMs: number): Promise<void> {
+    const untilMs = clock.monotonicMs() + PASS_MS;
     const sent = new Map(open.map((matter) => [matter.id, { ...matter.sent }]));
     await Promise.all(
       receivers.map(async (receiver) => {
         for (const steps of grouped(receiver, stepsOf(receiver, open, nowMs))) {
+          const atMs = clock.monotonicMs();
           // A round may last: another process must not take the duty while this one sends.
-          if (receiver.pausedUntilMs > clock.monotonicMs() || !(await deps.duty.isOurs())) return;
+          if (atMs >= untilMs || receiver.pausedUntilMs > atMs || !(await deps.duty.isOurs())) return;
           if (!(await send(receiver, steps, nowMs))) return;
           for (const { matter, next } of steps) Object.assign(sent.get(matter.id) ?? {}, { [receiver.id]: next });
         }
@@ -108,15 +124,25 @@ export function createNotifier(deps: NotifyDeps): Notifier {
     }
   }
 
-  /** A flow may have gone on without a word: its order to say so was lost, or it was terminated and decided. */
-  async function withoutOver(due: readonly DueMatter[], nowMs: number): Promise<readonly DueMatter[]> {
-    const rest: DueMatter[] = [];
-    for (const matter of due) {
-      const isReminder = matter.resolvedAtMs === undefined && levelAt(matter, nowMs) > 0;
-      if (isReminder && (await deps.isStillOpen?.(matter)) === false) await matters.resolve(matter.id);
-      else rest.push(matter);
-    }
-    return rest;
+  /**
+   * A flow may have gone on without a word: its order to say so was lost, or it was terminated and decided. If that is not known in
+   * time, as while Temporal is away, people are called once too often.
+   */
+  async function withoutOver(reminders: readonly DueMatter[]): Promise<readonly DueMatter[]> {
+    const { isStillOpen } = deps;
+    if (isStillOpen === undefined || reminders.length === 0) return reminders;
+    const toAsk = [...reminders];
+    const over = new Set<DueMatter>();
+    const ask = async (): Promise<void> => {
+      for (let matter = toAsk.shift(); matter !== undefined; matter = toAsk.shift()) {
+        if (!(await isStillOpen(matter).catch(() => true))) over.add(matter);
+      }
+    };
+    await Promise.race([Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask)), pause(clock, ASK_MS)]);
+    toAsk.splice(0);
+    const open = reminders.filter((matter) => !over.has(matter));
+    for (const { id } of reminders) if (!open.some((matter) => matter.id === id)) await matters.resolve(id);
+    return open;
   }
 
   function levelAt({ content, openedAtMs }: DueMatter, nowMs: number): number {

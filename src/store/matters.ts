@@ -1,4 +1,4 @@
-import type { MatterContent } from '../protocol/matters.js';
+import { contentOfMatterId, type MatterContent } from '../protocol/matters.js';
 import type { SealedJson } from './store-key.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob } from './sql-message.js';
@@ -29,7 +29,7 @@ export interface MatterStore {
   resolve(id: string): Promise<void>;
   /** Opened again if it happened again: the same id, after it was resolved. */
   reopen(id: string, content: MatterContent): Promise<void>;
-  /** Those that are due, the longest first. */
+  /** Those that are due: first what no receiver knows of, then the longest. */
   due(most: number): Promise<{ readonly nowMs: number; readonly matters: readonly DueMatter[] }>;
   /** @param dueAtMs when to look at it again; undefined: never. One that was resolved meanwhile stays due. */
   keep(
@@ -59,13 +59,16 @@ export function createSqlMatters(deps: {
   };
   const toMatter = (row: Row): DueMatter => {
     const id = text(row, 'id');
+    const openedAtMs = integer(row, 'opened_at');
     const resolvedAt = integer(row, 'resolved_at');
+    // One row that cannot be read, such as by a key that is not known here yet, keeps people from no other.
+    const content = readable(() => sealed.open(matterPlace(id), row['content'] as SqlBlob) as MatterContent);
     return {
       id,
-      content: sealed.open(matterPlace(id), row['content'] as SqlBlob) as MatterContent,
-      openedAtMs: integer(row, 'opened_at'),
+      content: content ?? contentOfMatterId(id, new Date(openedAtMs).toISOString()),
+      openedAtMs,
       resolvedAtMs: resolvedAt === 0 ? undefined : resolvedAt,
-      sent: JSON.parse(text(row, 'sent')) as DueMatter['sent'],
+      sent: readable(() => JSON.parse(text(row, 'sent')) as DueMatter['sent']) ?? {},
     };
   };
   return {
@@ -93,7 +96,8 @@ export function createSqlMatters(deps: {
 
     async due(most) {
       const nowMs = now();
-      const sql = `SELECT * FROM matters WHERE due_at <= ? ORDER BY due_at LIMIT ?`;
+      const sql = `SELECT * FROM matters WHERE due_at <= ?
+                   ORDER BY CASE WHEN sent = '{}' THEN 0 ELSE 1 END, due_at LIMIT ?`;
       const [found] = await db.read([{ sql, params: [nowMs, most] }]);
       return { nowMs, matters: (found?.rows ?? []).map(toMatter) };
     },
@@ -117,6 +121,14 @@ export function createSqlMatters(deps: {
       await db.write([{ sql, params: [before.getTime(), before.getTime()] }], turnOf.purging);
     },
   };
+}
+
+function readable<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** People are notified of it, once for each event. */

@@ -1,13 +1,15 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { createKeyring } from '../../src/keys/index.js';
 import { readSettings } from '../../src/config/index.js';
 import { createNotifier, NOTIFY_DUTY_MS, type NotifyDeps } from '../../src/notify/index.js';
 import { parkedMatterId, type MatterContent } from '../../src/protocol/matters.js';
 import { createDuty } from '../../src/store/duties.js';
 import type { Store } from '../../src/store/store.js';
 import { startReceiver, type Received, type Receiver } from '../callbacks/receiver.js';
+import { until } from '../harness/until.js';
 import { describeStores } from './store-kinds.js';
-import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+import { keyring, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 const ROUTING_KEY = 'R0UT1NGKEY0123456789';
@@ -141,6 +143,78 @@ describeStores('notifications', (kind) => {
     await notifier.round();
     expect(events()).toEqual(['matter.opened 0', 'matter.resolved 0']);
     expect(await store.matters.countOpen()).toBe(0);
+  });
+
+  it('come while Temporal does not answer: what is new at once, before all reminders, and those after two seconds', async () => {
+    const asked: string[] = [];
+    const timers: [number, () => void][] = [];
+    const { now } = temporary.clock;
+    const after = (ms: number, work: () => void) => {
+      timers.push([ms, work]);
+      return () => undefined;
+    };
+    const isStillOpen: NotifyDeps['isStillOpen'] = ({ id }) => {
+      asked.push(id);
+      return new Promise(() => undefined);
+    };
+    const { store, notifier } = await process({ isStillOpen, clock: { nowMs: now, monotonicMs: now, after } });
+    for (const flowId of ['offramp/a', 'offramp/b', 'offramp/c']) await park(store, flowId);
+    await notifier.round();
+    temporary.clock.advance(HOUR);
+    await park(store, 'offramp/new');
+    expect((await store.matters.due(1)).matters.map(({ id }) => id)).toEqual([idOf('offramp/new')]);
+
+    const round = notifier.round();
+    await receiver.until(({ length }) => length === 4);
+    expect(receiver.received[3]?.body.data).toMatchObject({ flowId: 'offramp/new', level: 0 });
+    await until('all to be asked about', () => asked.length === 3);
+    expect(receiver.received).toHaveLength(4);
+    expect(timers.map(([ms]) => ms)).toEqual([2_000]);
+    timers.forEach(([, work]) => work());
+    await round;
+    expect(events().slice(4)).toEqual(Array.from({ length: 3 }, () => 'matter.reminder 1'));
+  });
+
+  it('that a receiver takes slowly are spread over rounds, so that it holds up nothing else', async () => {
+    const { store, notifier } = await process();
+    receiver.answer = () => {
+      temporary.clock.advance(3_900);
+      return 204;
+    };
+    for (let flow = 0; flow < 10; flow += 1) await park(store, `onramp/o-${flow}`);
+    await notifier.round();
+    expect(receiver.received.length).toBeLessThan(4);
+    for (let round = 0; round < 10; round += 1) await notifier.round();
+    expect(receiver.received).toHaveLength(10);
+    expect(new Set(idsOf(receiver.received)).size).toBe(10);
+  });
+
+  it('say of what cannot be opened the flow alone, and all else beside it; and the rest once the key is there', async () => {
+    const { store, notifier } = await process();
+    const nextKey = { id: 'next', bytes: new Uint8Array(32).fill(9) };
+    const ahead = await temporary.open({ keyring: createKeyring([nextKey, keyring.active]) });
+    const bytes = kind === 'postgres' ? `'\\x00'` : `X'00'`;
+    await temporary.execute(
+      `INSERT INTO matters (id, opened_at, due_at, sent, content) VALUES ('?', 0, 0, 'no JSON', ${bytes})`,
+    );
+    await park(ahead, 'offramp/ahead');
+    await park(store, 'offramp/known');
+    await notifier.round();
+    await notifier.round();
+    const said = () =>
+      receiver.received.map(({ body: { data } }) => [data.kind, data.flowId, data.reason, data.unreadable].join(' '));
+    const known = 'parked offramp/known no_settlement ';
+    expect(said().sort()).toEqual(['matter_unreadable   true', 'parked offramp/ahead  true', known]);
+    expect(receiver.received.find(({ body }) => body.data.flowId === 'offramp/ahead')?.body.data).toMatchObject({
+      matterId: idOf('offramp/ahead'),
+      since: content('offramp/ahead').since,
+      sentence: expect.stringContaining('a payload key is missing'),
+      runbook: 'docs/runbook.md#matter_unreadable',
+    });
+    receiver.received.splice(0);
+    temporary.clock.advance(HOUR);
+    await (await process({ matters: ahead.matters })).notifier.round();
+    expect(said().sort()).toEqual(['parked offramp/ahead no_settlement ', known]);
   });
 
   it('come to each receiver once, though another one is away, and to that one when it is back', async () => {
