@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Client } from '@temporalio/client';
-import { answers, remembered, works } from '../gateway/ops/health.js';
+import { answers, works } from '../gateway/ops/health.js';
+import { remembered } from '../gateway/ops/remembered.js';
 import { CliError } from './exit-codes.js';
 
 export interface ProbeOptions {

@@ -23,12 +23,14 @@ import { createUnreadableFlows } from './dispatch/unreadable-flows.js';
 import { addEventRoutes } from './ops/events.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { createFlowWatch } from './flows/flow-watch.js';
+import { createParkedSince } from './flows/parked-since.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { addAuditRoute } from './ops/audit.js';
 import { addWhoAmIRoute } from './ops/whoami.js';
 import { addHealthRoutes } from './ops/health.js';
 import { createFlowStats } from './ops/flow-stats.js';
-import { keepFresh, createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
+import { createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
+import { keepFresh, remembered } from './ops/remembered.js';
 import { addConsoleRoutes } from './console/routes.js';
 import { addReferenceRoutes } from './reference/routes.js';
 import { createRoleRefusals } from './flows/give-order.js';
@@ -97,7 +99,7 @@ export interface GatewayOptions {
   readonly cardLifeMs?: number;
   /**
    * For tests: how often the dispatcher and the settler look by themselves, how old a row is when it is asked about, and how
-   * often flows are counted at most.
+   * often flows are counted, and metrics printed, at most.
    */
   readonly pace?: {
     readonly dispatchEveryMs?: number;
@@ -237,6 +239,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     lookUp: options.service?.lookUp,
     reader,
     watch: createFlowWatch(reader),
+    parkedSince: createParkedSince(reader),
     tokens,
     dispatcher,
     settler,
@@ -257,12 +260,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
   addCardRoutes(server, { cards, tokens });
   addEventRoutes(server, { store, settings, tokens, reader, dispatcher, logger });
-  addCallbackRoutes(server, { store, tokens, reader, logger, callbacks: createCallbackHandles(client, taskQueue) });
+  const callbacks = createCallbackHandles(client, taskQueue);
+  addCallbackRoutes(server, { store, tokens, reader, logger, callbacks, monotonicMs });
   addCodecRoutes(server, { codec: options.codec, store, tokens, settings, uiOrigin: options.uiOrigin });
   addAuditRoute(server, { store, tokens });
   addWhoAmIRoute(server, { tokens });
   addHealthRoutes(server, { store, client, monotonicMs });
-  addMetricsRoute(server, { metrics, tokens });
+  const print = remembered(monotonicMs, () => metrics.print(), pace.countEveryMs);
+  addMetricsRoute(server, { print, tokens });
   addReferenceRoutes(server, { publicUrl: settings.publicUrl, routes });
   addConsoleRoutes(server, { uiUrl: settings.temporal['TEMPORAL_UI_URL'], namespace: client.options.namespace });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { keepFresh } from '../../src/gateway/ops/metrics.js';
+import { keepFresh, remembered } from '../../src/gateway/ops/remembered.js';
 import { LISTED_AFTER_MS } from '../../src/gateway/ops/value-in-flight.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { until } from '../harness/until.js';
@@ -108,6 +108,28 @@ describe('the metrics', () => {
       return (await list(references[0])).flows[0]?.state === 'completed';
     });
     expect(valueOf(await scrape(), 'towline_value_in_flight{currency="LSL"}')).toBe(0.2);
+  });
+});
+
+describe('an answer that is remembered', () => {
+  it('is found out once for all who ask meanwhile, and for a while after, failures too', async () => {
+    let nowMs = 0;
+    let asked = 0;
+    const answers = [() => Promise.resolve(1), () => Promise.reject(new Error('away')), () => Promise.resolve(3)];
+    const ask = remembered(
+      () => nowMs,
+      () => (answers[(asked += 1) - 1] ?? (() => Promise.resolve(0)))(),
+      100,
+    );
+    expect(await Promise.all([ask(), ask()])).toEqual([1, 1]);
+    nowMs += 99;
+    expect(await ask()).toBe(1);
+    nowMs += 1;
+    for (const again of [ask(), ask()]) await expect(again).rejects.toThrow('away');
+    await expect(ask()).rejects.toThrow('away');
+    expect(asked).toBe(2);
+    nowMs += 100;
+    expect(await ask()).toBe(3);
   });
 });
 

@@ -1,15 +1,20 @@
 import { Agent } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Clock } from '../../src/clock.js';
 import { createFlowWatch } from '../../src/gateway/flows/flow-watch.js';
+import { createParkedSince } from '../../src/gateway/flows/parked-since.js';
 import { createTokenCheck } from '../../src/gateway/http/bearer-token.js';
 import { createKnownNetworks } from '../../src/gateway/http/known-networks.js';
 import { createRateLimit } from '../../src/gateway/http/rate-limit.js';
 import { closeServer, createServer } from '../../src/gateway/http/server.js';
 import { createPlaces } from '../../src/gateway/http/places.js';
-import type { FlowFacts } from '../../src/temporal/flow-handle.js';
+import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import type { Store } from '../../src/store/store.js';
+import type { CallbackHandles } from '../../src/temporal/callback-handle.js';
+import type { FlowFacts, FlowReader } from '../../src/temporal/flow-handle.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
 import { until } from '../harness/until.js';
@@ -177,17 +182,102 @@ describe('fault 57: waiting for a flow', () => {
   });
 });
 
+describe('lists', () => {
+  const parkedFlows = (name: string) =>
+    times(500).map((n) => ({ flowId: `onramp/${name}-${n}`, runId: `run-${n}`, reason: 'no_settlement' }));
+  function asked(answersAfterMs: number) {
+    const { clock, pass } = virtualClock();
+    const questions = { open: 0, mostOpen: 0, all: 0 };
+    const reportOfOpen = async () => {
+      questions.all += 1;
+      questions.open += 1;
+      questions.mostOpen = Math.max(questions.mostOpen, questions.open);
+      await new Promise<void>((resolve) => void clock.after(answersAfterMs, resolve));
+      questions.open -= 1;
+      const isAnswer = answersAfterMs < 3_000;
+      return isAnswer ? ({ view: { parked: { since: '2026-11-24T12:00:00.000Z' } } } as FlowReport) : undefined;
+    };
+    return { questions, pass, parkedSince: createParkedSince({ reportOfOpen }, clock) };
+  }
+
+  it('ask 16 flows at a time since when they are parked, however many lists there are, and each once a minute', async () => {
+    const { questions, pass, parkedSince } = asked(10);
+    const lists = times(4).map(() => parkedSince(parkedFlows('a')));
+    await pass(1_000);
+    for (const list of lists) expect((await list).size).toBe(500);
+    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 500 });
+    expect((await parkedSince(parkedFlows('a'))).size).toBe(500);
+    expect(questions.all).toBe(500);
+    await pass(60_000);
+    void parkedSince(parkedFlows('a'));
+    await pass(1_000);
+    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 1_000 });
+  });
+
+  it('wait four seconds for workers that do not answer, and then nobody is asked for them any more', async () => {
+    const { questions, pass, parkedSince } = asked(3_000);
+    const lists = ['a', 'b', 'c', 'd'].map((name) => parkedSince(parkedFlows(name)));
+    await pass(4_000);
+    for (const list of lists) expect((await list).size).toBe(0);
+    await pass(60_000);
+    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 32 });
+  });
+
+  it('of callbacks look for dead receivers once for all who ask within five seconds', async () => {
+    const server = createServer(pino({ level: 'silent' }));
+    const limit = createRateLimit(0);
+    const tokens = createTokenCheck({
+      tokens: () => [{ name: 'vic', role: 'viewer', secret: 'vics-secret' }],
+      ofToken: limit,
+      ofGuesses: limit,
+      knownNetworks: createKnownNetworks(),
+    });
+    let looks = 0;
+    const openCircuits = async () => {
+      looks += 1;
+      await settled();
+      return [];
+    };
+    const callbacks = { openCircuits, list: () => Promise.resolve([]) } as unknown as CallbackHandles;
+    let nowMs = 0;
+    const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
+    addCallbackRoutes(server, { ...unused, tokens, callbacks, monotonicMs: () => nowMs });
+    const url = await server.listen({ host: '127.0.0.1', port: 0 });
+    const ask = async () =>
+      (await fetch(`${url}/callbacks`, { headers: { authorization: 'Bearer vics-secret' } })).status;
+    for (const _ of times(5)) expect(new Set(await Promise.all(times(10).map(ask)))).toEqual(new Set([200]));
+    expect(looks).toBe(1);
+    nowMs = 5_000;
+    await ask();
+    expect(looks).toBe(2);
+    await server.close();
+  });
+});
+
 describe('fault 57: a token', () => {
   let tested: GatewayUnderTest;
+  let monotonicMs = 0;
   const agent = new Agent({ keepAlive: true });
   beforeAll(async () => {
     tested = await gatewayUnderTest({
       env: { GATEWAY_RATE_LIMIT: '0', GATEWAY_TOKENS: 'ann:flows:anns-secret,dev:admin:dev-token' },
+      gateway: { monotonicMs: () => monotonicMs },
     });
   });
   afterAll(async () => {
     agent.destroy();
     await tested.close();
+  });
+
+  it('has the metrics printed once a second at most', async () => {
+    const figures = jest.spyOn(tested.store, 'figures');
+    const scrape = async () =>
+      (await fetch(`${tested.url}/metrics`, { headers: { authorization: 'Bearer anns-secret' } })).status;
+    for (const _ of times(3)) expect(new Set(await Promise.all(times(20).map(scrape)))).toEqual(new Set([200]));
+    expect(figures.mock.calls.length).toBe(1);
+    monotonicMs += 1_000;
+    await scrape();
+    expect(figures.mock.calls.length).toBe(2);
   });
 
   it('gets no answer to a HEAD, which would cost what a GET costs', async () => {

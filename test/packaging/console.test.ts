@@ -141,6 +141,30 @@ if (browser === undefined)
     await page.close();
   });
 
+  test('a list that takes its time is not asked for again before it is there', async () => {
+    const page = await context.newPage();
+    await page.clock.install();
+    let asked = 0;
+    let answer = () => undefined as void;
+    const mayBeAnswered = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(/\/flows\?/, async (route) => {
+      asked += 1;
+      await mayBeAnswered;
+      await route.fulfill({ json: { flows: [], next: null } });
+    });
+    await page.goto(`${stack.gateway.url}/console`);
+    await page.getByLabel('Token').fill(VIEWER);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('Loading').waitFor();
+    await page.clock.runFor(12_000);
+    answer();
+    await page.getByText('No flow is parked.').waitFor();
+    expect(asked).toBe(1);
+    await page.clock.runFor(5_000);
+    await until('it to be asked for again', () => asked === 2);
+    await page.close();
+  });
+
   test('a wrong token is refused, with what to do', async () => {
     const page = await context.newPage();
     await page.goto(`${stack.gateway.url}/console`);

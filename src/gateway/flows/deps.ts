@@ -8,6 +8,7 @@ import type { CardIntake } from '../cards/card-intake.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
+import type { ParkedSince } from './parked-since.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 
 /** Asks the status lookup of an operation once; never fails. `status`: the service's word, where it has a record of it. */
@@ -27,6 +28,7 @@ export interface FlowOperationDeps {
   readonly lookUp: LookUp | undefined;
   readonly reader: FlowReader;
   readonly watch: FlowWatch;
+  readonly parkedSince: ParkedSince;
   readonly tokens: TokenCheck;
   readonly dispatcher: Pick<Dispatcher, 'nudge' | 'releaseWaiting'>;
   readonly settler: Pick<Settler, 'lookAt'>;

@@ -76,7 +76,9 @@ async function pageOf(deps: FlowOperationDeps, query: ListQuery, after: string |
     // Never more than there is room for: what a page holds is listed, or left out for good.
     const page: ServerPage = await serverPage(deps, visibilityQuery(wanted), wanted.limit - flows.length, next);
     const listed = await Promise.all(page.found.map((found) => flowOfRow(deps, found, wanted)));
-    const there = listed.filter((flow) => flow !== undefined);
+    const there = listed.flatMap((flow, at) =>
+      flow === undefined ? [] : [{ flow, runId: page.found[at]?.runId ?? '' }],
+    );
     flows.push(...(await withSince(deps, there)));
     next = page.next;
     if (next === null || flows.length >= wanted.limit) break;
@@ -141,24 +143,16 @@ async function flowOfRow(
   };
 }
 
-/** Asking a flow costs a worker a replay now and then. Past this the others are listed without. */
-const ASK_WITHIN_MS = 4_000;
-const ASKED_AT_ONCE = 8;
-
-/** Parked flows with since when: their own word, by their worker; null if none answers in time. */
-async function withSince(deps: FlowOperationDeps, flows: readonly ListedFlow[]): Promise<readonly ListedFlow[]> {
-  const endsAtMs = deps.monotonicMs() + ASK_WITHIN_MS;
-  const known = [...flows];
-  const toAsk = [...flows.entries()].filter(([, flow]) => flow.state === 'parked' && flow.since === null).values();
-  const turn = async (): Promise<void> => {
-    for (const [index, flow] of toAsk) {
-      if (deps.monotonicMs() > endsAtMs) return;
-      const parked = (await deps.reader.reportOfOpen(flow.flowId))?.view.parked;
-      if (parked) known[index] = { ...flow, since: parked.since };
-    }
-  };
-  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, turn));
-  return known;
+/** Parked flows with since when. */
+async function withSince(
+  deps: FlowOperationDeps,
+  rows: readonly { readonly flow: ListedFlow; readonly runId: string }[],
+): Promise<readonly ListedFlow[]> {
+  const open = rows.filter(({ flow }) => flow.state === 'parked' && flow.since === null);
+  const since = await deps.parkedSince(open.map(({ flow, runId }) => ({ ...flow, runId })));
+  return rows.map(({ flow }) =>
+    flow.state === 'parked' ? { ...flow, since: flow.since ?? since.get(flow.flowId) ?? null } : flow,
+  );
 }
 
 type FlowFilter = Pick<ListQuery, 'kind' | 'state' | 'reason' | 'reference'>;

@@ -17,6 +17,7 @@ import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
+import { remembered } from './remembered.js';
 import type { CallbackFailure, Notification, OpenCircuit } from '../../protocol/callbacks.js';
 
 export interface CallbackRoutesDeps {
@@ -25,7 +26,11 @@ export interface CallbackRoutesDeps {
   readonly callbacks: CallbackHandles;
   readonly reader: Pick<FlowReader, 'facts'>;
   readonly logger: Logger;
+  readonly monotonicMs: () => number;
 }
+
+/** Each time they are looked for costs Temporal up to 200 descriptions. */
+const CIRCUITS_KNOWN_FOR_MS = 5_000;
 
 const ListQuery = z.strictObject({
   state: z.enum(['undelivered', 'open']).default('undelivered'),
@@ -74,6 +79,7 @@ const CallbackList = z.object({
 /** Callbacks to callers, for people: how far they got, those that could not be delivered, and the order to send again. */
 export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesDeps): void {
   const { callbacks, reader, store, tokens, logger } = deps;
+  const openCircuits = remembered(deps.monotonicMs, () => callbacks.openCircuits(), CIRCUITS_KNOWN_FOR_MS);
 
   const shown = async (address: FlowAddress) => {
     const facts = await callbacks.facts(address.flowId);
@@ -98,8 +104,8 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList } } },
     },
     async ({ query: { state, limit } }) => {
-      const [found, openCircuits] = await Promise.all([callbacks.list(state, limit), callbacks.openCircuits()]);
-      return { callbacks: found.map(listedJson), openCircuits };
+      const [found, circuits] = await Promise.all([callbacks.list(state, limit), openCircuits()]);
+      return { callbacks: found.map(listedJson), openCircuits: circuits };
     },
   );
   addRoute(

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Store } from '../../store/store.js';
 import { routeOptions } from '../http/route.js';
+import { remembered } from './remembered.js';
 
 export interface HealthDeps {
   readonly store: Pick<Store, 'check'>;
@@ -11,8 +12,6 @@ export interface HealthDeps {
 }
 
 const WITHIN_MS = 2_000;
-/** Anybody may ask, and each look is a durable write and a call: they are for the webhooks. */
-const REMEMBERED_MS = 1_000;
 
 const Health = z.object({ status: z.string() });
 const Intake = z.object({ status: z.string(), store: z.string() });
@@ -38,6 +37,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
     handler: async () => ({ status: 'ok' }),
   });
 
+  // Anybody may ask, and each check is a durable write and a call: they are for the webhooks.
   const storeWorks = remembered(monotonicMs, () => works(store.check()));
   const temporalWorks = remembered(monotonicMs, () => works(answers(client)));
 
@@ -89,18 +89,6 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
       },
     });
   }
-}
-
-/** One check for all who ask while it lasts, and for a second after. */
-export function remembered(monotonicMs: () => number, look: () => Promise<Works>): () => Promise<Works> {
-  let last: { readonly found: Promise<Works>; endedAtMs: number } | undefined;
-  return () => {
-    if (last !== undefined && monotonicMs() - last.endedAtMs < REMEMBERED_MS) return last.found;
-    const asked = { found: look(), endedAtMs: Infinity };
-    void asked.found.finally(() => (asked.endedAtMs = monotonicMs()));
-    last = asked;
-    return asked.found;
-  };
 }
 
 /** Rejects where Temporal cannot be reached. */

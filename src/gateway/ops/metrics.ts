@@ -189,51 +189,14 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
   };
 }
 
-/**
- * The last answer of a question that costs something: asked again when it is older than `freshMs`, once for all who want
- * it. If asking fails, or takes longer than `patienceMs`, the last answer stands.
- */
-export function keepFresh<T>(options: {
-  readonly ask: () => Promise<T>;
-  readonly freshMs: number;
-  readonly patienceMs: number;
-  readonly monotonicMs: () => number;
-  readonly failed: (error: unknown) => void;
-}) {
-  let last: { readonly answer: T; readonly atMs: number } | undefined;
-  let asking: Promise<void> | undefined;
-
-  const askNow = async (): Promise<void> => {
-    try {
-      const answer = await options.ask();
-      last = { answer, atMs: options.monotonicMs() };
-    } catch (error) {
-      options.failed(error);
-    } finally {
-      asking = undefined;
-    }
-  };
-
-  return async (): Promise<T | undefined> => {
-    if (last === undefined || options.monotonicMs() - last.atMs >= options.freshMs) {
-      await Promise.race([(asking ??= askNow()), passed(options.patienceMs)]);
-    }
-    return last?.answer;
-  };
-}
-
-function passed(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
-}
-
 /** `GET /metrics`, for Prometheus; with a token, since it says how much money is on its way. */
 export function addMetricsRoute(
   server: FastifyInstance,
-  deps: { readonly metrics: Metrics; readonly tokens: TokenCheck },
+  deps: { readonly print: Metrics['print']; readonly tokens: TokenCheck },
 ) {
   server.get('/metrics', { config: { permission: 'read-metrics' } }, async (request, reply) => {
     await deps.tokens.require(request, 'read-metrics');
-    const { type, text } = await deps.metrics.print();
+    const { type, text } = await deps.print();
     return reply.header('content-type', type).send(text);
   });
 }

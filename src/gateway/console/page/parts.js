@@ -7,7 +7,7 @@ import { ApiError } from './api.js';
 export const html = htm.bind(h);
 
 /**
- * Loads, and loads again while the page is seen. What was loaded stays while a later attempt fails.
+ * Loads, and loads again while the page is seen, but not while it still loads. What was loaded stays while a later attempt fails.
  * @param {() => Promise<any>} load
  * @param {number} everyMs
  * @param {readonly unknown[]} of loads at once when one of these changes
@@ -15,21 +15,26 @@ export const html = htm.bind(h);
 export function useLive(load, everyMs, of) {
   const [shown, setShown] = useState({ data: undefined, problem: undefined });
   const latest = useRef(load);
+  const loading = useRef(0);
   latest.current = load;
   const reload = useCallback(async () => {
     const current = latest.current;
+    loading.current += 1;
     try {
       const data = await current();
       if (latest.current === current || data !== undefined) setShown({ data, problem: undefined });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       setShown((before) => ({ ...before, problem: error }));
+    } finally {
+      loading.current -= 1;
     }
   }, []);
   useEffect(() => {
     setShown({ data: undefined, problem: undefined });
     void reload();
-    const timer = setInterval(() => document.visibilityState === 'visible' && void reload(), everyMs);
+    const again = () => document.visibilityState === 'visible' && loading.current === 0 && void reload();
+    const timer = setInterval(again, everyMs);
     return () => clearInterval(timer);
   }, of);
   return { ...shown, reload };
