@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { readSettings } from '../../src/config/index.js';
+import { PERSONS_BY_DEFAULT } from '../../src/protocol/four-eyes.js';
 import { PERMISSIONS, ROLES } from '../../src/protocol/permissions.js';
 import { readSource, ROOT } from './sources.js';
 
@@ -24,7 +26,29 @@ describe('docs/access.md', () => {
     );
     const { text } = readSource(PAGE);
     const computed = withTable(text, 'permissions', [['from the role', 'permission', 'what it allows'], ...lines]);
-    if (process.env['WRITE_DOCS']) await writeFile(join(ROOT, PAGE), computed);
-    expect(readSource(PAGE).text).toBe(computed);
+    await expectPage(computed);
+  });
+
+  it('has the table of who orders alone, and outside of development that is the default', async () => {
+    const lines = Object.entries(PERSONS_BY_DEFAULT).map(([action, { persons, why }]) => [
+      `\`${action}\``,
+      persons === 1 ? 'one' : 'two',
+      why,
+    ]);
+    const { text } = readSource(PAGE);
+    await expectPage(withTable(text, 'persons', [['order', 'persons', 'since it'], ...lines]));
+    const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
+    const { fourEyes } = readSettings({ DEVELOPMENT: 'false', PAYLOAD_KEYS });
+    const alone = lines.filter(([action = '']) => !fourEyes.actions.includes(action.replaceAll('`', '')));
+    expect(alone.map(([action, persons]) => [action, persons])).toEqual([
+      ['`report-again`', 'one'],
+      ['`keep-waiting`', 'one'],
+      ['`confirm-handed-over`', 'one'],
+    ]);
   });
 });
+
+async function expectPage(computed: string): Promise<void> {
+  if (process.env['WRITE_DOCS']) await writeFile(join(ROOT, PAGE), computed);
+  expect(readSource(PAGE).text).toBe(computed);
+}
