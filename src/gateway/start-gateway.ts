@@ -21,6 +21,7 @@ import { createSettler } from './dispatch/settler.js';
 import { createWebhookMatcher } from './dispatch/webhook-matcher.js';
 import { createUnreadableFlows } from './dispatch/unreadable-flows.js';
 import { addEventRoutes } from './ops/events.js';
+import { addReplayRoutes } from './ops/replay.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { createFlowWatch } from './flows/flow-watch.js';
 import { createParkedSince } from './flows/parked-since.js';
@@ -259,7 +260,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
   addCardRoutes(server, { cards, tokens });
-  addEventRoutes(server, { store, settings, tokens, reader, dispatcher, logger });
+  const eventDeps = { store, settings, tokens, reader, dispatcher, logger };
+  addEventRoutes(server, eventDeps);
+  addReplayRoutes(server, eventDeps);
   const callbacks = createCallbackHandles(client, taskQueue);
   addCallbackRoutes(server, { store, tokens, reader, logger, callbacks, monotonicMs });
   addCodecRoutes(server, { codec: options.codec, store, tokens, settings, uiOrigin: options.uiOrigin });

@@ -65,7 +65,11 @@ export interface ServiceAnswers {
 }
 
 /** An event as the gateway shows it; the body only to whom it may be shown. */
-export type ShownEvent = Omit<InboxRow, 'contentHash' | 'body'> & { readonly body?: unknown };
+export type ShownEvent = Omit<InboxRow, 'contentHash' | 'body'> & {
+  /** Only of one event by itself; so is `proposal`, the order to vouch for it that waits for a second person. */
+  readonly body?: unknown;
+  readonly proposal?: ProposedOrder | null;
+};
 
 export type EventState = InboxState;
 

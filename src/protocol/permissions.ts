@@ -35,7 +35,10 @@ export const PERMISSIONS = {
   'give-refund-invoice': { role: 'flows', may: 'give the Lightning invoice that a refund goes to' },
   'approve-quote': { role: 'flows', may: 'approve the quote that a flow waits with' },
   resolve: { role: 'operator', may: 'decide a parked flow' },
-  withdraw: { role: 'flows', may: 'take back an order that waits for a second person' },
+  withdraw: {
+    role: 'flows',
+    may: 'take back an order that waits for a second person: their own, or one that they may give themselves',
+  },
   'read-event': { role: 'operator', may: 'read the body of an event, which may be personal' },
   'replay-event': { role: 'operator', may: 'deliver an event anew, and vouch for it' },
   'resend-callback': { role: 'operator', may: 'have a callback sent again' },

@@ -162,6 +162,15 @@ export class Towline {
     return this.#calls.post(path, textOf(order), { ...options, isSafe: true });
   }
 
+  /** Takes back an order to vouch for an event, which waits for a second person. @throws RefusedError where none does */
+  withdrawReplay(
+    id: string,
+    order: { flowId?: string; note?: string } = {},
+    options?: CallOptions,
+  ): Promise<ShownEvent> {
+    return this.#calls.post(`/events/${encodeURIComponent(id)}/withdraw`, textOf(order), options);
+  }
+
   /** Flows whose callbacks to their `callbackUrl` could not be delivered, or go on; and receivers that do not answer. */
   callbacks(query: CallbackQuery = {}, options?: CallOptions): Promise<CallbackListJson> {
     return this.#calls.get('/callbacks', query, options);

@@ -1,5 +1,5 @@
 import { contentOfMatterId, type MatterContent } from '../protocol/matters.js';
-import type { SealedJson } from './store-key.js';
+import { readable, type SealedJson } from './store-key.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob } from './sql-message.js';
 
@@ -121,14 +121,6 @@ export function createSqlMatters(deps: {
       await db.write([{ sql, params: [before.getTime(), before.getTime()] }], turnOf.purging);
     },
   };
-}
-
-function readable<Value>(read: () => Value): Value | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 /** People are notified of it, once for each event. */

@@ -1,6 +1,6 @@
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob } from './sql-message.js';
-import type { SealedJson } from './store-key.js';
+import { readable, type SealedJson } from './store-key.js';
 
 /** What a proposal of a flow is about: at most one of each is open. */
 export interface ProposalKey {
@@ -18,10 +18,11 @@ export interface Proposal extends ProposalKey {
   /** What else the order says, as JSON. */
   readonly choice: Readonly<Record<string, string>>;
   readonly by: string;
-  readonly note: string;
+  /** Null: it cannot be opened here, so that nothing proves what was proposed. */
+  readonly note: string | null;
   readonly at: string;
   readonly expiresAt: string;
-  /** From then on it is carried out, once. */
+  /** Set while it is carried out. If it could not be, as while no worker answered, another one may confirm it after a minute. */
   readonly confirmedBy: string | null;
 }
 
@@ -29,12 +30,18 @@ export interface ProposalStore {
   /** Undefined if there is none, or it has expired. */
   get(key: ProposalKey): Promise<Proposal | undefined>;
   /** Proposes it, unless one for the same subject is open: returns the one that is. */
-  propose(proposal: Omit<Proposal, 'at' | 'expiresAt' | 'confirmedBy'>, lifeMs: number): Promise<Proposal>;
-  /** True for one of those who confirm it at once, and again for that one; never for who proposed it. */
+  propose(
+    proposal: Omit<Proposal, 'at' | 'expiresAt' | 'confirmedBy' | 'note'> & { readonly note: string },
+    lifeMs: number,
+  ): Promise<Proposal>;
+  /** True for one of those who confirm it within a minute, and again for that one; never for who proposed it. */
   confirm(proposal: Pick<Proposal, 'flowId' | 'topic' | 'id'>, by: string): Promise<boolean>;
-  /** It was withdrawn, or carried out. False if it is not there, or, unless `evenIfConfirmed`, was confirmed. */
+  /** It was withdrawn, or carried out. False if it is not there, or, unless `evenIfConfirmed`, is being carried out. */
   end(proposal: Pick<Proposal, 'flowId' | 'topic' | 'id'>, evenIfConfirmed?: boolean): Promise<boolean>;
 }
+
+/** Longer than an order takes to be answered. Given twice it is taken once: its id is the proposal's. */
+const CARRIED_OUT_WITHIN_MS = 60_000;
 
 export const proposalPlace = (flowId: string, topic: string): readonly string[] => ['proposals', flowId, topic, 'note'];
 
@@ -49,18 +56,23 @@ export function createSqlProposals(deps: {
   const proposalOf = (row: Row | undefined): Proposal | undefined => {
     if (row === undefined) return undefined;
     const [flowId, topic] = [text(row, 'flow_id'), text(row, 'topic')];
+    const said = readable(() => ({
+      note: String(sealed.open(proposalPlace(flowId, topic), row['note'] as SqlBlob)),
+      choice: JSON.parse(text(row, 'choice')) as Proposal['choice'],
+    }));
+    const isConfirmed = row['confirmed_by'] != null && integer(row, 'confirmed_at') > now() - CARRIED_OUT_WITHIN_MS;
     return {
       flowId,
       topic,
       id: text(row, 'id'),
       subject: text(row, 'subject'),
       action: text(row, 'action'),
-      choice: JSON.parse(text(row, 'choice')) as Readonly<Record<string, string>>,
+      choice: said?.choice ?? {},
       by: text(row, 'proposed_by'),
-      note: String(sealed.open(proposalPlace(flowId, topic), row['note'] as SqlBlob)),
+      note: said?.note ?? null,
       at: new Date(integer(row, 'proposed_at')).toISOString(),
       expiresAt: new Date(integer(row, 'expires_at')).toISOString(),
-      confirmedBy: row['confirmed_by'] == null ? null : text(row, 'confirmed_by'),
+      confirmedBy: isConfirmed ? text(row, 'confirmed_by') : null,
     };
   };
   const select = ({ flowId, topic }: ProposalKey) => ({
@@ -82,7 +94,7 @@ export function createSqlProposals(deps: {
         ON CONFLICT (flow_id, topic) DO UPDATE
         SET id = excluded.id, subject = excluded.subject, action = excluded.action, choice = excluded.choice,
           proposed_by = excluded.proposed_by, note = excluded.note, proposed_at = excluded.proposed_at,
-          expires_at = excluded.expires_at, confirmed_by = NULL
+          expires_at = excluded.expires_at, confirmed_by = NULL, confirmed_at = NULL
         WHERE proposals.expires_at <= excluded.proposed_at OR proposals.subject <> excluded.subject`;
       const sealedNote = sealed.seal(proposalPlace(flowId, topic), note);
       const params = [flowId, topic, id, subject, action, JSON.stringify(choice), by, sealedNote, at, at + lifeMs];
@@ -93,18 +105,21 @@ export function createSqlProposals(deps: {
     },
 
     async confirm({ flowId, topic, id }, by) {
-      const sql = `UPDATE proposals SET confirmed_by = ?
+      const at = now();
+      const sql = `UPDATE proposals SET confirmed_by = ?, confirmed_at = ?
         WHERE flow_id = ? AND topic = ? AND id = ? AND expires_at > ? AND proposed_by <> ?
-          AND (confirmed_by IS NULL OR confirmed_by = ?)`;
-      const params = [by, flowId, topic, id, now(), by, by];
+          AND (confirmed_by IS NULL OR confirmed_by = ? OR confirmed_at <= ?)`;
+      const params = [by, at, flowId, topic, id, at, by, by, at - CARRIED_OUT_WITHIN_MS];
       const [confirmed] = await db.write([{ sql, params }], turnOf.proposal(flowId));
       return confirmed?.changes === 1;
     },
 
     async end({ flowId, topic, id }, evenIfConfirmed = false) {
-      const unless = evenIfConfirmed ? '' : 'AND confirmed_by IS NULL';
-      const sql = `DELETE FROM proposals WHERE flow_id = ? AND topic = ? AND id = ? ${unless}`;
-      const [ended] = await db.write([{ sql, params: [flowId, topic, id] }], turnOf.proposal(flowId));
+      const confirmedBefore = evenIfConfirmed ? Number.MAX_SAFE_INTEGER : now() - CARRIED_OUT_WITHIN_MS;
+      const sql = `DELETE FROM proposals WHERE flow_id = ? AND topic = ? AND id = ?
+                   AND (confirmed_by IS NULL OR confirmed_at <= ?)`;
+      const params = [flowId, topic, id, confirmedBefore];
+      const [ended] = await db.write([{ sql, params }], turnOf.proposal(flowId));
       return ended?.changes === 1;
     },
   };

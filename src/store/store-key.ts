@@ -144,6 +144,15 @@ export interface SealedJson {
   open(place: readonly string[], sealed: SqlBlob): unknown;
 }
 
+/** What can be read; undefined where it cannot, so that one row whose key is missing, or that was damaged, hides no other. */
+export function readable<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
 export function createSealedJson(keyring: Keyring): SealedJson {
   const sealText = (place: readonly string[], json: string) =>
     seal(keyring, Buffer.from(json, 'utf8'), JSON.stringify(place));

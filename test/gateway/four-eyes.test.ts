@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { FOUR_EYES_BY_DEFAULT } from '../../src/protocol/four-eyes.js';
 import { openStack, type Stack } from '../end-to-end/stack.js';
 import { openGateway, type TestGateway } from '../harness/gateway.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
+import { anEvent } from '../store/temporary-store.js';
 
 const secretOf = (name: string) => `secret-of-${name}-0123456789`;
 const PEOPLE = { shop: 'flows', alice: 'operator', bob: 'operator', carol: 'operator', dev: 'admin' } as const;
@@ -12,7 +14,7 @@ const env = {
   GATEWAY_TOKENS: Object.entries(PEOPLE)
     .map(([name, role]) => `${name}:${role}:${name === 'dev' ? 'dev-token' : secretOf(name)}`)
     .join(','),
-  FOUR_EYES: 'send-again,mark-*,refund-now,trust-event',
+  FOUR_EYES: FOUR_EYES_BY_DEFAULT.join(','),
   FOUR_EYES_ABOVE: 'KES:1000',
   TIME_SCALE: '0.01',
 };
@@ -130,6 +132,8 @@ describe('an order that needs a second person', () => {
   it('is off once it is withdrawn, and nothing is left to withdraw', async () => {
     const flow = parked();
     expect((await order('alice', flow, mark)).status).toBe(202);
+    // Of those who may decide: not by a backend, though it may withdraw what it may order.
+    expect((await order('shop', flow, {}, 'withdraw')).status).toBe(403);
     expect((await order('bob', flow, { note: 'they called back' }, 'withdraw')).body).toMatchObject({ proposal: null });
     expect((await order('bob', flow, {}, 'withdraw')).status).toBe(409);
     expect(await order('bob', flow, mark)).toMatchObject({ status: 202, body: { proposal: { by: 'bob' } } });
@@ -180,6 +184,26 @@ describe('an order that needs a second person', () => {
     await until('it to go on', async () =>
       (await show(large))['timeline'].map(says).includes('alice and bob: quote approved'),
     );
+  });
+
+  it('is to vouch for an event: it is on show with the event, and can be withdrawn', async () => {
+    const event = anEvent({ flowId: 'bridge-transfer/eyes', proof: null, source: 'settlement', status: 'COMPLETED' });
+    await stack.store.inbox.receive(event);
+    const about = (by: Person, word: string, body: object) =>
+      stack.post(`/events/${event.id}/${word}`, body, asked(by));
+    const replay = (by: Person) => about(by, 'replay', { trust: true, note: 'seen at the provider' });
+    const shown = async () => (await stack.get(`/events/${event.id}`)).body;
+    expect((await replay('alice')).status).toBe(202);
+    expect(await shown()).toMatchObject({ proof: null, proposal: { action: 'trust-event', by: 'alice' } });
+    const { withdraw } = (await shown())['proposal'];
+    expect(withdraw).toBe(`towline events withdraw ${event.id} --flow bridge-transfer/eyes`);
+    expect((await replay('alice')).status).toBe(409);
+    expect((await about('shop', 'withdraw', {})).status).toBe(403);
+    expect((await about('bob', 'withdraw', { note: 'they deny it' })).status).toBe(200);
+    expect((await about('bob', 'withdraw', {})).status).toBe(409);
+    expect((await replay('bob')).status).toBe(202);
+    expect((await replay('carol')).status).toBe(200);
+    expect(await shown()).toMatchObject({ proof: 'person', proposal: null });
   });
 
   it('is asked for about a terminated flow, too', async () => {

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { secondPerson } from '../../src/gateway/flows/second-person.js';
+import { createKeyring } from '../../src/keys/index.js';
 import type { ProposalStore } from '../../src/store/proposal.js';
 import { describeStores } from './store-kinds.js';
-import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+import type { Store } from '../../src/store/store.js';
+import { keyring, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const LIFE_MS = 60_000;
 const key = { flowId: 'onramp/a', topic: 'decision' };
@@ -17,11 +20,13 @@ const given = {
 
 describeStores('a proposal', (kind) => {
   let temporary: TemporaryStore;
+  let store: Store;
   let proposals: ProposalStore;
   let elsewhere: ProposalStore;
   beforeEach(async () => {
     temporary = await makeTemporaryStore(kind);
-    [proposals, elsewhere] = [(await temporary.open()).proposals, (await temporary.open()).proposals];
+    store = await temporary.open();
+    [proposals, elsewhere] = [store.proposals, (await temporary.open()).proposals];
   });
   afterEach(() => temporary.remove());
 
@@ -59,5 +64,38 @@ describeStores('a proposal', (kind) => {
     expect(await elsewhere.confirm(made, winner)).toBe(true);
     expect(await elsewhere.end(made)).toBe(false);
     expect(await elsewhere.end(made, true)).toBe(true);
+  });
+
+  /** As a gateway asks whether this person is the second one. */
+  const order = (name: string, at: Pick<Store, 'proposals' | 'audit'> = store) =>
+    secondPerson({ store: at as Store }, { name, role: 'operator', means: 'token' }, given);
+
+  it('whose order reached no worker is confirmed by another one after a minute, with the same id, or withdrawn then', async () => {
+    expect(await order('alice')).toBeUndefined();
+    const confirmed = await order('bob');
+    expect(confirmed).toMatchObject({ by: 'alice', action: 'mark-completed' });
+    const { id = '' } = confirmed ?? {};
+    // Bob's order got no answer, and Bob has gone home.
+    await expect(order('carol')).rejects.toThrow('bob has confirmed it already');
+    expect(await proposals.get(key)).toMatchObject({ confirmedBy: 'bob' });
+    expect(await proposals.end({ ...key, id })).toBe(false);
+    temporary.clock.advance(60_000);
+    expect(await proposals.get(key)).toMatchObject({ confirmedBy: null });
+    expect(await order('carol')).toMatchObject({ id });
+    await expect(order('bob')).rejects.toThrow('carol has confirmed it already');
+    temporary.clock.advance(60_000);
+    expect(await proposals.end({ ...key, id })).toBe(true);
+  });
+
+  it('that cannot be opened is shown, and withdrawn, and never confirmed', async () => {
+    const nextKey = { id: 'next', bytes: new Uint8Array(32).fill(9) };
+    const ahead = await temporary.open({ keyring: createKeyring([nextKey, keyring.active]) });
+    expect(await order('alice', ahead)).toBeUndefined();
+    const open = await proposals.get(key);
+    expect(open).toMatchObject({ by: 'alice', note: null });
+    await expect(order('bob')).rejects.toThrow(/cannot be opened here.* To withdraw it: towline withdraw onramp\/a/);
+    await temporary.execute(`UPDATE proposals SET choice = 'no JSON'`);
+    await expect(order('bob', ahead)).rejects.toThrow('cannot be opened here');
+    expect(await proposals.end({ ...key, id: open?.id ?? '' })).toBe(true);
   });
 });

@@ -82,6 +82,27 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
         return EXIT.done;
       }),
     );
+
+  events
+    .command('withdraw')
+    .description(
+      'Takes back an order to vouch for an event, which waits for a second person. Needs a token of an operator.',
+    )
+    .argument('<id>', 'id of the event')
+    .option('--flow <flow>', 'which flow it is of, where it is unmatched')
+    .option('--note <text>', 'why; kept in the register')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline events withdraw evt_0d3c --note "the provider denies it"')
+    .action((id: string, { flow, note, ...options }: Omit<ReplayOptions, 'trust' | 'dryRun'>) =>
+      run(async () => {
+        const of = {
+          ...(flow === undefined ? {} : { flowId: flowArgument(flow) }),
+          ...(note === undefined ? {} : { note }),
+        };
+        print(context, options, await client().withdrawReplay(id, of), () => 'Withdrawn.');
+        return EXIT.done;
+      }),
+    );
 }
 
 function eventTable(look: Pick<CliContext, 'colors'>, events: readonly ShownEvent[]): string {

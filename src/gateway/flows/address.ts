@@ -13,6 +13,24 @@ import type { MembersOf } from '../http/openapi.js';
 const at = () => z.iso.datetime();
 const state = z.enum(FLOW_STATES);
 
+export const proposal = () =>
+  z
+    .object({
+      id: z.string(),
+      action: z.string(),
+      eventId: z.string().optional(),
+      until: z.string().optional(),
+      by: z.string(),
+      note: z.string(),
+      at: at(),
+      expiresAt: at(),
+      confirmedBy: z.string().nullable().meta({ description: 'Set while it is carried out.' }),
+      confirm: z.string().meta({ description: 'The command with which another person confirms it.' }),
+      withdraw: z.string(),
+    } satisfies MembersOf<ProposedOrder>)
+    .nullable()
+    .meta({ description: 'An order that waits for a second person.' });
+
 /**
  * A flow, as the document shows it. Words that a later version may add to (reasons, actions, stages) are text: an
  * enumeration would make generated clients refuse them.
@@ -44,22 +62,7 @@ export const Flow = z.object({
   timeline: z.array(
     z.object({ at: at(), stage: z.string(), by: z.string(), detail: z.string() } satisfies MembersOf<TimelineEntry>),
   ),
-  proposal: z
-    .object({
-      id: z.string(),
-      action: z.string(),
-      eventId: z.string().optional(),
-      until: z.string().optional(),
-      by: z.string(),
-      note: z.string(),
-      at: at(),
-      expiresAt: at(),
-      confirmedBy: z.string().nullable().meta({ description: 'Set while it is carried out.' }),
-      confirm: z.string().meta({ description: 'The command with which another person confirms it.' }),
-      withdraw: z.string(),
-    } satisfies MembersOf<ProposedOrder>)
-    .nullable()
-    .meta({ description: 'An order that waits for a second person.' }),
+  proposal: proposal(),
 } satisfies MembersOf<FlowJson>);
 
 /** @throws Refusal 404 where it does not exist */

@@ -130,7 +130,7 @@ export async function admitOrder(
 }
 
 /** Neither parked, nor waiting for an approval; or that is not known. */
-function notNow(view: FlowWithMoney | undefined, reference: string): Refusal {
+export function notNow(view: FlowWithMoney | undefined, reference: string): Refusal {
   if (view?.state === 'parked' || view?.stage.startsWith(NOT_REPORTED)) {
     return new Refusal(503, 'No worker says now what the flow waits for. Order it again later.', { reference }, 5);
   }

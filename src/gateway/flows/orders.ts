@@ -11,9 +11,9 @@ import { addRoute } from '../http/route.js';
 import { Flow, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { flowJson } from './flow-json.js';
-import { giveOrder, recordingRefusals } from './give-order.js';
+import { giveOrder, notNow, recordingRefusals } from './give-order.js';
 import { isTerminated, resolveTerminated } from './resolve-terminated.js';
-import { topicOf } from './second-person.js';
+import { topicOf, withdrawProposal } from './second-person.js';
 
 /** It is shown on terminals. */
 const note = () =>
@@ -162,9 +162,9 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       permission: 'withdraw',
       summary: 'Takes back an order that waits for a second person.',
       body: { schema: { CancelBody }, required: false, example: { note: 'the customer called back' } },
-      refusals: { 409: 'None waits.' },
+      refusals: { 409: 'None waits, or it is being carried out.' },
     },
-    ({ params, caller, body: { note: why } }) => withdrawProposal(deps, caller, addressOf(params), why),
+    ({ params, caller, body: { note: why } }) => withdrawFromFlow(deps, caller, addressOf(params), why),
   );
 }
 
@@ -202,27 +202,19 @@ async function resolveFlow(
   return ordered;
 }
 
-/** What one person proposed is off, whoever says so. @throws Refusal 409 */
-async function withdrawProposal(
+/** @throws Refusal 403, 409; 503 if it is not known what the flow waits for */
+async function withdrawFromFlow(
   deps: FlowOperationDeps,
   caller: Caller,
   address: FlowAddress,
   why: string | undefined,
 ): Promise<FlowJson> {
-  const { store, reader, logger } = deps;
+  const { reader, logger } = deps;
   const { flowId, reference } = address;
   const before = await flowJson(deps, await shownFlow(reader, address));
-  const { proposal } = before;
-  const topic = topicOf(before)?.topic;
-  if (proposal === null || topic === undefined) {
-    throw new Refusal(409, 'No order waits for a second person.', { reference });
-  }
-  const { id, action, by } = proposal;
-  const details = { note: why ?? '', by };
-  await store.audit.append({ ...whoIs(caller), kind: 'withdrawal', flowId, subject: id, action, details });
-  if (!(await store.proposals.end({ flowId, topic, id }))) {
-    throw new Refusal(409, 'It has been confirmed, or withdrawn, already. Look at the flow again.', { reference });
-  }
-  logger.info({ flowId, action, actor: caller.name }, 'a proposed order was withdrawn');
+  const waits = topicOf(before);
+  if (waits === undefined) throw notNow(before, reference);
+  await withdrawProposal(deps, caller, { flowId, ...waits }, why);
+  logger.info({ flowId, actor: caller.name }, 'a proposed order was withdrawn');
   return flowJson(deps, await shownFlow(reader, address));
 }

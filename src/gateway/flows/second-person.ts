@@ -3,6 +3,7 @@ import { canonicalJson } from '../../store/canonical-json.js';
 import type { Proposal, ProposalKey } from '../../store/proposal.js';
 import type { FlowWithMoney, ProposedOrder } from '../../protocol/gateway-json.js';
 import { APPROVE_QUOTE, TRUST_EVENT } from '../../protocol/four-eyes.js';
+import { mayActAs, type Permission, PERMISSIONS } from '../../protocol/permissions.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -42,6 +43,7 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
     if (stands.id === id) return undefined;
     throw refuse(409, `${stands.by} was quicker, and proposed "${stands.action}". ${whatNow(stands)}`);
   }
+  if (open.note === null) throw refuse(409, `${open.by} proposed "${open.action}". ${UNREADABLE} ${whatNow(open)}`);
   if (open.action !== action) throw refuse(409, `${open.by} proposed "${open.action}". ${whatNow(open)}`);
   if (open.by === caller.name) {
     throw refuse(
@@ -59,14 +61,54 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
   const now = await proposals.get({ flowId, topic });
   if (now?.id !== open.id || now.confirmedBy === null)
     throw refuse(409, 'The proposal has just ended. Look at the flow again.');
-  throw refuse(409, `${now.confirmedBy} has confirmed it already.`);
+  throw refuse(409, `${now.confirmedBy} has confirmed it already. If nothing follows, order it again in a minute.`);
 }
 
+/**
+ * What one person proposed is off: by the one who proposed it, or by anybody who may give that order.
+ *
+ * @param waits what it must be about to be one still
+ * @throws Refusal 403, 409
+ */
+export async function withdrawProposal(
+  { store }: Deps,
+  caller: Caller,
+  { flowId, topic, subject }: Pick<OrderOfTwo, 'flowId' | 'topic' | 'subject'>,
+  why: string | undefined,
+): Promise<void> {
+  const { proposals, audit } = store;
+  const reference = flowId.slice(flowId.indexOf('/') + 1);
+  const refuse = (status: number, what: string) => new Refusal(status, what, { reference });
+  const open = await proposals.get({ flowId, topic });
+  if (open === undefined || open.subject !== subject) throw refuse(409, 'No order waits for a second person.');
+  const { id, action, by } = open;
+  const { role } = PERMISSIONS[permissionFor(action)];
+  if (caller.name !== by && !mayActAs(caller.role, role)) {
+    throw refuse(403, `${by} proposed "${action}": to withdraw it needs a token of theirs, or of the role ${role}.`);
+  }
+  const details = { note: why ?? '', by };
+  await audit.append({ ...whoIs(caller), kind: 'withdrawal', flowId, subject: id, action, details });
+  if (await proposals.end(open)) return;
+  throw refuse(409, 'It is being carried out, or was withdrawn. Look at the flow again in a minute.');
+}
+
+/** What an order that may need a second person needs of either. */
+function permissionFor(action: string): Permission {
+  if (action === APPROVE_QUOTE) return 'approve-quote';
+  return action === TRUST_EVENT ? 'replay-event' : 'resolve';
+}
+
+const UNREADABLE = 'What else it says cannot be opened here: a payload key is missing, or the row was changed.';
+
 const whatNow = (proposal: Proposal): string =>
-  `To confirm: ${confirmCommand(proposal)}. To withdraw it: towline withdraw ${proposal.flowId}.`;
+  `To confirm: ${confirmCommand(proposal)}. To withdraw it: ${withdrawCommand(proposal)}.`;
+
+function withdrawCommand({ flowId, topic, action }: Pick<Proposal, 'flowId' | 'topic' | 'action'>): string {
+  return `towline ${action === TRUST_EVENT ? `events withdraw ${topic} --flow` : 'withdraw'} ${flowId}`;
+}
 
 function confirmCommand({ flowId, topic, action }: Pick<Proposal, 'flowId' | 'topic' | 'action'>): string {
-  if (action === TRUST_EVENT) return `towline events replay ${topic} --trust`;
+  if (action === TRUST_EVENT) return `towline events replay ${topic} --trust --flow ${flowId}`;
   if (action === APPROVE_QUOTE) return `towline approve ${flowId} --note "why"`;
   return `towline resolve ${flowId} ${action} --note "why"`;
 }
@@ -77,14 +119,16 @@ export function topicOf({ state, stage, parked }: FlowWithMoney): { topic: strin
   return state === 'running' && stage === 'awaiting-approval' ? { topic: 'approval', subject: stage } : undefined;
 }
 
-/** The proposal that a flow waits with, for people. */
-export async function proposedOrder({ store }: Deps, view: FlowWithMoney): Promise<ProposedOrder | null> {
-  const waits = topicOf(view);
+/** The proposal that a flow, or an event of it, waits with, for people. */
+export async function proposedOrder(
+  { store }: Deps,
+  flowId: string,
+  waits: ReturnType<typeof topicOf>,
+): Promise<ProposedOrder | null> {
   if (waits === undefined) return null;
-  const { flowId } = view;
   const found = await store.proposals.get({ flowId, topic: waits.topic });
   if (found === undefined || found.subject !== waits.subject) return null;
   const { id, action, choice, by, note, at, expiresAt, confirmedBy } = found;
-  const [confirm, withdraw] = [confirmCommand(found), `towline withdraw ${flowId}`];
-  return { id, action, ...choice, by, note, at, expiresAt, confirmedBy, confirm, withdraw };
+  const [confirm, withdraw] = [confirmCommand(found), withdrawCommand(found)];
+  return { id, action, ...choice, by, note: note ?? UNREADABLE, at, expiresAt, confirmedBy, confirm, withdraw };
 }

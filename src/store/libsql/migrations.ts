@@ -81,6 +81,7 @@ const proposals = [
      proposed_at INTEGER NOT NULL,
      expires_at INTEGER NOT NULL,
      confirmed_by TEXT,
+     confirmed_at INTEGER,
      PRIMARY KEY (flow_id, topic)
    ) STRICT`,
 ];

@@ -85,6 +85,7 @@ const proposals = [
      proposed_at BIGINT NOT NULL,
      expires_at BIGINT NOT NULL,
      confirmed_by TEXT,
+     confirmed_at BIGINT,
      PRIMARY KEY (flow_id, topic)
    )`,
 ];

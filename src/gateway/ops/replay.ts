@@ -1,0 +1,181 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { eventOfRow } from '../../flows/event-of-row.js';
+import { needsSecondPerson } from '../../flows/four-eyes.js';
+import { flowOf } from '../../flows/index.js';
+import { TRUST_EVENT } from '../../protocol/four-eyes.js';
+import type { InboxRow } from '../../protocol/events.js';
+import type { FlowEvent } from '../../protocol/messages.js';
+import { parseFlowId } from '../../protocol/vocabulary.js';
+import type { Proposal } from '../../store/proposal.js';
+import type { FlowReader } from '../../temporal/flow-handle.js';
+import { recordingRefusals } from '../flows/give-order.js';
+import { secondPerson, withdrawProposal } from '../flows/second-person.js';
+import { whoIs } from '../http/bearer-token.js';
+import { flowAddress } from '../http/flow-path.js';
+import { Refusal } from '../http/refusal.js';
+import { addRoute } from '../http/route.js';
+import { Event, eventJson, eventOf, EventParams, type EventRoutesDeps, toTrust } from './events.js';
+
+const SECOND = 'Once a second person orders the same:';
+
+const ReplayBody = z.strictObject({
+  trust: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
+  note: z.string().max(1_000).optional().meta({ description: 'Why; kept in the register.' }),
+  flowId: z
+    .string()
+    .refine(isFlowId, 'is not a flow id: {kind}/{reference}')
+    .meta({ description: 'Which flow an event without one is of.' })
+    .optional(),
+});
+const WithdrawBody = ReplayBody.pick({ note: true, flowId: true });
+
+const Replay = z.looseObject({
+  dryRun: z.boolean(),
+  would: z.string(),
+  flowState: z.string().nullable(),
+  event: Event.optional(),
+});
+
+/** The order to deliver an event anew, and to vouch for it. */
+export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
+  const { tokens } = deps;
+  const { inbox } = deps.store;
+
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'POST',
+      params: EventParams,
+      path: '/events/:id/replay',
+      operationId: 'replayEvent',
+      tag: 'events',
+      summary: 'Delivers an event anew; `trust` vouches for it; `dryRun` only says what would happen.',
+      permission: 'replay-event',
+      body: { schema: { ReplayBody }, required: false, example: { dryRun: true } },
+      answers: {
+        200: { says: 'What happened, or would.', schema: { Replay } },
+        202: { says: 'To vouch for it waits for a second person, who orders the same.', schema: { Replay } },
+      },
+    },
+    async ({ reply, params, caller, body: { trust, dryRun, flowId: given, note = '' } }) => {
+      const row = await eventOf(inbox, params.id);
+      if (row.body === undefined) throw new Refusal(409, whyNoBody(row));
+      const flowId = flowOfEvent(row, given);
+      const preview = await previewReplay(deps.reader, row, flowId, trust);
+      if (dryRun) return { dryRun: true, ...preview };
+      const about = { flowId, subject: row.id, ...whoIs(caller) };
+      let confirmed: Proposal | undefined;
+      if (trust && needsSecondPerson(deps.settings.fourEyes, TRUST_EVENT)) {
+        const asked = { flowId, ...toTrust(row), action: TRUST_EVENT, choice: {}, note };
+        const proposal = await recordingRefusals(deps, { ...about, action: TRUST_EVENT }, note, () =>
+          secondPerson(deps, caller, asked),
+        );
+        if (proposal === undefined) {
+          void reply.code(202);
+          return { dryRun: false, ...preview, would: `${SECOND} ${preview.would}` };
+        }
+        confirmed = proposal;
+      }
+      const action = trust ? TRUST_EVENT : 'replay';
+      await deps.store.audit.append({ ...about, kind: 'replay-event', action, details: { note } });
+      const replayed = await inbox.replay(row.id, { proof: trust ? 'person' : undefined, flowId });
+      if (replayed === undefined) throw new Refusal(404, 'There is no such event.');
+      if (confirmed !== undefined) await deps.store.proposals.end(confirmed, true);
+      deps.logger.info({ flowId, event: row.id, trust, actor: caller.name }, 'a person replays an event');
+      deps.dispatcher.nudge();
+      return { dryRun: false, ...preview, event: eventJson(replayed, { withBody: false }) };
+    },
+  );
+
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'POST',
+      params: EventParams,
+      path: '/events/:id/withdraw',
+      operationId: 'withdrawReplay',
+      tag: 'events',
+      summary: 'Takes back an order to vouch for an event, which waits for a second person.',
+      permission: 'replay-event',
+      body: { schema: { WithdrawBody }, required: false, example: { note: 'the provider denies it' } },
+      answers: { 200: { says: 'The event, without its body.', schema: { Event } } },
+      refusals: { 409: 'None waits, or it is being carried out.' },
+    },
+    async ({ params, caller, body: { note, flowId: given } }) => {
+      const row = await eventOf(inbox, params.id);
+      const flowId = flowOfEvent(row, given);
+      await withdrawProposal(deps, caller, { flowId, ...toTrust(row) }, note);
+      deps.logger.info({ flowId, event: row.id, actor: caller.name }, 'a proposed order was withdrawn');
+      return { ...eventJson(row, { withBody: false }), proposal: null };
+    },
+  );
+}
+
+/** Why an event cannot be delivered anew, and what to do. */
+function whyNoBody({ unreadable, isBroken }: Pick<InboxRow, 'unreadable' | 'isBroken'>): string {
+  if (unreadable === undefined) return 'The body of this event was purged: it cannot be delivered anew.';
+  const remedy = isBroken
+    ? 'Its row is damaged, and no key opens it: have it sent again, or decide by a status lookup.'
+    : 'Give this gateway that key in PAYLOAD_KEYS, then replay the event.';
+  return `This event cannot be opened (${unreadable}). ${remedy}`;
+}
+
+/** Whether a text is the id of a flow that may be. */
+function isFlowId(text: string): boolean {
+  const flow = parseFlowId(text);
+  return flow !== undefined && flowAddress(flow.kind, flow.reference) !== undefined;
+}
+
+/**
+ * The flow that an event is delivered to anew. If it could not be matched, a person says it (`given`); where its body
+ * names a reference, that one must be the flow's.
+ *
+ * @throws Refusal 409
+ */
+function flowOfEvent(row: Pick<InboxRow, 'flowId' | 'body'>, given: string | undefined): string {
+  if (row.flowId !== null) {
+    if (given === undefined || given === row.flowId) return row.flowId;
+    throw new Refusal(409, `The event is of ${row.flowId}: it is not delivered to another flow.`);
+  }
+  if (given === undefined) {
+    throw new Refusal(409, 'The event names no flow: say which one it is of, as flowId, "{kind}/{reference}".');
+  }
+  const flow = parseFlowId(given);
+  const named = flow === undefined ? null : flowOf(flow.kind).readEvent(row.body)?.reference;
+  if (named != null && named !== flow?.reference) {
+    throw new Refusal(409, 'The body of this event names another reference than that flow has.');
+  }
+  return given;
+}
+
+/** What a replay would do, in words and as the flow would see the event. */
+interface ReplayPreview {
+  readonly would: string;
+  readonly flowState: string | null;
+  readonly asEvent: FlowEvent | null;
+}
+
+async function previewReplay(
+  reader: Pick<FlowReader, 'facts'>,
+  row: InboxRow,
+  flowId: string,
+  trust: boolean,
+): Promise<ReplayPreview> {
+  const vouched: InboxRow = trust ? { ...row, proof: 'person' } : row;
+  const event = eventOfRow(flowId, vouched);
+  const facts = await reader.facts(flowId);
+  const asEvent = event === undefined || event === 'conflicting' ? null : event;
+  return { would: sentence(event, facts), flowState: facts?.state ?? null, asEvent };
+}
+
+function sentence(event: ReturnType<typeof eventOfRow>, facts: Awaited<ReturnType<FlowReader['facts']>>): string {
+  if (event === 'conflicting') return 'Be listed as conflicting: its body names another flow than its path.';
+  if (event === undefined) return 'Be listed as unmatched: this version has no flow of that kind.';
+  if (facts === undefined) return 'Wait for its flow, which does not exist; an old event is listed as unmatched again.';
+  if (!facts.isOpen) return `Be listed as late: the flow has ended as ${facts.state}.`;
+  return event.trusted ? 'Be delivered as trusted.' : 'Be delivered as unverified.';
+}
