@@ -131,6 +131,7 @@ export function readSettings(given: Environment): Settings {
     duplicateWords: read('DUPLICATE_WORDS', words().default([])) ?? [],
     workerSlots: read('WORKER_SLOTS', workerSlots().optional()) ?? {},
     moneyPerSecond: read('MONEY_RATE_LIMIT', perSecond().optional()),
+    gatewayProbePort: read('GATEWAY_PROBE_PORT', port().optional()),
     workerProbeHost: read('WORKER_PROBE_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',
     workerProbePort: read('WORKER_PROBE_PORT', port().optional()),
     workerMetricsHost: read('WORKER_METRICS_HOST', ipAddress().default('127.0.0.1')) ?? '127.0.0.1',
@@ -259,6 +260,9 @@ function checkTogether(
   }
   if (settings.workerMetricsPort !== undefined && settings.workerMetricsPort === settings.workerProbePort) {
     problem('WORKER_METRICS_PORT and WORKER_PROBE_PORT are the same.');
+  }
+  if (settings.gatewayProbePort === settings.gatewayPort && settings.gatewayPort !== 0) {
+    problem('GATEWAY_PORT and GATEWAY_PROBE_PORT are the same.');
   }
   if (settings.gatewayPort === settings.sandboxPort && settings.serviceIsSandbox && settings.gatewayPort !== 0) {
     problem('GATEWAY_PORT and SANDBOX_PORT are the same.');

@@ -79,6 +79,13 @@ test.each(['gateway', 'sandbox'])('a %s by itself says that its port is taken, t
   expect(err).toBe(`Port ${taken} on 127.0.0.1 is taken: stop what listens there, or set ${setting} to another port.`);
 });
 
+test('a gateway whose port for probes is taken says so, and ends', async () => {
+  const own = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
+  const { code, err } = await runProcess(['gateway'], { ...FREE, ...own, GATEWAY_PROBE_PORT: String(taken) });
+  expect(code).toBe(1);
+  expect(err).toBe(`GATEWAY_PROBE_PORT ${taken} on 127.0.0.1 cannot be listened on (EADDRINUSE).`);
+});
+
 test('a worker without Temporal says where it looked, and exits with 4', async () => {
   const env = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
   const { code, err } = await runProcess(['worker'], env);

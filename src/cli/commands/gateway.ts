@@ -7,6 +7,7 @@ import type { Store } from '../../store/store.js';
 import { startCardWorker } from '../../temporal/worker.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { CliError, type ExitCode } from '../exit-codes.js';
+import { openGatewayProbe } from '../probes.js';
 import { graceMsOf, runProcess } from '../run-process.js';
 import { watchBinding } from '../wiring/deployment.js';
 import {
@@ -66,6 +67,14 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
       workMetrics: metrics.register,
       ...uiOrigin,
     });
+    const { gatewayHost: host, gatewayProbePort: port } = settings;
+    const probe =
+      port === undefined
+        ? undefined
+        : await openGatewayProbe({ host, port, store: () => store.check() }).catch(async (error: unknown) => {
+            await gateway.close();
+            throw error;
+          });
     const notifier = openNotifier({ settings, store, client, namespace: temporal.namespace, secrets, log: logger });
     notifier?.start();
     return {
@@ -79,6 +88,7 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
         service.client.close();
         await close();
         await store.close();
+        await probe?.close();
       },
     };
   });

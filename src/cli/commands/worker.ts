@@ -18,7 +18,7 @@ import {
   createProcessLogger,
 } from '../wiring/dependencies.js';
 import { isBound } from '../wiring/deployment.js';
-import { openWorkerProbe } from '../worker-probe.js';
+import { openWorkerProbe } from '../probes.js';
 import { openNotifier } from '../wiring/notifier.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { identityOf, openTemporal, temporalAddress } from '../wiring/temporal.js';

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { NetworkList } from '../../config/networks.js';
 import type { KnownNetworks } from './known-networks.js';
@@ -6,8 +6,10 @@ import { SHARE_OF_STRANGERS, whenAnswered } from './places.js';
 import { networkOf } from './rate-limit.js';
 
 export interface ConnectionLimits {
-  /** In all. One address may have a quarter of them, and strangers together three quarters, unless it is a trusted proxy. */
+  /** In all. Strangers together may have three quarters of them. */
   readonly maxConnections: number;
+  /** So many times fewer for one address, unless it is a trusted proxy. @default 4 */
+  readonly shareOfAnAddress?: number;
   readonly trustedProxies?: NetworkList | undefined;
   /** @default nobody is a stranger */
   readonly knownNetworks?: Pick<KnownNetworks, 'has'>;
@@ -15,17 +17,21 @@ export interface ConnectionLimits {
 
 /** An open connection costs a sender nothing: what it does not use for so long is closed. Longer than most clients keep theirs. */
 export const KEEP_ALIVE_MS = 20_000;
-const SHARE_OF_AN_ADDRESS = 4;
 /** Requests that one connection may have open: clients that pipeline send a few. */
 const MOST_PIPELINED = 16;
 
+/** Cuts connections beyond the limits, and those with too many requests at a time. */
+export function limitConnections(server: FastifyInstance, limits: ConnectionLimits): void {
+  limitSockets(server.server, limits);
+  limitPipelining(server);
+}
+
 /** Cuts connections beyond the limits, before anything is read from them. */
-export function limitConnections(
-  server: FastifyInstance,
-  { maxConnections, trustedProxies, knownNetworks }: ConnectionLimits,
+export function limitSockets(
+  listener: Server,
+  { maxConnections, shareOfAnAddress = 4, trustedProxies, knownNetworks }: ConnectionLimits,
 ): void {
-  const { server: listener } = server;
-  const mostEach = Math.ceil(maxConnections / SHARE_OF_AN_ADDRESS);
+  const mostEach = Math.ceil(maxConnections / shareOfAnAddress);
   const open = new Map<string, number>();
   let ofStrangers = 0;
   listener.maxConnections = maxConnections;
@@ -48,7 +54,6 @@ export function limitConnections(
       else open.delete(network);
     });
   });
-  limitPipelining(server);
 }
 
 function limitPipelining(server: FastifyInstance): void {

@@ -1,28 +1,40 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Client } from '@temporalio/client';
+import { limitSockets } from '../gateway/http/connections.js';
 import { answers, works } from '../gateway/ops/health.js';
 import { remembered } from '../gateway/ops/remembered.js';
 import { CliError } from './exit-codes.js';
 
-export interface ProbeOptions {
+interface Listen {
   readonly host: string;
   readonly port: number;
   /** Rejects where the store cannot be written. */
   readonly store: () => Promise<unknown>;
+}
+
+export interface WorkerProbeOptions extends Listen {
   /** Whether it asks for tasks, of each of its queues. */
   readonly isPolling: () => boolean;
   readonly client: Client;
 }
 
-export interface WorkerProbe {
+export interface Probe {
   readonly url: string;
-  /** Not ready from now on: it takes nothing new, and finishes what it has. */
-  drain(): void;
   close(): Promise<void>;
 }
 
-/** A probe asks at once, and anybody on its network can connect: the worker needs its descriptors for money. */
+export interface WorkerProbe extends Probe {
+  /** Not ready from now on: it takes nothing new, and finishes what it has. */
+  drain(): void;
+}
+
+interface Found {
+  readonly code: number;
+  readonly body: object;
+}
+
+/** A probe asks at once, and anybody on its network can connect: descriptors are for money, and for webhooks. */
 const LIMITS = {
   headersTimeout: 2_000,
   requestTimeout: 2_000,
@@ -30,16 +42,24 @@ const LIMITS = {
   connectionsCheckingInterval: 500,
   maxHeaderSize: 8 * 1_024,
 };
-const MOST_CONNECTIONS = 256;
+/** So few of one address, 32, that one who takes them all keeps nobody else from asking. */
+const CONNECTIONS = { maxConnections: 256, shareOfAnAddress: 8 };
+
+const ALIVE: Found = { code: 200, body: { status: 'ok' } };
+const monotonicMs = () => performance.now();
 
 /** `/healthz`: the process answers. `/readyz`: it takes tasks, and its store works. */
-export async function openWorkerProbe({ host, port, store, isPolling, client }: ProbeOptions): Promise<WorkerProbe> {
-  const monotonicMs = () => performance.now();
+export async function openWorkerProbe({
+  store,
+  isPolling,
+  client,
+  ...listen
+}: WorkerProbeOptions): Promise<WorkerProbe> {
   const storeWorks = remembered(monotonicMs, () => works(store()));
   const temporalWorks = remembered(monotonicMs, () => works(answers(client)));
   let isDraining = false;
 
-  async function readiness(): Promise<{ readonly code: number; readonly body: object }> {
+  async function readiness(): Promise<Found> {
     const [storeIs, temporalIs] = await Promise.all([storeWorks(), temporalWorks()]);
     // Asked after the looks, which take a while.
     if (isDraining) return { code: 503, body: { status: 'draining' } };
@@ -51,26 +71,50 @@ export async function openWorkerProbe({ host, port, store, isPolling, client }: 
     };
   }
 
+  const probe = await openProbe('WORKER_PROBE_PORT', listen, { '/readyz': readiness });
+  return { ...probe, drain: () => void (isDraining = true) };
+}
+
+/**
+ * `/healthz` and `/readyz/intake` of a gateway, on a port that is not published: whoever fills the connections of the gateway's own
+ * one does not have it called dead.
+ */
+export function openGatewayProbe({ store, ...listen }: Listen): Promise<Probe> {
+  const storeWorks = remembered(monotonicMs, () => works(store()));
+  return openProbe('GATEWAY_PROBE_PORT', listen, {
+    '/readyz/intake': async () => {
+      const found = await storeWorks();
+      return { code: found === 'ok' ? 200 : 503, body: { status: found, store: found } };
+    },
+  });
+}
+
+/** @param setting of the port */
+async function openProbe(
+  setting: string,
+  { host, port }: Pick<Listen, 'host' | 'port'>,
+  ready: Readonly<Record<string, () => Promise<Found>>>,
+): Promise<Probe> {
+  const paths = new Map(Object.entries({ '/healthz': () => Promise.resolve(ALIVE), ...ready }));
   const server = createServer(LIMITS, (request, response) => {
     request.resume();
-    const answer = ({ code, body }: Awaited<ReturnType<typeof readiness>>) =>
+    const answer = ({ code, body }: Found) =>
       response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const find = paths.get(request.url ?? '');
     if (request.method !== 'GET') answer({ code: 405, body: { status: 'only GET' } });
-    else if (request.url === '/healthz') answer({ code: 200, body: { status: 'ok' } });
-    else if (request.url === '/readyz') void readiness().then(answer);
-    else answer({ code: 404, body: { status: 'only /healthz and /readyz' } });
+    else if (find === undefined) answer({ code: 404, body: { status: `only ${[...paths.keys()].join(' and ')}` } });
+    else void find().then(answer);
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  limitSockets(server, CONNECTIONS);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(new CliError(`WORKER_PROBE_PORT ${port} on ${host} cannot be listened on (${error.code ?? 'unknown'}).`)),
+      reject(new CliError(`${setting} ${port} on ${host} cannot be listened on (${error.code ?? 'unknown'}).`)),
     );
     server.listen({ host, port }, resolve);
   });
   const address = server.address() as AddressInfo;
   return {
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
-    drain: () => void (isDraining = true),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
