@@ -6,20 +6,25 @@ import {
   RateLimitedError,
   ServiceUnavailableError,
 } from '../src/service-client/index.js';
-import { cryptoSendFacts } from '../src/flows/crypto-send.js';
-import { offrampFacts } from '../src/flows/offramp.js';
-import { paidFacts } from '../src/flows/invoice-payment.js';
-import { onrampFacts } from '../src/flows/onramp.js';
+import { cryptoSendFacts, cryptoSendFlow } from '../src/flows/crypto-send.js';
+import type { FlowDefinition } from '../src/flows/flow.js';
+import { offrampFacts, offrampFlow } from '../src/flows/offramp.js';
+import { invoicePaymentFlow, paidFacts } from '../src/flows/invoice-payment.js';
+import { onrampFacts, onrampFlow, withMobileMoney } from '../src/flows/onramp.js';
 import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
 import type { LookupSays } from '../src/protocol/decisions.js';
 import { provesPayment } from '../src/protocol/statuses.js';
+import type { ActivityDeps } from './deps.js';
 import type { Facts, Asked } from './types.js';
 import { readFailure } from './failures.js';
+import { MISSES, untilNextMiss } from './timing.js';
 
 /** How one money operation is looked up, and which facts of the record can be compared with ours. */
 export interface StatusLookup {
   read(service: ServiceClient, reference: string): Promise<unknown>;
   facts(record: unknown): Facts;
+  /** Whose record it is: its status is read as that kind reads it. Absent where the record has none. */
+  readonly flow?: Pick<FlowDefinition, 'status'>;
   /** False for a record that may be older than the POST that is looked up: it reports nothing of it. @default always true */
   proves?(record: unknown): boolean;
 }
@@ -29,9 +34,14 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   sendCrypto: {
     read: (service, reference) => service.getCryptoSend(reference),
     facts: cryptoSendFacts,
+    flow: cryptoSendFlow,
   },
-  createOnramp: { read: readOnramp, facts: onrampFacts },
-  createOfframp: { read: (service, reference) => service.getOfframp(reference), facts: offrampFacts },
+  createOnramp: { read: readOnramp, facts: onrampFacts, flow: onrampFlow },
+  createOfframp: {
+    read: (service, reference) => service.getOfframp(reference),
+    facts: offrampFacts,
+    flow: offrampFlow,
+  },
   createInvoice: {
     read: (service, reference) => service.getInvoice(reference),
     // The outer amount and currency show nonsense on the wire.
@@ -41,6 +51,7 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   payInvoice: {
     read: (service, reference) => service.getInvoicePayment(reference),
     facts: paidFacts,
+    flow: invoicePaymentFlow,
     // The record is there before any payment, and is PENDING then.
     proves: (record) => provesPayment((record as InvoicePayment).status),
   },
@@ -50,19 +61,27 @@ export function proves(lookup: StatusLookup, record: unknown): boolean {
   return lookup.proves?.(record) ?? true;
 }
 
-/** Whether the service has a record of what was sent under a reference, and the status in it. Asks once. */
+/**
+ * Whether the service has a record of what was sent under a reference, and the status in it, as its kind reads it. It has
+ * none if it says so several times in a row.
+ */
 export async function lookUpRecord(
-  service: ServiceClient,
+  deps: Pick<ActivityDeps, 'service' | 'clock'> & { readonly timeScale: number },
   operation: string,
   reference: string,
 ): Promise<{ readonly says: LookupSays; readonly status?: string }> {
   const lookup = statusLookups[operation];
   if (lookup === undefined) return { says: 'no-lookup' };
-  const asked = await asking(() => lookup.read(service, reference)).catch(() => ({ says: 'cannot-tell' }) as const);
+  const ask = () => asking(() => lookup.read(deps.service, reference)).catch(() => ({ says: 'cannot-tell' }) as const);
+  let asked = await ask();
+  for (let misses = 1; asked.says === 'absent' && misses < MISSES; misses += 1) {
+    await untilNextMiss(deps, deps.timeScale);
+    asked = await ask();
+  }
   if (asked.says !== 'shown') return { says: asked.says };
   if (!proves(lookup, asked.record)) return { says: 'no-lookup' };
-  const { status } = asked.record as { readonly status?: unknown };
-  return { says: 'shown', ...(typeof status === 'string' ? { status } : {}) };
+  const status = lookup.flow?.status?.read(asked.record).status ?? null;
+  return { says: 'shown', ...(status === null ? {} : { status }) };
 }
 
 function textMembers(record: unknown, members: Readonly<Record<string, string>>): Facts {
@@ -80,12 +99,17 @@ function textMembers(record: unknown, members: Readonly<Record<string, string>>)
  * service may know the payment before it knows of anything on a chain, and what it knows was executed.
  */
 async function readOnramp(service: ServiceClient, referenceId: string): Promise<unknown> {
-  try {
-    return { referenceId, ...(await service.getOnChainDeposit(referenceId)) };
-  } catch (error) {
-    if (!(error instanceof RejectedError && error.isNotFound)) throw error;
-    return { referenceId, mobile_money: await service.getMobileMoneyDeposit(referenceId) };
-  }
+  const onChain = await service.getOnChainDeposit(referenceId).catch((error: unknown) => {
+    if (error instanceof RejectedError && error.isNotFound) return undefined;
+    throw error;
+  });
+  if (onChain?.mobile_money != null) return { referenceId, ...onChain };
+  const mobileMoney = await service.getMobileMoneyDeposit(referenceId).catch((error: unknown) => {
+    // Refused, it leaves the first one as it is.
+    if (error instanceof RejectedError && onChain !== undefined) return undefined;
+    throw error;
+  });
+  return { referenceId, ...withMobileMoney(onChain, mobileMoney) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { pause, systemClock, every, type Clock } from '../src/clock.js';
+import { settleWindowMs } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import type { Windows } from './types.js';
 
@@ -47,8 +48,6 @@ export async function withHeartbeat<T>(clock: Clock | undefined, work: () => Pro
   }
 }
 
-/** How much longer than our own timeout an unknown POST is looked up: a slow service may commit after we gave up. */
-const SETTLE_MARGIN_MS = 60_000;
 /** For the claim before a POST and for its answer's row after it, so that the client's own timeout speaks first. */
 const ATTEMPT_MARGIN_MS = 30_000;
 const SHORTEST_ATTEMPT_MS = 120_000;
@@ -56,7 +55,7 @@ const SHORTEST_ATTEMPT_MS = 120_000;
 /** The durations of a flow that the settings decide. */
 export function windowsOf({ serviceTimeoutMs, serviceIsOnLoopback, limits }: ActivityDeps): Windows {
   return {
-    settleMs: serviceTimeoutMs + SETTLE_MARGIN_MS,
+    settleMs: settleWindowMs(serviceTimeoutMs),
     attemptMs: Math.max(SHORTEST_ATTEMPT_MS, serviceTimeoutMs + ATTEMPT_MARGIN_MS),
     ...(serviceIsOnLoopback ? limits : {}),
   };

@@ -32,11 +32,20 @@ const Legs = z.looseObject({
     .catch(undefined),
 });
 
-/** Where an onramp stands, by both of its lookups: `getOnChainDeposit`, and `getMobileMoneyDeposit` for a missing leg. */
-function onrampStatus(record: unknown, mobileMoney: unknown): string | null {
-  const { mobile_money: fiat, onchain } = Legs.parse(record ?? {});
+/**
+ * The record of `getOnChainDeposit`, with that of `getMobileMoneyDeposit` as the leg that it lacks: status and facts are
+ * read of both, so that the payment which decides is also the one that is compared with ours.
+ */
+export function withMobileMoney(record: unknown, mobileMoney: unknown): object {
+  const legs = (record ?? {}) as { readonly mobile_money?: unknown };
+  return mobileMoney === undefined ? legs : { ...legs, mobile_money: legs.mobile_money ?? mobileMoney };
+}
+
+/** Where an onramp stands, by both of its legs. */
+function onrampStatus(record: unknown): string | null {
+  const { mobile_money: fiat, onchain } = Legs.parse(record);
   return onrampWord({
-    fiat: fiat?.status ?? Deposit.parse(mobileMoney ?? {}).status ?? null,
+    fiat: fiat?.status ?? null,
     crypto: onchain?.status ?? null,
     received: onchain?.crypto_received_status ?? null,
   });
@@ -152,7 +161,10 @@ export const onrampFlow = defineFlow({
       operation: 'getMobileMoneyDeposit',
       isNeeded: (record) => (record as { mobile_money?: unknown } | undefined)?.mobile_money == null,
     },
-    read: (record, mobileMoney) => ({ status: onrampStatus(record, mobileMoney), facts: onrampFacts(record) }),
+    read: (record, mobileMoney) => {
+      const legs = withMobileMoney(record, mobileMoney);
+      return { status: onrampStatus(legs), facts: onrampFacts(legs) };
+    },
   },
   webhooks: ONRAMP_EVENTS,
   carriesOut: { createOnramp: asItIs },

@@ -59,6 +59,12 @@ export function executed(post: PostEvidence): Evidence | 'other' {
   return post.lookup === 'absent' && post.windowOver && !post.saidToExist ? 'absent' : 'cannot-tell';
 }
 
+/** How much longer than our own timeout a POST may be under way: a slow service may commit after we gave up. */
+const SETTLE_MARGIN_MS = 60_000;
+
+/** How long a POST whose outcome is unknown is looked up before it counts as not found, unscaled; ms. */
+export const settleWindowMs = (serviceTimeoutMs: number): number => serviceTimeoutMs + SETTLE_MARGIN_MS;
+
 /** How the service treats a repeated reference, by the setting `DUPLICATE_REFERENCE`. */
 export const REPEATS = ['unknown', 'same-result', 'rejected'] as const;
 export type Repeat = (typeof REPEATS)[number];

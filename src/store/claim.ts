@@ -130,8 +130,12 @@ export interface ClaimStore {
    */
   orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder): Promise<boolean>;
 
-  /** A person declares that a POST was never executed: `sending` or `reserved` → `void`. False where it is in neither. */
-  closeNotExecuted(key: ClaimKey, order: ClaimOrder): Promise<boolean>;
+  /**
+   * A person declares that a POST was never executed: `sending` or `reserved` → `void`. False where it is in neither.
+   *
+   * @param sentUntilMs given: one that went to `sending` later may still be under way, and is left alone
+   */
+  closeNotExecuted(key: ClaimKey, order: ClaimOrder, sentUntilMs?: number): Promise<boolean>;
 
   /**
    * Absent or `reserved` → `void`, so that no attempt, however late, can send; but absent → `sending`, where the flow was

@@ -19,7 +19,10 @@ export const ENDED_BY_ORDER = `EXISTS (SELECT 1 FROM claim_orders o
     AND o.action NOT IN ('send-again', 'held-back'))`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
 
-/** Who names no epoch is of the present one. */
+/** Not answered, and not sent after the time given; of a restored store it is unknown when it was sent. */
+const CLOSABLE = `(phase = 'reserved' OR (phase = 'sending' AND COALESCE(sending_at, reserved_at) <= ?))`;
+
+/** Who names no epoch is of the present one; who names no time means all of it. */
 const LATEST = Number.MAX_SAFE_INTEGER;
 /** Of a claim that is not there: it may have been, and sent, where its flow was prepared in an earlier epoch. */
 const unlessEarlier = (phase: 'reserved' | 'void') =>
@@ -180,13 +183,12 @@ export function createSqlClaims(deps: {
         },
       ]),
 
-    closeNotExecuted: (key, { actor, note }) =>
+    closeNotExecuted: (key, { actor, note }, sentUntilMs = LATEST) =>
       changed(key, [
-        order(key, 'close-not-executed', actor, note, `phase IN ('sending', 'reserved')`, []),
+        order(key, 'close-not-executed', actor, note, CLOSABLE, [sentUntilMs]),
         {
-          sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ?
-                WHERE ${OF_KEY} AND phase IN ('sending', 'reserved')`,
-          params: [seal(key, 'reason', note), now(), ...values(key)],
+          sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND ${CLOSABLE}`,
+          params: [seal(key, 'reason', note), now(), ...values(key), sentUntilMs],
         },
       ]),
 

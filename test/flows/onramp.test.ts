@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
@@ -6,6 +6,8 @@ import { countCalls, detailsOf, endOf, eventOf, move, order, parked, stagesOf } 
 
 const HOUR_MS = 3_600_000;
 const ADDRESS = '0xAbCdEf0123456789abcdef0123456789ABCDEF01';
+/** As after the crypto was delivered. */
+const ON_CHAIN = { public_address: ADDRESS, status: 'SUCCESSFUL', crypto_received_status: 'SUCCESSFUL' };
 const MOBILE_MONEY = { phoneNumber: '+254712345678', accountName: 'Canary Customer', providerNetwork: 'VODACOM' };
 const CHECKOUT = { fullName: 'Canary Customer', phoneNumber: '+254712345678', paymentMethod: 'CAPITECPAY' };
 
@@ -25,8 +27,9 @@ describe('an onramp', () => {
     });
   });
 
-  const onramp = async (word: string, ending = 'completed', more: Record<string, unknown> = {}) => {
-    const reference = newReference(word);
+  const onramp = (word: string, ending = 'completed', more: Record<string, unknown> = {}) =>
+    onrampAs(newReference(word), ending, more);
+  const onrampAs = async (reference: string, ending: string, more: Record<string, unknown> = {}) => {
     await bench.control('POST', '/scenarios', { reference, ending });
     const handle = await bench.startFlow('onramp', reference, {
       referenceId: reference,
@@ -156,6 +159,27 @@ describe('an onramp', () => {
     });
     const { view } = await endOf(handle);
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
+  });
+
+  test.each([
+    ['completed', 'shows no payment', () => Promise.resolve({ onchain: ON_CHAIN })],
+    ['failed', 'knows nothing', undefined],
+  ])('a payment of another amount that %s is not its own, if getOnChainDeposit %s', async (ending, _, onChain) => {
+    await bench.control('POST', '/settings', { repeatMode: 'same-result' });
+    const reference = newReference('used');
+    await bench.control('POST', '/scenarios', { reference, ending });
+    const body = { chain: 'CELO', token: 'USDC', receiverAddress: ADDRESS, currency: 'KES' } as const;
+    const theirs = { ...body, fiatAmount: 9, referenceId: reference, callbackUrl: 'http://127.0.0.1:9/' };
+    await bench.deps.service.createOnramp(theirs);
+    if (onChain === undefined) {
+      const fault = { operation: 'getOnChainDeposit', kind: 'fail-first', rate: 1, status: 404 };
+      await bench.control('POST', '/faults', fault);
+    } else jest.spyOn(bench.deps.service, 'getOnChainDeposit').mockImplementation(onChain);
+    const { handle } = await onrampAs(reference, ending);
+    const { view } = await parked(bench, handle);
+    expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { differs: ['fiatAmount'] } });
+    jest.restoreAllMocks();
+    await handle.terminate();
   });
 
   test('with the answer of a bank checkout its redirect URL is lost, and the flow says so', async () => {

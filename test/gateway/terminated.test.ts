@@ -5,20 +5,25 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
-import { accessOf, openService } from '../harness/service.js';
+import { accessOf, openService, type TestService } from '../harness/service.js';
 import { sample } from './proxy/caller.js';
 import { likeKinds } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
+
+/** Until the customer has paid, and has the crypto. */
+const ONRAMP_STEPS = ['PENDING', 'CRYPTO_PENDING', 'PROCESSING', 'SUCCESS'] as const;
 
 describe('a flow that was terminated in the UI', () => {
   let tested: GatewayUnderTest;
   /** Of the last test alone: the flows of the others have sent nothing when they are terminated. */
   let worker: FlowWorker | undefined;
   let laterMs = 0;
+  const nowMs = () => Date.now() + laterMs;
+  /** Whatever was sent so far has had its time to arrive. */
+  const settleWindowPasses = () => (laterMs += 120_000);
   beforeAll(async () => {
-    // Each scrape counts the flows anew.
-    tested = await gatewayUnderTest({ gateway: { nowMs: () => Date.now() + (laterMs += 60_000) } });
+    tested = await gatewayUnderTest({ gateway: { nowMs } });
   });
   afterAll(async () => {
     await tested.close();
@@ -40,7 +45,23 @@ describe('a flow that was terminated in the UI', () => {
   };
   const isListed = (reference: string, state: string) =>
     until(`it to be listed as ${state}`, async () => (await listed(reference)).join() === state);
+  /** A gateway of its own, and the service that it asks. */
+  const withService = async (run: (parts: TestService & { asked: GatewayUnderTest }) => Promise<void>) => {
+    const scratch = await mkdtemp(join(tmpdir(), 'towline-terminated-'));
+    // Nothing moves there by itself.
+    const sandbox = { token: 'service-token', dbPath: join(scratch, 'sandbox.db'), stepMs: 3_600_000 };
+    const parts = await openService({ timeoutMs: 5_000, sandbox });
+    const asked = await gatewayUnderTest({ gateway: { nowMs, service: accessOf(parts.service, sandbox.token) } });
+    try {
+      await run({ ...parts, asked });
+    } finally {
+      await asked.close();
+      await parts.close();
+      await rm(scratch, { recursive: true, force: true });
+    }
+  };
   const inFlight = async (currency: string): Promise<string | undefined> => {
+    laterMs += 60_000; // Each scrape counts the flows anew.
     const answer = await fetch(`${tested.url}/metrics`, { headers: { authorization: 'Bearer dev-token' } });
     return new RegExp(`towline_value_in_flight\\{currency="${currency}"\\} (.*)`).exec(await answer.text())?.[1];
   };
@@ -54,6 +75,7 @@ describe('a flow that was terminated in the UI', () => {
     await handleOf(reference).terminate();
     await isListed(reference, 'parked');
     await until('it to be counted', async () => (await inFlight('MZN')) === '7.5');
+    settleWindowPasses();
     const order = { action: 'mark-completed', note: 'the provider says so' };
     expect((await tested.post(`/flows/${flowId}/resolve`, order)).body).toMatchObject({ state: 'completed' });
     expect(await listed(reference)).toEqual(['completed']);
@@ -73,11 +95,34 @@ describe('a flow that was terminated in the UI', () => {
       await tested.store.claims.orderSendAgain(key, 'p', order);
       await handleOf(reference).terminate();
       await isListed(reference, 'parked');
+      settleWindowPasses();
       const { body } = await tested.post(`/flows/${flowId}/resolve`, { action, note: 'looked at the statement' });
       return { state: body.state, phase: (await tested.store.claims.get(key))?.phase };
     };
     expect(await decided('mark-completed')).toEqual({ state: 'completed', phase: 'sending' });
     expect(await decided('close-not-executed')).toEqual({ state: 'failed', phase: 'void' });
+  });
+
+  it('takes no order while its POST may still be under way', async () => {
+    const reference = await start('EGP');
+    const flowId = `bridge-transfer/${reference}`;
+    const key = { account: 'default', operation: 'createBridgeDeposit', reference };
+    await tested.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+    await handleOf(reference).terminate();
+    await isListed(reference, 'parked');
+    laterMs = 0;
+    await tested.store.claims.markSending(key, 'o');
+    const resolve = (action: string) => tested.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
+    for (const action of ['close-not-executed', 'mark-failed']) {
+      expect(await resolve(action)).toMatchObject({
+        status: 503,
+        body: { message: expect.stringContaining('may still be under way') },
+      });
+    }
+    expect(await tested.store.claims.get(key)).toMatchObject({ phase: 'sending' });
+    expect(await tested.store.claims.orders(key)).toEqual([]);
+    settleWindowPasses();
+    expect((await resolve('close-not-executed')).body).toMatchObject({ state: 'failed' });
   });
 
   it('is not closed as not executed against a trusted event of it', async () => {
@@ -96,6 +141,7 @@ describe('a flow that was terminated in the UI', () => {
       reference,
       body: { status: 'COMPLETED' },
     });
+    settleWindowPasses();
     const resolve = (action: string) => tested.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
     const refused = await resolve('close-not-executed');
     expect(refused).toMatchObject({ status: 409, body: { message: expect.stringContaining('says COMPLETED of it') } });
@@ -110,15 +156,7 @@ describe('a flow that was terminated in the UI', () => {
   });
 
   it('is not closed as not executed where the service shows it, or cannot be asked; nor marked against what it says', async () => {
-    const scratch = await mkdtemp(join(tmpdir(), 'towline-terminated-'));
-    const sandbox = { token: 'service-token', dbPath: join(scratch, 'sandbox.db') };
-    const { service, move, close } = await openService({ timeoutMs: 5_000, sandbox });
-    const asked = await gatewayUnderTest({
-      gateway: {
-        service: accessOf(service, 'service-token'),
-      },
-    });
-    try {
+    await withService(async ({ asked, service, move, close }) => {
       const { body } = sample('sendCrypto', newReference());
       const reference = body['referenceId'] as string;
       const flowId = `crypto-send/${reference}`;
@@ -128,6 +166,7 @@ describe('a flow that was terminated in the UI', () => {
       await asked.store.claims.markSending(key, 'o');
       await asked.client.workflow.getHandle(flowId).terminate();
       await service.sendCrypto(body as Parameters<typeof service.sendCrypto>[0]);
+      settleWindowPasses();
       const resolve = (action: string) => asked.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
       const refused = await resolve('close-not-executed');
       expect(refused).toMatchObject({
@@ -145,15 +184,50 @@ describe('a flow that was terminated in the UI', () => {
       expect(await resolve('close-not-executed')).toMatchObject({ status: 503 });
       expect((await asked.store.claims.get(key))?.phase).toBe('sending');
       expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
-    } finally {
-      await asked.close();
-      await close();
-      await rm(scratch, { recursive: true, force: true });
-    }
+    });
+  });
+
+  it.each([
+    [
+      'a refund of ours that arrived',
+      'bridge-transfer',
+      'sendCrypto',
+      ['SUCCESSFUL'],
+      'mark-refunded',
+      'mark-completed',
+    ],
+    ['both of its legs', 'onramp', 'createOnramp', ONRAMP_STEPS, 'mark-completed', 'mark-refunded'],
+  ] as const)('is marked as %s says, and not against it', async (_, kind, operation, steps, right, wrong) => {
+    const reference = newReference();
+    const flowId = `${kind}/${reference}`;
+    const isRefund = kind === 'bridge-transfer';
+    const claimed = isRefund ? { operation, reference: `${reference}.refund` } : { operation, reference };
+    const deposit = { operation: 'createBridgeDeposit', reference };
+    await withService(async ({ asked, service, move }) => {
+      const input = isRefund ? transferInput(reference) : sample('createOnramp', reference).body;
+      expect((await asked.post(`/flows/${kind}`, input)).status).toBe(201);
+      for (const claim of isRefund ? [deposit, claimed] : [claimed]) {
+        const key = { account: 'default', ...claim };
+        await asked.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+        await asked.store.claims.markSending(key, 'o');
+        await asked.store.claims.recordAnswer(key, {});
+      }
+      await asked.client.workflow.getHandle(flowId).terminate();
+      await service[operation](sample(operation, claimed.reference).body as never);
+      for (const status of steps) await move(claimed.reference, status, operation);
+      const resolve = (action: string) => asked.post(`/flows/${flowId}/resolve`, { action, note: 'so it seems' });
+      for (const action of [wrong, 'mark-failed']) {
+        expect(await resolve(action)).toMatchObject({
+          status: 409,
+          body: { message: expect.stringMatching(/The service says \w*SUCCESSFUL of it/) },
+        });
+      }
+      expect(await resolve(right)).toMatchObject({ status: 200 });
+    });
   });
 
   it('whose claim was lost in a restore is unknown, and not closed as never executed at a word', async () => {
-    const restored = await gatewayUnderTest();
+    const restored = await gatewayUnderTest({ gateway: { nowMs } });
     const before = tested;
     tested = restored;
     try {
@@ -167,6 +241,7 @@ describe('a flow that was terminated in the UI', () => {
       expect(await resolve('close-not-executed')).toMatchObject({ status: 409 });
       const key = { account: 'default', operation: 'createBridgeDeposit', reference };
       expect(await restored.store.claims.get(key)).toMatchObject({ phase: 'sending' });
+      settleWindowPasses();
       expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
     } finally {
       tested = before;

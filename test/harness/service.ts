@@ -62,7 +62,7 @@ export function accessOf(client: ServiceClient, token: string): ServiceAccess {
   return {
     client,
     token: () => Promise.resolve(token),
-    lookUp: (operation, reference) => lookUpRecord(client, operation, reference),
+    lookUp: (operation, reference) => lookUpRecord({ service: client, timeScale: 0.01 }, operation, reference),
   };
 }
 

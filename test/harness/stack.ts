@@ -138,7 +138,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
           service: {
             client: { relay: async (...call) => (await depsOf()).service.relay(...call) },
             token: () => Promise.resolve(SERVICE_TOKEN),
-            lookUp: async (...asked) => lookUpRecord((await depsOf()).service, ...asked),
+            lookUp: async (...asked) => lookUpRecord({ ...(await depsOf()), timeScale: 0.01 }, ...asked),
           },
           serveCards: async (cards) => temporal.cardWorker(await depsOf(), cards),
           ...options.gateway.options,

@@ -202,6 +202,15 @@ describeStores('a claim', (kind) => {
     expect((await claims.orders(key)).map(({ action }) => action)).toEqual(['close-not-executed']);
   });
 
+  it('is not closed as not executed if it was sent after the time that the order gives', async () => {
+    await send('a');
+    const { sendingAt = '' } = (await claims.get(key)) ?? {};
+    expect(await claims.closeNotExecuted(key, order, Date.parse(sendingAt) - 1)).toBe(false);
+    expect(await claims.get(key)).toMatchObject({ phase: 'sending' });
+    expect(await claims.orders(key)).toEqual([]);
+    expect(await claims.closeNotExecuted(key, order, Date.parse(sendingAt))).toBe(true);
+  });
+
   it('does not go to sending against a trusted event of its flow', async () => {
     await claims.reserve(key, attempt('a'));
     const guard = { flowId: 'bridge-transfer/r1', statuses: ['COMPLETED', 'REFUNDED'] };

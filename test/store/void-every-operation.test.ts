@@ -35,7 +35,8 @@ describeStores('resolving a terminated flow', (kind) => {
     const view = { kind: of, reference: 'r1', flowId, state: 'parked', parked };
     const deps = {
       store,
-      settings: { serviceAccount: 'default', fourEyes: NO_FOUR_EYES },
+      settings: { serviceAccount: 'default', fourEyes: NO_FOUR_EYES, serviceTimeoutMs: 30_000, timeScale: 1 },
+      nowMs: () => Date.now(),
       reader: { show: () => Promise.resolve(view) },
       logger: { info: () => undefined },
     } as unknown as FlowOperationDeps;

@@ -62,7 +62,7 @@ export function activityDeps(parts: {
   };
 }
 
-type ServiceSettings = Pick<Settings, 'serviceBaseUrl' | 'serviceTimeoutMs' | 'duplicateWords'>;
+type ServiceSettings = Pick<Settings, 'serviceBaseUrl' | 'serviceTimeoutMs' | 'duplicateWords' | 'timeScale'>;
 type TokenOfService = Pick<LiveSecrets, 'serviceToken'>;
 
 /** The service of the settings, with its token, whose file is looked at again when the service refuses it. */
@@ -96,7 +96,8 @@ export function openServiceAccess(
   return {
     client,
     token: () => Promise.resolve(serviceToken()),
-    lookUp: (operation, reference) => lookUpRecord(client, operation, reference),
+    lookUp: (operation, reference) =>
+      lookUpRecord({ service: client, timeScale: settings.timeScale }, operation, reference),
   };
 }
 

@@ -11,7 +11,10 @@ import type { FlowWatch } from './flow-watch.js';
 import type { ParkedSince } from './parked-since.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 
-/** Asks the status lookup of an operation once; never fails. `status`: the service's word, where it has a record of it. */
+/**
+ * Asks the status lookup of an operation; never fails. `absent`: it said so several times in a row. `status`: the kind's
+ * word for what the service's record says.
+ */
 export type LookUp = (operation: string, reference: string) => Promise<LookedUp>;
 
 interface LookedUp {

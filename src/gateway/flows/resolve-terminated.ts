@@ -1,7 +1,8 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { Outcome } from '../../protocol/messages.js';
 import { flowOf } from '../../flows/index.js';
-import { refundReferenceOf } from '../../flows/input.js';
+import { isRefundReference, refundReferenceOf } from '../../flows/input.js';
+import { settleWindowMs } from '../../protocol/decisions.js';
 import { classifyOfAnyKind, type Meaning } from '../../protocol/statuses.js';
 import { PARK_ACTIONS, type ParkAction, type FlowState } from '../../protocol/vocabulary.js';
 import type { Claim, ClaimKey, ClaimPhase } from '../../store/claim.js';
@@ -54,6 +55,9 @@ export async function resolveTerminated(
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
   }
+  const { serviceTimeoutMs, timeScale } = deps.settings;
+  const sentUntilMs = deps.nowMs() - settleWindowMs(serviceTimeoutMs) * timeScale;
+  for (const claim of found) requireNotUnderWay(claim, sentUntilMs);
   await requireNoProofAgainst(deps.store, address, action);
   for (const claim of found) await requireServiceSaysNoOther(deps, claim, action);
   const admitted = await admitOrder(deps, caller, address, order, before);
@@ -62,8 +66,9 @@ export async function resolveTerminated(
   const note = admitted.note ?? '';
   for (const key of found) {
     if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
-    else if (!(await claims.closeNotExecuted(key, { actor, note })) && !isOver((await claims.get(key))?.phase)) {
-      throw new Refusal(409, 'Its claim has an answer now. Look at the flow again.', { reference });
+    else if (!(await claims.closeNotExecuted(key, { actor, note }, sentUntilMs))) {
+      const phase = (await claims.get(key))?.phase;
+      if (!isOver(phase)) throw new Refusal(409, `Its claim is ${phase} now. Look at the flow again.`, { reference });
     }
   }
   // Whatever was not sent by now never is: not by an attempt that is late, nor after a reset in the UI.
@@ -83,6 +88,20 @@ export async function resolveTerminated(
 const FIRST_EPOCH = 1;
 /** As many trusted events as a flow of ours has many times over. */
 const MOST_PROOF = 200;
+
+/**
+ * Terminating a flow does not stop its POST: for the settle window nothing that is found, or not found, says how it ends.
+ *
+ * @param sentUntilMs what was sent before it has had that long
+ */
+function requireNotUnderWay({ phase, operation, reference, ...claim }: Claim, sentUntilMs: number): void {
+  if (phase !== 'sending') return;
+  const leftMs = Date.parse(claim.sendingAt ?? claim.reservedAt) - sentUntilMs;
+  if (leftMs <= 0) return;
+  const seconds = Math.ceil(leftMs / 1_000);
+  const underWay = `Its POST (${operation}) was sent a short time ago, and may still be under way.`;
+  throw new Refusal(503, `${underWay} Order it again in ${seconds} seconds.`, { reference }, seconds);
+}
 
 /** What a trusted event says against a person's word of how the flow ended. */
 const CONTRADICTS: Readonly<Partial<Record<ParkAction, readonly Meaning[]>>> = {
@@ -127,7 +146,7 @@ async function requireServiceSaysNoOther(
   const { reference, operation } = claim;
   const { says, status } = (await lookUp?.(operation, reference)) ?? { says: 'no-lookup' };
   if (action !== 'close-not-executed') {
-    const isAgainst = CONTRADICTS[action as ParkAction]?.includes(classifyOfAnyKind(status ?? null)) ?? false;
+    const isAgainst = CONTRADICTS[action as ParkAction]?.includes(endingOf(claim, status ?? null)) ?? false;
     if (says !== 'shown' || !isAgainst) return;
     throw new Refusal(409, `The service says ${status} of it (${operation}): mark it as that.`, { reference });
   }
@@ -140,6 +159,13 @@ async function requireServiceSaysNoOther(
     const again = 'Order it again when the service answers, or mark how it ended.';
     throw new Refusal(503, `The service cannot be asked now whether it has it. ${again}`, { reference }, 30);
   }
+}
+
+/** What the record of a claim says of its flow: a refund of ours that arrived refunded it, and otherwise it says nothing. */
+function endingOf({ reference }: Claim, status: string | null): Meaning {
+  const meaning = classifyOfAnyKind(status);
+  if (!isRefundReference(reference)) return meaning;
+  return meaning === 'succeeded' ? 'refunded' : 'pending';
 }
 
 /** A terminated flow with what its claims, and persons, said since. Other views pass as they are. */

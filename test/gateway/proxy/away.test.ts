@@ -71,6 +71,7 @@ describe('where everything but Temporal is away', () => {
     const key = { account: 'default', operation: 'sendCrypto', reference: paid };
     await tested.store.claims.reserve(key, { owner: 'o', flowId: `crypto-send/${paid}`, fingerprint: 'f' });
     await tested.store.claims.markSending(key, 'o');
+    await tested.store.claims.recordAnswer(key, {});
     expect((await resolve(paid, 'mark-completed')).body).toMatchObject({ state: 'completed' });
     expect(await read(paid)).toEqual([200, 'SUCCESS']);
     expect((await resolve(closed, 'close-not-executed')).body).toMatchObject({ state: 'failed' });
