@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { PLANTS } from './plants.js';
-import { bundlePath } from './seeds.js';
 import { simulate } from './simulate.js';
-import { workflowsOf } from './workflows.js';
+import { bundlePath, workflowsOf } from './workflows.js';
 
 /** A change of the product shifts what a seed brings: the search begins at the seed that is written down. */
 const WITHIN_RUNS = 40;

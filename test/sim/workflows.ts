@@ -10,6 +10,9 @@ const ACTIVITY_NAMES = Object.keys(createActivities({ store: {} } as never)).con
   'deliverCallback',
 );
 
+/** The workflows that this run of the tests has bundled. */
+export const bundlePath = (): string => process.env['TEST_WORKFLOW_BUNDLE'] ?? '';
+
 /** The workflows of a bundle, or of a copy of it that was changed. */
 export function workflowsOf(codePath: string, change?: (code: string) => string): WorkflowVms {
   if (change === undefined) return loadWorkflowVms(codePath, ACTIVITY_NAMES);

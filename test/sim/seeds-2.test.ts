@@ -1,3 +1,0 @@
-import { describeSeeds } from './seeds.js';
-
-describeSeeds('the second half of the seeds', 1001, 90);

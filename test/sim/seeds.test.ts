@@ -1,0 +1,32 @@
+import { describe, expect, test } from '@jest/globals';
+import { createTally, failureText } from './report.js';
+import { simulate } from './simulate.js';
+import { bundlePath, workflowsOf } from './workflows.js';
+
+/** Seeds of one test: few, so that a machine that is busy with other things is no reason to fail. */
+const AT_ONCE = 10;
+
+const COUNT = 100;
+const FAULTS = ['crash of a worker', 'request lost-after', 'completion lost', 'delivery lost', 'forged event'];
+
+/** `npm run sim -- --seeds N` plays more. */
+describe(`the first ${COUNT} seeds`, () => {
+  const vms = workflowsOf(bundlePath());
+  const tally = createTally();
+
+  test.each(Array.from({ length: COUNT / AT_ONCE }, (_, part) => 1 + part * AT_ONCE))(
+    `%d and the ${AT_ONCE - 1} after it break no promise`,
+    async (from) => {
+      for (let seed = from; seed < from + AT_ONCE; seed += 1) {
+        const result = await simulate({ seed, vms });
+        tally.add(result);
+        if (result.violations.length > 0) throw new Error(failureText(result, `npm run sim -- --seed ${seed}`));
+      }
+    },
+  );
+
+  test('play every kind, and the faults that they are for really happen', () => {
+    expect(new Set([...tally.endings.keys()].map((ending) => ending.split(' ')[0])).size).toBe(10);
+    for (const fault of FAULTS) expect([...tally.faults.keys()]).toContain(fault);
+  });
+});
