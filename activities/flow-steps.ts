@@ -27,6 +27,7 @@ import type {
   Asked,
 } from './types.js';
 import { pinFor } from './claims.js';
+import { paidBeforeOurs } from './invoice-paid.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
@@ -72,6 +73,10 @@ export function createFlowStepActivities(deps: ActivityDeps) {
         claim,
         guard: { flowId, statuses: submission.shownBy },
         lookUp: () => lookUpPost(deps, { claim, expect: facts, saidToExist: false }),
+        ...(submission.byOthersToo && {
+          lookUpFirst: () =>
+            paidBeforeOurs(deps, { reference: claim.reference, expect: facts, timeScale: timeScaleOf(input) }),
+        }),
         request: () => submission.request(input, ours),
         send: (request, options) => call(deps.service, submission.operation, request, options),
       });
@@ -132,6 +137,8 @@ export function termsOf(
   const claim = { operation, reference: definitionOf(flowId).referenceOf(input), flowId, fingerprint, pin };
   return { claim, facts: submission.factsOf(input) };
 }
+
+const timeScaleOf = (input: unknown): number => (input as { readonly timeScale?: number }).timeScale ?? 1;
 
 /** A second lookup is asked where the first one does not say enough; refused, it leaves the first one as it is. */
 async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'input'>): Promise<StatusEvidence> {

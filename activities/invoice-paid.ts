@@ -36,8 +36,8 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
   return {
     /** Whether an invoice was paid by another way than ours. Retried by the server until that is known. */
     async whetherPaid(question: PaidQuestion): Promise<PaidReading> {
-      const found = await paidOrMissing(deps, question);
-      const { paidByEvent, patienceMs, timeScale, isParked } = question;
+      const { paidByEvent, patienceMs, windowMs, timeScale, isParked } = question;
+      const found = await paidOrMissing(deps, question, elapsedMs() >= windowMs);
       const says = paidElsewhere({ lookup: found.says, paidByEvent });
       if (says !== 'cannot-tell') return found;
       const why = found.why ?? 'a trusted event says that it was paid, and the lookup does not';
@@ -47,9 +47,19 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
   };
 }
 
+/**
+ * Right before a payment of ours: its flow looked before, and an attempt may come long after that. Where the service shows
+ * nothing of it the flow has asked for the whole window, so that only the misses at its end are asked for anew.
+ */
+export const paidBeforeOurs = (
+  deps: ActivityDeps,
+  question: Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale'>,
+): Promise<PaidReading> => paidOrMissing(deps, { ...question, beforeOurs: true }, true);
+
+type Asked = Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale' | 'beforeOurs'>;
+
 /** "Not found" is "not paid" only where it is said for the whole window, and again and again at its end. */
-async function paidOrMissing(deps: ActivityDeps, question: PaidQuestion): Promise<PaidReading> {
-  const isOverdue = elapsedMs() >= question.windowMs;
+async function paidOrMissing(deps: ActivityDeps, question: Asked, isOverdue: boolean): Promise<PaidReading> {
   for (let miss = 1; ; miss += 1) {
     const found = await readPaid(deps, question);
     if (found !== MISSING || !isOverdue) return found;
@@ -60,7 +70,7 @@ async function paidOrMissing(deps: ActivityDeps, question: PaidQuestion): Promis
 
 const MISSING: PaidReading = { says: 'cannot-tell', why: 'the service does not show the invoice so far' };
 
-async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: PaidQuestion): Promise<PaidReading> {
+async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: Asked): Promise<PaidReading> {
   const asked = await asking(() => deps.service.getInvoicePayment(reference));
   if (asked.says === 'absent') return MISSING;
   if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };

@@ -14,10 +14,11 @@ import { pause, systemClock } from '../src/clock.js';
 import type { OperationName } from '../src/contract/index.js';
 import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
-import type { LookupSays } from '../src/protocol/decisions.js';
+import type { LookupSays, PaidSays } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import { otherDeployment, recordAnswer, requireOwnDeployment } from './claims.js';
 import { endsFlow, retryLater, storing } from './failures.js';
+import { sendTimer } from './timing.js';
 import type { ClaimRef, RepeatSetting, SubmitOutcome } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
 
@@ -33,6 +34,8 @@ export interface Submission<Request> {
   readonly guard: ContradictionGuard;
   /** The status lookup, asked right before a repeat. Absent where the interface has none. */
   readonly lookUp?: () => Promise<{ readonly lookup: LookupSays; readonly answer?: unknown }>;
+  /** Where others can do what it is for: whether that was done, asked right before a first send. Absent where nobody else can. */
+  readonly lookUpFirst?: () => Promise<{ readonly says: PaidSays; readonly why?: string }>;
   /** True where its flow gets another quote for one that expired, and sends again with that. @default false */
   readonly quotesAgain?: boolean;
 }
@@ -77,9 +80,10 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     if (isFree) throw endsFlow('invalid_input', built.problem);
   }
   // One transaction: the right to send, that no trusted event shows it done, and `sending`. Where its own answer gets lost, the
-  // next attempt finds `sending` and takes it for unknown: safe, if slow.
+  // next attempt finds `sending` and takes it for unknown: safe, if slow. What must be looked up before is only reserved by it.
   let isInTime = sendTimer(deps);
-  const sends = !('problem' in built) && quoteIsValid() ? submission.guard : undefined;
+  const goesOn = !('problem' in built) && quoteIsValid() && submission.lookUpFirst === undefined;
+  const sends = goesOn ? submission.guard : undefined;
   const asks = { owner, flowId, fingerprint, epoch: pin.epoch, store: pin.store };
   const found = await storing(() => claims.reserve(key, asks, sends));
   if (found.kind === 'other-deployment') {
@@ -95,7 +99,9 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     quoteIsValid,
   };
   if (found.kind === 'reserved') {
-    const shown = attempt.sentBefore ? await shownBeforeRepeat(deps, attempt, submission) : undefined;
+    const shown = attempt.sentBefore
+      ? await shownBeforeRepeat(deps, attempt, submission)
+      : await doneBeforeFirst(submission);
     if (shown !== undefined) return shown;
     // A reserved claim that is left behind does not hinder: the next attempt takes it over.
     if (!quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
@@ -158,6 +164,16 @@ async function shownBeforeRepeat(
   }
 }
 
+/** The flow has looked, and an attempt may come long after that: what shows it done meanwhile, or cannot tell, is not sent against. */
+async function doneBeforeFirst({
+  lookUpFirst,
+}: Pick<Submission<never>, 'lookUpFirst'>): Promise<SubmitOutcome | undefined> {
+  const found = await lookUpFirst?.();
+  if (found === undefined || found.says === 'not-paid') return undefined;
+  if (found.says !== 'cannot-tell') return { kind: 'done-elsewhere' };
+  throw retryLater('not_sent', `not sent before the service has said that it was not done: ${found.why ?? ''}`);
+}
+
 const HELD_BACK = { actor: 'flow', note: 'the service has something else under this reference' };
 
 /** The request, or why there can be none. Anything else that goes wrong here is a bug, and tried again when it is mended. */
@@ -180,21 +196,6 @@ interface Attempt {
   readonly sentBefore: boolean;
   readonly quotesAgain: boolean;
   readonly quoteIsValid: () => boolean;
-}
-
-/** From the claim to the first byte: half of the shortest time after which a flow gives up looking for the POST. */
-const SEND_WITHIN_MS = 30_000;
-
-/**
- * False once the first byte would leave too long after its claim. A process that stood still meanwhile may find that its
- * flow has looked the POST up in vain, and that a person has ordered another send.
- */
-function sendTimer({ monotonicMs, clock = systemClock }: ActivityDeps): () => boolean {
-  const startedMs = monotonicMs();
-  const startedAtMs = clock.nowMs();
-  // A clock that never jumps may stand still while the machine sleeps.
-  const elapsedMs = () => Math.max(monotonicMs() - startedMs, clock.nowMs() - startedAtMs);
-  return () => elapsedMs() < SEND_WITHIN_MS;
 }
 
 type NotOurs = Exclude<Reservation, { kind: 'reserved' | 'may-send' | 'other-deployment' }>;

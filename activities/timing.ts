@@ -60,3 +60,18 @@ export function windowsOf({ serviceTimeoutMs, serviceIsOnLoopback, limits }: Act
     ...(serviceIsOnLoopback ? limits : {}),
   };
 }
+
+/** From the claim to the first byte: half of the shortest time after which a flow gives up looking for the POST. */
+const SEND_WITHIN_MS = 30_000;
+
+/**
+ * False once the first byte would leave too long after its claim. A process that stood still meanwhile may find that its
+ * flow has looked the POST up in vain, and that a person has ordered another send.
+ */
+export function sendTimer({ monotonicMs, clock = systemClock }: ActivityDeps): () => boolean {
+  const startedMs = monotonicMs();
+  const startedAtMs = clock.nowMs();
+  // A clock that never jumps may stand still while the machine sleeps.
+  const elapsedMs = () => Math.max(monotonicMs() - startedMs, clock.nowMs() - startedAtMs);
+  return () => elapsedMs() < SEND_WITHIN_MS;
+}

@@ -101,6 +101,11 @@ export interface Submission<Input> {
   request(input: Input, ours: { readonly callbackUrl: string }): unknown;
   /** Words of trusted events that show this POST done: with one of them in the inbox it is not sent. */
   readonly shownBy: readonly string[];
+  /**
+   * True: others can do what this POST is for, as an invoice can be paid by its own page. Right before a first send the lookup
+   * must say that it was not done. @default false
+   */
+  readonly byOthersToo?: boolean;
   /** Facts that events and looked-up records must agree with to be taken for this POST's. */
   factsOf(input: Input): Readonly<Record<string, string>>;
 }

@@ -96,6 +96,7 @@ export const invoicePaymentFlow = defineFlow({
         return { amount: toWireNumber(amount), currency, mobileMoney, referenceId: input.referenceId };
       },
       shownBy: PAID_WORDS,
+      byOthersToo: true,
       factsOf: paymentFacts,
     },
   },

@@ -52,7 +52,7 @@ export interface PaymentPlan extends TrackPlan {
   readonly step: string;
   /** Its POST, where another worker than the flow's own must send it. */
   readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
-  /** After a refusal: whether it was paid all the same, by another way, and is to be followed. @default no */
+  /** Where it was refused, or given up before it was sent: whether it was paid all the same, by another way, and is to be followed. @default no */
   readonly paidAllTheSame?: (flow: Flow, payment: Payment) => Promise<boolean>;
   /** False: what a send needs is gone after the first one, so that not even a person can order another. @default true */
   readonly sendAgain?: boolean;

@@ -21,12 +21,8 @@ export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order:
 }
 
 async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
-  if (flow.money.at === 'unsent') {
-    const why = (await flow.beforeStop?.()) ?? (await whyMaybeSent(flow, state));
-    if (why !== null) return why;
-  }
   if (flow.money.at === 'unsent' || flow.money.at === 'claimed') {
-    const why = await whyMoved(flow);
+    const why = (await flow.beforeStop?.()) ?? (await whyMaybeSent(flow, state)) ?? (await whyMoved(flow));
     if (why !== null) return why;
   }
   if (flow.view().outcome !== null) return HAS_ENDED;

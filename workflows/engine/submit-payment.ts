@@ -38,6 +38,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
     case 'other-request':
       return endFlow('failed', 'other_request_same_reference', submitted.why);
     case 'void':
+      if (await plan.paidAllTheSame?.(flow, payment)) return;
       return endFlow('failed', 'not_executed', `It was given up before (${submitted.why}); nothing was sent.`);
     case 'quote-expired':
       return endFlow('failed', 'quote_rejected', 'The service says that the rate expired; nothing was moved.');

@@ -32,11 +32,15 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
         again = 'quote-expired';
         if (post.prepareAgain !== undefined) break;
         if (await isContradicted(flow, post)) return settleContradicted(flow, post, RATE_EXPIRED);
-        // Only then can no attempt that is late send after the flow has said that nothing was moved.
-        const isClosed = await voidUnsent(flow, post.claim, 'quote_rejected');
-        await unlessStopping(flow);
-        if (isClosed === true) return { kind: 'quote-expired', why: RATE_EXPIRED };
-        const settled = await settleUnknown(flow, post, NOT_CLOSED);
+        if (await isClosed(flow, post, 'quote_rejected')) return { kind: 'quote-expired', why: RATE_EXPIRED };
+        const settled = await settleUnknown(flow, post, notClosed(RATE_EXPIRED));
+        if (settled !== 'send-again') return settled;
+        again = 'ordered';
+        break;
+      }
+      case 'done-elsewhere': {
+        if (await isClosed(flow, post, DONE_ELSEWHERE)) return { kind: 'void', why: DONE_ELSEWHERE };
+        const settled = await settleUnknown(flow, post, notClosed(DONE_ELSEWHERE));
         if (settled !== 'send-again') return settled;
         again = 'ordered';
         break;
@@ -60,6 +64,13 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   }
 }
 
+/** Only then can no attempt that is late send after the flow has said that nothing was moved by it. */
+async function isClosed(flow: Flow, post: Post, reason: string): Promise<boolean> {
+  const isVoid = await voidUnsent(flow, post.claim, reason);
+  await unlessStopping(flow);
+  return isVoid === true;
+}
+
 /** Whether a trusted event reports a POST of which the answer, or the claim, says that it was not executed. */
 async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
   post.readEvents();
@@ -79,11 +90,10 @@ async function settleContradicted(flow: Flow, post: Post, refused: string): Prom
 
 const RATE_EXPIRED = 'the service says that the rate expired';
 
-const NOT_CLOSED = {
-  kind: 'unknown',
-  reason: `${RATE_EXPIRED}, and another attempt may send`,
-  repeat: 'unknown',
-} as const;
+const DONE_ELSEWHERE = 'the service shows it done by another way';
+
+const notClosed = (why: string) =>
+  ({ kind: 'unknown', reason: `${why}, and another attempt may send`, repeat: 'unknown' }) as const;
 
 const OTHER_REQUEST =
   'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';

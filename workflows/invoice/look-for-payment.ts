@@ -10,6 +10,7 @@ import { readInbox } from '../engine/inbox.js';
 import type { Resolution } from '../engine/messages.js';
 import { park } from '../engine/park.js';
 import { INVOICE_PAYMENT_FIRST_LOOK_MS, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS } from '../engine/policies.js';
+import { voidUnsent } from '../engine/stop.js';
 import { AT_LEAST_MS, observed, within } from '../engine/waits.js';
 
 /** Both POSTs of an invoice have the same reference, and different operations: each has its own claim. */
@@ -72,9 +73,14 @@ export async function whyNotStopped(flow: Flow, payment: Payment): Promise<strin
   if (payment.mismatches.length > 0) return 'a trusted event reports another payment of the invoice';
   const says = paidElsewhere({ lookup: found?.says ?? 'cannot-tell', paidByEvent: paidByEvent(payment) });
   if (says === 'not-paid') return null;
+  const why = says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
+  const { money } = flow;
+  // Ours waits to be sent: it is off where another one was made, and past the deadline while that is not known.
+  if (money.at === 'claimed' && (says !== 'cannot-tell' || flow.deadlinePassed))
+    await voidUnsent(flow, money.claim, why);
   // The story follows it.
   payment.lookNow = true;
-  return says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
+  return why;
 }
 
 async function untilAnswered(flow: Flow, payment: Payment, beforeOurs: boolean): Promise<PaidReading> {

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { RateLimitedError, RejectedError } from '../../src/service-client/index.js';
+import type { InvoicePayment } from '../../src/contract/invoice.js';
+import { ended, noted, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
+
+const HOUR_MS = 3_600_000;
+const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
+const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
+
+/** What the lookup of the payment answers; as the sandbox does where it is undefined. */
+let answer: (() => Promise<InvoicePayment>) | undefined;
+/** The customer pays on the invoice's own page, and no webhook says so. */
+const paid = () =>
+  Promise.resolve({ referenceId: 'r', status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' } as InvoicePayment);
+const refused = () => {
+  const refusal = { httpStatus: 403, fields: [], isRateExpired: false, isAboutReference: false };
+  return Promise.reject<InvoicePayment>(new RejectedError('getInvoicePayment', refusal));
+};
+
+/** The service takes no payment: each attempt is proven not sent, and made again in an hour. */
+let isBusy = false;
+const triedInVain = new Set<string>();
+
+describe('an invoice whose payment by us waits to be sent', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  beforeAll(async () => {
+    decisions = await openDecisionBench((service) => ({
+      async payInvoice(body, options) {
+        if (!isBusy) return service.payInvoice(body, options);
+        triedInVain.add(body.referenceId);
+        throw new RateLimitedError('payInvoice', HOUR_MS);
+      },
+      getInvoicePayment: (reference) => (answer === undefined ? service.getInvoicePayment(reference) : answer()),
+    }));
+  });
+  afterAll(() => decisions.close());
+
+  /** The lookup has said "not paid", and one attempt was made. */
+  const waiting = async (word: string, deadlineSeconds = 1_800_000) => {
+    answer = undefined;
+    isBusy = true;
+    const reference = newReference(word);
+    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
+    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await until('the payment to be tried', async () => triedInVain.has(reference));
+    return { reference, handle };
+  };
+  const expectFollowed = async ({ reference, handle }: { reference: string; handle: WorkflowHandle }) => {
+    const view = await ended(handle);
+    expect(view.state).toBe('completed');
+    expect(view.timeline.some(({ detail }) => /paid by another way; nothing was sent/.test(detail))).toBe(true);
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+  };
+
+  test('is not paid by an attempt that comes long after the lookup said "not paid": it is asked again', async () => {
+    const flow = await waiting('waited');
+    answer = paid;
+    isBusy = false;
+    await decisions.bench.pass(HOUR_MS);
+    await expectFollowed(flow);
+  });
+
+  test('is not paid while the service cannot say whether it was meanwhile, and once it says "not paid"', async () => {
+    const { reference, handle } = await waiting('cannot-tell');
+    answer = refused;
+    isBusy = false;
+    await decisions.bench.pass(HOUR_MS + 60_000);
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    answer = undefined;
+    await decisions.bench.pass(60_000);
+    await noted(handle, /payment accepted/);
+    expect(await decisions.executions('payInvoice', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('is not cancelled where it was paid by its page: that payment is followed', async () => {
+    const flow = await waiting('cancelled');
+    answer = paid;
+    await expect(flow.handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
+    isBusy = false;
+    await decisions.bench.pass(HOUR_MS);
+    await expectFollowed(flow);
+  });
+
+  test.each([
+    ['it was paid by its page', paid, null],
+    ['the service cannot say whether it was paid', refused, 'payment_unclear'],
+  ])('does not expire where %s', async (_, answers, parksAs) => {
+    const flow = await waiting('expires', 1_000);
+    answer = answers;
+    await decisions.bench.pass(1_000 * 1_000 * TIME_SCALE);
+    if (parksAs !== null) {
+      expect((await parked(flow.handle)).parked?.reason).toBe(parksAs);
+      answer = paid;
+    }
+    isBusy = false;
+    await expectFollowed(flow);
+  });
+});
