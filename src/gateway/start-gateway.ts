@@ -37,7 +37,6 @@ import { addReferenceRoutes } from './reference/routes.js';
 import { createRoleRefusals } from './flows/give-order.js';
 import { createOidcCheck } from './http/oidc.js';
 import { createTokenCheck } from './http/bearer-token.js';
-import { flowAddress } from './http/flow-path.js';
 import {
   closingSignal,
   listRoutes,
@@ -183,17 +182,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const retention = createRetention({ inbox, matters, duty: clearing, nowMs, logger });
   const quota = createUnprovenQuota({ inbox, mostBytes: settings.unprovenDiskBytes, nowMs, logger });
   const knownNetworks = createKnownNetworks();
-  const roleRefused = createRoleRefusals({ store, logger, monotonicMs });
   const tokens = createTokenCheck({
     tokens: secrets.gatewayTokens,
     oidc: settings.oidc && createOidcCheck(settings.oidc),
     knownNetworks,
     ofToken: createRateLimit(settings.gatewayRateLimit, monotonicMs),
     ofGuesses: createRateLimit(settings.unprovenRateLimit, monotonicMs),
-    refused: (caller, permission, { params }) => {
-      const { kind, reference } = (params ?? {}) as { readonly kind?: unknown; readonly reference?: unknown };
-      roleRefused(caller, permission, flowAddress(kind, reference)?.flowId);
-    },
+    refused: createRoleRefusals({ store, logger, monotonicMs }),
   });
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;

@@ -9,7 +9,7 @@ import type { AuditNote } from '../../store/audit.js';
 import { proofOfOrder } from '../../store/order-proof.js';
 import type { Proposal } from '../../store/proposal.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
-import type { FlowAddress } from '../http/flow-path.js';
+import { type FlowAddress, flowAddress } from '../http/flow-path.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -55,10 +55,10 @@ const SAME_REFUSAL_MS = 600_000;
  */
 export function createRoleRefusals(
   deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'monotonicMs'>,
-): (caller: Caller, permission: Permission, flowId: string | undefined) => void {
+): (caller: Caller, permission: Permission, request: { readonly params: unknown }) => void {
   /** By name and permission: when the last one was recorded, and how many came since. */
   const recorded = new Map<string, { readonly atMs: number; more: number }>();
-  return (caller, permission, flowId) => {
+  return (caller, permission, { params }) => {
     const key = `${permission} ${caller.name}`;
     const last = recorded.get(key);
     const now = deps.monotonicMs();
@@ -68,6 +68,8 @@ export function createRoleRefusals(
     }
     recorded.set(key, { atMs: now, more: 0 });
     const more = last === undefined || last.more === 0 ? {} : { unrecordedSinceTheLast: last.more };
+    const { kind, reference } = (params ?? {}) as { readonly kind?: unknown; readonly reference?: unknown };
+    const flowId = flowAddress(kind, reference)?.flowId;
     const details = { why: `the role ${caller.role} does not suffice`, ...more };
     void recordRefusal(deps, { ...whoIs(caller), flowId, action: permission, details });
   };
