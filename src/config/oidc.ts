@@ -7,8 +7,10 @@ import type { SettingReader } from './setting-schemas.js';
 export interface OidcSettings {
   /** Exactly as it stands in its tokens. */
   readonly issuer: string;
-  /** Each token is for one of these. */
+  /** Each token is for the first of these; to decode what Temporal holds, one for another of them will do. */
   readonly audiences: readonly string[];
+  /** The claim that is a person's name. Undefined: `sub`, if the issuer gives it alike to all of its clients. */
+  readonly nameClaim: string | undefined;
   /** Path of the claim that says the role, its parts separated by dots. */
   readonly roleClaim: string;
   /** What the claim says → the role. */
@@ -48,6 +50,8 @@ const list = () =>
     .transform((text): readonly string[] => text.split(',').map((entry) => entry.trim()))
     .refine((entries) => entries.every((entry) => /^[\x21-\x7e]{1,300}$/.test(entry)), 'must be comma-separated names');
 
+const claim = () => z.string().regex(/^[^\s.]+(\.[^\s.]+)*$/, 'must be a claim, or a path of them with dots');
+
 const roleMap = () =>
   z.string().transform((text, context): ReadonlyMap<string, Role> => {
     const roles = new Map<string, Role>();
@@ -67,13 +71,8 @@ const roleMap = () =>
 export function readOidc({ read, problem }: SettingReader): OidcSettings | undefined {
   const given = read('OIDC_ISSUER', issuer().optional());
   const audiences = read('OIDC_AUDIENCE', list().optional());
-  const roleClaim = read(
-    'OIDC_ROLE_CLAIM',
-    z
-      .string()
-      .regex(/^[^\s.]+(\.[^\s.]+)*$/, 'must be a claim, or a path of them with dots')
-      .default('towline_role'),
-  );
+  const roleClaim = read('OIDC_ROLE_CLAIM', claim().default('towline_role'));
+  const nameClaim = read('OIDC_NAME_CLAIM', claim().optional());
   const named = read('OIDC_ROLES', roleMap().optional());
   const algorithms = read(
     'OIDC_ALGORITHMS',
@@ -92,6 +91,7 @@ export function readOidc({ read, problem }: SettingReader): OidcSettings | undef
   return {
     issuer: given,
     audiences,
+    nameClaim,
     roleClaim: roleClaim ?? 'towline_role',
     roles: named ?? new Map(ROLES.map((role) => [role, role])),
     algorithms: algorithms ?? DEFAULT_ALGORITHMS,

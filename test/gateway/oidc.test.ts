@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { generateKeyPair, SignJWT } from 'jose';
+import { readSettings } from '../../src/config/index.js';
+import { createOidcCheck } from '../../src/gateway/http/oidc.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { newSigningKey, openIssuer, type TestIssuer } from '../harness/oidc-issuer.js';
 import { until } from '../harness/until.js';
@@ -118,9 +120,34 @@ describe('a token of an OIDC issuer', () => {
     expect(await decode({ authorization: `Bearer ${viewer}` })).toBe(403);
     expect(await decode({ authorization: 'Bearer opaque-access-token' })).toBe(401);
     expect(await decode({ authorization: 'Bearer opaque', 'authorization-extras': 'dev-token' })).toBe(401);
-    // Only there: everything else goes by `Authorization` alone.
+    // Only there: everything else goes by `Authorization` alone, and by the first audience, or one person could have two names.
+    expect(await decode({ authorization: `Bearer ${bea}` })).toBe(200);
+    expect((await ask(bea)).status).toBe(401);
     const answer = await fetch(`${tested.url}/whoami`, { headers: { 'authorization-extras': bea } });
     expect(answer.status).toBe(401);
+  });
+});
+
+describe('an OIDC issuer that gives a person another subject for each client', () => {
+  it('needs the claim that is one for all of them, and by that one the person has one name', async () => {
+    const issuer = await openIssuer(await newSigningKey('first'), 0, ['pairwise']);
+    try {
+      const checkBy = (more: Record<string, string>) => {
+        const { oidc } = readSettings({ OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'towline', ...more });
+        if (oidc === undefined) throw new Error('no OIDC settings');
+        return createOidcCheck(oidc);
+      };
+      for (const subject of ['of-the-console', 'of-the-command-line']) {
+        const token = await issuer.accessToken({ subject, oid: 'ann', role: 'operator' });
+        await expect(checkBy({}).verify(token)).rejects.toMatchObject({
+          status: 503,
+          message: expect.stringContaining('OIDC_NAME_CLAIM'),
+        });
+        expect(await checkBy({ OIDC_NAME_CLAIM: 'oid' }).verify(token)).toEqual({ name: 'ann', role: 'operator' });
+      }
+    } finally {
+      await issuer.close();
+    }
   });
 });
 

@@ -11,6 +11,7 @@ export interface TestIssuer {
     readonly subject: string;
     readonly role?: unknown;
     readonly audience?: string;
+    readonly oid?: string;
   }): Promise<string>;
   close(): Promise<void>;
 }
@@ -24,12 +25,12 @@ export async function newSigningKey(kid: string, alg = 'RS256'): Promise<JWK> {
 const CLIENT = { id: 'temporal-ui', secret: 'the-secret-of-the-temporal-ui' };
 
 /** `oidc-provider` on loopback, which gives tokens to a client by its own credentials. */
-export async function openIssuer(key: JWK, port = 0): Promise<TestIssuer> {
+export async function openIssuer(key: JWK, port = 0, subjectTypes = ['public']): Promise<TestIssuer> {
   const server = createServer();
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  let asked: { subject: string; role?: unknown } = { subject: 'nobody' };
+  let asked: { subject: string; role?: unknown; oid?: string } = { subject: 'nobody' };
   const provider = new Provider(url, {
     jwks: { keys: [key] },
     clients: [
@@ -56,15 +57,20 @@ export async function openIssuer(key: JWK, port = 0): Promise<TestIssuer> {
       },
     },
     // A person who has logged in has a subject of their own: here the test says who it is.
-    extraTokenClaims: () => ({ towline_role: asked.role }),
+    extraTokenClaims: () => ({ towline_role: asked.role, oid: asked.oid }),
     formats: { customizers: { jwt: (_context, _token, parts) => void (parts.payload.sub = asked.subject) } },
+  });
+  provider.use(async (context, next) => {
+    await next();
+    if (context.oidc?.route === 'discovery')
+      Object.assign(context.body as object, { subject_types_supported: subjectTypes });
   });
   const handle = provider.callback();
   server.on('request', (request, response) => void handle(request, response));
   return {
     url,
-    async accessToken({ subject, role, audience = 'towline' }) {
-      asked = { subject, ...(role === undefined ? {} : { role }) };
+    async accessToken({ audience = 'towline', ...who }) {
+      asked = who;
       const answer = await fetch(`${url}/token`, {
         method: 'POST',
         headers: {

@@ -32,8 +32,11 @@ export interface TokenCheck {
 export interface RequireOptions {
   /** Tokens that are good for this path alone. */
   readonly besides?: readonly GatewayToken[];
-  /** The Temporal UI sends its id token beside its access token, in `Authorization-Extras`: either one will do. */
-  readonly orByExtras?: boolean;
+  /**
+   * For the Temporal UI: it sends its id token beside its access token, in `Authorization-Extras`. Either one will do, and for any
+   * audience.
+   */
+  readonly isToDecode?: boolean;
 }
 
 /** What one token may have open at one time; four times as much for all tokens together. The first that fits counts. */
@@ -104,25 +107,29 @@ export function createTokenCheck({
   }
 
   /** Of one that the issuer signed. @throws TokenRefusal, Refusal 403, 503 */
-  async function ofIssuer(given: string): Promise<Caller | undefined> {
+  async function ofIssuer(given: string, isToDecode: boolean): Promise<Caller | undefined> {
     if (oidc?.isToken(given) !== true) return undefined;
-    const { name, role } = await oidc.verify(given);
+    const { name, role } = await oidc.verify(given, isToDecode);
     if (role === undefined) {
       throw new Refusal(403, `The token of ${name} names no role of this gateway: see OIDC_ROLE_CLAIM and OIDC_ROLES.`);
     }
     return { name, role, means: 'oidc' };
   }
 
-  async function identify(request: FastifyRequest, { besides = [], orByExtras }: RequireOptions): Promise<Caller> {
+  async function identify(
+    request: FastifyRequest,
+    { besides = [], isToDecode = false }: RequireOptions,
+  ): Promise<Caller> {
     const given = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(request.headers.authorization ?? '')?.[1];
-    const extras = orByExtras === true ? String(request.headers['authorization-extras'] ?? '') : '';
+    const extras = isToDecode ? String(request.headers['authorization-extras'] ?? '') : '';
     try {
-      const caller = given === undefined ? undefined : (ofGateway(given, besides) ?? (await ofIssuer(given)));
+      const caller =
+        given === undefined ? undefined : (ofGateway(given, besides) ?? (await ofIssuer(given, isToDecode)));
       if (caller !== undefined) return caller;
       throw new TokenRefusal(given === undefined ? 'no-token' : 'unknown-token');
     } catch (error) {
       // An access token may be for another audience, or none that anybody but its issuer can read.
-      const byExtras = error instanceof Refusal && error.status < 500 ? await ofIssuer(extras) : undefined;
+      const byExtras = error instanceof Refusal && error.status < 500 ? await ofIssuer(extras, isToDecode) : undefined;
       if (byExtras !== undefined) return byExtras;
       throw error;
     }

@@ -14,8 +14,11 @@ export interface OidcCaller {
 export interface OidcCheck {
   /** Whether a text has the form of such a token: nothing else is verified. */
   isToken(text: string): boolean;
-  /** @throws TokenRefusal for a token that is not good here, Refusal 503 while the issuer's keys cannot be had */
-  verify(token: string): Promise<OidcCaller>;
+  /**
+   * @param isToDecode a token for any of the audiences will do: elsewhere one alone, for which a person has one name
+   * @throws TokenRefusal for a token that is not good here, Refusal 503 while the issuer's keys cannot be had
+   */
+  verify(token: string, isToDecode?: boolean): Promise<OidcCaller>;
 }
 
 /** Clocks of issuer and gateway may differ by so much. */
@@ -29,15 +32,19 @@ const RETRY_AFTER_SECONDS = 5;
 
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 /** As it is shown on terminals and in records. */
-const SUBJECT = /^[\x21-\x7e]{1,255}$/;
-const Discovery = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
+const NAME = /^[\x21-\x7e]{1,255}$/;
+const Discovery = z.object({
+  issuer: z.string(),
+  jwks_uri: z.url({ protocol: /^https?$/ }),
+  subject_types_supported: z.array(z.string()).default(['public']),
+});
 
 /**
  * Access and id tokens of one OIDC issuer: signed by its keys, for an audience of ours, not expired. Its keys are found by its
  * discovery document, and followed when they change.
  */
 export function createOidcCheck(settings: OidcSettings): OidcCheck {
-  const { issuer, audiences, algorithms } = settings;
+  const { issuer, audiences, algorithms, nameClaim = 'sub' } = settings;
   let found: Promise<JWTVerifyGetKey> | undefined;
   const keys = (): Promise<JWTVerifyGetKey> =>
     (found ??= discover(settings).catch((error: unknown) => {
@@ -47,18 +54,20 @@ export function createOidcCheck(settings: OidcSettings): OidcCheck {
 
   return {
     isToken: (text) => COMPACT.test(text),
-    async verify(token) {
-      const payload = await verified(token, async (...asked) => (await keys())(...asked));
-      if (payload.sub === undefined || !SUBJECT.test(payload.sub)) {
-        throw new TokenRefusal('refused', 'its subject is missing, or not of visible ASCII');
+    async verify(token, isToDecode = false) {
+      const audience = isToDecode ? [...audiences] : audiences.slice(0, 1);
+      const payload = await verified(token, audience, async (...asked) => (await keys())(...asked));
+      const name = claimAt(payload, nameClaim);
+      if (typeof name !== 'string' || !NAME.test(name)) {
+        throw new TokenRefusal('refused', `its claim "${nameClaim}" is missing, or not of visible ASCII`);
       }
-      return { name: payload.sub, role: roleIn(payload, settings) };
+      return { name, role: roleIn(payload, settings) };
     },
   };
 
-  async function verified(token: string, key: JWTVerifyGetKey): Promise<JWTPayload> {
+  async function verified(token: string, audience: string[], key: JWTVerifyGetKey): Promise<JWTPayload> {
     try {
-      const options = { issuer, audience: [...audiences], algorithms: [...algorithms] };
+      const options = { issuer, audience, algorithms: [...algorithms] };
       const required = { requiredClaims: ['exp', 'sub'], clockTolerance: CLOCK_SKEW_SECONDS };
       return (await jwtVerify(token, key, { ...options, ...required })).payload;
     } catch (error) {
@@ -74,20 +83,27 @@ export function createOidcCheck(settings: OidcSettings): OidcCheck {
 const unavailable = () =>
   new Refusal(503, 'The keys of OIDC_ISSUER cannot be had now. Send it again.', {}, RETRY_AFTER_SECONDS);
 
+const noNameClaim = () =>
+  new Refusal(
+    503,
+    'OIDC_ISSUER gives a person another "sub" for each client: set OIDC_NAME_CLAIM to a claim that is one for all.',
+  );
+
 /** @throws Refusal 503 */
-async function discover({ issuer }: OidcSettings): Promise<JWTVerifyGetKey> {
+async function discover({ issuer, nameClaim }: OidcSettings): Promise<JWTVerifyGetKey> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   try {
     const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
     const discovered = Discovery.parse(await answer.json());
     if (discovered.issuer !== issuer) throw unavailable();
+    if (nameClaim === undefined && !discovered.subject_types_supported.includes('public')) throw noNameClaim();
     return createRemoteJWKSet(new URL(discovered.jwks_uri), {
       timeoutDuration: ANSWER_WITHIN_MS,
       cooldownDuration: KEYS_AGAIN_MS,
       cacheMaxAge: KEYS_KEPT_MS,
     });
-  } catch {
-    throw unavailable();
+  } catch (error) {
+    throw error instanceof Refusal ? error : unavailable();
   }
 }
 
@@ -108,13 +124,15 @@ function whyRefused(error: errors.JOSEError): string | undefined {
 
 /** The highest role that the claim names, which may be a word or a list of them. */
 function roleIn(payload: JWTPayload, { roleClaim, roles }: OidcSettings): Role | undefined {
-  // A claim may have dots in its own name, as those of a URL have.
-  const value =
-    payload[roleClaim] ?? roleClaim.split('.').reduce<unknown>((inside, part) => memberOf(inside, part), payload);
+  const value = claimAt(payload, roleClaim);
   const words = Array.isArray(value) ? value : [value];
   const named = words.flatMap((word) => (typeof word === 'string' ? (roles.get(word) ?? []) : []));
   return ROLES.findLast((role) => named.includes(role));
 }
+
+/** A claim may have dots in its own name, as those of a URL have. */
+const claimAt = (payload: JWTPayload, path: string): unknown =>
+  payload[path] ?? path.split('.').reduce<unknown>((inside, part) => memberOf(inside, part), payload);
 
 const memberOf = (value: unknown, member: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, member)

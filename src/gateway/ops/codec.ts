@@ -47,7 +47,7 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     const isOpen = deps.settings.development && fromUi(request) && request.headers.authorization === undefined;
     callers.set(
       request,
-      isOpen ? UI_OF_DEVELOPMENT : await deps.tokens.require(request, 'codec', { orByExtras: true }),
+      isOpen ? UI_OF_DEVELOPMENT : await deps.tokens.require(request, 'codec', { isToDecode: true }),
     );
   };
 
