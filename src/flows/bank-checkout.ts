@@ -68,12 +68,12 @@ export const bankCheckoutFlow = defineFlow({
   docs: {
     story: "create → the customer pays at the bank's page",
     learns: 'callback and account webhook that are proven; no lookup',
-    guaranteed: 'a failure is believed after a minute in which nothing contradicts it',
+    guaranteed: 'a failure counts only after a minute without contradiction',
     atDeadline: ['no_settlement', 'unverified_settlement'],
   },
 });
 
-/** The event whose name says it all may come without a status. */
+/** The name of this event is its meaning, so it may come without a status. */
 export const confirmedBy = (event: string | null) => (event === PAYMENT_CONFIRMED_EVENT ? 'CONFIRMED' : null);
 
 function decidedOf(input: BankCheckoutInput) {

@@ -35,9 +35,9 @@ const SouthAfricanBank = BankDetails.extend({
 /**
  * Input of a `bank-withdrawal`: the body of the operation, the amount as a decimal string or number.
  *
- * Not shown: whether the *currency* is limited, too. The interface limits the banks, and lists the whole of
- * FiatCurrency. So every one of them is sent: what the service cannot pay out it refuses, and a refusal moves nothing,
- * while a rule of our own could refuse what it can.
+ * Not shown: whether the *currency* is limited, too. The interface limits the banks, and lists all of FiatCurrency. So
+ * we send every currency: the service refuses what it cannot pay out, and a refusal moves nothing, while a rule of our
+ * own could refuse what the service can pay.
  */
 export const BankWithdrawalInput = BankWithdrawalRequest.extend({
   bankDetails: SouthAfricanBank,

@@ -6,8 +6,8 @@ import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } 
 import { defineFlow, type EventReading } from './flow.js';
 
 /**
- * The two ways a bridge event comes: the bare fields, or in the envelope `{event, data}`. The service spells the
- * caller's reference in three ways.
+ * The two forms of a bridge event: the bare fields, or the envelope `{event, data}`. The service spells the caller's
+ * reference in three ways.
  */
 const Bare = SettlementEvent.extend({
   status: z.string().optional(),
@@ -22,7 +22,7 @@ const Bare = SettlementEvent.extend({
 const DECIMAL = /^\d{1,30}(\.\d{1,30})?$/;
 const WORD = /^[\w .:-]{1,64}$/;
 
-/** The fields of an event, out of its envelope where it came in one. */
+/** The fields of an event, taken out of its envelope if it has one. */
 export function bridgeFieldsOf(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || !('event' in body && 'data' in body)) return body;
   const { event, data } = body;
@@ -30,13 +30,15 @@ export function bridgeFieldsOf(body: unknown): unknown {
   return isEnvelope ? data : body;
 }
 
-/** A status as the interface spells it, also where a provider writes it small; a word that is none of its own as it came. */
+/**
+ * A status in the interface's spelling, also if a provider writes it in lower case; an unknown word stays unchanged.
+ */
 export function bridgeWord(said: string): string {
   const word = said.trim().toUpperCase();
   return BRIDGE_STATUSES.find((status) => status === word) ?? said;
 }
 
-/** Facts to compare and decide by; nothing of a person, no free text. */
+/** Facts to compare and decide by; no personal data, no free text. */
 function bridgeEvent(body: unknown): EventReading | undefined {
   const bare = Bare.safeParse(bridgeFieldsOf(body));
   if (!bare.success) return undefined;
@@ -70,8 +72,8 @@ function bridgeEvent(body: unknown): EventReading | undefined {
 }
 
 /**
- * Input of a `bridge-transfer`: the body of the bridge deposit without `callback_url` (the gateway's own is given to the
- * service), amounts as decimal strings or numbers, and what the flow itself needs to know.
+ * Input of a `bridge-transfer`: the body of the bridge deposit without `callback_url` (the service gets the gateway's
+ * own), amounts as decimal strings or numbers, and the members that only the flow needs.
  */
 export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: true })
   .extend({
@@ -94,7 +96,7 @@ export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: tru
   .superRefine(({ settlement, token, crypto_payment: { amount_msat, crypto_amount } }, context) => {
     checkFits(context, ['settlement', 'amount'], settlement.amount, settlement.currency);
     checkFits(context, ['crypto_payment', 'amount_msat'], amount_msat, 'MSAT');
-    // What a Lightning invoice is over may be said in whole bitcoins, whatever unit its token counts in.
+    // The amount of a Lightning invoice may be given in whole bitcoins, whatever unit its token counts in.
     if (decimalsOf(token) !== 0) checkFits(context, ['crypto_payment', 'crypto_amount'], crypto_amount, token);
   });
 export type BridgeTransferInput = z.infer<typeof BridgeTransferInput>;
@@ -108,7 +110,8 @@ export const bridgeTransferFlow = defineFlow({
     `Bridge transfer: ${input.amount} ${input.source_currency} → ${input.settlement.amount} ${input.settlement.currency}`,
   moneyOf: (input) => ({ amount: input.amount, currency: input.source_currency, member: 'amount' }),
   carriesOut: {
-    // Who speaks the service's interface has agreed to no slippage: an expired quote is only replaced by one as good.
+    // A caller of the service's interface has agreed to no slippage: an expired quote is only replaced by one that is
+    // at least as good.
     createBridgeDeposit: ({ callback_url: callbackUrl, ...body }) => ({ ...body, callbackUrl, maxSlippageBps: 0 }),
   },
   readEvent: bridgeEvent,
@@ -130,8 +133,8 @@ export const bridgeTransferFlow = defineFlow({
 export const QUOTE_LIFE_MS = QUOTE_VALIDITY_SECONDS * 1_000;
 
 /**
- * How long a quote lives: a duration between two stamps of the service's own clock, so that ours does not matter. Never
- * more than the interface says.
+ * How long a quote is valid: a duration between two timestamps of the service's own clock, so that ours does not
+ * matter. Never more than the interface says.
  */
 export function quoteLifeMs(quote: {
   readonly created_at?: string | null | undefined;

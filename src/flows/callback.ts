@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { EventReading } from './flow.js';
 /*
- * Callbacks and account webhooks whose shape the interface does not show: the bare fields, or the envelope
- * `{event, data}`. Either spelling of the reference; amounts as numbers or strings. Unknown members are left in the inbox.
+ * Callbacks and account webhooks whose shape the interface does not show: the bare fields, or the envelope `{event,
+ * data}`. Either spelling of the reference; amounts as numbers or strings. Unknown members stay in the inbox.
  */
 
 const decimal = z
@@ -39,8 +39,8 @@ const Envelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
 export type CallbackFields = z.infer<typeof Fields>;
 
 /**
- * Reads an event; `statusOf` where a kind says its status in other members, `factsOf` where only some members are sure
- * to mean what the flow knows.
+ * Reads an event. A kind passes `statusOf` if other members hold its status, and `factsOf` if only some members surely
+ * mean what the flow knows.
  */
 export function callbackEvent(
   body: unknown,

@@ -4,10 +4,10 @@ import { z } from 'zod';
 const LENGTH = 43;
 
 /**
- * The unguessable part of a flow's callback URL. Derived from the store's own key, so that it is stored nowhere, is the
- * same after every retry, and can be checked before the flow's first row exists.
+ * The unguessable part of a flow's callback URL. It is derived from the store's own key, so it is stored nowhere, is
+ * the same after every retry, and can be checked before the flow's first row exists.
  *
- * @param epoch another one makes other capabilities, so that those that leaked can be revoked
+ * @param epoch a different one gives different capabilities, so that leaked ones can be revoked
  */
 export function callbackCapability(
   store: { mac(purpose: string, text: string): string },
@@ -21,8 +21,8 @@ const FIRST_EPOCH = 1;
 const inEpoch = (text: string, epoch: number): string => `${epoch} ${text}`;
 
 /**
- * Of a flow or an account, in each epoch by every key of the store that may speak for it: a flow under way has that of
- * before a rotation.
+ * All valid capabilities of a flow or an account, in each epoch by every key of the store that is valid for it: a
+ * running flow may have one from before a rotation.
  */
 export function capabilitiesOf(
   store: { macsInEpoch(epoch: number, purpose: string, text: string): readonly string[] },
@@ -35,14 +35,14 @@ export function capabilitiesOf(
   );
 }
 
-/** Where the service is asked to call back for one flow: a path of the gateway. */
+/** The URL that the service gets for the callbacks of one flow: a path of the gateway. */
 export function callbackUrl(publicUrl: string, flowId: string, capability: string): string {
   return `${publicUrl.replace(/\/+$/, '')}/callbacks/${flowId}/${capability}`;
 }
 
 /**
- * Names a card that one gateway keeps in memory for a minute: the task queue on which only that gateway works, and a
- * secret. Both are random; nothing of the card is in it.
+ * Identifies a card that one gateway keeps in memory for a minute: the task queue that only that gateway serves, and a
+ * secret. Both are random; they contain nothing of the card.
  */
 const CARD_TOKEN = /^towline-cards-[A-Za-z0-9_-]{32}\.[A-Za-z0-9_-]{43}$/;
 
@@ -53,7 +53,7 @@ export const cardToken = () =>
 export const maskedCard = () =>
   z.string().regex(/^\d{6}\*{2,9}\d{4}$/, 'must be the first six and the last four digits, with * in between');
 
-/** @param random bytes of the caller's own making: 24 of them */
+/** @param random 24 random bytes from the caller */
 export const cardQueueOf = (random: Uint8Array): string => `towline-cards-${Buffer.from(random).toString('base64url')}`;
 
 /** @param random 32 bytes */

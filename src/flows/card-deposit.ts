@@ -46,7 +46,7 @@ export const cardDepositFlow = defineFlow({
         amount,
         country: where,
       }),
-      /** Without the card, which the gateway that keeps it adds: sent as it is, the client would refuse it. */
+      /** Without the card, which the gateway that keeps it adds: the client would refuse this body as it is. */
       request: ({ fullName, phoneNumber: phone, currency, amount, country: where, ...input }, { callbackUrl }) => ({
         fullName,
         phoneNumber: phone,

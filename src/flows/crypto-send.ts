@@ -62,12 +62,12 @@ export const cryptoSendFlow = defineFlow({
   docs: {
     story: 'send → confirmed on the chain',
     learns: '`getCryptoSend`, from 2 s on',
-    guaranteed: 'ends right with no webhook at all',
+    guaranteed: 'ends correctly without any webhook',
     atDeadline: ['no_settlement'],
   },
 });
 
-/** What a looked-up send can be identified by. */
+/** The facts that identify a looked-up send. */
 export function cryptoSendFacts(record: unknown): Readonly<Record<string, string>> {
   const { cryptoAmount, cryptoWallet } = record as CryptoSend;
   return {

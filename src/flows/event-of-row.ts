@@ -4,13 +4,15 @@ import type { FlowEvent } from '../protocol/messages.js';
 import { parseFlowId } from '../protocol/vocabulary.js';
 import type { InboxRow } from '../protocol/events.js';
 
-/** A person vouched for a row that its flow may have taken before, as unverified: flows take each id once. */
+/**
+ * Suffix for a row that a person vouched for: its flow may have taken the id before, as unverified, and takes it once.
+ */
 const VOUCHED = '.vouched';
 
 /** The inbox row that an event was made of. */
 export const rowIdOf = (eventId: string): string => eventId.replace(/\.vouched$/, '');
 
-/** How the flow will see a row; `conflicting` where its body names another flow than the path it came by. */
+/** A row as the flow will see it; `conflicting` if its body names another flow than the path that received it. */
 export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflicting' | undefined {
   const flow = parseFlowId(flowId);
   if (flow === undefined) return undefined;

@@ -3,43 +3,43 @@ import type { OperationName } from '../contract/index.js';
 import type { FlowKind, ParkReason } from '../protocol/vocabulary.js';
 import type { CarriedOut, FlowReads } from './service-interface.js';
 
-/** What an event says, read tolerantly from a webhook's body. */
+/** The content of an event, read tolerantly from a webhook's body. */
 export interface EventReading {
-  /** The caller's reference in the body, where it has one. */
+  /** The caller's reference in the body, if it has one. */
   readonly reference: string | null;
   readonly status: string | null;
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** What the gateway and the activities need to know of one flow kind. One file per kind; the table is `flows`. */
+/** Everything that gateway and activities know about one flow kind. One file per kind; the table is `flows`. */
 export interface FlowDefinition<Input = unknown> {
   readonly kind: FlowKind;
-  /** From a caller's JSON to the normalised input (amounts as decimal strings). Idempotent on its own output. */
+  /** Parses a caller's JSON into the normalised input (amounts as decimal strings). Idempotent on its own output. */
   readonly input: z.ZodType<Input>;
   /** The member of the input that is the flow's reference: the service knows the flow's POSTs by it. */
   readonly referenceMember: string;
-  /** What that member says. */
+  /** The value of that member. */
   referenceOf(input: Input): string;
   /** What the caller decided, for the fingerprint: without callback URLs, rate ids, cards and time settings. */
   decidedBy(input: Input): unknown;
   /** One line for the Temporal UI: kind, amount, currency; no personal data. */
   summaryOf(input: Input): string;
-  /** What leaves the payer. For totals and for `MAX_AMOUNTS`. Absent where no money moves. */
+  /** The money that leaves the payer. For totals and for `MAX_AMOUNTS`. Absent if no money moves. */
   moneyOf?(input: Input): MoneyOfFlow;
   /**
-   * Account webhooks that may be about a flow of this kind, by the names of their events. @default any of them, where the
-   * reference is one that the flow has sent
+   * Names of the account webhooks that may belong to a flow of this kind. @default any event whose reference the flow
+   * has sent
    */
   readonly webhooks?: readonly string[];
   /** The flow's POSTs, by the name of their step. */
   readonly submissions?: Readonly<Record<string, Submission<Input>>>;
-  /** Money POSTs of the service's own interface that such a flow carries out. @default none */
+  /** Money POSTs of the service's own interface that a flow of this kind carries out. @default none */
   readonly carriesOut?: CarriedOut;
-  /** Reads of the service's own interface that such a flow answers if the service cannot. @default none */
+  /** Reads of the service's own interface that a flow of this kind answers if the service cannot. @default none */
   readonly reads?: FlowReads;
-  /** The status lookup, where the contract has one. */
+  /** The status lookup, if the contract has one. */
   readonly status?: StatusSource;
-  /** Undefined where the body is not an object that could be an event of this kind. */
+  /** Undefined if the body is not an object that could be an event of this kind. */
   readEvent(body: unknown): EventReading | undefined;
   /** Plays at `npm start`. */
   readonly demo: DemoScene;
@@ -52,7 +52,7 @@ interface MoneyOfFlow {
   readonly amount: string;
   /** Or a token. */
   readonly currency: string;
-  /** Path of the input's member that says the amount. */
+  /** Path of the input's member with the amount. */
   readonly member: string;
 }
 
@@ -62,7 +62,9 @@ export interface DemoScene {
   readonly name: string;
   readonly title: string;
   readonly expected: 'completed' | 'refunded';
-  /** How often the sandbox must have executed what for it, and nothing else; our own refund included. */
+  /**
+   * How often the sandbox must have executed each operation for it, and no other operation; including our own refund.
+   */
   readonly executes: Readonly<Record<string, number>>;
   /** Members of the input that differ from the example. */
   readonly input?: Readonly<Record<string, unknown>>;
@@ -70,36 +72,36 @@ export interface DemoScene {
   readonly ending?: string;
   /** One fault of the sandbox, for its first request, and whether that request must be executed all the same. */
   readonly fault?: { readonly operation: string; readonly kind: string; readonly delayMs?: number; readonly executed: boolean }; // prettier-ignore
-  /** What is begun elsewhere before the flow starts: a POST to the sandbox's control interface. */
+  /** Something that starts elsewhere before the flow: a POST to the sandbox's control interface. */
   readonly begunBy?: (reference: string) => { readonly path: string; readonly body: Readonly<Record<string, unknown>> };
   /** No event may have reported its end. */
   readonly isLookedUp?: true;
-  /** What the flow may show nowhere. */
+  /** Text that the flow must not show anywhere. */
   readonly hides?: RegExp;
 }
 
-/** What docs/flow-kinds.md says of a kind: short texts in Markdown, for the columns of its table. */
+/** The row of a kind in docs/flow-kinds.md: short texts in Markdown, for the columns of its table. */
 interface KindDocs {
   readonly story: string;
-  /** How it learns its end. */
+  /** How it learns how it ended. */
   readonly learns: string;
   readonly guaranteed: string;
   /** Why it parks at its deadline. */
   readonly atDeadline: readonly ParkReason[];
-  /** Why else it parks, if there is more than what every kind does. */
+  /** Other reasons to park, in addition to those of every kind. */
   readonly parks?: string;
 }
 
 /** One money-moving POST of a flow. */
 export interface Submission<Input> {
   readonly operation: OperationName;
-  /** What the caller decided of this POST, for its claim's fingerprint. */
+  /** What the caller decided about this POST, for its claim's fingerprint. */
   decidedBy(input: Input): unknown;
-  /** False where its part of the input comes after the start (by an update). @default always true */
+  /** False if its part of the input comes after the start (by an update). @default always true */
   isGiven?(input: Input): boolean;
   /** The body, by the operation's strict schema. `callbackUrl` is ours. */
   request(input: Input, ours: { readonly callbackUrl: string }): unknown;
-  /** Words of trusted events that show this POST done: with one of them in the inbox it is not sent. */
+  /** Statuses of trusted events that show this POST done: if one of them is in the inbox, the POST is not sent. */
   readonly shownBy: readonly string[];
   /**
    * True: others can do what this POST is for, as an invoice can be paid by its own page. Right before a first send the lookup
@@ -110,12 +112,12 @@ export interface Submission<Input> {
   factsOf(input: Input): Readonly<Record<string, string>>;
 }
 
-/** How the service says where a flow stands. */
+/** How the status of a flow is read from the service. */
 interface StatusSource {
   readonly operation: OperationName;
-  /** Asked besides, where the first one does not know the reference or does not say enough. */
+  /** A second lookup, made if the first one does not know the reference or does not suffice. */
   readonly besides?: { readonly operation: OperationName; isNeeded(record: unknown): boolean };
-  /** One word for where it stands, and what can be compared. Undefined: this one does not know it, or was not asked. */
+  /** One status word, and the facts to compare. Undefined: this lookup does not know it, or was not made. */
   read(
     record: unknown,
     besides?: unknown,
@@ -125,7 +127,7 @@ interface StatusSource {
 /** Members whose value is a text. */
 type TextMember<Input> = { [M in keyof Input]-?: Input[M] extends string ? M : never }[keyof Input] & string;
 
-/** A definition that keeps the type of its input, as callers write it and as it is read. */
+/** A definition that keeps the type of its input, both as callers write it and as it is parsed. */
 export function defineFlow<Schema extends z.ZodType>(
   definition: Omit<FlowDefinition<z.output<Schema>>, 'referenceOf'> & {
     readonly input: Schema;
@@ -136,5 +138,5 @@ export function defineFlow<Schema extends z.ZodType>(
   return { ...definition, referenceOf: (input) => (input as Record<string, string>)[referenceMember] ?? '' };
 }
 
-/** A definition of whatever kind: parse with `input` first. */
+/** A definition of any kind: parse with `input` first. */
 export type AnyFlow = Omit<FlowDefinition<never>, 'input'> & { readonly input: z.ZodType };

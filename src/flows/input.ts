@@ -4,14 +4,14 @@ import { parsePhoneNumberFromString, isPossiblePhoneNumber, type CountryCode } f
 import { fromWireNumber, MAX_EXACT_DIGITS, checkAmount } from '../money.js';
 import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
 
-/** Those of the token that has most of them. */
+/** Decimals of the token that has the most. */
 const MAX_DECIMALS = 18;
 const DECIMAL = /^(0|[1-9]\d{0,199})(\.\d{1,200})?$/;
 const OWN_SUFFIX = '.refund';
 
 /**
- * An amount of money in a flow's input: a decimal string (preferred) or a JSON number, above zero, and such that a JSON
- * number carries it exactly, since the service takes JSON numbers. Becomes a canonical decimal string.
+ * An amount of money in a flow's input: a decimal string (preferred) or a JSON number, above zero, and exact as a JSON
+ * number, since the service takes JSON numbers. Becomes a canonical decimal string.
  */
 export const decimalAmount = () =>
   z
@@ -31,7 +31,7 @@ export const decimalAmount = () =>
     })
     .refine((text) => text !== '0', { message: 'must be above zero', abort: true });
 
-/** `String(5e-7)` is "5e-7", and the amount is none the worse for it. */
+/** `String(5e-7)` is "5e-7", which is a valid amount. */
 function plainly(value: number): string {
   try {
     return fromWireNumber(value);
@@ -50,14 +50,14 @@ export const callerReference = () =>
       message: `must not end in "${OWN_SUFFIX}", which our refunds use`,
     });
 
-/** Under such a reference we refund: it is no flow's own. */
+/** Our refunds use such a reference, so it is not a flow's own. */
 export const isRefundReference = (reference: string): boolean => reference.endsWith(OWN_SUFFIX);
 
 export const refundReferenceOf = (reference: string): string => reference + OWN_SUFFIX;
 
 const MAX_CALLBACK_URL_LENGTH = 2_048;
 
-/** Where to is allowed to be called is judged by who calls: the settings decide. */
+/** The sender of callbacks checks whether a URL may be called, by its settings. */
 const callbackUrl = () =>
   z
     .url({ protocol: /^https?$/, message: 'must be a URL that begins with https' })
@@ -65,40 +65,43 @@ const callbackUrl = () =>
 
 /** Members that every flow's input may have. */
 export const commonInput = {
-  /** Where the caller learns of status changes. */
+  /** URL for status changes. */
   callbackUrl: callbackUrl().optional(),
-  /** Seconds from the start until the flow looks once more and then parks or expires. Default: `defaultDeadlineSeconds`. */
+  /**
+   * Seconds from the start until the flow checks the status a last time and then parks or expires. Default:
+   * `defaultDeadlineSeconds`.
+   */
   deadlineSeconds: z.int().min(1).max(2_592_000).optional(),
-  /** Multiplies every wait of our own; other than 1 only with a service on loopback. */
+  /** Multiplies every wait of Towline; other than 1 only with a service on loopback. */
   timeScale: z.number().positive().max(1).default(1),
 };
 
-/** By its code of two or three letters, or by its English name; undefined where it is none. */
+/** By its code of two or three letters, or by its English name; undefined if it is no country. */
 export const alpha2Of = (text: string): string | undefined =>
   countries.isValid(text) ? countries.toAlpha2(text.toUpperCase()) : countries.getAlpha2Code(text, 'en');
 
-/** A country where the interface says no more than "string": its own samples have codes and names. Kept as it came. */
+/** A country in a member that the interface calls a "string": its own samples have codes and names. Kept unchanged. */
 export const country = () =>
   z.string().refine((text) => /\p{L}/u.test(text) && alpha2Of(text) !== undefined, {
     message: 'must be a country: its code by ISO 3166 in two or three letters, or its English name',
   });
 
-/** ISO-2 or ISO-3, as the interface says of `country_code`. Kept as it came. */
+/** ISO-2 or ISO-3, as the interface says about `country_code`. Kept unchanged. */
 export const countryCode = () =>
   z.string().refine((text) => /^[A-Za-z]{2,3}$/.test(text) && countries.isValid(text), {
     message: 'must be a country by ISO 3166, in two or three letters',
   });
 
 /**
- * A phone number in a flow's input, in E.164. Possible is enough: whether a range of numbers is in use is for the
- * networks to say, whose newest ranges no library knows.
+ * A phone number in a flow's input, in E.164. It is only checked for a possible form: the networks decide which ranges
+ * of numbers are in use, and no library knows their newest ranges.
  */
 export const phoneNumber = () =>
   z.string().refine((text) => /^\+\d+$/.test(text) && parsePhoneNumberFromString(text)?.isPossible() === true, {
     message: 'must be a phone number in E.164: "+", the country code, the number, without spaces',
   });
 
-/** A number that only says whom to call, beside the account that is paid: the wire has it in national form, too. */
+/** A number for contact only, beside the account that is paid: on the wire it may also have national form. */
 export const contactNumber = () =>
   z.string().refine((text) => /^\d{6,14}$/.test(text) || phoneNumber().safeParse(text).success, {
     message: 'must be a phone number, in E.164 or in national digits',
@@ -108,8 +111,8 @@ export const LOCAL_PHONE_PROBLEM =
   'must be a phone number in E.164 ("+", the country code, the number), or a national one of the country given';
 
 /**
- * E.164, or national in a country that is known. The service's samples are national in one place, without saying where
- * that is legal, so it is not refused where it is known whose number it is.
+ * E.164, or national in a known country. The service's samples use the national form in one place, without saying where
+ * it is allowed, so it is accepted if the country is known.
  */
 export function isPhoneNumber(text: string, country: string | undefined): boolean {
   if (phoneNumber().safeParse(text).success) return true;

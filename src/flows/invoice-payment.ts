@@ -15,7 +15,7 @@ import { country, fitsCurrency, callerReference, commonInput, decimalAmount, pho
 import { saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
 
-/** Only these are said of a payment, and not of an unpaid invoice. */
+/** Only these are said about a payment, and never about an unpaid invoice. */
 const PAID_WORDS = Object.keys(CHECKOUT_WORDS).filter(provesPayment);
 
 const MobileMoney = InvoiceMobileMoney.extend({ phoneNumber: phoneNumber() });
@@ -28,7 +28,7 @@ const PaymentOrder = z.strictObject({
 });
 type PaymentOrder = z.infer<typeof PaymentOrder>;
 
-/** Generates the invoice, and pays it at once, or when the update `pay` says who pays. */
+/** Generates the invoice, and pays it at once, or when the update `pay` names the payer. */
 const GeneratedInvoice = InvoiceRequest.extend({
   pay: z.literal('generated'),
   referenceId: callerReference(),
@@ -49,20 +49,20 @@ const ExistingInvoice = InvoicePaymentRequest.extend({
   ...commonInput,
 }).superRefine(fitsCurrency('amount', 'currency'));
 
-/** Which of the two it is shows by itself: only an invoice to be generated names a bank. */
+/** The input shows which of the two it is: only an invoice to be generated names a bank. */
 export const InvoicePaymentInput = z.preprocess(
   (raw) => (isObject(raw) && raw['pay'] === undefined ? { ...raw, pay: formOf(raw) } : raw),
   z.discriminatedUnion('pay', [GeneratedInvoice, ExistingInvoice]),
 );
 export type InvoicePaymentInput = z.infer<typeof InvoicePaymentInput>;
 
-/** As callers write it: which of the two it is shows by itself. */
+/** As callers write it: the input shows which of the two it is. */
 export type InvoicePaymentWritten =
   Written<z.input<typeof GeneratedInvoice>> | Written<z.input<typeof ExistingInvoice>>;
 type Written<Form extends { pay: string }> = Omit<Form, 'pay'> & Partial<Pick<Form, 'pay'>>;
 export type PaymentOrderWritten = z.input<typeof PaymentOrder>;
 
-/** Part of the fingerprint of every invoice: changed, a repeated request of yesterday would be another one. */
+/** Part of the fingerprint of every invoice: if it changed, a request repeated after an upgrade would differ. */
 const INVOICE_DEADLINE_SECONDS = 7 * 86_400;
 
 export const invoicePaymentFlow = defineFlow({
@@ -76,7 +76,7 @@ export const invoicePaymentFlow = defineFlow({
     const isOrdered = input.pay === 'generated' && input.payment?.amount !== undefined;
     return { amount, currency, member: isOrdered ? 'payment.amount' : 'amount' };
   },
-  // There is no callback URL: only the account's webhooks report. `transaction.status.updated` may be of any kind.
+  // There is no callback URL: only the account's webhooks report. `transaction.status.updated` may belong to any kind.
   webhooks: [PAYMENT_CONFIRMED_EVENT],
   submissions: {
     generate: {
@@ -115,7 +115,7 @@ export const invoicePaymentFlow = defineFlow({
       recordOf: 'payInvoice',
       said: saysStatus('referenceId', { completed: 'SUCCESSFUL', refunded: 'REVERSED' }),
     },
-    // An invoice has no status: what is in it, only the service knows.
+    // An invoice has no status, and only the service knows its content.
     getInvoice: { words: {}, said: () => undefined },
   },
   readEvent: (body) => callbackEvent(body, (fields, event) => fields.status ?? confirmedBy(event)),
@@ -129,12 +129,12 @@ export const invoicePaymentFlow = defineFlow({
     story: 'generate → read → pay at once, or at the update `pay` → confirm; or only pay',
     learns: '`getInvoicePayment`, from 30 s on, or at once when a webhook hints',
     guaranteed:
-      'one invoice, one payment of ours, and none where the service shows one already; unpaid it expires with nothing moved',
+      'one invoice, one payment of ours, and none if the service already shows one; an unpaid invoice expires with nothing moved',
     atDeadline: ['no_settlement'],
   },
 });
 
-/** What was paid, as the record shows it. Before a payment its amounts are those of the invoice. */
+/** The payment's facts, as the record shows them. Before a payment, the record's amounts are those of the invoice. */
 export function paidFacts(record: unknown): Readonly<Record<string, string>> {
   const { status, amount, currency } = record as InvoicePayment;
   if (!provesPayment(status)) return {};
@@ -186,8 +186,8 @@ function requirePayment(input: InvoicePaymentInput) {
 }
 
 /**
- * Looked-up records say what was paid. Events report either that or the invoice, under the same names: they are compared
- * only where both are known to be the same.
+ * Looked-up records show what was paid. Events report either that or the invoice, under the same names: they are
+ * compared only if both are known to be the same.
  */
 function paymentFacts(input: InvoicePaymentInput): Readonly<Record<string, string>> {
   const { amount, currency } = requirePayment(input);

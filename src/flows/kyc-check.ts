@@ -50,14 +50,14 @@ export const kycCheckFlow = defineFlow({
 
 const APPROVING = ['APPROVED', 'VERIFIED', 'ACCEPTED', 'PASSED'];
 const REJECTING = ['REJECTED', 'DECLINED', 'DENIED', 'FAILED'];
-/** With `kycStatus: true` an approval; alone they may only say that a review ended. */
+/** With `kycStatus: true` these approve; alone they may only say that a review ended. */
 const DONE = ['SUCCESS', 'SUCCESSFUL', 'COMPLETED'];
 const WORD = /^[\w .:-]{1,48}$/;
 
 /**
- * One word for what the record says: APPROVED, REJECTED, or its own word, which is not final. "Status values of KYC
+ * One word for the record's content: APPROVED, REJECTED, or its own word, which is not final. "Status values of KYC
  * records: not shown": `true` approves, and so does an approving word; only a word rejects, since `false` is what a
- * record has before any review. If the two contradict one another it is not decided.
+ * record has before any review. If the two contradict one another, it is not decided.
  */
 export function kycWord(text: string | undefined, approved: boolean | undefined): string | null {
   const word = text !== undefined && WORD.test(text) ? text.toUpperCase() : null;

@@ -1,7 +1,7 @@
 import { compareAmounts } from '../money.js';
 import type { FlowDefinition } from './flow.js';
 
-/** The largest amount of one flow, by currency or token in capitals; what is not in it has no limit. */
+/** The largest amount of one flow, by currency or token in capitals; others have no limit. */
 export type MaxAmounts = ReadonlyMap<string, string>;
 
 /** The member that is above the limit, and a sentence without its value. */

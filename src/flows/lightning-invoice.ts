@@ -1,6 +1,6 @@
 import { decode } from 'light-bolt11-decoder';
 
-/** What a BOLT 11 invoice says of itself. Its checksum was verified, its signature was not: the payer's node does that. */
+/** The content of a BOLT 11 invoice. Its checksum was verified, its signature was not: the payer's node does that. */
 export interface LightningInvoice {
   /** `bc` is the main network. */
   readonly network: string;
@@ -13,7 +13,7 @@ export interface LightningInvoice {
 /** "x … default is 3600 (1 hour) if not specified" (BOLT 11). */
 const DEFAULT_EXPIRY_SECONDS = 3_600;
 
-/** Undefined where the text is no invoice. */
+/** Undefined if the text is no invoice. */
 export function readLightningInvoice(text: string): LightningInvoice | undefined {
   let sections: ReturnType<typeof decode>['sections'];
   try {

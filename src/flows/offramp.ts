@@ -25,7 +25,7 @@ import { callbackEvent, type CallbackFields } from './callback.js';
 /** Members of the offramp record and of its events that are read here; either may lack any of them. */
 type Members = Readonly<Record<string, unknown>>;
 
-/** FAILED is followed by a refund, unless nothing shows that any crypto ever came: then there is nothing to refund. */
+/** A refund follows FAILED, unless nothing shows that any crypto came in: then there is nothing to refund. */
 function offrampStatus(record: unknown): string | null {
   const { status, onchainStatus, transactionHash: hash, transactionHashAmount: came } = record as Members;
   if (typeof status !== 'string') return null;
@@ -34,7 +34,7 @@ function offrampStatus(record: unknown): string | null {
   return status.toUpperCase() === 'FAILED' && isFailed && noneCame ? CRYPTO_NOT_RECEIVED : status;
 }
 
-/** What an offramp can be identified by. The record does not show who receives the fiat. */
+/** The facts that identify an offramp. The record does not show the receiver of the fiat. */
 export function offrampFacts(record: unknown): Readonly<Record<string, string>> {
   const { cryptoAmount, fiatCurrency, senderAddress } = record as Members;
   const facts: Record<string, string> = {};
@@ -44,17 +44,17 @@ export function offrampFacts(record: unknown): Readonly<Record<string, string>> 
   return facts;
 }
 
-/** Events whose name says more than their status; the last two are not in the interface, but on the wire. */
+/** Events whose name says more than their status; the last two are seen on the wire and are not in the interface. */
 const EVENT_WORDS: Readonly<Record<string, string>> = {
   'refund.lightning.invoice_needed': REFUND_INVOICE_NEEDED,
   'refund.completed': 'REFUNDED',
   'refund.failed': 'REFUND_FAILED',
 };
 
-/** Events of the refund of an offramp, which its own name does not show. */
+/** Events of an offramp's refund, which the status of the offramp does not show. */
 const REFUND_EVENTS: readonly string[] = Object.keys(EVENT_WORDS);
 
-/** Events of an offramp: a word, and what can be compared. The lookup has the last word in any case. */
+/** Events of an offramp: a status word, and the facts to compare. The lookup decides in any case. */
 function offrampEvent(body: unknown): EventReading | undefined {
   return callbackEvent(
     body,
@@ -63,7 +63,7 @@ function offrampEvent(body: unknown): EventReading | undefined {
   );
 }
 
-/** The amounts of an event about a refund are the refund's: less than what came in, where fees are kept. */
+/** The amounts of an event about a refund are the refund's: less than what came in, if fees are deducted. */
 function refundFacts(fields: CallbackFields): EventReading['facts'] {
   const facts: Record<string, string> = {};
   const add = (fact: string, ...values: readonly unknown[]) => {
@@ -110,7 +110,7 @@ export const offrampFlow = defineFlow({
         cryptoAmount: toWireNumber(input.cryptoAmount),
         callbackUrl,
       }),
-      // The record does not show the receiver; the sender only where it is not the integrator's own wallet.
+      // The record does not show the receiver; it shows the sender only if that is not the integrator's own wallet.
       shownBy: Object.keys(OFFRAMP_WORDS),
       factsOf: ({ cryptoAmount, currency, senderAddress }) => ({
         cryptoAmount,
@@ -143,7 +143,7 @@ export const offrampFlow = defineFlow({
   docs: {
     story: 'create → crypto in → fiat out, or its refund',
     learns: '`getOfframp`, from 30 s on, or at once when an event hints',
-    guaranteed: 'FAILED is not the end: the refund is awaited; a Lightning invoice for it is checked',
+    guaranteed: 'FAILED is not the end: the flow waits for the refund; a Lightning invoice for it is checked',
     atDeadline: ['refund_pending', 'no_settlement'],
     parks: '`refund_failed`, `refund_invoice_needed`',
   },

@@ -10,7 +10,7 @@ import { asItIs, saysStatus, type FlowRead } from './service-interface.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { callbackEvent, type CallbackFields } from './callback.js';
 
-/** What is read of the two legs, in a looked-up record or in an event; null where it is not said. */
+/** What is read from the two legs, in a looked-up record or in an event; null if it is missing. */
 interface OnrampLegs {
   readonly fiat: string | null;
   readonly crypto: string | null;
@@ -51,7 +51,7 @@ function onrampStatus(record: unknown): string | null {
   });
 }
 
-/** What a looked-up onramp can be identified by. */
+/** The facts that identify a looked-up onramp. */
 export function onrampFacts(record: unknown): Readonly<Record<string, string>> {
   const { mobile_money: fiat, onchain } = Legs.parse(record ?? {});
   return {
@@ -63,8 +63,8 @@ export function onrampFacts(record: unknown): Readonly<Record<string, string>> {
 
 /**
  * One word of `ONRAMP_WORDS` for both legs. The crypto leg counts once the fiat is collected, or once the crypto is
- * delivered: a chain that says FAILED while the customer has not paid says nothing about money. What no order of events
- * explains gets a word that is in no table: it is shown, and is neither success nor final.
+ * delivered: a chain that says FAILED while the customer has not paid says nothing about money. A combination that no
+ * order of events explains gets a word that is in no table: it is shown, and counts neither as success nor as final.
  */
 function onrampWord({ fiat, crypto: onchain, received }: OnrampLegs): string | null {
   const crypto = onchain ?? received;
@@ -87,7 +87,7 @@ const FIAT_EVENTS: readonly string[] = ['payment.confirmed', 'transaction.deposi
 
 const ONRAMP_EVENTS = ['transaction.onramp.status.updated', ON_CHAIN_DEPOSIT_EVENT, ...FIAT_EVENTS];
 
-/** Events of an onramp: a word for both legs, and what can be compared. The lookup has the last word in any case. */
+/** Events of an onramp: one word for both legs, and the facts to compare. The lookup decides in any case. */
 function onrampEvent(body: unknown): EventReading | undefined {
   return callbackEvent(body, wordOf, factsOf);
 }
@@ -100,7 +100,7 @@ function wordOf(fields: CallbackFields, event: string | null): string | null {
   return status !== null && FIAT_EVENTS.includes(event ?? '') ? `FIAT_${status}` : status;
 }
 
-/** `amount` is the fiat's in the one event whose shape is shown; in the others it may be anything. */
+/** `amount` is the fiat's in the one event whose shape the interface shows; in other events it may be anything. */
 function factsOf(fields: CallbackFields, event: string | null): EventReading['facts'] {
   const fiatAmount = fields.fiatAmount ?? (event === ON_CHAIN_DEPOSIT_EVENT ? fields.amount : undefined);
   if (fiatAmount === undefined) return {};
@@ -156,7 +156,7 @@ export const onrampFlow = defineFlow({
   },
   status: {
     operation: 'getOnChainDeposit',
-    // The service may know the payment before it knows of anything on a chain.
+    // The service may know the payment before it knows of a transaction on a chain.
     besides: {
       operation: 'getMobileMoneyDeposit',
       isNeeded: (record) => (record as { mobile_money?: unknown } | undefined)?.mobile_money == null,
@@ -184,7 +184,7 @@ export const onrampFlow = defineFlow({
     story: 'create (the redirect URL is in the answer) → fiat in → crypto out',
     learns: '`getOnChainDeposit`, `getMobileMoneyDeposit`, from 45 s on, or at once when an event hints',
     guaranteed:
-      'a payment that fails ends it with nothing taken; crypto that fails after the fiat was collected is no failure',
+      'a failed payment ends it with nothing collected; if the crypto fails after the fiat was collected, the flow does not fail',
     atDeadline: ['no_settlement'],
     parks: '`crypto_leg_failed`',
   },

@@ -2,11 +2,11 @@ import type { operations, MoneyOperationName, OperationName } from '../contract/
 import type { StatusMap } from '../protocol/statuses.js';
 import type { FlowState } from '../protocol/vocabulary.js';
 /*
- * What a kind is in the service's own interface, as the proxy speaks it: which money POSTs a flow of it carries out, and
- * which reads it answers if the service cannot.
+ * How a kind appears in the service's own interface, as the proxy offers it: which money POSTs a flow of it carries
+ * out, and which reads it answers if the service cannot.
  */
 
-/** What is read by a path of its own, and changes nothing. */
+/** Reads with a path of their own, which change nothing. */
 export type ReadName = {
   [N in OperationName]: (typeof operations)[N]['effect'] extends 'read' ? N : never;
 }[OperationName];
@@ -16,21 +16,21 @@ type Body = Readonly<Record<string, unknown>>;
 /** Money POSTs that a flow of the kind carries out, each with how its body becomes the flow's input. */
 export type CarriedOut = Readonly<Partial<Record<MoneyOperationName, (body: Body) => Body>>>;
 
-/** The body keeps the operation's own schema already. */
+/** The body already has the operation's own schema. */
 export const asItIs = (body: Body): Body => body;
 
-/** A read of the service that is about a flow, and what that flow can say if the service cannot. */
+/** A read of the service that is about a flow, and how that flow can answer it if the service cannot. */
 export interface FlowRead {
   /** Of the record's status, as the kind reads it. */
   readonly words: StatusMap;
   /** The POST whose answer is a record of the same shape. */
   readonly recordOf?: OperationName;
-  /** Members that say so, of a flow in that state. Undefined: only the service knows. */
+  /** Members that say so, for a flow in that state. Undefined: only the service knows. */
   said(state: FlowState, reference: string): Body | undefined;
 }
 export type FlowReads = Readonly<Partial<Record<ReadName, FlowRead>>>;
 
-/** The words of the interface, and of the live service if the interface shows none. */
+/** The words of the interface, or of the live service if the interface shows none. */
 const PENDING: Readonly<Partial<Record<FlowState, string>>> = { running: 'PENDING', parked: 'PENDING' };
 
 /** A record of a reference, under the name that it has there, and a status: the words for how the flow ended. */

@@ -6,19 +6,18 @@ import { allFiles } from './sources.js';
 const TEXT = {
   before: `# Flow kinds
 
-Of every kind that moves money: its POST is claimed before it is sent, and executed at most once per reference (a person's
-\`send-again\` aside); while its outcome is unknown the flow is never called failed, but parks as \`unknown_outcome\`, or as
-\`not_found_at_service\` where a status lookup found nothing; until something was sent it can be cancelled. Besides:
+For every kind that moves money: its POST is claimed before it is sent, and executed at most once per reference (except after a
+person's \`send-again\`). While the outcome is unknown the flow never ends as failed, but parks as \`unknown_outcome\`, or as
+\`not_found_at_service\` if a status lookup found nothing. It can be cancelled until something was sent. In addition:
 `,
   after: `
-Contradictory proofs park as \`conflict\`, facts that do not match as \`event_mismatch\`, and what an event alone says of a
-kind with a lookup is looked up first. Deadlines are \`deadlineSeconds\` of the input. [Every example is
-run](../test/packaging/example-inputs.test.ts) as it stands, and the [432 cells of faults](retry-safety.md) for every
-operation that moves money.
+Contradictory proofs park as \`conflict\`, facts that do not match as \`event_mismatch\`. If a kind has a lookup, the flow confirms
+every event by a lookup first. Deadlines are \`deadlineSeconds\` of the input. [A test runs every
+example](../test/packaging/example-inputs.test.ts), and another the [432 cells of faults](retry-safety.md) for every operation that
+moves money.
 
-Each row is what the kind's own file says of itself, \`docs\` in \`src/flows/<kind>.ts\`.
-[test/architecture/flow-kinds.test.ts](../test/architecture/flow-kinds.test.ts) computes this page, and fails where it
-differs; \`WRITE_DOCS=1\` writes it.
+Each row comes from \`docs\` in \`src/flows/<kind>.ts\`. [test/architecture/flow-kinds.test.ts](../test/architecture/flow-kinds.test.ts)
+computes this page, and fails if it differs; \`WRITE_DOCS=1\` writes it.
 `,
 };
 

@@ -24,14 +24,15 @@ const HEAD = `# Decisions about money
 
 Every question about the outside world has three answers: **shown, absent, cannot tell**. A lookup that answers with the
 record shows it. Only the service's own "not found" (404 with a reason in a readable body) is an absence. A refusal (400,
-403, 422), a 404 that no service wrote, 5xx, silence and a body that cannot be read say nothing: the lookup is made again, ever
-more slowly, also while the flow is parked. A record of another amount, currency or receiver is \`other\`, and asks a person.
+403, 422), a 404 that the service did not write, 5xx, a timeout and an unreadable body show nothing: the lookup is repeated, ever
+more slowly, also while the flow is parked. A record of another amount, currency or receiver is \`other\`, and a person decides.
 
-These tables are [src/protocol/decisions.ts](../src/protocol/decisions.ts), by which the workflows decide.
-[test/properties/decisions.test.ts](../test/properties/decisions.test.ts) goes through every combination (${POSTS.length} of a
+These tables are [src/protocol/decisions.ts](../src/protocol/decisions.ts), which makes all decisions of the workflows about money.
+[test/properties/decisions.test.ts](../test/properties/decisions.test.ts) checks every combination (${POSTS.length} of a
 POST, by ${REPEATS.length} settings and ${POST_ORDERS.length} orders; ${ENDS.length} of an end; ${TOLD.length} of lookup and events; ${ASKED.length} of what a person was shown, by
-${ACTIONS.length} actions), computes this page and fails where it differs; \`WRITE_DOCS=1\` writes it. The claim, the inbox and the lookup are asked again right before a
-person's order is carried out; where there is proof by then, the order is refused, and the flow goes on by the proof.
+${ACTIONS.length} actions), computes this page and fails if it differs; \`WRITE_DOCS=1\` writes it. Right before a person's order is carried out, the
+flow reads the claim, the inbox and the lookup again; if they prove the contrary by then, the order is refused, and the flow
+continues with the proof.
 `;
 
 const OPEN: PostEvidence = {
@@ -75,7 +76,7 @@ function posts(): string {
   );
   return section(
     'A POST that may have been sent',
-    'Its claim is in `sending`, and the settle window is over. Before that, *cannot tell* is asked again.',
+    'Its claim is in `sending`, and the settle window is over. Before that, the flow asks again after *cannot tell*.',
     ['trusted events', 'lookup', ...POST],
     rows,
   );
@@ -89,7 +90,12 @@ function vetoes(): string {
       ...postCells({ ...OPEN, lookup, [veto]: true }),
     ]),
   );
-  return section('What holds a repeat back', 'By ourselves; a person decides.', ['what', 'lookup', ...POST], rows);
+  return section(
+    'What prevents an automatic repeat',
+    'A person may still order it.',
+    ['what', 'lookup', ...POST],
+    rows,
+  );
 }
 
 function ends(): string {
@@ -105,7 +111,7 @@ function ends(): string {
   );
   return section(
     'How a payment ended',
-    'By what is proven, by whether we hold money that a failure owes back, and by what untrusted events claim.',
+    'By what is proven, by whether we hold money that a failure obliges us to return, and by what untrusted events claim.',
     ['proven', 'money held', 'claimed, unverified', 'then'],
     rows,
   );
@@ -117,12 +123,12 @@ function orders(): string {
   );
   const answer = (action: ParkAction, proven: readonly Ending[]) => {
     if (orderRefusal(action, proven, proven) !== null) return 'refused';
-    return orderRefusal(action, proven, []) === null ? 'yes' : 'if it was on show';
+    return orderRefusal(action, proven, []) === null ? 'yes' : 'if the person saw it';
   };
   const rows = PROVEN.map((proven) => [words(proven), ...judged.map((action) => answer(action, proven))]);
   return section(
     "A person's order, by what is proven when it is carried out",
-    'For every reason to park, after the inbox and the service were asked once more. Every other action is always possible. While the inbox cannot be read, nothing is carried out that ends or sends something.',
+    'For every reason to park, after the flow asked the inbox and the service once more. Every other action is always possible. While the inbox cannot be read, no order is carried out that ends the flow or sends something.',
     ['proven', ...judged.map((action) => `\`${action}\``)],
     rows,
   );
@@ -146,7 +152,7 @@ function refunds(): string {
   ]);
   return section(
     'A refund by us, after a proven failure',
-    'Its terms stand: known, sendable, no more than what came in, the same token, an address of the same method.',
+    'Its terms are usable: known, sendable, no more than what came in, the same token, an address of the same method.',
     ['claimed, unverified', 'crypto paid', 'by `refund.auto`', 'by `refund-now`'],
     rows,
   );

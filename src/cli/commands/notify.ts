@@ -24,7 +24,7 @@ export function addNotifyCommand(program: Command, run: RunCommand, context: Cli
 
 interface Tested {
   readonly to: string;
-  /** Null: it was taken. */
+  /** Null: the receiver accepted it. */
   readonly problem: string | null;
 }
 
@@ -42,7 +42,7 @@ async function sendTests(context: CliContext, options: PrintOptions): Promise<Ex
   const notice = {
     ...noticeOf({ id: `test/${since}`, content }, { event: 'test', level: 0 }, places),
     sentence: 'This is a test of Towline. Nothing is wrong, and nothing is left to do.',
-    runbook: 'docs/monitoring.md#who-is-called',
+    runbook: 'docs/monitoring.md#notifications',
   };
   const tested = await Promise.all([
     ...notifyTargets.map(async (target): Promise<Tested> => {

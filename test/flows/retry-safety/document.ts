@@ -4,19 +4,19 @@ import { REPEAT_MODES } from './faults.js';
 
 const HEAD = `# Retry safety
 
-What becomes of a flow when one POST that moves money goes wrong: every such operation of the contract, every fault,
-every way in which the service may treat a repeated reference. Each cell is a flow that ran against the sandbox, with
-the count of what the service had executed in the end. [test/flows/retry-safety.test.ts](../test/flows/retry-safety.test.ts)
-computes this page, and fails where it differs; \`WRITE_DOCS=1\` writes it.
+How a flow ends if one POST that moves money goes wrong: for every such operation of the contract, every fault, and every way
+in which the service may treat a repeated reference. Each cell is a flow that ran against the sandbox, with the number of
+executions at the service in the end. [test/flows/retry-safety.test.ts](../test/flows/retry-safety.test.ts) computes this page, and
+fails if it differs; \`WRITE_DOCS=1\` writes it.
 
 - **completed, 1**: the flow ended as completed, and the service executed once.
 - **parked: reason, 0**: it waits for a person ([parked flows](parked-flows.md)), and the service executed nothing.
 
-Only one thing parks: the request may have been sent, and the service never had it. From here it looks the same as
-one that was executed, so it is sent again only where [\`DUPLICATE_REFERENCE\`](settings.md#the-service) says that a repeat
-is safe. The columns are what the service does with a repeat; the setting is \`same-result\` for the first, \`rejected\` for
+A flow parks in only one case: the request may have been sent, and the service never received it. Towline cannot distinguish
+that from a request that was executed, so it sends again only if [\`DUPLICATE_REFERENCE\`](settings.md#the-service) says that a
+repeat is safe. The columns are what the service does with a repeat; the setting is \`same-result\` for the first, \`rejected\` for
 the next two, and \`unknown\`, its default, for the last. A card is forgotten once it may have been sent, so a card deposit
-is never sent again. Operations with a status lookup get no webhook here at all; those without one get their callback.
+is never sent again. In these runs operations with a status lookup get no webhook; those without one get their callback.
 `;
 
 /** The page with the whole matrix, one row for each operation and fault. */
