@@ -31,8 +31,8 @@ import { pinFor } from './claims.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
 /**
- * First quotes that a worker asks for within a workflow task, at a time. Each keeps the place of a task while it is asked
- * for, and a service that hangs must not take those of all the other flows.
+ * Most first quotes that a worker requests within workflow tasks at a time. Each occupies a task slot during the
+ * request, and a hanging service must not take the slots of all other flows.
  */
 const MOST_LOCAL_QUOTES = 8;
 
@@ -46,7 +46,9 @@ export function createBridgeActivities(deps: ActivityDeps) {
   };
 
   return {
-    /** Checks the input as the gateway did (other clients may not have), and gets the first quote. */
+    /**
+     * Checks the input again, since another client than the gateway may have started the flow; gets the first quote.
+     */
     async prepareBridgeTransfer(order: PreparationOrder): Promise<BridgePreparation> {
       const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, order.flowId, order.input);
       return {
@@ -101,8 +103,8 @@ async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Qu
 }
 
 /**
- * The quote that the caller brought. Where it passed through a gateway of ours: with the life that is left of it, and with
- * its figures, where they are about this deposit. Else nothing is known of it, and it may just have been made.
+ * The quote that the caller gave. If it passed through a gateway of ours, the store knows its remaining life and, if
+ * they are about this deposit, its figures. Otherwise nothing is known of it, and it may have just been made.
  */
 async function broughtQuote(deps: ActivityDeps, input: BridgeTransferInput, rateId: string): Promise<Quote> {
   const found = await reading(() => deps.store.quotes.recall(deps.account, rateId));
@@ -123,8 +125,8 @@ async function broughtQuote(deps: ActivityDeps, input: BridgeTransferInput, rate
 }
 
 /**
- * The quote's life is a duration: workflow time to the scheduling of this attempt by the Temporal server's clock, and
- * from its start by our monotonic one. The wait for a worker in between is in the margin. No wall clock of ours counts.
+ * The quote's life is a duration: workflow time until this attempt was scheduled (by the Temporal server's clock), and
+ * from its start our monotonic clock. The margin covers the wait for a worker in between. Our wall clock is not used.
  */
 function quoteTimer(deps: ActivityDeps, order: BridgeDepositOrder): () => boolean {
   const usedMs = Context.current().info.currentAttemptScheduledTimestampMs - order.quotedAtMs;
@@ -157,8 +159,8 @@ function depositRequest(deps: ActivityDeps, order: BridgeDepositOrder): BridgeDe
 }
 
 /**
- * Passes a provider's trusted settlement on to the service; the body is read from the inbox. Whatever hinders it, the
- * settlement stands: it is tried again, or reported to a person, and never ends the flow as failed.
+ * Reports a provider's trusted settlement to the service; the body is read from the inbox. If the report fails, it is
+ * tried again or shown to a person. It never ends the flow as failed.
  */
 async function reportSettlement(deps: ActivityDeps, order: SettlementReportOrder): Promise<ReportOutcome> {
   try {
@@ -197,7 +199,7 @@ function refused(message: string, httpStatus: number | null = null): ReportOutco
   return { kind: 'refused', httpStatus, message };
 }
 
-/** Strict, as everything that we send: what cannot be read as its member should be is left out, and the rest goes on. */
+/** Strict, as everything that we send: a member that cannot be read is left out, and the rest is sent. */
 function settlementReport(order: SettlementReportOrder, body: unknown, receivedAt: string): SettlementReport {
   const members: Members = isRecord(body) ? body : {};
   const stamp = Date.parse(textOf(members['timestamp']));
@@ -222,6 +224,6 @@ function recordsOf<Name extends string>(members: Members, names: readonly Name[]
 const isRecord = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Identifiers come as numbers, too. */
+/** Identifiers may be numbers. */
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';

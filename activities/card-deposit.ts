@@ -10,9 +10,9 @@ import { submitUnderClaim } from './submit-under-claim.js';
 
 /** The cards that this process keeps in memory. */
 export interface CardSource {
-  /** Hands a card to one taker at a time; undefined where it is not kept (any more), or is with another. */
+  /** Hands a card to one taker at a time; undefined if it is no longer kept, or if another taker has it. */
   take(token: string): Card | undefined;
-  /** After proof that it was not sent: it may be taken again, while its minute lasts. */
+  /** After proof that it was not sent: the card may be taken again within its minute. */
   putBack(token: string): void;
   forget(token: string): void;
 }
@@ -41,7 +41,7 @@ export function createCardActivities(deps: ActivityDeps, cards: CardSource) {
           cards.forget(cardToken);
           throw error;
         }
-        // `submitUnderClaim` throws what may be tried again only where nothing was sent.
+        // `submitUnderClaim` throws a retryable error only if nothing was sent.
         cards.putBack(cardToken);
         return { kind: 'not-sent', why: error.type ?? 'not_sent', afterMs: delayOf(error) };
       }
@@ -63,7 +63,7 @@ async function submit(
     claim,
     guard: { flowId, statuses: submission.shownBy },
     request: () => ({ ...(submission.request(input, ours) as Omit<CardDepositRequest, 'card'>), card }),
-    // Not `onAnswer`: an answer is kept as it came, and this one may hold the card.
+    // Not `onAnswer`: that keeps the answer unchanged, and this answer may contain the card.
     send: (request, { stillValid }) =>
       deps.service.createCardDeposit(request, { ...(stillValid && { stillValid }) }).then(
         (answer) => answerWithoutCard(answer, card),
@@ -72,7 +72,7 @@ async function submit(
         },
       ),
   });
-  // Whatever the service does with repeats: there is no card for one.
+  // Whatever the service does with repeats, the card for a repeat is gone.
   return outcome.kind === 'unknown' || outcome.kind === 'duplicate' ? { ...outcome, repeat: 'unknown' } : outcome;
 }
 
@@ -80,17 +80,17 @@ function delayOf({ nextRetryDelay }: ApplicationFailure): number | null {
   return typeof nextRetryDelay === 'number' ? nextRetryDelay : null;
 }
 
-/** What the contract shows of the answer, and nothing that the service may add: it could be the card. */
+/** The members that the contract shows. Anything else in the answer could be the card. */
 const MEMBERS = ['id', 'message', 'reference_id', 'reference_number', 'customer_key', 'redirect_url'] as const;
 
 const MARK = '[redacted]';
 
-/** Of what the service sends back, these are sentences; every other member is kept whole or not at all. */
+/** These members are sentences; every other member is kept whole or not at all. */
 const SENTENCES: readonly string[] = ['message'];
 
 /**
- * The service likes to repeat what it was sent, and its answer goes into the claim and the history. This lets through
- * what the contract shows, without the card in it.
+ * The service may repeat what it was sent, and its answer goes into the claim and the history. So this keeps only the
+ * members that the contract shows, without the card in them.
  */
 export function answerWithoutCard(answer: CardDeposit, card: Card): Partial<CardDeposit> {
   return Object.fromEntries(
@@ -103,7 +103,7 @@ export function answerWithoutCard(answer: CardDeposit, card: Card): Partial<Card
   );
 }
 
-/** A refusal as it came, its text without the card. The client has cut out most of it; short members are left. */
+/** A refusal, with its text cleaned of the card. The client has cut out most of the text; short members remain. */
 export function refusalWithoutCard(error: unknown, card: Card): unknown {
   if (!(error instanceof RejectedError)) return error;
   const { operation, httpStatus, code, fields, hasReason, isRateExpired, isAboutReference } = error;
@@ -117,7 +117,7 @@ export function refusalWithoutCard(error: unknown, card: Card): unknown {
   });
 }
 
-/** Without long runs of digits, every spelling of the card's short members, and the words of the holder's name. */
+/** Removes long runs of digits, every spelling of the card's short members, and the words of the holder's name. */
 function sentenceWithoutCard(text: string, card: Card): string {
   const secrets = cardTexts(card);
   const holder = (card.holder ?? '').split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');

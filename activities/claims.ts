@@ -8,7 +8,7 @@ import type { ParkAction } from '../src/protocol/vocabulary.js';
 
 export interface UnsentOrder {
   readonly flowId: string;
-  /** Those that the flow may send under; others that it has are asked as well. */
+  /** Claims that the flow may send under; its other claims are found as well. */
   readonly claims: readonly ClaimRef[];
   /** An earlier run of the flow may have sent. */
   readonly wasReset: boolean;
@@ -35,18 +35,20 @@ export function createClaimActivities(deps: ActivityDeps) {
     await requireOwnDeployment(deps, order);
     return storing(() => act(keyOf(order)));
   };
-  /** `claims` knows the epoch by itself: of an earlier one, an absent claim is unknown. */
+  /** `claims` knows the current epoch: an absent claim of an earlier epoch is unknown. */
   const unsent = ({ flowId, fingerprint, pin }: ClaimRef) => ({ flowId, fingerprint, epoch: pin.epoch });
 
   return {
-    /** Absent or reserved and never sent → void; every other claim is left alone, and its phase returned. */
+    /**
+     * Voids a claim that is absent, or reserved and never sent. Leaves every other claim alone and returns its phase.
+     */
     voidClaim: (order: ClaimRef & { reason: string }): Promise<ClaimPhase> =>
       own(order, (key) => claims.voidUnsent(key, unsent(order), order.reason)),
 
     /**
-     * For a flow that is about to end before its first send: from then on nothing is sent for it, not even after a reset. Voids
-     * what was never sent, by this run or an earlier one; returns the operations of which the POST may have been sent, without
-     * those that are `done`.
+     * For a flow that is about to end before its first send: nothing is sent for it after this, not even after a reset.
+     * Voids the claims that were never sent, of this run or an earlier one; returns the operations whose POST may have
+     * been sent, except those in `done`.
      */
     voidUnsentOf: async ({ flowId, claims: known, done, reason, wasReset }: UnsentOrder): Promise<string[]> => {
       const isOpen = ({ operation }: { readonly operation: string }) => !done.includes(operation);
@@ -65,14 +67,14 @@ export function createClaimActivities(deps: ActivityDeps) {
       });
     },
 
-    /** The answer is known, and could not be written when it came. */
+    /** Stores an answer that could not be written when it came. */
     recordAnswer: (order: ClaimRef & { answer: unknown }): Promise<ClaimPhase | 'absent'> =>
       own(order, (key) => recordAnswer(deps, key, order.flowId, order.answer)),
 
     recordRejection: (order: ClaimRef & { owner: string; rejection: Rejection }): Promise<boolean> =>
       own(order, (key) => claims.recordRejection(key, order.owner, order.rejection)),
 
-    /** True where the claim was in `sending` and may now be sent again, once; repeated, it finds that and says true. */
+    /** True if the claim was in `sending` and may now be sent again, once. Repeating the call returns true as well. */
     async orderSendAgain(order: ClaimRef & { order: ClaimOrder }): Promise<boolean> {
       const { epoch } = await requireOwnDeployment(deps, order);
       return storing(async () => {
@@ -85,8 +87,7 @@ export function createClaimActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Another send that was ordered is off; a claim that is in `sending` or further is left alone. False where an attempt may
-     * still send.
+     * Cancels an ordered second send; leaves a claim in `sending` or further alone. False if an attempt may still send.
      */
     holdBack: (order: ClaimRef & { order: ClaimOrder }): Promise<boolean> =>
       own(order, async (key) => {
@@ -95,8 +96,9 @@ export function createClaimActivities(deps: ActivityDeps) {
       }),
 
     /**
-     * A person decided how the flow ended: nothing is sent under its claims any more, not even after a reset of the flow. What was
-     * never sent is void; what may have been sent is not sent again. Returns the operations of which an attempt may still send.
+     * A person decided how the flow ended: nothing is sent under its claims any more, not even after a reset of the
+     * flow. Claims that were never sent become void; claims that may have been sent are not sent again. Returns the
+     * operations of which an attempt may still send.
      */
     closeByOrder: async ({ flowId, claims: known, action, order }: ClosingOrder): Promise<readonly string[]> => {
       for (const claim of known) await own(claim, (key) => claims.voidUnsent(key, unsent(claim), order.note));
@@ -111,12 +113,12 @@ export function createClaimActivities(deps: ActivityDeps) {
       });
     },
 
-    /** `void` where it could be closed: by a person's word, or because the right to send was never asked for. */
+    /** `void` if the claim could be closed: by a person's order, or because it was never reserved. */
     async closeNotExecuted(order: ClaimRef & { order: ClaimOrder }): Promise<ClaimPhase> {
       return own(order, async (key) => {
         if (await claims.closeNotExecuted(key, order.order)) return 'void';
         const phase = await claims.voidUnsent(key, unsent(order), order.order.note);
-        // It was lost with its store: only now there is one that a person's word can be kept with.
+        // The claim was lost with its store. Only now there is a claim that can record the person's order.
         return phase === 'sending' && (await claims.closeNotExecuted(key, order.order)) ? 'void' : phase;
       });
     },
@@ -126,8 +128,8 @@ export function createClaimActivities(deps: ActivityDeps) {
 const isUnsendable = (phase: ClaimPhase | undefined): boolean => phase !== undefined && phase !== 'reserved';
 
 /**
- * For the flow's first activity: the deployment that the flow belongs to from now on. A flow that was reset may have sent in
- * an earlier epoch, and its claim may have been lost with the store: it counts as one of that epoch.
+ * For the flow's first activity: pins the deployment that the flow belongs to. A flow that was reset may have sent in
+ * an earlier epoch, and its claim may have been lost with the store, so it counts as a flow of that earlier epoch.
  */
 export async function pinFor(deps: ActivityDeps, { wasReset }: PreparationOrder): Promise<Pin> {
   const pin = await pinOf(deps);
@@ -144,8 +146,9 @@ export async function pinOf({ store, account }: Pick<ActivityDeps, 'store' | 'ac
 }
 
 /**
- * Before anything is done with a claim. A worker with another store knows nothing of it, and one of another account
- * would send it a second time: left to a worker of the flow's own deployment, however long that takes.
+ * Runs before anything is done with a claim. A worker with another store does not know the claim, and a worker of
+ * another account would send a second time. So the step waits for a worker of the flow's own deployment, however long
+ * that takes.
  */
 export async function requireOwnDeployment(deps: ActivityDeps, claim: ClaimRef): Promise<Pin> {
   const ours = await pinOf(deps);
@@ -168,12 +171,14 @@ function differenceOf(pin: Pin, ours: Pin): string | null {
   return null;
 }
 
-/** Before an answer a claim is in `sending`, or is to be sent again. In any other phase its flow said, or may have said, that nothing moved. */
+/**
+ * Before an answer a claim is in `sending`, or reserved for another send. In other phases nothing seemed to have moved.
+ */
 const ALARMING: readonly (ClaimPhase | 'absent')[] = ['void', 'rejected', 'absent'];
 
 /**
- * The service executed it, by whatever proof. Loudly where that contradicts what the claim said until now: money moved
- * under a flow that may have ended as failed.
+ * Records that the service executed the POST. Raises an alarm if that contradicts the claim's phase: money moved under
+ * a flow that may have ended as failed.
  */
 export async function recordAnswer(
   { store, log }: Pick<ActivityDeps, 'store' | 'log'>,
@@ -188,7 +193,7 @@ export async function recordAnswer(
     log.error({ alarm: 'late_answer_contradicts', flowId, operation, reference, claim: before }, 'ALARM');
     const kind = 'late_answer_contradicts';
     const content = { kind, flowId, since: new Date().toISOString(), operation } as const;
-    // The answer is what counts: it is written already.
+    // The answer is written already, and matters more than this.
     await store.matters.open(`${kind}/${operation}/${flowId}`, content).catch(() => undefined);
   }
   return before;

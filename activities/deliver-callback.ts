@@ -20,7 +20,7 @@ import {
   type Notification,
 } from '../src/protocol/callbacks.js';
 
-/** The receiver says that this address is gone for good. */
+/** The receiver says that this address is gone permanently. */
 const GONE = 410;
 
 export interface CallbackTarget {
@@ -28,7 +28,7 @@ export interface CallbackTarget {
   readonly url: string;
   readonly timeScale: number;
   readonly notification: Notification;
-  /** An attempt that fails after so long is the last one. */
+  /** An attempt that fails after this time is the last one. */
   readonly triedForMs: number;
 }
 
@@ -39,15 +39,15 @@ export interface CallbackAnswer {
 }
 
 /**
- * Until the next try of one that was held back, ms: because many are open, or because the receiver's circuit is. Each further pause is
- * twice as long, up to the most.
+ * Pause before the next try of a callback that was held back, ms: because too many are open, or because the receiver's
+ * circuit is open. Each further pause is twice as long, up to the maximum.
  */
 const HELD_BACK_MS = { busy: 1_000, circuit: 15_000 };
 const HELD_BACK_MOST_MS = 300_000;
 
 /**
- * Status changes go on to the caller. One receiver that hangs takes only a few of this worker's places, and none of those
- * that send money: callbacks have a task queue of their own.
+ * Sends status changes to the caller. Callbacks have a task queue of their own, and a hanging receiver takes only a few
+ * of this worker's slots, so that no send of money waits for it.
  */
 export function createCallbackActivities(deps: ActivityDeps) {
   const receivers = createReceivers(deps.monotonicMs, (open) => openCircuits().set(open));
@@ -85,7 +85,7 @@ export function createCallbackActivities(deps: ActivityDeps) {
         at: now(),
         circuit: null,
       };
-      // A receiver may ask for more time, and not for more attempts.
+      // A receiver may ask for a longer pause, but not for more attempts.
       const leastMs = pauseMs(CALLBACK_PAUSE_MS, CALLBACK_PAUSE_MOST_MS, attempt);
       const afterMs = hintMs === undefined ? undefined : Math.max(hintMs, leastMs) * timeScale;
       throw notDelivered(failure, isLast || httpStatus === GONE, afterMs);
@@ -95,7 +95,7 @@ export function createCallbackActivities(deps: ActivityDeps) {
 
 export function createUndeliveredActivities(deps: ActivityDeps) {
   return {
-    /** Listed from now on; the log says so too, which alerts can watch. */
+    /** Lists the callback as undelivered, and logs it, so that alerts can watch for it. */
     async noteUndelivered(order: { flowId: string; problem: string }): Promise<void> {
       deps.log.warn(order, 'a callback could not be delivered and waits for a person');
       const { flowId } = order;
@@ -103,14 +103,14 @@ export function createUndeliveredActivities(deps: ActivityDeps) {
       await storing(() => deps.store.matters.reopen(undeliveredMatterId(flowId), content));
     },
 
-    /** It is tried again: by a person's order, or because the flow has more to say. */
+    /** The callback is tried again: by a person's order, or because the flow has a newer change. */
     async noteTriedAgain({ flowId }: { flowId: string }): Promise<void> {
       await storing(() => deps.store.matters.resolve(undeliveredMatterId(flowId)));
     },
   };
 }
 
-/** For Prometheus: origins that this worker leaves alone, but for one callback now and then. */
+/** For Prometheus: origins with an open circuit, to which this worker sends only one trial callback now and then. */
 const openCircuits = () =>
   Context.current().metricMeter.createGauge(
     'towline_callback_circuits_open',
@@ -133,13 +133,13 @@ function bodyOf({ change: { timestamp, ...flow }, skipped }: Notification): stri
   return JSON.stringify({ type: 'flow.updated', timestamp, data: { ...flow, skipped } });
 }
 
-/** Ours hold no URL; of others only the name is shown. */
+/** Our own errors hold no URL; of other errors only the name is shown. */
 function problemOf(error: unknown): string {
   if (error instanceof Error && /^(Callback\w+|NoCallbackSecret|HeldBack)Error$/.test(error.name)) return error.message;
   return `The callback failed (${error instanceof Error ? error.name : 'unknown'}).`;
 }
 
-/** What the URL itself rules out never becomes right; a name may lead elsewhere tomorrow. */
+/** A URL that is ruled out stays ruled out; a name may resolve to another address later. */
 function isRuledOut(error: unknown, { callbacks }: ActivityDeps, url: string): boolean {
   return error instanceof CallbackRefusedError && callbacks?.problemOf(url) !== undefined;
 }
@@ -158,7 +158,7 @@ function notDelivered(failure: CallbackFailure, isFinal: boolean, afterMs?: numb
 
 const now = (): string => new Date().toISOString();
 
-/** All that a log may say of a URL. */
+/** The part of a URL that a log may show. */
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : '(no URL)';
 }

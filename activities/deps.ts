@@ -7,11 +7,11 @@ import type { Store } from '../src/store/store.js';
 import type { WorkMetrics } from '../src/protocol/metrics.js';
 import type { RepeatSetting, Windows } from './types.js';
 
-/** What activities need from outside; everything that a test may want to replace. */
+/** Everything that activities need from outside, and that a test may want to replace. */
 export interface ActivityDeps {
   readonly service: ServiceClient;
   readonly store: Store;
-  /** Whose account at the service: part of every claim's key. */
+  /** The account at the service: part of every claim's key. */
   readonly account: string;
   /** The gateway as the service sees it. */
   readonly publicUrl: string;

@@ -10,8 +10,8 @@ import {
 import { StoreUnavailableError } from '../src/store/store-errors.js';
 
 /*
- * The one table from what went wrong to what Temporal does about it. Retry happens in Temporal alone: what may be tried
- * again is thrown as a retryable failure (with the service's own delay, where it gave one), the rest is nonRetryable.
+ * The one table from errors to what Temporal does about them. Only Temporal retries: an error that may be retried is
+ * thrown as a retryable failure (with the service's own delay, if it gave one), every other error as nonRetryable.
  */
 
 /** Try again by the policy of the activity, or after `delayMs`. */
@@ -24,7 +24,7 @@ export function retryLater(type: string, message: string, delayMs?: number): App
   });
 }
 
-/** Not yet: an ordinary turn of polling, which is no failure to anybody. */
+/** Not yet: an ordinary turn of polling, not an error. */
 export function notYet(message: string, delayMs: number): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'not_yet',
@@ -40,7 +40,7 @@ export function endsFlow(type: string, message: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message, nonRetryable: true });
 }
 
-/** For reads, quotes and reports: what our own errors mean to Temporal. Anything unknown stays what it is. */
+/** For reads, quotes and reports: translates our own errors for Temporal. Any other error stays as it is. */
 export function readFailure(error: unknown): unknown {
   if (error instanceof RateLimitedError) return retryLater('rate_limited', error.message, error.retryAfterMs);
   if (error instanceof NotSentError) return retryLater('not_sent', error.message);
@@ -51,7 +51,7 @@ export function readFailure(error: unknown): unknown {
   return error;
 }
 
-/** Runs a read; failures are already what Temporal should do. A refusal comes back as itself, for the caller to judge. */
+/** Runs a read and translates its failures for Temporal. A refusal is returned, so that the caller can judge it. */
 export async function reading<T>(read: () => Promise<T>): Promise<T | RejectedError> {
   try {
     return await read();
@@ -61,7 +61,7 @@ export async function reading<T>(read: () => Promise<T>): Promise<T | RejectedEr
   }
 }
 
-/** Runs what the store alone does: its failure is retried by Temporal. */
+/** Runs a step that needs only the store: Temporal retries its failure. */
 export async function storing<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();

@@ -31,10 +31,10 @@ import { paidBeforeOurs } from './invoice-paid.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
-/** The activities of every kind that its definition alone describes (`src/flows`): check, submit, look up. */
+/** Activities that work from a kind's definition alone (`src/flows`): check, submit, look up. */
 export function createFlowStepActivities(deps: ActivityDeps) {
   return {
-    /** Checks the input as the gateway did; other clients may not have. */
+    /** Checks the input again, since a client other than the gateway may have started the flow. */
     async prepareFlow(order: PreparationOrder): Promise<FlowPreparation> {
       const definition = definitionOf(order.flowId);
       const { input, fingerprint } = checkInput(deps, definition, order.flowId, order.input);
@@ -53,7 +53,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       };
     },
 
-    /** Checks a step whose input came after the start; its claim and its facts. */
+    /** Checks a step whose input came after the start; returns its claim and its facts. */
     async describeStep(order: ClaimStepOrder): Promise<DescribedStep> {
       const definition = definitionOf(order.flowId);
       const input = parseInput(definition, order.input);
@@ -82,9 +82,9 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       });
     },
 
-    /** Asks the status lookup until it says another word than those that the flow knows. */
+    /** Polls the status lookup until it returns a status that the flow does not know yet. */
     async awaitStatus(order: StatusOrder): Promise<StatusReading> {
-      // Webhooks usually come first: then the first lookup is hardly ever needed.
+      // Webhooks usually come first, so the first lookup is hardly ever needed.
       if (order.firstLookMs > 0 && Context.current().info.attempt === 1) {
         throw notYet('waiting for an event first', order.firstLookMs);
       }
@@ -96,7 +96,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
         throw retryLater('service_unavailable', found.why, Math.max(nextLookMs, found.afterMs ?? 0));
       }
       const { status } = found.record;
-      // A record without a readable word is no news, however often it is looked at.
+      // A record without a readable status is not a change, however often it is looked up.
       if (status === null) throw notYet('the service shows it without a status', nextLookMs);
       if (order.known.includes(status)) throw notYet(`still ${status}`, nextLookMs);
       return found.record;
@@ -115,7 +115,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       return { says: asked.says === 'absent' ? 'absent' : 'cannot-tell' };
     },
 
-    /** Asks once, whatever the answer is. */
+    /** Asks once, and returns any answer. */
     lookAtStatus: (order: Pick<StatusOrder, 'flowId' | 'input'>): Promise<StatusEvidence> => lookUp(deps, order),
   };
 }
@@ -158,7 +158,7 @@ async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'i
 
 const recordOf = (asked: Asked<unknown> | undefined): unknown => (asked?.says === 'shown' ? asked.record : undefined);
 
-/** The table of operations is typed one by one; the definitions hold names, and the client checks every body by schema. */
+/** Operations have different types; the definitions hold only names. The client checks every body by its schema. */
 function call(
   service: ServiceClient,
   operation: OperationName,
@@ -176,8 +176,8 @@ function definitionOf(flowId: string): FlowDefinition {
 }
 
 /**
- * Checks a flow's input before any claim: the gateway did so too, but any Temporal client can start a flow. What is
- * wrong is named by member, never by value.
+ * Checks a flow's input before any claim: any Temporal client can start a flow without the gateway's check. Errors name
+ * the member, never its value.
  */
 export function checkInput<Input>(
   deps: ActivityDeps,
@@ -212,7 +212,7 @@ function checkLargest<Input>(deps: ActivityDeps, definition: FlowDefinition<Inpu
   if (above !== undefined) throw endsFlow('invalid_input', `${above.path}: ${above.message}`);
 }
 
-/** The kind's own rules alone: also for what was ordered after the start. */
+/** Checks only the kind's own rules, also for what was ordered after the start. */
 function parseInput<Input>(definition: FlowDefinition<Input>, raw: unknown): Input {
   const parsed = definition.input.safeParse(raw);
   if (parsed.success) return parsed.data;

@@ -17,7 +17,7 @@ import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
 import { parkedMatterId, type MatterContent } from '../src/protocol/matters.js';
 import type { InboxRow } from '../src/protocol/events.js';
 
-/** Every activity of a worker of all flows. Their names are durable: running flows hold on to them. */
+/** Every activity of a worker that runs all flows. Their names are durable: running flows depend on them. */
 export function createActivities(deps: ActivityDeps) {
   return beating(deps, {
     ...createBridgeActivities(deps),
@@ -41,7 +41,7 @@ export const activitiesOn = (deps: ActivityDeps, queue: Queue) =>
 export const ofQueue = <Activity>(activities: Readonly<Record<string, Activity>>, queue: Queue) =>
   Object.fromEntries(Object.entries(activities).filter(([name]) => queueOfActivity(name) === queue));
 
-/** The same activities, each of which beats while it runs. */
+/** The same activities, each with a heartbeat while it runs. */
 function beating<Table extends Record<string, (order: never) => Promise<unknown>>>(
   { clock }: Pick<ActivityDeps, 'clock'>,
   activities: Table,
@@ -53,7 +53,9 @@ function beating<Table extends Record<string, (order: never) => Promise<unknown>
   return Object.fromEntries(entries) as Table;
 }
 
-/** What a flow may call: those, and the ones on task queues of their own, of callbacks and of a gateway's cards. */
+/**
+ * The activities that a flow may call: these, and those on other task queues, for callbacks and for a gateway's cards.
+ */
 export type Activities = ReturnType<typeof createActivities> &
   ReturnType<typeof createCallbackActivities> &
   ReturnType<typeof createCardActivities>;
@@ -61,14 +63,14 @@ export { createCallbackActivities, createCardActivities };
 export type { CardSource } from './card-deposit.js';
 export type { ActivityDeps } from './deps.js';
 
-/** What every kind of flow needs now and then. */
+/** Activities that every kind of flow needs. */
 function createUpkeepActivities(deps: ActivityDeps) {
   return {
     /** The trusted events of this flow that the inbox holds, and the latest untrusted ones: for a last lookup at a deadline. */
     async readInbox(order: { flowId: string }): Promise<readonly FlowEvent[]> {
       try {
         const { flowId } = order;
-        // Asked for by themselves: a flood of forgeries must not hide the genuine ones.
+        // A query of their own: a flood of forgeries must not hide the genuine ones.
         const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
         const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: 20 });
         return [...untrusted, ...trusted].toReversed().flatMap((row) => eventFor(flowId, row));
@@ -84,28 +86,29 @@ function createUpkeepActivities(deps: ActivityDeps) {
     },
 
     /**
-     * Nothing, on the money queue: for cards, which another queue sends. Stopping or slowing the money queue so stops or
-     * slows them, too.
+     * Does nothing, on the money queue: for cards, which another queue sends. So stopping or slowing the money queue
+     * also stops or slows cards.
      */
     takeTurn: () => Promise.resolve(),
 
-    /** Opens the matter of a parked flow, about which people are notified. Again once a day: so it is never forgotten. */
+    /** Opens the matter of a parked flow. Called again once a day, so that it is never forgotten. */
     async notifyParked(order: Omit<MatterContent, 'kind'> & { flowId: string }): Promise<void> {
       const { flowId, since, reason } = order;
       deps.log.warn({ flowId, reason, since }, 'a flow is parked and waits for a person');
       await storing(() => deps.store.matters.open(parkedMatterId(flowId, since), { kind: 'parked', ...order }));
     },
 
-    /** The flow goes on: nothing is left to decide about that. */
+    /** The flow continues: closes its matter. */
     async notifyUnparked({ flowId, since }: { flowId: string; since: string }): Promise<void> {
       await storing(() => deps.store.matters.resolve(parkedMatterId(flowId, since)));
     },
   };
 }
 
-/** As the gateway would deliver it, so that the flow does not take by this way what it would not be given by that one. */
+/** As the gateway would deliver it, so that the flow never gets an event this way that the gateway would withhold. */
 function eventFor(flowId: string, row: InboxRow): readonly FlowEvent[] {
-  // Without its body it says nothing, and its id would be taken: a worker that has the key could not deliver it any more.
+  // Without its body the event has no content, and taking it would use up its id: a worker that has the key could
+  // not deliver it later.
   if (row.body === undefined) return [];
   const event = eventOfRow(flowId, row);
   return event === undefined || event === 'conflicting' ? [] : [event];

@@ -10,18 +10,21 @@ import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
 
 export interface PaidQuestion {
   readonly reference: string;
-  /** What a payment of this invoice is over. */
+  /** Amount and currency of a payment of this invoice. */
   readonly expect: Facts;
   /** A trusted event says that it was paid. */
   readonly paidByEvent: boolean;
   /** How long to ask until it is known; 0 asks once. Already scaled, ms. */
   readonly patienceMs: number;
-  /** How long "not found" must be said until it counts as "not paid". Already scaled, ms. */
+  /** How long the answer must be "not found" until it counts as "not paid". Already scaled, ms. */
   readonly windowMs: number;
   readonly timeScale: number;
-  /** Before a payment of ours: the record of an attempt that failed would be taken for that of ours. @default false */
+  /**
+   * Before a payment of ours: otherwise the record of an earlier failed attempt could be taken for our payment.
+   * @default false
+   */
   readonly beforeOurs?: boolean;
-  /** A person is asked meanwhile. */
+  /** A person has been asked (the flow is parked). */
   readonly isParked: boolean;
 }
 
@@ -34,7 +37,7 @@ export interface PaidReading {
 
 export function createInvoicePaidActivities(deps: ActivityDeps) {
   return {
-    /** Whether an invoice was paid by another way than ours. Retried by the server until that is known. */
+    /** Whether the invoice was paid in another way. The server retries this until it is known. */
     async whetherPaid(question: PaidQuestion): Promise<PaidReading> {
       const { paidByEvent, patienceMs, windowMs, timeScale, isParked } = question;
       const found = await paidOrMissing(deps, question, elapsedMs() >= windowMs);

@@ -7,15 +7,16 @@ import type { ActivityDeps } from './deps.js';
 import { storing } from './failures.js';
 import type { OrderToAdmit, OrderVerdict } from './types.js';
 
-/** For the records, of one who may be anybody. */
+/** For the audit log: the name may come from any client. */
 const SHOWN_CHARACTERS = 100;
 
-/** A person's order to a flow: who gives it, and whether one person is enough. */
+/** Checks a person's order to a flow: who gives it, and whether one person is enough. */
 export function createOrderActivities(deps: ActivityDeps) {
   return {
     /**
-     * Whether a flow may take an order. What came through a gateway is proven, and was recorded by it. What another Temporal
-     * client sent is recorded here, with the name that it gives itself; it never counts as one of two persons.
+     * Whether a flow may take an order. An order that came through a gateway is proven, and the gateway recorded it. An
+     * order from another Temporal client is recorded here, under the name that the client gives; it never counts as one
+     * of two persons.
      */
     admitOrder: ({ flowId, update, action, order, input, parked }: OrderToAdmit): Promise<OrderVerdict> =>
       storing(async (): Promise<OrderVerdict> => {

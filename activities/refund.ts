@@ -8,7 +8,7 @@ import type { ActivityDeps } from './deps.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
-/** What a refund must not be sent against; a failure may say that the service has refunded it, or that less came in. */
+/** Events that contradict a refund. A failure event may also say that it was refunded, or that less came in. */
 const CONTRADICTIONS = ['COMPLETED', 'REFUNDED', 'FAILED'] as const;
 
 export function createRefundActivities(deps: ActivityDeps) {
@@ -39,7 +39,7 @@ export function createRefundActivities(deps: ActivityDeps) {
 
 export interface RefundInvoiceQuestion {
   readonly invoice: string;
-  /** What is to be refunded, in thousandths of a satoshi; null if it is not known. */
+  /** The amount to refund, in thousandths of a satoshi; null if it is not known. */
   readonly dueMsat: string | null;
 }
 
@@ -58,7 +58,7 @@ export type RefundInvoiceVerdict =
 /** The main network of Bitcoin; the others are for trying out, with a service on loopback. */
 const MAIN_NETWORK = 'bc';
 
-/** A person has to hand it over, and the service to pay it, before it expires. */
+/** Until it expires, a person has to hand it over and the service has to pay it. */
 const LEAST_LIFE_MINUTES = 10;
 
 export function createRefundInvoiceActivities(deps: ActivityDeps) {

@@ -11,9 +11,9 @@ import { requireOwnDeployment, recordAnswer } from './claims.js';
 
 export interface PostQuestion {
   readonly claim: ClaimRef;
-  /** What the service's record must agree with, to be taken for ours. */
+  /** The service's record must match these facts to count as ours. */
   readonly expect: Facts;
-  /** The service said itself that it knows the reference: then whatever it shows is no older record. */
+  /** The service itself said that it knows the reference, so its record cannot be an older one. */
   readonly saidToExist: boolean;
 }
 
@@ -21,15 +21,15 @@ export interface SettleOrder extends PostQuestion {
   /** Already scaled, ms. */
   readonly windowMs: number;
   readonly timeScale: number;
-  /** A person is asked meanwhile: slowly, and what the person was shown is no news. */
+  /** A person has been asked: poll slowly, and do not report what the person was shown. */
   readonly parkedWith?: LookupSays;
 }
 
 export function createSettleActivities(deps: ActivityDeps) {
   return {
     /**
-     * What is known of a POST whose outcome is unknown: the claim first (its owner may have answered after all), then
-     * the status lookup, where the contract has one. Retried by the server until it is known, or the window is over.
+     * Finds out the outcome of a POST: reads the claim first (its owner may have stored an answer), then the status
+     * lookup, if the contract has one. The server retries this until the outcome is known, or the window is over.
      */
     async settleUnknown(order: SettleOrder): Promise<PostReading> {
       const overdue = elapsedMs() >= order.windowMs;
@@ -43,7 +43,7 @@ export function createSettleActivities(deps: ActivityDeps) {
       }
     },
 
-    /** The same, asked once: right before an order of a person is carried out. */
+    /** The same, once: right before a person's order is carried out. */
     lookAtPost: (question: PostQuestion): Promise<PostReading> => readPost(deps, question),
   };
 }
@@ -56,8 +56,8 @@ function hasChanged(found: PostReading, { parkedWith, saidToExist }: SettleOrder
 }
 
 /**
- * A refusal that named the reference, and that the lookup does not contradict: for the whole window it knew of nothing,
- * and no trusted event did. Without a lookup there is nothing to believe it by.
+ * A refusal that named the reference counts if the lookup does not contradict it: for the whole window the lookup found
+ * nothing, and no trusted event showed the payment. Without a lookup nothing supports such a refusal.
  */
 async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<PostReading | undefined> {
   if (order.saidToExist) return undefined;
@@ -73,7 +73,7 @@ async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<Post
   });
 }
 
-/** The claim and the lookup of one POST, each with what it says. */
+/** What the claim and the lookup say about one POST. */
 async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<PostReading> {
   await requireOwnDeployment(deps, question.claim);
   const key = keyOf(deps, question.claim);
@@ -84,7 +84,7 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
     ...(claim?.rejection === undefined ? {} : { rejection: claim.rejection }),
     ...(claim?.reason === undefined ? {} : { why: claim.reason }),
   };
-  // Asked only where the claim leaves it open.
+  // Looked up only if the claim leaves it open.
   if (claimed.claim !== 'sending') return { ...claimed, lookup: 'cannot-tell' };
   const found = await lookUpPost(deps, question);
   if (found.lookup === 'shown') {
@@ -94,14 +94,14 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
 }
 
 /**
- * The flow knows of a send that may have been executed. So a claim that knows of none (of a store that was restored, or
- * handed back by an attempt that the flow gave up) leaves it open, and is not free.
+ * The flow knows of a send that may have been executed. If the claim shows none (because the store was restored, or
+ * because an attempt that the flow gave up handed the claim back), the outcome is open, not free.
  */
 function claimSays(claim: Claim | undefined): ClaimSays {
   return claim === undefined || claim.phase === 'reserved' ? 'sending' : claim.phase;
 }
 
-/** What the status lookup says of a POST: its record counts only if it is of this POST, and agrees with it. */
+/** What the status lookup says about a POST: its record counts only if it is of this POST and matches it. */
 export async function lookUpPost(
   deps: ActivityDeps,
   { claim, expect, saidToExist }: PostQuestion,
@@ -113,7 +113,7 @@ export async function lookUpPost(
   if (asked.says === 'cannot-tell') return { lookup: 'cannot-tell', why: asked.why };
   const { record } = asked;
   if (!saidToExist && !proves(lookup, record)) {
-    // It exists before the POST, and reports nothing of it until it moves on.
+    // The record exists before the POST, and says nothing about the POST until its status changes.
     return { lookup: 'no-lookup', why: 'the record of the service may be older than what was sent' };
   }
   const theirs = lookup.facts(record);
@@ -127,7 +127,9 @@ const keyOf = (deps: ActivityDeps, { operation, reference }: ClaimRef): ClaimKey
   reference,
 });
 
-/** What the service does not say cannot differ; amounts are compared as amounts, and addresses as addresses. */
+/**
+ * A fact that the service does not report cannot differ; amounts are compared as amounts, and addresses as addresses.
+ */
 function agrees(ours: string, theirs: string | undefined): boolean {
   if (theirs === undefined || addressFact(theirs) === addressFact(ours)) return true;
   try {

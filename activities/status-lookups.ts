@@ -29,7 +29,7 @@ export interface StatusLookup {
   proves?(record: unknown): boolean;
 }
 
-/** The status lookups of the contract. An operation that is missing here has none: only events or a person can report. */
+/** The status lookups of the contract. If an operation is not listed, only events or a person can show its outcome. */
 export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> = {
   sendCrypto: {
     read: (service, reference) => service.getCryptoSend(reference),
@@ -95,8 +95,9 @@ function textMembers(record: unknown, members: Readonly<Record<string, string>>)
 }
 
 /**
- * The two legs in the shape of the lost answer (`OnrampCreation`): what can be known of it. The redirect URL cannot. The
- * service may know the payment before it knows of anything on a chain, and what it knows was executed.
+ * The two legs in the shape of the lost answer (`OnrampCreation`), without the redirect URL, which no lookup shows. The
+ * service may know the payment before it knows of a transaction on a chain; the payment alone shows that it was
+ * executed.
  */
 async function readOnramp(service: ServiceClient, referenceId: string): Promise<unknown> {
   const onChain = await service.getOnChainDeposit(referenceId).catch((error: unknown) => {
@@ -113,8 +114,9 @@ async function readOnramp(service: ServiceClient, referenceId: string): Promise<
 }
 
 /**
- * Asks the service. Only its own "not found" is an absence: a refusal, a 404 that no service wrote, an error and an
- * unreadable body report nothing. Throws what no repetition could mend, and failures that are not the service's.
+ * Asks the service. Only its own "not found" is an absence: a refusal, a 404 that the service did not write, an error
+ * and an unreadable body show nothing. Throws errors that no repetition can repair, and failures that are not the
+ * service's.
  */
 export async function asking<T>(lookup: () => Promise<T>): Promise<Asked<T>> {
   try {

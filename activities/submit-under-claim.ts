@@ -24,7 +24,7 @@ import type { Rejection } from '../src/protocol/messages.js';
 
 export interface Submission<Request> {
   readonly claim: ClaimRef;
-  /** The body of the operation, built and checked before its claim: what cannot be sent never reaches `sending`. */
+  /** The operation's body, built and checked before its claim: an invalid one never reaches `sending`. */
   readonly request: () => Request;
   /** Exactly one POST. */
   readonly send: (request: Request, options: Pick<CallOptions, 'stillValid' | 'onAnswer'>) => Promise<unknown>;
@@ -32,7 +32,7 @@ export interface Submission<Request> {
   readonly stillValid?: () => boolean;
   /** Trusted events in the inbox that show it done: read in the transaction that marks the claim. */
   readonly guard: ContradictionGuard;
-  /** The status lookup, asked right before a repeat. Absent where the interface has none. */
+  /** The status lookup that is made right before a repeat. Absent if the interface has none. */
   readonly lookUp?: () => Promise<{ readonly lookup: LookupSays; readonly answer?: unknown }>;
   /** Where others can do what it is for: whether that was done, asked right before a first send. Absent where nobody else can. */
   readonly lookUpFirst?: () => Promise<{ readonly says: PaidSays; readonly why?: string }>;
@@ -45,8 +45,8 @@ const RELEASE_TRIES = 20;
 const RELEASE_PAUSE_MS = 250;
 
 /**
- * One money-moving POST under its claim: three outcomes, never two. Throws only what Temporal may retry (nothing was
- * sent), or what ends the flow before anything was sent; everything else comes back as an outcome.
+ * Sends one money-moving POST under its claim, with three possible outcomes. Throws only failures that Temporal may
+ * retry (nothing was sent), or that end the flow before anything was sent; everything else is returned as an outcome.
  */
 export async function submitUnderClaim<Request>(
   deps: ActivityDeps,
@@ -103,7 +103,7 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
       ? await shownBeforeRepeat(deps, attempt, submission)
       : await doneBeforeFirst(submission);
     if (shown !== undefined) return shown;
-    // A reserved claim that is left behind does not hinder: the next attempt takes it over.
+    // A reserved claim that stays behind does no harm: the next attempt takes it over.
     if (!quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
     if ('problem' in built && !attempt.sentBefore) throw endsFlow('invalid_input', built.problem);
     isInTime = sendTimer(deps);
@@ -115,9 +115,9 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
   const stillValid = () => quoteIsValid() && isInTime();
   let kept: KeptAnswer | undefined;
   try {
-    // The disk may have taken its time, or the whole process stood still.
+    // The disk may have been slow, or the whole process may have been suspended.
     if (!stillValid()) throw new NotSentError(operation as OperationName, 'expired');
-    const answer = await submission.send(built.request, { stillValid, onAnswer: (came) => (kept = keepable(came)) });
+    const answer = await submission.send(built.request, { stillValid, onAnswer: (came) => (kept = verbatim(came)) });
     const recorded = await tried(deps, key, () => recordAnswer(deps, key, flowId, answer, kept));
     return { kind: 'accepted', answer, recorded };
   } catch (error) {
@@ -127,14 +127,16 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
 
 const MOST_KEPT_BYTES = 64 * 1_024;
 
-/** For its caller, byte for byte; of one that is larger, or no text, the caller gets what the flow understood. */
-function keepable({ httpStatus, headers, bytes }: ServiceAnswer): KeptAnswer | undefined {
+/**
+ * The answer for the caller, byte for byte. If it is too large or not text, the caller gets what the flow understood.
+ */
+function verbatim({ httpStatus, headers, bytes }: ServiceAnswer): KeptAnswer | undefined {
   const body = Buffer.from(bytes).toString('utf8');
   if (bytes.length > MOST_KEPT_BYTES || Buffer.byteLength(body) !== bytes.length) return undefined;
   return { httpStatus, contentType: headers['content-type'] ?? 'application/json', body };
 }
 
-/** What came before may have been executed meanwhile: a repeat is sent only if the service does not show it. */
+/** An earlier send may have been executed meanwhile: a repeat is sent only if the service does not show it. */
 async function shownBeforeRepeat(
   deps: ActivityDeps,
   { key, repeat }: Attempt,
@@ -152,7 +154,7 @@ async function shownBeforeRepeat(
       await storing(() => deps.store.claims.recordDecision(key, 'held-back', HELD_BACK));
       return { kind: 'duplicate', repeat: 'unknown' };
     case 'cannot-tell':
-      // A person has seen that it cannot be asked; a setting has not.
+      // A person has seen that the lookup does not work; a setting has not.
       if (repeat === 'unknown') return undefined;
       throw retryLater('not_sent', 'not repeated before the service has been asked');
     case 'absent':
@@ -176,7 +178,7 @@ async function doneBeforeFirst({
 
 const HELD_BACK = { actor: 'flow', note: 'the service has something else under this reference' };
 
-/** The request, or why there can be none. Anything else that goes wrong here is a bug, and tried again when it is mended. */
+/** The request, or why there can be none. Any other error here is a bug, and is retried until a fixed version runs. */
 function build<Request>({ claim, request }: Submission<Request>): { request: Request } | { problem: string } {
   try {
     const built = request();
@@ -249,7 +251,7 @@ async function outcomeFromError(
     const { httpStatus, message, code } = error;
     const rejection: Rejection = { httpStatus, message, ...(code === undefined ? {} : { code }) };
     if (error.isAboutReference) {
-      // Kept with the claim: `settleUnknown` believes it once the lookup has shown that the service has nothing.
+      // Kept with the claim: `settleUnknown` accepts it once the lookup has shown that the service has nothing.
       await tried(deps, key, () => deps.store.claims.noteRefusal(key, owner, rejection, kept));
       return { kind: 'unknown', reason: `refused for its reference (${httpStatus}: ${message})`, repeat: 'unknown' };
     }
@@ -264,15 +266,15 @@ async function outcomeFromError(
 }
 
 /**
- * The refusal of a repeat is no answer to the send before it: that one may be its very reason, having taken the balance.
- * So the claim stays in `sending`, and no attempt sends again by itself.
+ * If a repeat is refused, that says nothing about the earlier send, which may be the cause of the refusal (it used up
+ * the balance). So the claim stays in `sending`, and no attempt sends again by itself.
  */
 function refusedRepeat(deps: ActivityDeps, key: ClaimKey, refused: string): SubmitOutcome {
   deps.log.warn({ operation: key.operation, reference: key.reference }, 'another send was refused; unknown as before');
   return { kind: 'unknown', reason: `another send was refused (${refused})`, repeat: 'unknown', refused };
 }
 
-/** `sending → reserved` after a proven not-sent error. Tried for a while: a claim left in `sending` would park the flow. */
+/** `sending → reserved` after a proven not-sent error. Tried for a while: a claim left in `sending` parks the flow. */
 async function handBack(deps: ActivityDeps, key: ClaimKey, owner: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     if (await tried(deps, key, () => deps.store.claims.release(key, owner))) return;

@@ -6,11 +6,11 @@ import type { Windows } from './types.js';
 
 /** Slower and slower: soon after the start things change, an hour later they hardly do. Milliseconds, unscaled. */
 const CADENCE_MS: readonly number[] = [2_000, 5_000, 15_000, 60_000, 300_000];
-/** While a person is asked: nothing is urgent any more, and whatever comes ends the waiting. */
+/** While a person is asked: nothing is urgent any more, and any change ends the wait. */
 const PARKED_CADENCE_MS: readonly number[] = [15_000, 60_000, 300_000, 900_000, 3_600_000];
 const TURNS_PER_STEP = 4;
 
-/** Misses in a row until the service counts as not having it: one alone may come from a copy that lags. */
+/** Misses in a row until "not found" counts: a single one may come from a lagging replica. */
 export const MISSES = 3;
 const BETWEEN_MISSES_MS = 2_000;
 
@@ -32,10 +32,12 @@ export function elapsedMs(): number {
   return currentAttemptScheduledTimestampMs - scheduledTimestampMs;
 }
 
-/** Beats in a heartbeat timeout, so that one late beat does not look like a dead worker. */
+/** Heartbeats per heartbeat timeout, so that one late heartbeat does not look like a dead worker. */
 const BEATS = 4;
 
-/** Beats while the work runs, where its policy wants that: another worker asks soon after this one died. */
+/**
+ * Sends heartbeats while the work runs, if its policy wants that: another worker takes over soon after this one died.
+ */
 export async function withHeartbeat<T>(clock: Clock | undefined, work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const { heartbeatTimeoutMs } = context.info;

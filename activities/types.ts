@@ -2,7 +2,7 @@ import type { ClaimSays, LookupSays, Repeat } from '../src/protocol/decisions.js
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
 import type { OrderProof, Parked, Rejection } from '../src/protocol/messages.js';
 
-/** What the flow's first activity pinned into the flow: the deployment that it belongs to. */
+/** The deployment that the flow belongs to, pinned into the flow by its first activity. */
 export interface Pin {
   /** Of the store. */
   readonly store: string;
@@ -10,11 +10,11 @@ export interface Pin {
   readonly epoch: number;
 }
 
-/** What a flow's first activity is asked: to check its input, and to pin its deployment into it. */
+/** The order for a flow's first activity: check the input, and pin the deployment. */
 export interface PreparationOrder {
   readonly flowId: string;
   readonly input: unknown;
-  /** This run begins anew what an earlier one had begun: the flow was reset in the UI. @default false */
+  /** This run starts again what an earlier run had begun: the flow was reset in the UI. @default false */
   readonly wasReset?: boolean;
 }
 
@@ -24,17 +24,17 @@ export interface OrderToAdmit {
   readonly update: string;
   readonly action: string;
   readonly order: { readonly actor: string; readonly proof?: OrderProof; readonly note?: string };
-  /** The flow's, checked: for what depends on its amount. */
+  /** The flow's checked input: for rules that depend on its amount. */
   readonly input?: unknown;
-  /** What the flow waits for at that moment. */
+  /** Why the flow is parked at that moment. */
   readonly parked?: Pick<Parked, 'reason' | 'since' | 'evidence'>;
 }
 
-/** `by`: as the timeline names who ordered it. */
+/** `by`: the actor as the timeline shows it. */
 export type OrderVerdict =
   { readonly kind: 'admitted'; readonly by: string } | { readonly kind: 'refused'; readonly why: string };
 
-/** Which claim, and what the caller decided, as a fingerprint that only the store's key can make. */
+/** Which claim, and a fingerprint of what the caller decided, which needs the store's key. */
 export interface ClaimRef {
   readonly operation: string;
   readonly reference: string;
@@ -43,14 +43,14 @@ export interface ClaimRef {
   readonly pin: Pin;
 }
 
-/** What came of one attempt to submit. Every way of it, so that no caller has to guess from an error. */
+/** The result of one attempt to submit. All cases are listed, so that no caller has to guess from an error. */
 export type SubmitOutcome =
-  /** The service executed it. `recorded: false`: it is not written to the claim yet. */
+  /** The service executed it. `recorded: false`: the answer is not written to the claim yet. */
   | { readonly kind: 'accepted'; readonly answer: unknown; readonly recorded: boolean }
   | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly owner: string; readonly recorded: boolean }
   /**
-   * A POST was sent, or may have been: its outcome is unknown from here. `refused`: how another send of it was
-   * refused, which says nothing of the earlier one.
+   * A POST was or may have been sent, and its outcome is unknown. `refused`: how a second send of it was refused, which
+   * says nothing about the first.
    */
   | {
       readonly kind: 'unknown';
@@ -60,7 +60,7 @@ export type SubmitOutcome =
     }
   /** The service says that it knows this reference already. */
   | { readonly kind: 'duplicate'; readonly repeat: RepeatSetting }
-  /** The quote's life ran out; nothing was sent, or the service refused it as expired. */
+  /** The quote expired; nothing was sent, or the service refused it as expired. */
   | { readonly kind: 'quote-expired'; readonly by: 'us' | 'service' }
   /** Another request was made under this reference. */
   | { readonly kind: 'other-request' }
@@ -71,7 +71,7 @@ export type SubmitOutcome =
   /** A trusted event in the inbox shows it done, or excludes it: it was not sent. */
   | { readonly kind: 'contradicted' };
 
-/** `DUPLICATE_REFERENCE` of the operation: what the service does with a repeated reference, as far as is known. */
+/** `DUPLICATE_REFERENCE` of the operation: what the service does with a repeated reference. */
 export type RepeatSetting = Repeat;
 
 /** What the claim and the status lookup say of a POST. */
@@ -81,10 +81,10 @@ export interface PostReading {
   /** The service's answer, by the claim or by the lookup. */
   readonly answer?: unknown;
   readonly rejection?: Rejection;
-  /** Both sides, where the service knows the reference with other facts. */
+  /** Both sides, if the service knows the reference with other facts. */
   readonly ours?: Facts;
   readonly theirs?: Facts;
-  /** Why the claim is void, or why the lookup reports nothing. */
+  /** Why the claim is void, or why the lookup shows nothing. */
   readonly why?: string;
 }
 
@@ -93,7 +93,9 @@ export type Facts = Readonly<Record<string, string>>;
 /** A quote as the flow keeps it. */
 export interface Quote {
   readonly rateId: string;
-  /** What the customer's fiat gives, in `cryptoUnit`; decimal string. Null where the caller brought the rate id. */
+  /**
+   * The crypto amount for the customer's fiat, in `cryptoUnit`; decimal string. Null if the caller gave the rate id.
+   */
   readonly cryptoAmount: string | null;
   readonly cryptoUnit: string | null;
   /** Milliseconds from the quote's creation to its end, by the service's own clock. */
@@ -106,7 +108,7 @@ export interface Windows {
   readonly settleMs: number;
   /** Start-to-close of a money POST's attempt, longer than the client's timeout. Undefined: by `policies.ts`. */
   readonly attemptMs?: number;
-  /** An attempt without a heartbeat for so long counts as dead. Undefined: by `policies.ts`. */
+  /** An attempt without a heartbeat for this long counts as dead. Undefined: by `policies.ts`. */
   readonly heartbeatMs?: number;
   /** How long an attempt whose input ages (a quote, a card) may wait for a worker. Undefined: by `policies.ts`. */
   readonly startWithinMs?: number;
@@ -120,17 +122,17 @@ export interface FlowPreparation {
   readonly windows: Windows;
   readonly pin: Pin;
   readonly allowPlaintext: boolean;
-  /** The flow's POSTs by the name of their step; without those whose input is given later. */
+  /** The flow's POSTs by the name of their step, except those whose input comes later. */
   readonly steps: Readonly<Record<string, StepTerms>>;
 }
 
-/** One POST of a flow: its claim, and what events and looked-up records must agree with. */
+/** One POST of a flow: its claim, and the facts that events and looked-up records must match. */
 export interface StepTerms {
   readonly claim: ClaimRef;
   readonly facts: Facts;
 }
 
-/** A step whose input came after the start: the flow's input with it, checked and normalised. */
+/** A step whose input came after the start: the flow's input including it, checked and normalised. */
 export interface DescribedStep extends StepTerms {
   readonly input: unknown;
 }
@@ -150,14 +152,14 @@ export interface ClaimStepOrder extends StepOrder {
 export interface StatusOrder {
   readonly flowId: string;
   readonly input: unknown;
-  /** Words that the flow has seen: they are no news. */
+  /** Statuses that the flow has seen already: they are not reported again. */
   readonly known: readonly string[];
-  /** Delay before the first lookup, ms, already scaled; 0 looks at once. */
+  /** Delay before the first lookup, ms, already scaled; 0 looks up at once. */
   readonly firstLookMs: number;
   readonly timeScale: number;
-  /** Never looks more often than this, ms, already scaled. @default by the cadence alone */
+  /** Shortest time between two lookups, ms, already scaled. @default by the cadence alone */
   readonly atLeastMs?: number;
-  /** A person is asked meanwhile: ever more slowly. @default false */
+  /** A person has been asked: poll ever more slowly. @default false */
   readonly isParked?: boolean;
 }
 
@@ -173,11 +175,13 @@ export type StatusEvidence = Asked<StatusReading>;
 export type StepEvidence =
   { readonly says: 'shown'; readonly facts: Facts } | { readonly says: 'absent' | 'cannot-tell' };
 
-/** What the first activity of a bridge transfer returns: the checked input and all that the flow needs from outside. */
+/**
+ * Result of the first activity of a bridge transfer: the checked input and everything that the flow needs from outside.
+ */
 export interface BridgePreparation {
   readonly input: BridgeTransferInput;
   readonly fingerprint: string;
-  /** Without figures where the caller brought a `rate_id` that never passed through a gateway of ours. */
+  /** Without figures if the caller gave a `rate_id` that never passed through a gateway of ours. */
   readonly quote: Quote;
   readonly windows: Windows;
   readonly pin: Pin;
@@ -191,7 +195,7 @@ export interface BridgeDepositOrder {
   readonly pin: Pin;
   readonly input: BridgeTransferInput;
   readonly rateId: string;
-  /** Workflow time, ms, at which the quote was asked for: its life counts from here. */
+  /** Workflow time, ms, at which the quote was requested: its life counts from here. */
   readonly quotedAtMs: number;
   /** How much of the quote's life may be used, ms: its life less the margin. */
   readonly usableMs: number;
@@ -213,7 +217,7 @@ interface RefundTerms {
   readonly token: string | null;
   /** Decimal string, in `token`. */
   readonly cryptoAmount: string | null;
-  /** Milliseconds from the deposit's creation to the end of its refund invoice; null where it gave none. */
+  /** Milliseconds from the deposit's creation to the end of its refund invoice; null if the answer has none. */
   readonly lifeMs: number | null;
 }
 
@@ -223,13 +227,13 @@ export interface SettlementReportOrder {
   readonly eventId: string;
   readonly reference: string;
   readonly serviceReference: string | null;
-  /** How long to try until it counts as not received, already scaled, ms. @default for ever */
+  /** How long to try until the report counts as not received, already scaled, ms. @default for ever */
   readonly patienceMs?: number;
 }
 
 /**
- * `refused`: by the service, or (without a status of HTTP) by us, because no report can be made of it. `not-taken`: tried
- * for as long as was said, and the service may yet take it.
+ * `refused`: by the service, or (without an HTTP status) by us, because no report can be made of it. `not-taken`: tried
+ * for `patienceMs`; the service may yet accept it.
  */
 export type ReportOutcome =
   | { readonly kind: 'reported' }
@@ -238,7 +242,7 @@ export type ReportOutcome =
 
 export interface RefundOrder {
   readonly flowId: string;
-  /** `input`: no person ordered this very refund, so an untrusted event is enough to hold it back. */
+  /** `input`: no person ordered this refund, so an untrusted event is enough to hold it back. */
   readonly by: 'input' | 'person';
   readonly pin: Pin;
   /** `{reference}.refund`. */
@@ -248,13 +252,13 @@ export interface RefundOrder {
   readonly token: string;
   /** Decimal string. */
   readonly cryptoAmount: string;
-  /** Ids of the events that the flow has judged: any other one holds it back. */
+  /** Ids of the events that the flow has judged: any other event holds the refund back. */
   readonly judged: readonly string[];
 }
 
-/** A lookup's answer, by the three answers that there are. Nothing else makes evidence of what the service says. */
+/** A lookup's answer, with its three cases. Nothing else counts as evidence from the service. */
 export type Asked<T> =
   | { readonly says: 'shown'; readonly record: T }
   | { readonly says: 'absent' }
-  /** `refused`: by the service itself; else it could not be reached, or was not understood. */
+  /** `refused`: by the service itself; otherwise it could not be reached, or its answer could not be read. */
   | { readonly says: 'cannot-tell'; readonly why: string; readonly refused: boolean; readonly afterMs?: number };

@@ -4,7 +4,7 @@ export interface Benchmark {
   readonly name: string;
   /** For `--help`. */
   readonly about: string;
-  /** Takes so long that it runs only when it is named. */
+  /** Takes so long that it runs only if it is named. */
   readonly onlyNamed?: boolean;
   run(say: (line: string) => void): Promise<readonly Finding[]>;
 }

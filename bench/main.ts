@@ -1,4 +1,4 @@
-/** `npm run bench -- [NAME…] [--write] [--json FILE]`; its exit code is 1 where a budget is missed. */
+/** `npm run bench -- [NAME…] [--write] [--json FILE]`; its exit code is 1 if a budget is missed. */
 import { parseArgs } from 'node:util';
 import type { Benchmark } from './benchmark.js';
 import { createAttackBenchmark } from './gateway/attack.js';
@@ -90,7 +90,7 @@ interface Asked {
   readonly json: string | undefined;
 }
 
-/** What was asked for, or what is wrong with it. */
+/** The parsed arguments, or what is wrong with them. */
 function parsed(args: readonly string[]): Asked | string {
   try {
     const { values, positionals: names } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });

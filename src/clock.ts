@@ -4,7 +4,7 @@ export interface Clock {
   nowMs(): number;
   /** Milliseconds of a clock that never jumps. */
   monotonicMs(): number;
-  /** Runs `work` once after so many milliseconds; the function it gives stops that. */
+  /** Runs `work` once after this many milliseconds; the returned function cancels that. */
   after(ms: number, work: () => void): () => void;
 }
 
@@ -22,7 +22,7 @@ export const pause = (clock: Clock, ms: number): Promise<void> =>
     clock.after(ms, resolve);
   });
 
-/** Runs `work` again and again, so many milliseconds apart; the function it gives stops that. */
+/** Runs `work` repeatedly, this many milliseconds apart; the returned function stops that. */
 export function every(clock: Clock, ms: number, work: () => void): () => void {
   const turn = (): void => {
     stop = clock.after(ms, turn);

@@ -1,9 +1,9 @@
 import { Big } from 'big.js';
 
 /**
- * Exact amounts as plain decimal text ("1250", "0.00000001"): what flows hold and compute with. JavaScript numbers
- * appear only at the wire. Lengths are bounded, since "1e1000000000" is eleven characters and a gigabyte once printed.
- * Workflows import this file: it must stay deterministic and import nothing but big.js.
+ * Exact amounts as plain decimal text ("1250", "0.00000001"), with which flows compute. JavaScript numbers appear only
+ * on the wire. Lengths are bounded, since "1e1000000000" is eleven characters and a gigabyte once printed. Workflows
+ * import this file: it must stay deterministic and import nothing but big.js.
  */
 
 const MAX_DIGITS = 30;
@@ -40,7 +40,7 @@ const exact = (text: string): Big => {
 /** The shortest text of the same amount: "1.50" → "1.5". Throws InvalidAmountError on " 1", "01", "1e5", "-0", "+1". */
 export const parseAmount = (text: string): string => print(exact(text));
 
-/** The exact sum; "0" for none. */
+/** The exact sum; "0" for no amounts. */
 export const addAmounts = (...amounts: readonly string[]): string =>
   print(amounts.reduce((sum, amount) => sum.plus(exact(amount)), new Exact(0)));
 
@@ -68,13 +68,13 @@ const portion = (amount: Big, bps: number): Big => {
   return amount.times(bps).times(ONE_BPS);
 };
 
-/** To that many decimals: `down` drops what is left over (towards zero), `half-up` rounds it. */
+/** Rounds to this many decimals: `down` drops the rest (towards zero), `half-up` rounds it. */
 export const roundAmount = (amount: string, decimals: number, mode: 'down' | 'half-up' = 'down'): string =>
   print(exact(amount).round(decimals, mode === 'down' ? Exact.roundDown : Exact.roundHalfUp));
 
 /**
- * Decimals by currency, unit or token, ISO 4217 for fiat. Tokens have those of their main contract; some chains deviate
- * (USDC on Stellar has 7), and there the smaller number stands.
+ * Decimals by currency, unit or token, ISO 4217 for fiat. Tokens have those of their main contract; if a chain deviates
+ * (USDC on Stellar has 7), the smaller number is used.
  */
 const DECIMALS: ReadonlyMap<string, number> = new Map([
   ...['UGX', 'XOF', 'XAF', 'RWF', 'GNF'].map((fiat) => [fiat, 0] as const),
@@ -90,10 +90,10 @@ const DECIMALS: ReadonlyMap<string, number> = new Map([
   ['HASH', 9],
 ]);
 
-/** How many decimals an amount of this currency, unit or token has; undefined for one that we do not know. */
+/** The number of decimals of this currency, unit or token; undefined for an unknown one. */
 export const decimalsOf = (currency: string): number | undefined => DECIMALS.get(currency.toUpperCase());
 
-/** What is wrong with an amount of money in this currency, as a sentence for people; undefined if nothing is. */
+/** What is wrong with an amount of money in this currency, as a sentence for people; undefined if it is valid. */
 export const checkAmount = (text: string, currency: string): string | undefined => {
   if (typeof text !== 'string' || !PLAIN.test(text))
     return 'The amount must be a plain decimal number, such as "1250.5".';
@@ -107,8 +107,8 @@ export const checkAmount = (text: string, currency: string): string | undefined 
 };
 
 /**
- * The JSON number that is this very decimal to its reader, as a double or as a decimal. Throws UnsafeAmountError
- * where there is none (more than 15 significant digits), InvalidAmountError where it is no amount.
+ * The JSON number that its reader reads as this very decimal, as a double or as a decimal. Throws UnsafeAmountError if
+ * there is none (more than 15 significant digits), InvalidAmountError if it is not an amount.
  */
 export const toWireNumber = (text: string): number => {
   const plain = parseAmount(text);
@@ -121,8 +121,8 @@ export const toWireNumber = (text: string): number => {
 };
 
 /**
- * An amount as it came over the wire, a number or text, exponents and leading zeros included, as plain decimal text.
- * Throws InvalidAmountError where it is no finite decimal of a sane length.
+ * An amount from the wire, a number or text, including exponents and leading zeros, as plain decimal text. Throws
+ * InvalidAmountError if it is not a finite decimal of a sane length.
  */
 export const fromWireNumber = (value: number | string): string => {
   const text = String(value);

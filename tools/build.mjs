@@ -27,12 +27,12 @@ export async function ensureBuilt(root) {
   if (!isBuilt(root, hash)) await build(root, hash);
 }
 
-/** Into a folder of its own that then takes the place of dist/: no process sees a half-built one, or files of the past. */
+/** Into its own folder, which then replaces dist/: no process sees a half-built one, or old files. */
 export async function build(root, hash = hashOf(root, sources)) {
   const unfinished = join(root, `.towline-dist-${process.pid}`);
   try {
     await compile(root, unfinished);
-    // What a browser loads as it is.
+    // Files that a browser loads unchanged.
     const page = join('src', 'gateway', 'console', 'page');
     cpSync(join(root, page), join(unfinished, page), { recursive: true });
     await bundle(root, unfinished);

@@ -1,4 +1,4 @@
-// `npm run chaos -- --flows N --seed S`: the whole product as processes, broken while it works; `--help` says more.
+// `npm run chaos -- --flows N --seed S`: the whole product as processes, broken while it works; see `--help`.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runMain } from './failure.mjs';
@@ -7,7 +7,7 @@ import { runToEnd } from './run-to-end.mjs';
 import { setUp } from './setup.mjs';
 
 await runMain(async (args) => {
-  // The processes are those of dist/.
+  // The processes run from dist/.
   await setUp();
   const loader = pathToFileURL(join(root, 'tools', 'typescript.mjs')).href;
   return runToEnd(['--no-warnings', '--import', loader, join(root, 'test', 'chaos', 'main.ts'), ...args], {

@@ -1,4 +1,4 @@
-// `npm run cluster`: Towline on a real Temporal server and Postgres, without containers; `--help` says more.
+// `npm run cluster`: Towline on a real Temporal server and Postgres, without containers; see `--help`.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runMain } from './failure.mjs';
@@ -7,7 +7,7 @@ import { runToEnd } from './run-to-end.mjs';
 import { setUp } from './setup.mjs';
 
 await runMain(async (args) => {
-  // The processes are those of dist/.
+  // The processes run from dist/.
   await setUp();
   const loader = pathToFileURL(join(root, 'tools', 'typescript.mjs')).href;
   return runToEnd(['--no-warnings', '--import', loader, join(root, 'test', 'cluster', 'main.ts'), ...args], {

@@ -18,7 +18,7 @@ export function fitsLockfile(root) {
   const wanted = packagesIn(join(root, 'package-lock.json'));
   const installed = packagesIn(join(root, 'node_modules', '.package-lock.json'));
   if (!wanted || !installed) return false;
-  // Optional packages are those of other platforms, mostly.
+  // Optional packages are mostly those of other platforms.
   const needed = Object.entries(wanted).filter(([path, facts]) => path !== '' && !facts.optional && !facts.devOptional);
   return needed.every(([path, { version }]) => installed[path]?.version === version);
 }

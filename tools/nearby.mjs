@@ -1,13 +1,13 @@
-// For docker-compose.yml: `node tools/nearby.mjs 8401:sandbox:8401 gateway` runs `towline gateway` with the port 8401 of the
-// container `sandbox` as one of this machine. Towline speaks plain http to this machine alone; and containers that
-// share a network for that lose it when the one that owns it starts again. Not where a service is set: then nothing is near.
+// For docker-compose.yml: `node tools/nearby.mjs 8401:sandbox:8401 gateway` runs `towline gateway` and forwards port
+// 8401 of this machine to port 8401 of the container `sandbox`. Towline uses plain http only to this machine; and
+// containers that share a network for that lose it when its owner restarts. Does nothing if a service is set.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-const [node, , door = '', ...args] = process.argv;
-const [nearPort, host, port] = door.split(':');
+const [node, , route = '', ...args] = process.argv;
+const [nearPort, host, port] = route.split(':');
 
 if (!process.env.SERVICE_BASE_URL?.trim()) {
   const server = createServer({ allowHalfOpen: true }, (near) => {

@@ -1,5 +1,5 @@
-// `npm run pack-client`: the TypeScript client alone, as a package for backends. It is the entry of `towline` and what that
-// imports, so that a backend installs none of what gateway and worker need.
+// `npm run pack-client`: packs only the TypeScript client, as a package for backends. It is the entry of `towline` and
+// what that imports, so that a backend installs nothing that only gateway and worker need.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

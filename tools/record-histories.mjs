@@ -1,7 +1,7 @@
-// `npm run record-histories`: plays the scenes of test/replay that have no history yet on a real Temporal server and the
-// sandbox, and writes their histories to test/replay/histories; `-- completed refunded` records these anew. Do that when
-// the workflows' commands changed, before flows of that version run anywhere; from then on its histories stay, and later
-// versions replay them.
+// `npm run record-histories`: plays the scenes of test/replay that have no history yet on a real Temporal server and
+// the sandbox, and writes their histories to test/replay/histories; `-- completed refunded` records these again. Do
+// that if the workflows' commands changed, before flows of that version run anywhere; from then on its histories stay,
+// and later versions replay them.
 import './typescript.mjs';
 import { runMain } from './failure.mjs';
 import { root } from './root.mjs';

@@ -1,4 +1,4 @@
-// `npm run sim -- --seed N`: one simulated run, or many (`--seeds 10000`), of the sources as they are; `--help` says more.
+// `npm run sim -- --seed N`: one simulated run, or many (`--seeds 10000`), of the current sources; see `--help`.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runMain } from './failure.mjs';

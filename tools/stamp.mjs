@@ -14,7 +14,7 @@ export function hashOf(root, paths) {
   return hash.digest('hex');
 }
 
-/** Whether what the stamp stands for was made from this hash. */
+/** Whether the stamped output was made from this hash. */
 export function isStamped(stampFile, hash) {
   return readOr(stampFile, Buffer.of()).toString() === hash;
 }

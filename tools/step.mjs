@@ -4,7 +4,7 @@ const firstNoteMs = 15_000;
 const everyMs = 20_000;
 
 /**
- * Runs a command that takes a while: says what it is, how long it has been going on, and how long it took.
+ * Runs a command that takes a while: prints what it is, how long it has been running, and how long it took.
  * @returns {Promise<{code: number, output: string}>}
  */
 export function runStep(what, command, args, options = {}) {

@@ -1,6 +1,6 @@
 // `npm test [-- [--check] jest arguments]`: from a fresh clone to test results. `--check` adds type check and lint.
-// `npm run crash-matrix`, `npm run packaging` and `npm run cluster-test` come here with `--project NAME`: those tests kill processes, install
-// packages and start whole stacks, and want the machine for themselves.
+// `npm run crash-matrix`, `npm run packaging` and `npm run cluster-test` come here with `--project NAME`: those tests
+// kill processes, install packages and start whole stacks, and need the machine for themselves.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, runMain } from './failure.mjs';
@@ -9,7 +9,7 @@ import { runToEnd } from './run-to-end.mjs';
 import { setUp } from './setup.mjs';
 import { runStep, say } from './step.mjs';
 
-/** What `npm test` runs: all but those that want the machine for themselves. */
+/** What `npm test` runs: all except those that need the machine for themselves. */
 const PROJECTS = ['unit', 'store', 'sandbox', 'sim', 'temporal'];
 /** The second makes the tests' garbage cheaper: a tenth of their CPU. jest passes both on to its workers. */
 const NODE_OPTIONS = ['--experimental-vm-modules', '--max-semi-space-size=64', '--no-warnings'];
@@ -21,7 +21,7 @@ await runMain(async (args) => {
   const checks = checked ? await check() : 0;
   if (projects.some((project) => NEED_SERVERS.has(project))) await getServers();
   const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
-  // The names come last: jest takes all words behind this option as names.
+  // The names come last: jest takes all words after this option as names.
   const selected = ['--selectProjects', ...projects];
   const tests = await runToEnd([...NODE_OPTIONS, jest, ...jestArgs, ...selected], { cwd: root });
   return tests || checks;

@@ -17,7 +17,7 @@ import type { CallbackOrder, CallbackReport, CallbackFailure, Notification } fro
 
 /**
  * Sends one flow's changes to its caller, in their order: one callback at a time, always the newest change. It outlives
- * its flow, ends when the last change was delivered or nothing came for a while, and is started again at need.
+ * its flow, ends when the last change was delivered or nothing came for a while, and is started again when needed.
  */
 export async function callbackDelivery(rawOrder: unknown, carried?: DeliveryCarried): Promise<DeliveryResult> {
   const order = ownOrder(rawOrder);
@@ -38,7 +38,7 @@ export async function callbackDelivery(rawOrder: unknown, carried?: DeliveryCarr
 
 type DeliveryResult = Pick<CallbackReport, 'delivered'>;
 
-/** Waits for something to send; false where nothing will come, or nothing has come for long. */
+/** Waits for something to send; false if nothing will come, or nothing has come for long. */
 async function hasWork(delivery: Delivery, { timeScale }: CallbackOrder): Promise<boolean> {
   if (delivery.hasNews()) return true;
   const last = delivery.delivered?.notification.change;
@@ -60,12 +60,12 @@ function ownOrder(raw: unknown): CallbackOrder {
 }
 
 /**
- * Sends the next callback until it is delivered, until there is a newer change, or until it was tried for days. What a
- * newer change takes the place of is named by the callback of that one.
+ * Sends the next callback until it is delivered, until there is a newer change, or until it was tried for days. The
+ * callback of a newer change names the changes that it replaces.
  */
 async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> {
   const notification = delivery.next();
-  // A person wants again what never was.
+  // A person asks to resend, and there was never a callback.
   if (notification === undefined) return;
   if (delivery.state === 'undelivered') {
     markAs(null);
@@ -87,7 +87,7 @@ async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> 
     delivery.since = null;
   } catch (error) {
     if (CancellationScope.current().consideredCancelled || !(error instanceof ActivityFailure)) throw error;
-    // Whatever became of the last attempt: the newer one is sent now.
+    // Whatever the result of the last attempt: the newer one is sent now.
     if (isSuperseded) return;
     await giveUp(delivery, order, failureOf(error));
   }
@@ -107,7 +107,7 @@ async function giveUp(delivery: Delivery, { flowId, timeScale }: CallbackOrder, 
   await act(STORE, 'Say that it was not delivered', timeScale).noteUndelivered({ flowId, problem: failure.problem });
 }
 
-/** What the last attempt said; one that was cut off, as by a worker's end, says nothing. */
+/** The failure of the last attempt; an interrupted one, for example by a worker's end, has none. */
 function failureOf(error: ActivityFailure): CallbackFailure {
   const said = error.cause instanceof ApplicationFailure ? error.cause.details?.[0] : undefined;
   if (said !== undefined) return said as CallbackFailure;

@@ -22,7 +22,7 @@ export interface DeliveryCarried {
   readonly again: boolean;
 }
 
-/** What is to be sent to one flow's caller, and how far it got. */
+/** The changes to send to one flow's caller, and the state of their delivery. */
 export interface Delivery {
   state: CallbackState;
   since: string | null;
@@ -68,7 +68,7 @@ export function openDelivery(order: CallbackOrder, carried?: DeliveryCarried): D
     carry: () => ({ state: delivery.state, waiting, current: delivery.current, delivered: delivery.delivered, again }),
   };
 
-  // Only our own flows and gateways report changes, and they encrypt what they say.
+  // Only our own flows and gateways report changes, and they encrypt them.
   setHandler(changesSignal, (argument) => {
     signals += 1;
     requireKnownKey(argument);
@@ -90,7 +90,10 @@ function reportOf(delivery: Delivery, { flowId, url, timeScale }: CallbackOrder)
   return { state, since, current, failure, delivered, order };
 }
 
-/** What a caller receives: a list of what may be sent, so that a new member of the view stays out until it is here. */
+/**
+ * A change as its caller receives it: an explicit list of members, so that a new member of the view is not sent until
+ * it is added here.
+ */
 export function toChange(view: FlowView, timestamp: string): FlowChange {
   const { kind, reference, flowId, state, stage, serviceReference, outcome, parked } = view;
   return {

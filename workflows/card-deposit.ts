@@ -20,7 +20,7 @@ import { voidUnsent } from './engine/stop.js';
 
 /**
  * A card deposit: send it with the card that one gateway keeps for a minute → the customer passes 3-D Secure at the
- * answer's `redirect_url` → paid. Nothing can be looked up: trusted events report its end, or it parks at its deadline.
+ * answer's `redirect_url` → paid. There is no lookup: trusted events report its end, or it parks at its deadline.
  */
 export const cardDeposit = paymentFlow('card-deposit', {
   step: 'deposit',
@@ -34,8 +34,8 @@ export const cardDeposit = paymentFlow('card-deposit', {
 });
 
 /**
- * Has the deposit sent by the gateway that keeps its card, on that gateway's own task queue. What was proven not sent is
- * tried again while the card lives. Where the card is gone, the claim decides what that means.
+ * Lets the gateway that keeps the card send the deposit, on that gateway's own task queue. A send that was proven not
+ * to have happened is tried again while the card lives. If the card is gone, the claim decides the outcome.
  */
 async function sendWithCard(flow: Flow, payment: Payment, terms: StepTerms): Promise<SubmitOutcome> {
   const startedAtMs = Date.now();
@@ -73,7 +73,7 @@ async function attemptOnce(flow: Flow, payment: Payment, { claim }: StepTerms): 
   }
 }
 
-/** Nothing charged is said only after the claim was voided, so that no attempt, however late, can send. */
+/** The flow says "nothing charged" only after the claim was voided, so that no attempt, however late, can send. */
 async function voidOrUnknown(flow: Flow, { claim }: StepTerms, why: string): Promise<SubmitOutcome> {
   const voided = await voidUnsent(flow, claim, 'card_details_expired');
   if (voided !== true) return { kind: 'unknown', reason: why, repeat: 'unknown' };

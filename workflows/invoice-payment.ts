@@ -17,8 +17,8 @@ import { observed, within } from './engine/waits.js';
 import { followPayment, GENERATE, lookForPayment, PAY, planOf, whyNotStopped } from './invoice/look-for-payment.js';
 
 /**
- * An invoice payment: generate → read → pay at once, or when ordered to → confirm. An invoice that exists already is only
- * paid. Until its payment is sent nothing has moved: then the flow can be cancelled, and expires at its deadline.
+ * An invoice payment: generate → read → pay at once, or when ordered → confirm. An existing invoice is only paid. Until
+ * its payment is sent nothing has moved: until then the flow can be cancelled, and expires at its deadline.
  */
 export async function invoicePayment(input: unknown, carried?: PaymentCarried): Promise<FlowReport> {
   return runFlow('invoice-payment', input, carried?.flow, async (flow) => {
@@ -40,10 +40,10 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
   });
 }
 
-/** Generates the invoice, and reads it: a service that knew the reference may hand over an invoice of another amount. */
+/** Generates the invoice, and reads it: a service that knew the reference may return an invoice of another amount. */
 async function generateInvoice(flow: Flow, payment: Payment): Promise<void> {
   await submitPayment(flow, payment, GENERATE);
-  // An unpaid invoice has moved nothing; from now on it may be paid by its own page.
+  // An unpaid invoice has moved nothing; from now on it may be paid on its own page.
   flow.money = { at: 'unsent', done: ['createInvoice'] };
   flow.beforeStop = () => whyNotStopped(flow, payment);
   const shown = await readInvoice(flow, payment);
@@ -58,7 +58,9 @@ async function generateInvoice(flow: Flow, payment: Payment): Promise<void> {
   endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
 }
 
-/** What the invoice is about. `paid`: it could not be read in time, and was paid meanwhile. Unpaid, it expires. */
+/**
+ * The invoice's facts. `paid`: it could not be read in time, and was paid meanwhile. If it is unpaid, the flow expires.
+ */
 async function readInvoice(flow: Flow, payment: Payment): Promise<StepEvidence | 'paid'> {
   const order = { flowId: flow.flowId, step: GENERATE.step, input: payment.input };
   const read = () => act(READ, 'Read the invoice', flow.timeScale).lookAtStep(order);
@@ -72,7 +74,7 @@ async function readInvoice(flow: Flow, payment: Payment): Promise<StepEvidence |
   }
 }
 
-/** The step's result, or undefined where a stop order or the deadline came first. */
+/** The step's result, or undefined if a stop order or the deadline came first. */
 async function untilDeadline<T>(flow: Flow, step: () => Promise<T>): Promise<T | undefined> {
   const running = observed(step);
   await condition(() => running.settled() || flow.stop !== null || flow.deadlinePassed);
@@ -81,14 +83,14 @@ async function untilDeadline<T>(flow: Flow, step: () => Promise<T>): Promise<T |
   return undefined;
 }
 
-/** Pays the invoice, once; not where the service shows a payment already. */
+/** Pays the invoice, once; not if the service already shows a payment. */
 async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
   payment.facts = payment.steps[PAY.step]?.facts ?? {};
   handlePaymentEvents(flow, payment, PAY);
   if (await lookForPayment(flow, payment, true)) return;
-  // What was received before the payment is sent proves nothing of it.
+  // What was received before the payment is sent proves nothing about it.
   Object.assign(payment, NOTHING_HEARD);
-  // The customer may have been quicker: that is why it is refused then.
+  // The customer may have been faster, which is why it is refused then.
   await submitPayment(flow, payment, { ...PAY, paidAllTheSame: lookForPayment });
 }
 
@@ -102,8 +104,8 @@ const NOTHING_HEARD: Partial<Payment> = {
 };
 
 /**
- * Waits for the order to pay. Until then nothing moves by us: a cancel ends the flow, and so does the deadline, unless
- * the customer has paid the invoice by its own page.
+ * Waits for the order to pay. Until then we move nothing: a cancel ends the flow, and so does the deadline, unless the
+ * customer has paid the invoice on its own page.
  */
 async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): Promise<'ordered' | 'paid'> {
   const isOrdered = () => PAY.step in payment.steps;
@@ -114,7 +116,7 @@ async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): 
     const hasWork = () => isOrdered() || isUnclear() || payment.lookNow || canGoOn();
     await condition(() => hasWork() || flow.stop !== null || flow.deadlinePassed);
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
-    // A trusted event reports another payment of the invoice: it is followed, and parks with both sides shown.
+    // A trusted event reports another payment of the invoice: the flow follows it, and parks with both sides shown.
     if (isUnclear()) return followPayment(flow, payment);
     if (isOrdered()) return 'ordered';
     if (payment.lookNow) {
@@ -124,7 +126,7 @@ async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): 
       await continueFlowAsNew(flow, payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
     } else if (flow.deadlinePassed) {
       if (await lookForPayment(flow, payment)) return 'paid';
-      // A person may have been quicker than the look, or wait longer.
+      // A person may have been faster than the lookup, or wait longer.
       if (flow.deadlinePassed && flow.stop === null && !isOrdered()) expire();
     }
   }

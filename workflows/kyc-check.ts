@@ -4,7 +4,7 @@ import { KYC_LOOK_EVERY_MS } from './engine/policies.js';
 
 /**
  * A KYC check: wait for the decision on a KYC record. It moves no money, so it can be cancelled at any time.
- * `getKycStatus` reports its end; `kyc.status.changed` makes it look at once.
+ * `getKycStatus` reports its end; `kyc.status.changed` triggers a lookup at once.
  */
 export const kycCheck = paymentFlow('kyc-check', {
   watching: 'waiting for the decision',
@@ -13,7 +13,7 @@ export const kycCheck = paymentFlow('kyc-check', {
   hasLookup: true,
   firstLookMs: 0,
   lookEveryMs: KYC_LOOK_EVERY_MS,
-  // A record that was rejected may be handed in anew, and approved.
+  // A rejected record may be submitted again, and approved.
   isOnlyHinted: true,
   overdue: 'no_decision',
   ends: {

@@ -3,7 +3,7 @@ import { paymentFlow } from './engine/payment-flow.js';
 
 /**
  * Watches a mobile money deposit that was started elsewhere → paid. It moves no money, so it can be cancelled at any
- * time. `getMobileMoneyDeposit` reports its end; `transaction.deposit.status.updated` makes it look at once.
+ * time. `getMobileMoneyDeposit` reports its end; `transaction.deposit.status.updated` triggers a lookup at once.
  */
 export const mobileMoneyWatch = paymentFlow('mobile-money-watch', {
   watching: 'watching the mobile money deposit',

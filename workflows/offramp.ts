@@ -4,8 +4,8 @@ import { OFFRAMP_FIRST_LOOK_MS } from './engine/policies.js';
 import { handleInvoiceNeeded, refundInvoice, takeRefundInvoices } from './refund-invoice.js';
 
 /**
- * An offramp: crypto comes in, fiat goes out to a phone or a bank account. `getOfframp` reports its end. FAILED is not the
- * end: the service refunds by itself some minutes later, and over Lightning it asks for an invoice to pay.
+ * An offramp: crypto comes in, fiat goes out to a phone or a bank account. `getOfframp` reports its end. FAILED is not
+ * the end: the service refunds by itself some minutes later, and over Lightning it asks for an invoice to pay.
  */
 export const offramp = paymentFlow(
   'offramp',

@@ -7,8 +7,9 @@ import type { Payment } from './engine/payment.js';
 import { ONRAMP_FIRST_LOOK_MS } from './engine/policies.js';
 
 /**
- * An onramp: the customer pays fiat, the service sends crypto. `getOnChainDeposit` reports its two legs. A payment that
- * failed ends it with nothing taken; crypto that failed after the payment was collected is never called failed.
+ * An onramp: the customer pays fiat, the service sends crypto. `getOnChainDeposit` reports its two legs. A failed
+ * payment ends it with nothing collected; if the crypto failed after the payment was collected, the flow never ends as
+ * failed by itself.
  */
 export const onramp = paymentFlow(
   'onramp',

@@ -24,15 +24,15 @@ import { checkOrder, notAllowed, onUpdate } from './engine/park.js';
 import { observed } from './engine/waits.js';
 
 /*
- * A refund over Lightning needs an invoice of its recipient. The service asks for one by an event, and its
- * interface has no operation that takes one. So the flow asks, checks what it is given, and shows it to a person who
- * hands it to the service and says so; then it waits for the refund as for any other.
+ * A refund over Lightning needs an invoice of its recipient. The service asks for one by an event, and its interface
+ * has no operation that takes one. So the flow asks for an invoice, checks it, and shows it to a person who hands it to
+ * the service and confirms that; then it waits for the refund as for any other.
  */
 
 const NONE: RefundInvoice = { asked: false, facts: {}, given: null, handedOver: false };
 const MOST_CHARACTERS = 4_000;
 
-/** Keeps that the service asked, and what it reported of the amount. */
+/** Records that the service asked, and what it reported about the amount. */
 export function handleInvoiceNeeded(payment: Payment, event: FlowEvent): void {
   if (event.status !== REFUND_INVOICE_NEEDED || payment.words.includes(REFUND_INVOICE_NEEDED)) return;
   payment.refund = { ...(payment.refund ?? NONE), asked: true, facts: event.facts };
@@ -87,12 +87,12 @@ function takesInvoice(flow: Flow, payment: Payment): boolean {
   return overLightning && flow.view().outcome === null && isOwed(payment);
 }
 
-/** The lookup has the last word on it, as on everything; an event that asks for an invoice makes it look at once. */
+/** The lookup decides, as for everything; an event that asks for an invoice triggers a lookup at once. */
 function isOwed(payment: Payment): boolean {
   return payment.provenMeanings.includes('refund-pending') && paymentState(payment).kind === 'open';
 }
 
-/** Waits for an invoice that was asked for, and then for a person who hands it over. */
+/** Waits for the requested invoice, and then for a person who hands it over. */
 export const refundInvoice: WaitStep = {
   isDue(payment) {
     const { asked, given, handedOver } = payment.refund ?? NONE;
@@ -126,7 +126,7 @@ async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, gi
   const { expiresAtMs, ...shown } = given;
   const evidence = { ...shown, next: 'hand this invoice to the service, and then confirm that it was handed over' };
   const reason = 'refund_invoice_ready';
-  // The life of an invoice is real time, whatever the flow's own waits are scaled by.
+  // An invoice expires in real time, whatever the flow's own waits are scaled by.
   const expiry = observed(() => sleep(Math.max(1, expiresAtMs - Date.now())));
   const isOver = () => expiry.settled() || payment.refund?.given !== given;
   const decision = await parkAndLook(flow, payment, plan, { reason, evidence }, isOver);
@@ -147,8 +147,8 @@ async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, gi
 const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, BTC: 1e15 };
 
 /**
- * What a refund over Lightning comes to, in thousandths of a satoshi: what the service reported, and never more than came in.
- * Null where neither can be expressed so (the token is none of Bitcoin's).
+ * The amount of a refund over Lightning, in thousandths of a satoshi: what the service reported, and never more than
+ * came in. Null if neither can be expressed so (the token is not one of Bitcoin's).
  */
 export function refundDueMsat({ cryptoAmount, token }: Pick<OfframpInput, 'cryptoAmount' | 'token'>, facts: Facts) {
   const inMsat = (amount: string) => {

@@ -15,10 +15,10 @@ const CRASHES_AT = [35, 70];
 const ENDED_WITHIN_MS = 240_000;
 const LATE_BY_MS = 2_000;
 
-/** What a service does with a reference that it has seen. Both are in use; the interface says of neither that it is its own. */
+/** What a service does with a known reference. Both variants exist; the interface does not say which one it has. */
 const REPEAT_MODES = ['execute-again', 'conflict'] as const;
 
-/** Of a hundred transfers, twenty-five whose first POST meets a fault; each kind five times. */
+/** For a hundred transfers, twenty-five whose first POST meets a fault; each kind five times. */
 const FAULTS = [
   { kind: 'answer-lost' },
   { kind: 'error-after' },
@@ -28,7 +28,7 @@ const FAULTS = [
 ];
 const FAULTY_OF_EACH = 5;
 
-/** How a hundred transfers ended; the service pays each that it is asked for. */
+/** How a hundred transfers ended; the service pays every request. */
 interface Outcome {
   readonly paidTwice: number;
   readonly calledFailed: number;
@@ -118,7 +118,7 @@ async function outcomeOf(stack: Stack, contender: Contender, mode: string): Prom
   };
 }
 
-/** Nothing is waited for for ever: what is under way then is said to be. */
+/** Nothing is awaited for ever: transfers that are still running are reported as such. */
 async function ended(contender: Contender, { referenceId }: Order): Promise<Said> {
   const end = async () => {
     const said = await contender.said(referenceId);

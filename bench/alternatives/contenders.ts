@@ -10,7 +10,7 @@ import { startChild, type Child } from '../setup/child.js';
 import type { Stack } from '../setup/stack.js';
 import type { Order } from './service.js';
 
-/** What it says itself of a transfer. `asks a person`: it can neither know nor go on, and says so. */
+/** The program's own statement about a transfer. `asks a person`: it can neither know nor go on, and says so. */
 export type Said = 'completed' | 'failed' | 'asks a person' | 'under way';
 
 /** One way to send money, with the service's sandbox and a Temporal server beside it. */
@@ -20,9 +20,9 @@ export interface Contender {
   said(reference: string): Promise<Said>;
   /** Kills the process that sends, and starts it again. */
   crash(): Promise<void>;
-  /** Those whose CPU it costs. */
+  /** Processes whose CPU is counted. */
   processes(): Processes;
-  /** Events in the history of one transfer; undefined where there is none. */
+  /** Events in the history of one transfer; undefined if it has none. */
   historyEvents(reference: string): Promise<number | undefined>;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import type { Order } from './service.js';
 /** Temporal's own retries: for ever, a second after the first failure, and ever more slowly. */
 const { sendMoney, statusOf } = proxyActivities<typeof activities>({ startToCloseTimeout: '10 seconds' });
 
-/** The same flow as most write it at first: send, then ask until it is over. It fails where an activity does. */
+/** The flow as most would first write it: send, then poll until it is over. It fails if an activity does. */
 export async function naiveFlow(order: Order): Promise<string> {
   await sendMoney(order);
   for (;;) {

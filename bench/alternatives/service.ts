@@ -9,7 +9,7 @@ export interface Order {
   readonly cryptoAmount: number;
 }
 
-/** An answer that is no success; `status` is 0 where there was no answer. */
+/** An answer that is no success; `status` is 0 if there was no answer. */
 export class ServiceAnswerError extends Error {
   readonly status: number;
 
@@ -18,7 +18,7 @@ export class ServiceAnswerError extends Error {
     this.status = status;
   }
 
-  /** As most code has it: a 4xx will not become better by itself. */
+  /** As most code has it: a 4xx is not retried. */
   get isFinal(): boolean {
     return this.status >= 400 && this.status < 500 && this.status !== 429;
   }

@@ -12,7 +12,7 @@ const STATUSES = ['DEPOSIT_CONFIRMED', 'PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SET
 /** The sandbox sends no callbacks: this test sends the five statuses. */
 const SILENT = '1000.18';
 
-/** P5: events and billable actions of a transfer that goes well, its statuses one by one and all at once. */
+/** P5: events and billable actions of a successful transfer, with its statuses one by one and all at once. */
 export async function historySizes(stack: Stack): Promise<readonly Finding[]> {
   const sizeOf = async (report: (reference: string) => Promise<void>) => {
     const reference = `bench-${randomUUID()}`;

@@ -16,7 +16,7 @@ import { processesOf } from './inbox-state.js';
 
 /** Of each, in a round: one deposit, one bare flow, and so on. */
 const STARTS = 50;
-/** Between one start and the next: what the one before left to do (polling, callbacks) is no part of the next one's way. */
+/** Pause between two starts, so that the first one's remaining work (polling, callbacks) does not slow the next. */
 const REST_MS = 200;
 
 /** P9: from a caller's deposit to the service's own answer, against a bare flow of two empty activities that answers. */
@@ -73,7 +73,7 @@ export async function answer(stack: Stack): Promise<readonly Finding[]> {
   }
 }
 
-/** How many milliseconds it took; a rest comes after it. */
+/** How many milliseconds it took; a pause follows. */
 async function once(start: () => Promise<void>): Promise<readonly number[]> {
   const startedMs = performance.now();
   await start();

@@ -19,12 +19,12 @@ const [GREEDY_TOKEN, HANGING_TOKEN] = ['greedy', 'hanging'].map((name) => `${nam
 /** The decimals are a wish to the sandbox: it ends at once. */
 const ENDED_AT_ONCE = '1000.50';
 
-/** For the attackers, who know nothing but the gateway. */
+/** Input of the attackers, who know only the gateway. */
 export interface AttackOrder {
   readonly url: string;
   readonly greedyToken: string;
   readonly hangingToken: string;
-  /** A flow that goes on. */
+  /** A flow that stays open. */
   readonly waitedFor: string;
   readonly transferInput: object;
   /** What they were answered is written there in the end: JSON, how often by what was done and the status. */
@@ -37,7 +37,7 @@ const QUIET_SHARE = 0.2;
 const SAMPLED_EVERY_MS = 2_000;
 /** Small, so that a short run fills it. */
 const QUOTA_MB = 4;
-/** Between two looks a gateway counts by itself, and rows are on their way. */
+/** Between two checks a gateway only counts for itself, and rows are in progress. */
 const QUOTA_SLACK = 1.1;
 const SETTLED_WITHIN_MS = 180_000;
 const REPEATED_AFTER_MS = 200;
@@ -162,12 +162,14 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
   return findings;
 }
 
-/** Transfers that wait for their last event, so many a second; each event is sent, answered, and ends its transfer. */
+/**
+ * Transfers that wait for their last event, this many a second; each event is sent, answered, and ends its transfer.
+ */
 async function honest(stack: Stack, seconds: number): Promise<Honest> {
   const sender = createSender(stack.url);
   const [answered, ended, references, lost]: [number[], number[], string[], string[]] = [[], [], [], []];
   let repeated = 0;
-  /** As the service does: what was not answered 200 comes again. */
+  /** Like the service: an event that was not answered 200 is sent again. */
   const deliver = async (request: Buffer): Promise<void> => {
     for (;;) {
       try {
@@ -242,7 +244,7 @@ async function reconcile(stack: Stack, references: readonly string[]) {
     );
     if (found.length !== 1 || found[0]?.state !== 'applied') missing += 1;
   }
-  // Nothing comes any more but what the sandbox still has to say: asked until two looks agree.
+  // Only the sandbox's own events are still to come: polled until two reads agree.
   let before = -1;
   return until(
     'the figures to stand still',

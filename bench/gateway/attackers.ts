@@ -1,6 +1,7 @@
 /**
- * A program that does everything at once that attackers do, from many addresses (the gateway takes this machine for a proxy),
- * until it is ended; then it writes how it was answered. On its own, so that the times of honest requests are not its own.
+ * A program that does everything that attackers do at once, from many addresses (the gateway takes this machine for a
+ * proxy), until it is ended; then it writes how it was answered. A separate process, so that it does not distort the
+ * times of honest requests.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -12,7 +13,7 @@ const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settleme
 
 const order = JSON.parse(process.env['ORDER'] ?? '') as AttackOrder;
 const { url, greedyToken, hangingToken, waitedFor, transferInput, answersFile } = order;
-/** Answers, by what was done and their status; 0: none. */
+/** Answers, by kind of attack and status; 0: none. */
 const answers = new Map<string, number>();
 const stopped = new AbortController();
 const { signal } = stopped;

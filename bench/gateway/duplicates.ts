@@ -17,8 +17,8 @@ interface Round {
 }
 
 /**
- * P4: what a webhook costs that came before. The fresh one is counted from the door to the flow that took it, one for each
- * flow; what is asked later of its fate is not.
+ * P4: the cost of a repeated webhook. A fresh one is counted from the endpoint to the flow that took it, one for each
+ * flow, without the later query for its result.
  */
 export async function duplicates(stack: Stack, references: readonly string[]): Promise<readonly Finding[]> {
   const counter = await countCalls(stack.temporalAddress);

@@ -13,12 +13,12 @@ import { startFlow } from '../../src/temporal/start-flow.js';
 import { processesOf } from './inbox-state.js';
 
 const RECEIVERS = 500;
-/** Half of a worker's places for receivers that it does not know: more hang at once only where all flows start at once. */
+/** Half of a worker's slots for unknown receivers: more hang at once only if all flows start at once. */
 const OPEN_AT_ONCE = 40;
 const STARTED_AT_ONCE = 16;
 const PER_SECOND = 10;
 const [STRETCHES, ROUNDS] = [10, 5];
-/** The sandbox takes it for a wish: after the deposit, nobody calls. */
+/** With this amount the sandbox calls nobody after the deposit. */
 const SILENT_AMOUNT = '1000.18';
 
 /** P14: receivers of callbacks that hang, each another one, beside transfers that have nothing to do with them. */

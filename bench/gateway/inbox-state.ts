@@ -3,7 +3,7 @@ import type { Processes } from '../measure/cpu.js';
 import type { Stack } from '../setup/stack.js';
 import { until } from '../setup/until.js';
 
-/** Those whose CPU an event costs. */
+/** Processes whose CPU an event costs. */
 export const processesOf = (stack: Stack): Processes => ({
   gateway: stack.gatewayPid(),
   server: stack.serverPid,
@@ -18,7 +18,7 @@ export async function allDelivered({ store }: Stack): Promise<void> {
   await sleep(LAST_TASKS_MS);
 }
 
-/** Then the gateway has nothing to ask anybody. */
+/** Then the gateway has nothing left to query. */
 export async function allSettled({ store }: Stack): Promise<void> {
   await until('the events to be settled', async () => {
     const { waiting, delivered } = (await store.inbox.counts()).byState;

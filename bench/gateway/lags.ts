@@ -8,8 +8,8 @@ import { flowIdOfTransfer } from '../setup/transfers.js';
 const READ_AT_ONCE = 8;
 
 /**
- * How long each event took from where it came from (the gateway, or this process) to its flow's history, ms: of those that
- * came between the two moments. By the histories, so that it costs nothing while it is measured.
+ * How long each event took from its source (the gateway, or this process) to its flow's history, ms: for events between
+ * the two moments. Read from the histories, so that it costs nothing during the measurement.
  */
 export async function lagsOf(
   { client }: Stack,

@@ -40,7 +40,7 @@ async function compare(stack: Stack, sender: Sender): Promise<readonly Finding[]
         const send = sendTo(reference);
         const ended = stack.client.workflow.getHandle(flowIdOfTransfer(reference)).result();
         const startedMs = performance.now();
-        // Together: one that fails must not leave the other's failure to nobody, which would end the process.
+        // Together: if one fails, the other's failure must not stay unhandled, which would end the process.
         await Promise.all([send(), ended]);
         return performance.now() - startedMs;
       });

@@ -95,7 +95,7 @@ async function compare(
     {
       budget: 'P12',
       what: `webhooks acknowledged per second by two gateways against one, ${AT_ONCE} at a time`,
-      // Said, and not asked for, where both share the cores of everything else.
+      // Reported, but not required if both share the cores with everything else.
       limit: { bound: 'at least', value: hasCores ? 1.7 : 0 },
       unit: '×',
       measured: two / one,

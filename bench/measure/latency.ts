@@ -4,7 +4,7 @@ import { percentile } from './statistics.js';
 
 /** One of the two that are compared. */
 export interface Side {
-  /** Those whose CPU an operation costs. */
+  /** Processes whose CPU an operation costs. */
   readonly processes: Processes;
   /** Does some operations, for a second or less, and returns how many milliseconds each of them took. */
   readonly stretch: () => Promise<readonly number[]>;
@@ -26,9 +26,9 @@ interface Stretch {
 const WARM_UP_SHARE = 4;
 
 /**
- * Rounds within which the sides take turns by stretches, since this machine is quick for a minute and slow for the next.
- * `prepare` makes ready what so many stretches of each side need. A short round before the others, which loads code and
- * makes the JIT work, is not counted.
+ * Rounds in which the sides take turns by stretches, since this machine is fast for a minute and slow for the next.
+ * `prepare` prepares what this many stretches of each side need. A short first round, which loads code and warms the
+ * JIT, is not counted.
  */
 export async function compareLatency(
   sides: { readonly a: Side; readonly b: Side },
@@ -77,8 +77,8 @@ export const p99Of = (rounds: readonly Latency[]): number =>
   );
 
 /**
- * `p50 20.1 p99 40.3 ms, CPU ms gateway 0.31 + server 4.20`: p50 is the median of the rounds', CPU that of the round in the
- * middle.
+ * `p50 20.1 p99 40.3 ms, CPU ms gateway 0.31 + server 4.20`: p50 is the median of the rounds' values, CPU that of the
+ * middle round.
  */
 export function shownLatency(rounds: readonly Latency[]): string {
   const { cpu, tookMs } = rounds[rounds.length >> 1] ?? { cpu: {}, tookMs: [] };

@@ -5,7 +5,7 @@ export interface Rounds<A, B> {
   readonly b: readonly B[];
 }
 
-/** A, B, A, B, …: whatever slows the machine for a while slows both. */
+/** A, B, A, B, …: anything that slows the machine for a while slows both. */
 export async function sideBySide<A, B>(
   sides: { readonly a: () => Promise<A>; readonly b: () => Promise<B> },
   count = 3,

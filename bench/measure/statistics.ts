@@ -1,4 +1,4 @@
-/** The value that a share of all values lies below; NaN of none. */
+/** The value below which a share of all values lies; NaN for none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -80,7 +80,7 @@ export const openFlows: Benchmark = {
   },
 };
 
-/** A status each to some of the open flows, spread over all of them, so that not only the latest are asked. */
+/** One status each for some of the open flows, spread over all of them, so that not only the latest are used. */
 async function costOfWebhooks(stack: Stack, references: readonly string[]): Promise<readonly CpuMs[]> {
   const rounds: CpuMs[] = [];
   const step = references.length / WEBHOOKS;

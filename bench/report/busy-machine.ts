@@ -1,6 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os';
 
-/** Says so where clearly more wanted to run in the last minute than there are cores. */
+/** A warning if clearly more processes wanted to run in the last minute than there are cores. */
 export function busyMachine(): string | undefined {
   const [load = 0] = loadavg();
   const cores = availableParallelism();

@@ -5,11 +5,11 @@ import { diskOf, firstFull, scaled, unitsFor, unitsOf, type MeasuredCosts } from
 import { loadOf, simulateWaits } from './queues.js';
 
 const RATES = [10, 1_000, 10_000];
-/** In docs/scale.md, of which the parts that are full first are asked. */
+/** The values in docs/scale.md for the first bottleneck. */
 const SMALL = { 'Temporal, cores': 4, 'Temporal, history shards': 4, 'Postgres, connections in use': 10 };
 const RUN = { requests: 40_000, seed: 1 };
 
-/** Of bench/results.md of 2026-11-22 on two quiet cores, where there is no results.json. */
+/** From bench/results.md of 2026-11-22 on two quiet cores, if there is no results.json. */
 const EARLIER: MeasuredCosts = { serverMs: 34.6, workerMs: 17, gatewayMsPerWebhook: 0.67 };
 const RESULTS = new URL('../results.json', import.meta.url);
 

@@ -66,7 +66,7 @@ export function unitsOf(costs: MeasuredCosts): readonly Station[] {
 export const unitsFor = (unit: Station, flowsPerSecond: number): number =>
   Math.max(1, Math.ceil(loadOf(unit, flowsPerSecond) / TARGET_LOAD));
 
-/** So many units of it. */
+/** This many units of it. */
 export const scaled = (unit: Station, units: number): Station => ({ ...unit, places: unit.places * units });
 
 /** The part that is full first as the rate grows. */

@@ -1,4 +1,4 @@
-/** A part of the system that `places` requests can be at, at a time; each takes `serviceMs` on average. */
+/** A part of the system that serves `places` requests at a time; each takes `serviceMs` on average. */
 export interface Station {
   readonly name: string;
   readonly places: number;
@@ -23,8 +23,8 @@ export const capacityOf = (station: Station): number => 1 / loadOf(station, 1);
 const WARM_UP_SHARE = 0.1;
 
 /**
- * Requests that come at random (Poisson) and take a random time (exponential), first come, first served. The same seed gives
- * the same waits. It is compared with the formula for M/M/c in its test.
+ * Requests that come at random (Poisson) and take a random time (exponential), first come, first served. The same seed
+ * gives the same waits. Its test compares it with the formula for M/M/c.
  */
 export function simulateWaits(
   station: Station,

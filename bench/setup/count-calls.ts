@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** What HTTP/2 clients say first. */
+/** Length of the preface of HTTP/2 clients. */
 const PREFACE_BYTES = 24;
 const FRAME_HEAD_BYTES = 9;
 const HEADERS_FRAME = 1;
@@ -50,7 +50,7 @@ export async function countCalls(server: string): Promise<CallCounter> {
   };
 }
 
-/** Reads a client's half of an HTTP/2 connection, in whatever pieces it comes. */
+/** Reads a client's half of an HTTP/2 connection, in pieces of any size. */
 export function createFrameCounter(onCall: () => void): (chunk: Buffer) => void {
   let toSkip = PREFACE_BYTES;
   let head = Buffer.alloc(0);

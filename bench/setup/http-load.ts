@@ -19,7 +19,7 @@ export function requestBytes(
 }
 
 /**
- * Sends requests over so many connections, each its next one when the last is answered.
+ * Sends requests over this many connections, each its next one when the last is answered.
  * @throws Error at the first answer that is not 200
  */
 export async function sendAll(url: string, requests: readonly Buffer[], atOnce: number): Promise<void> {
@@ -39,7 +39,7 @@ export async function sendAll(url: string, requests: readonly Buffer[], atOnce: 
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
-/** Connections that stay open between requests, as those of most senders do: as many as there are requests at once. */
+/** Connections that stay open between requests, like those of most senders: as many as there are requests at once. */
 export function createSender(url: string): Sender {
   const all: Line[] = [];
   const idle: Line[] = [];
@@ -62,7 +62,7 @@ export function createSender(url: string): Sender {
 }
 
 export interface Sender {
-  /** One request and its answer. @throws Error where that is not 200 */
+  /** One request and its answer. @throws Error if that is not 200 */
   send(request: Buffer): Promise<void>;
   close(): void;
 }
@@ -76,7 +76,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** A connection for one request after the other. Answers say their length: those of our servers do. */
+/** A connection for one request after the other. Answers must have a length: those of our servers do. */
 function openLine(url: string): Line {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });

@@ -1,4 +1,4 @@
-/** Does `work` for each item, so many at a time; results in the order of the items. */
+/** Does `work` for each item, this many at a time; results in the order of the items. */
 export async function inTurns<Item, Result>(
   items: readonly Item[],
   atOnce: number,
@@ -17,7 +17,7 @@ export async function inTurns<Item, Result>(
   return results;
 }
 
-/** Begins `work` for one item after the other, so many a second, whether or not the ones before are done. */
+/** Begins `work` for one item after the other, this many a second, whether or not the earlier ones are done. */
 export async function atPace<Item, Result>(
   items: readonly Item[],
   perSecond: number,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { startTestCluster, type TestCluster } from '../../test/setup/postgres/test-cluster.js';
 
-/** A Postgres of the benchmark's own; undefined where none is installed, which is said. */
+/** A Postgres for the benchmark; undefined, with a message, if none is installed. */
 export const startPostgres = (log: (line: string) => void): Promise<TestCluster | undefined> =>
   startTestCluster(process.env, log);
 

@@ -38,7 +38,7 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-/** @param more settings, before those of every benchmark */
+/** @param more settings that take precedence over those of every benchmark */
 export async function openStack(
   log: (line: string) => void,
   more: Readonly<Record<string, string>> = {},

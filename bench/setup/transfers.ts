@@ -83,7 +83,7 @@ export function transferInput(reference: string, amount: string) {
 
 export const flowIdOfTransfer = (reference: string): string => `bridge-transfer/${reference}`;
 
-/** What the service would post: each has something of its own, so that none is a repeat of another. */
+/** The service's post: each has unique content, so that none is a repeat of another. */
 export function webhook(stack: Stack, reference: string, status: string): Buffer {
   const flowId = flowIdOfTransfer(reference);
   const body = JSON.stringify({

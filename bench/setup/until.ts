@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOOK_EVERY_MS = 20;
 
-/** What `holds` gives in the end. @throws Error where it does not come true in time */
+/** The final result of `holds`. @throws Error if it does not come true in time */
 export async function until<T>(what: string, holds: () => Promise<T | false>, withinMs = 120_000): Promise<T> {
   const endsAtMs = performance.now() + withinMs;
   for (;;) {

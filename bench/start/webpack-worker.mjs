@@ -1,4 +1,4 @@
-// `towline worker` as it would start without a prebuilt bundle: webpack first, then everything that it does anyway.
+// `towline worker` as it would start without a prebuilt bundle: webpack first, then its usual work.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 

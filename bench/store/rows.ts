@@ -48,7 +48,7 @@ export const rows: Benchmark = {
 
 interface Filled {
   readonly store: Store;
-  /** Fills both tables with so many rows, a multiple of the smallest size. */
+  /** Fills both tables with this many rows, a multiple of the smallest size. */
   fill(size: number): Promise<void>;
   /** Of this process and of those that serve it. */
   cpuMs(): Promise<number>;
@@ -89,7 +89,7 @@ async function fillByOperations(store: Store, count: number): Promise<void> {
   await claims(store, count, FILLED_AT_ONCE);
 }
 
-/** Copies under names of their own: to make each by its own commits would take minutes. */
+/** Copies under new names: a commit for each would take minutes. */
 async function multiply(url: string, times: number): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -103,7 +103,7 @@ async function multiply(url: string, times: number): Promise<void> {
         sending_at, ended_at, answer, rejection, kept, reason)
       SELECT account, operation, reference || n, phase, owner, flow_id || n, fingerprint, reserved_at,
         sending_at, ended_at, answer, rejection, kept, reason FROM claims, ${others}`);
-    // As the database does by itself in the course of the time that so many rows take.
+    // As the database does by itself in the time that this many rows take.
     await client.query('VACUUM ANALYZE');
   } finally {
     await client.end();

@@ -3,20 +3,20 @@ import ipaddr from 'ipaddr.js';
 
 /** To whom callbacks may go. */
 export interface EgressPolicy {
-  /** `CALLBACK_ALLOW_LOOPBACK`: this very machine, also over http. For development. */
+  /** `CALLBACK_ALLOW_LOOPBACK`: callbacks may go to this machine, also over http. For development. */
   readonly allowLoopback: boolean;
-  /** Addresses of private networks, over https: for what the operator has set. @default false */
+  /** Addresses of private networks, over https: for URLs that the operator has set. @default false */
   readonly allowPrivate?: boolean;
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Global unicast: what lies outside of it is local, reserved, or an old form of something local. */
+/** Global unicast: an address outside of it is local, reserved, or an old form of a local one. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * What is wrong with sending to this address, for a person; undefined where it may be sent to. Addresses that carry an
- * IPv4 address are judged by that one.
+ * Why this address must not be sent to, for a person; undefined if it may. An address that embeds an IPv4 address is
+ * judged by that one.
  */
 export function addressProblem(text: string, protocol: string, policy: EgressPolicy): string | undefined {
   const address = parsed(text);
@@ -28,7 +28,7 @@ export function addressProblem(text: string, protocol: string, policy: EgressPol
   return protocol === 'https:' ? undefined : 'needs https';
 }
 
-/** Not link-local ones, which belong to the machine's host: it gives its keys away there. */
+/** Not link-local addresses, which belong to the machine's host: it serves its keys there. */
 const PRIVATE: readonly string[] = ['private', 'uniqueLocal', 'carrierGradeNat'];
 
 function rangeOf(address: Address): string {
@@ -47,7 +47,7 @@ function carriedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   return new ipaddr.IPv4(address.toByteArray().slice(12));
 }
 
-/** Only the usual spellings: what a resolver or the URL parser gives. An address with a zone is local by its nature. */
+/** Accepts only the usual spellings, as a resolver or the URL parser gives them. An address with a zone is local. */
 function parsed(text: string): Address | undefined {
   const bare = text.replace(/^\[(.*)\]$/, '$1');
   if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare);
@@ -59,8 +59,8 @@ function parsed(text: string): Address | undefined {
 export const LOCAL_NAME = /(^|\.)localhost\.?$/;
 
 /**
- * What is wrong with a callback URL as far as it can be judged without asking anybody, as the end of a sentence that never
- * repeats the URL; undefined where nothing is. The URL parser has brought every spelling of an address into one form.
+ * Why a callback URL is not allowed, as far as that can be judged without DNS, as the end of a sentence that never
+ * repeats the URL; undefined if it is allowed. The URL parser has normalised every spelling of an address.
  */
 export function callbackUrlProblem(text: string, policy: EgressPolicy): string | undefined {
   if (!URL.canParse(text)) return 'is not a URL';

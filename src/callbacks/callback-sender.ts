@@ -4,7 +4,7 @@ import { type EgressPolicy, callbackUrlProblem } from './address-policy.js';
 import { NoCallbackSecretError, resolveByDns, type Resolve, post, type Answered } from './post.js';
 
 export interface CallbackSenderOptions extends EgressPolicy {
-  /** `whsec_…`; the first signs. Asked for each callback. */
+  /** `whsec_…`; the first signs. Read for each callback. */
   readonly secrets: () => readonly string[];
   /** @default the name servers' */
   readonly resolve?: Resolve;
@@ -15,7 +15,7 @@ export interface CallbackSenderOptions extends EgressPolicy {
 }
 
 export interface CallbackSender {
-  /** What is wrong with a URL, as the end of a sentence; undefined where it can be tried. */
+  /** Why a URL is not allowed, as the end of a sentence; undefined if it can be tried. */
   problemOf(url: string): string | undefined;
   /**
    * One signed POST by Standard Webhooks.
@@ -27,8 +27,8 @@ export interface CallbackSender {
 const TIMEOUT_MS = 15_000;
 
 /**
- * Who is at this URL. Names under one domain are one receiver, on whatever port: its owner makes them up. A domain that a
- * host lends to its customers, each under a name of their own, is one for each of them.
+ * The receiver behind this URL. All names and ports under one domain are one receiver, because its owner can make up
+ * any number of them. If a host gives each customer a name under a shared domain, each of these names is a receiver.
  */
 export function receiverOf(url: string): string {
   if (!URL.canParse(url)) return '(no URL)';
@@ -36,7 +36,7 @@ export function receiverOf(url: string): string {
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
 }
 
-/** Sends callbacks to callers: signed, and never to where they must not go. */
+/** Sends callbacks to callers: signed, and never to forbidden addresses. */
 export function createCallbackSender(options: CallbackSenderOptions): CallbackSender {
   const { secrets, allowLoopback, resolve = resolveByDns, nowMs = Date.now, timeoutMs = TIMEOUT_MS } = options;
   const policy: EgressPolicy = { allowLoopback };
@@ -45,7 +45,7 @@ export function createCallbackSender(options: CallbackSenderOptions): CallbackSe
     async send({ url, id, body }) {
       const [secret] = secrets();
       if (secret === undefined) throw new NoCallbackSecretError();
-      // Of this attempt: a receiver takes only what was signed within the last minutes.
+      // The time of this attempt: a receiver accepts only what was signed within the last minutes.
       const timestamp = new Date(nowMs());
       const headers = {
         'content-type': 'application/json',

@@ -12,17 +12,17 @@ export interface PostOptions {
 
 export interface Answered {
   readonly httpStatus: number;
-  /** The header `Retry-After`, as it came. */
+  /** The raw header `Retry-After`. */
   readonly retryAfter: string | undefined;
 }
 
-/** Answers mean nothing to us beyond their status. */
+/** Only the status of an answer matters. */
 const MAX_ANSWER_BYTES = 64 * 1_024;
 const MAX_HEADER_BYTES = 16 * 1_024;
 
 /**
- * One POST over a fresh connection: no redirect is followed, no proxy of the environment is asked, the answer is read up
- * to 64 KiB and thrown away.
+ * One POST over a fresh connection: no redirect is followed, no proxy of the environment is used, the answer is read up
+ * to 64 KiB and discarded.
  *
  * @throws CallbackRefusedError, CallbackUnreachableError
  */
@@ -53,20 +53,20 @@ export function post(
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
     });
     let answered: Answered | undefined;
-    // Once it has answered, what ends the reading of the rest changes nothing of that, the time included.
+    // Once it has answered, an error or timeout while reading the rest changes nothing.
     request.on('error', (error) => (answered === undefined ? failed(asOurs(error)) : done(answered)));
     request.on('response', (answer) => {
       const said = { httpStatus: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] };
       answered = said;
       discard(answer);
-      // Read to its end where that comes soon: some receivers take a cut connection for a caller who gave up.
+      // Read to its end if that comes soon: some receivers take a cut connection for a caller who gave up.
       answer.on('close', () => done(said));
     });
     request.end(body);
   });
 }
 
-/** The status is all that counts: what follows is read no further than it costs little. */
+/** Only the status matters: the rest is read only as far as that is cheap. */
 function discard(answer: IncomingMessage): void {
   let bytes = 0;
   answer.on('error', () => undefined);
@@ -76,19 +76,21 @@ function discard(answer: IncomingMessage): void {
   });
 }
 
-/** Messages of Node name addresses and ports: only the code is kept. */
+/** Node's messages name addresses and ports: only the code is kept. */
 function asOurs(error: NodeJS.ErrnoException): Error {
   if (error instanceof CallbackRefusedError) return error;
   const code = error.name === 'TimeoutError' || error.code === 'ABORT_ERR' ? 'no answer in time' : error.code;
   return new CallbackUnreachableError(`The receiver cannot be reached (${code ?? error.name}).`);
 }
 
-/** The receiver could not be asked, or said nothing that we could read: try again. Names no path, no query, no address. */
+/**
+ * The receiver could not be reached, or its answer could not be read: try again. Names no path, no query, no address.
+ */
 export class CallbackUnreachableError extends Error {
   override readonly name = 'CallbackUnreachableError';
 }
 
-/** The URL leads, now, to where callbacks must not go. No connection was made. */
+/** The URL now leads to a forbidden address. No connection was made. */
 export class CallbackRefusedError extends Error {
   override readonly name = 'CallbackRefusedError';
 }
@@ -102,15 +104,15 @@ export class NoCallbackSecretError extends Error {
   }
 }
 
-/** From a name to all its addresses; tests bring their own. */
+/** Resolves a name to all its addresses; tests replace it. */
 export type Resolve = (
   hostname: string,
   done: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
 /**
- * Asks the name servers, and not the system's resolver: that one works on two threads of the process, which the service's own
- * name needs, too, and names without an answer would hold both.
+ * Asks the name servers and not the system's resolver: that one runs on two threads of the process, which the service's
+ * own name also needs, and names without an answer would block both.
  */
 export const resolveByDns: Resolve = (hostname, done) => {
   // The policy judges it like any other address.
@@ -133,8 +135,8 @@ const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
 
 /**
- * The `lookup` of a connection: hands on only addresses that may be connected to. Since the socket connects to what comes
- * back from here and to nothing else, a name that answers differently the next time gains nothing.
+ * The `lookup` of a connection: passes on only allowed addresses. The socket connects only to the returned addresses,
+ * so DNS rebinding does not help an attacker.
  */
 function checkedLookup(resolve: Resolve, protocol: string, policy: EgressPolicy): LookupFunction {
   return (hostname, options, done) =>

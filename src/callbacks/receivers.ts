@@ -15,15 +15,15 @@ import { CallbackUnreachableError } from './post.js';
 
 /** Callbacks to one receiver that a worker has open at a time. */
 const MOST_OPEN = 20;
-/** Of the 100 places of a worker: the others are kept for receivers that were prompt last time, whatever names an attacker has. */
+/** The rest of a worker's 100 slots is reserved for receivers that answered promptly last time. */
 const MOST_OPEN_TO_STRANGERS = 80;
 /** An answer is a matter of milliseconds, ms. */
 const PROMPT_MS = 2_000;
-/** After so many callbacks in a row without an answer, the circuit of an origin opens. */
+/** After this many callbacks in a row without an answer, the circuit of an origin opens. */
 const MISSES_TO_OPEN = 3;
-/** Then one callback tries again after so long, and after twice as long each time that it has no answer either, ms. */
+/** Then one callback tries again after this time, ms, which doubles each time that it gets no answer either. */
 const PROBED_AFTER_MS = { first: 15_000, most: 300_000 };
-/** Receivers, and origins, that a worker remembers. */
+/** Most receivers, and origins, that a worker remembers. */
 const MOST_REMEMBERED = 2_000;
 
 /** No callback was sent, and why: others to its receiver are open, or the circuit of its origin is. */
@@ -41,7 +41,7 @@ export class HeldBackError extends Error {
   }
 }
 
-/** Where a callback goes. A receiver has any number of origins: one that is dead says nothing of the others. */
+/** The destination of a callback. A receiver has any number of origins: a dead one says nothing about the others. */
 interface Destination {
   /** By `receiverOf`. */
   readonly receiver: string;
@@ -50,8 +50,8 @@ interface Destination {
 
 export interface Receivers {
   /**
-   * One attempt, if the receiver may have one now. Any answer at all closes the circuit.
-   * @throws HeldBackError if not, and whatever `attempt` throws
+   * Makes one attempt, if the receiver may have one now. Any answer closes the circuit.
+   * @throws HeldBackError if not, and any error of `attempt`
    */
   attempt<T>(to: Destination, attempt: () => Promise<T>): Promise<T>;
   /** Since when the circuit of an origin is open or half-open, ms since 1970; undefined if it is closed. */
@@ -69,8 +69,8 @@ interface Circuit {
 }
 
 /**
- * What a worker knows of those that it sends callbacks to.
- * @param circuitsChanged is given how many circuits are open from then on
+ * What a worker remembers about the receivers of its callbacks.
+ * @param circuitsChanged is called with the number of open circuits after each change
  */
 export function createReceivers(monotonicMs: () => number, circuitsChanged: (open: number) => void): Receivers {
   const places = createMemory<Places>({
@@ -110,7 +110,7 @@ export function createReceivers(monotonicMs: () => number, circuitsChanged: (ope
     async attempt({ receiver, origin }, attempt) {
       const place = places.recall(receiver);
       const { policy } = circuits.recall(origin);
-      // The library would let others wait, each in a place of its own, for what the one that tries finds.
+      // The library would let the others wait, each in a slot, for the result of the trial attempt.
       if (policy.state === CircuitState.HalfOpen) throw new HeldBackError('circuit');
       const startedMs = monotonicMs();
       const inPlace = () => place.bulkhead.execute(() => policy.execute(attempt));
@@ -129,7 +129,7 @@ export function createReceivers(monotonicMs: () => number, circuitsChanged: (ope
   };
 }
 
-/** Things by name, up to the most: what was not asked for the longest goes first, what is dear last. */
+/** A bounded map: the entry that was unused for the longest goes first, protected entries last. */
 function createMemory<T>(of: {
   readonly make: () => T;
   readonly mayForget: (one: T) => boolean;

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { QUEUES, type Queue } from '../protocol/task-queues.js';
 
-/** Parsers of options; what they throw, commander says in one line. */
+/** Parsers of options; commander prints what they throw in one line. */
 
 export const oneOfArgument =
   <const W extends readonly string[]>(words: W) =>

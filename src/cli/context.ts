@@ -4,12 +4,12 @@ import type { ExitCode } from './exit-codes.js';
 
 type Colors = ReturnType<typeof pc.createColors>;
 
-/** What a command has of its surroundings; tests bring their own. */
+/** What a command needs of its environment; tests replace it. */
 export interface CliContext {
   readonly env: Environment;
   /** Prints a line to stdout: results. */
   readonly out: (line: string) => void;
-  /** Prints a line to stderr: what goes on, and what went wrong. */
+  /** Prints a line to stderr: progress and errors. */
   readonly err: (line: string) => void;
   /** Whether a person reads stdout. */
   readonly isTerminal: boolean;
@@ -35,5 +35,5 @@ export function processContext(): CliContext {
   };
 }
 
-/** Runs what a command does and keeps its exit code for the end. */
+/** Runs the work of a command and keeps its exit code for the end. */
 export type RunCommand = (work: () => Promise<ExitCode>) => Promise<void>;

@@ -1,6 +1,6 @@
 import type { FlowState } from '../protocol/vocabulary.js';
 
-/** What the exit codes of every command mean; `--help` shows them. */
+/** The exit codes of every command; `--help` shows them. */
 export const EXIT = {
   /** Completed or refunded; for other commands: done. */
   done: 0,

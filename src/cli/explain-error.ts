@@ -22,7 +22,7 @@ export interface Explanation {
   readonly exitCode: ExitCode;
 }
 
-/** Errors whose message already is a sentence that says what to do. */
+/** Errors whose message is already a sentence that says what to do. */
 const SPOKEN = [
   BaseUrlError,
   DevServerError,
@@ -42,7 +42,7 @@ const SPOKEN = [
   SecretFileError,
 ];
 
-/** The one table from what went wrong to the sentence for a person; undefined for what is a bug of ours. */
+/** The one table from errors to sentences for a person; undefined for a bug of ours. */
 export function explainError(error: unknown): Explanation | undefined {
   if (error instanceof CliError) return { sentence: error.message, exitCode: error.exitCode };
   if (SPOKEN.some((known) => error instanceof known)) return refused((error as Error).message);
@@ -59,7 +59,7 @@ export function explainError(error: unknown): Explanation | undefined {
   return explainGateway(error);
 }
 
-/** What the gateway said, with the names of our own settings. */
+/** The gateway's message, with the names of our own settings. */
 function explainGateway(error: unknown): Explanation | undefined {
   if (error instanceof NotAuthorisedError) {
     const token = 'The gateway does not know the token: set TOWLINE_TOKEN to the secret of one of its GATEWAY_TOKENS.';

@@ -6,7 +6,7 @@ import { paintedState } from './print.js';
 
 type Look = Pick<CliContext, 'colors'>;
 
-/** A flow for a person: where it stands, what it waits for, and how it got there. */
+/** A flow for a person: its state, what it waits for, and its timeline. */
 export function flowText({ colors }: Look, flow: Flow): string {
   const { parked, outcome, proposal } = flow;
   const facts: [string, string | null][] = [
@@ -31,7 +31,7 @@ export function flowText({ colors }: Look, flow: Flow): string {
   ].join('\n');
 }
 
-/** What waits for a second person, and the very command. */
+/** The proposal that waits for a second person, and the command that confirms it. */
 function proposed({
   action,
   by,
@@ -50,7 +50,7 @@ function proposed({
   ];
 }
 
-/** No command that is ready to run: each action moves money, or says something about it. */
+/** Not a ready-to-run command: each action moves money, or records an ending. */
 function waysOut(flowId: string, { reason, actions }: Parked): readonly string[] {
   return [
     `  A person decides (docs/parked-flows.md#${reason}): towline resolve ${flowId} <action> --note "why"`,

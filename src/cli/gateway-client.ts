@@ -15,13 +15,13 @@ interface GatewayAccess {
   /** Without a slash at its end. */
   readonly url: string;
   readonly token: string;
-  /** Gives up everything that is asked. */
+  /** Cancels all requests. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Where the gateway is and how to get in: `GATEWAY_URL` and `TOWLINE_TOKEN`; without them, the gateway of this machine's
- * settings, and the token of development. Tokens never come by the command line, which other users can see.
+ * The gateway's address and token: `GATEWAY_URL` and `TOWLINE_TOKEN`; without them, the gateway of this machine's
+ * settings and the development token. Tokens never come by the command line, which other users can see.
  * @throws CliError, SettingsError
  */
 export function gatewayAccess(given: Environment): GatewayAccess {
@@ -60,10 +60,10 @@ export function flowArgument(text: string): string {
   throw new CliError(`"${text}" names no flow: write ${FLOW_ARGUMENT}.`);
 }
 
-/** For the command line, which asks once: a person sees at once that there is no answer, and decides. */
+/** For the command line, which tries once: a person sees at once that there is no answer, and decides. */
 export type GatewayClient = Towline;
 
 export function createGatewayClient({ url, token, signal }: GatewayAccess): GatewayClient {
-  // What leads to other machines was checked before.
+  // URLs of other machines were checked before.
   return new Towline({ baseUrl: url, token, signal, retryForMs: 0, allowHttp: true });
 }

@@ -2,15 +2,15 @@ import { processContext } from './context.js';
 import { EXIT } from './exit-codes.js';
 import { runCli } from './program.js';
 
-/** What is still open after a command ended (a connection, a timer) must not keep the process. */
+/** Connections and timers that are still open after a command ended must not keep the process alive. */
 const LINGER_MS = 500;
 
 // Not awaited at the top level: `npm start` imports this file, and is not to hang on it.
 void main();
 
 async function main(): Promise<void> {
-  // `towline list | head`: the reader has had enough. The order is carried out all the same; but what was to be read,
-  // which may be a secret that is shown once, did not arrive.
+  // `towline list | head`: the reader has closed the pipe. The order is still carried out, but the output, which may
+  // be a secret that is shown once, did not arrive.
   let isUnread = false;
   const conclude = (code: number | string | undefined): void => {
     process.exitCode = isUnread && code === EXIT.done ? EXIT.refused : code;

@@ -9,7 +9,7 @@ export interface PrintOptions {
   readonly json?: boolean;
 }
 
-/** Prints an answer: as JSON where that was asked for, else as text for a person. */
+/** Prints an answer: as JSON if requested, else as text for a person. */
 export function print<T>(
   context: CliContext,
   { json = false }: PrintOptions,
@@ -20,11 +20,11 @@ export function print<T>(
   context.out(json ? JSON.stringify(shown, null, 2) : text(shown));
 }
 
-/** Control characters but line breaks and tabs, and those that turn the direction of what follows. */
+/** Control characters except line breaks and tabs, and characters that change the text direction. */
 const UNSEEN = /(?![\n\t])[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * The same, with each character that a terminal would obey as its escape: notes and events are written by anybody.
+ * The same, with each character that a terminal would interpret as its escape: notes and events may contain anything.
  */
 export function printable<T>(answer: T): T {
   if (typeof answer === 'string') {
@@ -70,7 +70,7 @@ const NO_LINES = {
   middle: '',
 };
 
-/** A state in the colour of what it asks of a person. */
+/** A state in the colour for its urgency. */
 export function paintedState({ colors }: Pick<CliContext, 'colors'>, state: FlowState): string {
   switch (state) {
     case 'completed':
@@ -89,7 +89,7 @@ export function paintedState({ colors }: Pick<CliContext, 'colors'>, state: Flow
   }
 }
 
-/** JSON from a file, or from stdin for `-`: checked, and passed on as it was written, to the last digit of an amount. */
+/** JSON from a file, or from stdin for `-`: checked, and passed on unchanged, to the last digit of an amount. */
 export async function jsonText(context: Pick<CliContext, 'stdin'>, file: string): Promise<string> {
   const text = file === '-' ? await context.stdin() : await read(file);
   try {

@@ -9,7 +9,7 @@ import { CliError } from './exit-codes.js';
 interface Listen {
   readonly host: string;
   readonly port: number;
-  /** Rejects where the store cannot be written. */
+  /** Rejects if the store cannot be written. */
   readonly store: () => Promise<unknown>;
 }
 
@@ -61,7 +61,7 @@ export async function openWorkerProbe({
 
   async function readiness(): Promise<Found> {
     const [storeIs, temporalIs] = await Promise.all([storeWorks(), temporalWorks()]);
-    // Asked after the looks, which take a while.
+    // Checked after the probes, which take a while.
     if (isDraining) return { code: 503, body: { status: 'draining' } };
     const polling = isPolling() ? 'ok' : 'unavailable';
     const isReady = [storeIs, temporalIs, polling].every((found) => found === 'ok');

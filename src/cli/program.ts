@@ -72,7 +72,7 @@ export function createProgram(context: CliContext, run: RunCommand): Command {
       writeErr: (text) => context.err(text.trimEnd()),
     })
     .exitOverride()
-    // What stands behind `temporal` is its own.
+    // Arguments after `temporal` belong to it.
     .enablePositionalOptions()
     .helpCommand(false)
     .addHelpText('after', `${ENVIRONMENT_HELP}\n${EXIT_CODES_HELP}\n\nExample:\n  towline up`);
@@ -96,7 +96,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    // commander has said it already.
+    // commander has printed it already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
     const explained = explainError(error);
     if (explained === undefined) context.err(error instanceof Error ? (error.stack ?? error.message) : String(error));

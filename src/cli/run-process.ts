@@ -5,19 +5,19 @@ import { EXIT, type ExitCode } from './exit-codes.js';
 import { explainError } from './explain-error.js';
 
 export interface RunningService {
-  /** Where it listens. */
+  /** Its URL. */
   readonly url?: string;
-  /** Settles when it ends by itself, which it never should. */
+  /** Settles if it ends by itself, which it never should. */
   readonly ended?: Promise<void>;
-  /** Takes nothing new, finishes what is in flight. */
+  /** Accepts nothing new, finishes what is in flight. */
   stop(): Promise<void>;
-  /** How long that may take: an orphan is killed by no parent. */
+  /** How long that may take: after that, a process without a parent ends itself. */
   readonly graceMs: number;
 }
 
 /**
- * The life of a worker, gateway or sandbox process: start, say that it is ready, serve until it is asked to end, finish
- * what is in flight.
+ * The life of a worker, gateway or sandbox process: start, report that it is ready, serve until it is asked to end,
+ * finish what is in flight.
  */
 export async function runProcess(logger: Logger, start: () => Promise<RunningService>): Promise<ExitCode> {
   const asked = askedToEnd();
@@ -46,7 +46,7 @@ export async function runProcess(logger: Logger, start: () => Promise<RunningSer
   return why === undefined ? EXIT.refused : EXIT.done;
 }
 
-/** Node would print the raw error, with whatever it carries, into our log. */
+/** Node would print the raw error, with everything in it, into our log. */
 function endOnBugs(logger: Logger): void {
   process.on('uncaughtException', (error) => {
     logger.fatal({ error: errorForLog(error) }, 'a bug: ending');
@@ -55,8 +55,8 @@ function endOnBugs(logger: Logger): void {
 }
 
 /**
- * Resolves, with why, when this process is to end: by a signal, or because its parent is gone, in whichever way it went
- * (the system closes the channel even after a SIGKILL). A second signal ends it at once.
+ * Resolves, with the reason, when this process is to end: by a signal, or because its parent is gone in any way (the
+ * system closes the channel even after a SIGKILL). A second signal ends it at once.
  */
 function askedToEnd(): Promise<string> {
   return new Promise((resolve) => {
@@ -72,7 +72,7 @@ function askedToEnd(): Promise<string> {
     }
     process.on('SIGTERM', () => resolve('SIGTERM'));
     process.on('disconnect', () => resolve('its parent is gone'));
-    // It may have gone before anybody listened: our modules take a while to load.
+    // The parent may be gone before we listen: our modules take a while to load.
     if (!process.connected) resolve('its parent is gone');
     // A terminal sends these to all of its processes, but our parent ends us in its own order.
     for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
@@ -85,7 +85,7 @@ export type ChildMessage =
   /** It cannot start, for a reason that a person can do something about. */
   | { readonly kind: 'refused'; readonly sentence: string };
 
-/** Nothing happens where there is no parent that listens. */
+/** Does nothing if there is no parent. */
 function reportToParent(message: ChildMessage): void {
   if (process.connected) process.send?.(message);
 }
@@ -97,7 +97,7 @@ function isChild(): boolean {
 
 export type ProcessName = 'gateway' | 'sandbox' | 'worker';
 
-/** Beyond the longest POST, which a worker finishes before it ends; and so does a gateway, with that of a card. */
+/** More than the longest POST, which a worker finishes before it ends, as a gateway does with the POST of a card. */
 const POST_GRACE_MS = 20_000;
 const GRACE_MS = 15_000;
 

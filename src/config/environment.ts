@@ -4,8 +4,8 @@ import { config } from 'dotenv';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The one place that reads `process.env`: the variables of the process, and those of a `.env` file in the working folder
- * for names that the process does not have. Nothing is written back to `process.env`.
+ * The only place that reads `process.env`: the variables of the process, and those of a `.env` file in the working
+ * folder for names that the process does not have. Nothing is written back to `process.env`.
  */
 export function readEnvironment(): Environment {
   const merged: Record<string, string> = {};

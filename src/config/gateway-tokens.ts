@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ROLES, type Role } from '../protocol/permissions.js';
 
-/** Who may call the gateway. `name` is what the records show as the actor. */
+/** A token that may call the gateway. Records show `name` as the actor. */
 export interface GatewayToken {
   readonly name: string;
   readonly role: Role;
@@ -28,7 +28,7 @@ const LEAST_SECRET = 22;
 /** Of random ones in hexadecimal notation, 32 have fewer once in some ten million. */
 const LEAST_DISTINCT = 8;
 
-/** What is wrong with tokens beyond development, as a sentence that repeats none of them. */
+/** Why tokens are not acceptable outside of development, as a sentence that repeats none of them. */
 export function tokensProblem(
   tokens: readonly GatewayToken[],
   { development }: { readonly development: boolean },

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 
 /*
- * The webhook secrets that `towline account` sent to the service: a file in TOWLINE_HOME that every gateway of this home
- * follows while it runs, besides WEBHOOK_SECRETS. What it says of a secret goes before the setting, so that a secret that
- * was rotated out ends by itself, even where it still stands in WEBHOOK_SECRETS.
+ * The webhook secrets that `towline account` sent to the service: a file in TOWLINE_HOME that every gateway of this
+ * home follows while it runs, in addition to WEBHOOK_SECRETS. For a secret that is in both, the file wins, so that a
+ * secret that was rotated out expires even if it is still in WEBHOOK_SECRETS.
  */
 
 const KeptSecret = z.strictObject({
@@ -18,14 +18,14 @@ export type KeptSecret = z.infer<typeof KeptSecret>;
 
 const SecretsFile = z.strictObject({ secrets: z.array(KeptSecret) });
 
-/** The file cannot be used. A sentence that says what to do, without anything of its content. */
+/** The file cannot be used. A sentence that says what to do, without any of its content. */
 export class KeptSecretsError extends Error {
   override readonly name = 'KeptSecretsError';
 }
 
 export const keptSecretsPath = (towlineHome: string): string => join(towlineHome, 'webhook-secrets');
 
-/** None where there is no file. @throws KeptSecretsError */
+/** Empty if there is no file. @throws KeptSecretsError */
 export function readKeptSecrets(path: string): readonly KeptSecret[] {
   const text = read(path);
   if (text === undefined) return [];
@@ -36,7 +36,9 @@ export function readKeptSecrets(path: string): readonly KeptSecret[] {
   }
 }
 
-/** Whole or not at all, and on disk before it returns: the service may sign with what is in it a moment later. */
+/**
+ * Whole or not at all, and on disk before it returns: the service may sign with one of these secrets a moment later.
+ */
 export function writeKeptSecrets(path: string, secrets: readonly KeptSecret[]): void {
   const draft = `${path}.${randomBytes(8).toString('hex')}`;
   try {
@@ -54,7 +56,7 @@ export function writeKeptSecrets(path: string, secrets: readonly KeptSecret[]): 
   }
 }
 
-/** The secrets that count now: those of the file that have not ended, and those of the setting that it says nothing of. */
+/** The secrets that are valid now: unexpired ones of the file, and those of the setting that are not in the file. */
 export function secretsInForce(
   fromSetting: readonly string[],
   kept: readonly KeptSecret[],

@@ -5,7 +5,7 @@ import { followFile, type Live, readSecretFile, type SecretFiles, type SecretSet
 import { createSettingReader, secrets, serviceToken } from './setting-schemas.js';
 import type { Settings } from './settings-shape.js';
 
-/** Secrets that may be replaced while a process runs: those of a `…_FILE` are read again when it changes. */
+/** Secrets that may be replaced while a process runs: a `…_FILE` is read again when it changes. */
 export interface LiveSecrets {
   readonly serviceToken: Live<string>;
   readonly gatewayTokens: Live<readonly GatewayToken[]>;
@@ -15,7 +15,7 @@ export interface LiveSecrets {
   readonly notifySecrets: Live<readonly string[]>;
 }
 
-/** What a process logs, with the problem. */
+/** What a process logs, together with the problem. */
 export const BROKEN_SECRET = 'a secret cannot be read: the last good one counts';
 
 export type SettingsOfSecrets = Pick<
@@ -29,9 +29,7 @@ export type SettingsOfSecrets = Pick<
   | 'development'
 > & { readonly secretFiles: SecretFiles };
 
-/**
- * @param options.onBroken called with a sentence if a file cannot be used any more; the last good value counts on
- */
+/** @param options.onBroken called with a sentence if a file cannot be used any more; the last good value stays valid */
 export function followSecrets(
   settings: SettingsOfSecrets,
   options: { readonly onBroken: (problem: string) => void; readonly monotonicMs?: () => number },

@@ -40,7 +40,7 @@ const isCidr = (text: string): boolean => {
   const match = /^([0-9A-Fa-f:.]{2,45})(?:\/(\d{1,3}))?$/.exec(text);
   const family = isIP(match?.[1] ?? '');
   const bits = match?.[2];
-  // A prefix of 0 bits would trust everybody.
+  // A prefix of 0 bits would trust every address.
   return family !== 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128)));
 };
 

@@ -4,7 +4,7 @@ import { isLoopback } from '../protocol/loopback.js';
 export const NOTIFY_FORMATS = ['generic', 'slack', 'pagerduty'] as const;
 export type NotifyFormat = (typeof NOTIFY_FORMATS)[number];
 
-/** Who is notified. The URL is a secret: whoever has it may post there. */
+/** A receiver of notifications. The URL is a secret: anyone who has it may post there. */
 export interface NotifyTarget {
   readonly format: NotifyFormat;
   readonly url: string;
@@ -14,7 +14,7 @@ export interface NotifyTarget {
 
 const ROUTING_KEY = /^[A-Za-z0-9]{20,64}$/;
 
-/** An operator's own address: https, or http on this very machine. */
+/** An operator's own address: https, or http on this machine. */
 export const operatorUrl = () => z.string().refine((text) => urlProblem(text) === undefined, { error: OPERATOR_URL });
 const OPERATOR_URL = 'must be an https URL, or http on this machine, without a user or fragment';
 

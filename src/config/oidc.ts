@@ -5,7 +5,7 @@ import type { SettingReader } from './setting-schemas.js';
 
 /** An issuer of tokens whose bearers may call the gateway. */
 export interface OidcSettings {
-  /** Exactly as it stands in its tokens. */
+  /** Exactly as in its tokens. */
   readonly issuer: string;
   /** Each token is for the first of these; to decode what Temporal holds, one for another of them will do. */
   readonly audiences: readonly string[];
@@ -13,12 +13,12 @@ export interface OidcSettings {
   readonly nameClaim: string | undefined;
   /** Path of the claim that says the role, its parts separated by dots. */
   readonly roleClaim: string;
-  /** What the claim says → the role. */
+  /** Value of the claim → role. */
   readonly roles: ReadonlyMap<string, Role>;
   readonly algorithms: readonly string[];
 }
 
-/** Signatures that only the issuer can make: one of HMAC anybody could, to whom it gave the key to verify with. */
+/** Signatures that only the issuer can make: an HMAC could be made by everyone who has the key to verify it. */
 const ALGORITHMS = [
   'RS256',
   'RS384',

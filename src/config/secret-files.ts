@@ -25,12 +25,12 @@ export type SecretFiles = Readonly<Partial<Record<SecretSetting, string>>>;
 
 const MOST_BYTES = 65_536;
 
-/** A secret's file cannot be used. One sentence that says what to do, without anything of its content. */
+/** A secret's file cannot be used. One sentence that says what to do, without any of its content. */
 export class SecretFileError extends Error {
   override readonly name = 'SecretFileError';
 }
 
-/** The environment with the content of each `…_FILE` as the setting that it stands for. */
+/** The environment, with the content of each `…_FILE` as the value of its setting. */
 export function readSecretFiles(env: Environment): {
   readonly env: Environment;
   readonly files: SecretFiles;
@@ -68,7 +68,7 @@ export function readSecretFile(name: SecretSetting, path: string): string {
   try {
     const file = openSync(path, 'r');
     try {
-      // Asked of what was opened, not of the path. A group may read: an orchestrator gives a container its files that way.
+      // Checks the opened file, not the path. A group may read, because an orchestrator mounts files that way.
       const { mode, size } = fstatSync(file);
       if (process.platform !== 'win32' && (mode & 0o037) !== 0) {
         throw refuse('is open to others: let its owner alone (chmod 400), or its group as well (chmod 440), read it');
@@ -86,14 +86,14 @@ export function readSecretFile(name: SecretSetting, path: string): string {
   }
 }
 
-/** What a file holds at this moment; `now`: not even a moment ago will do. */
+/** The current content of a file; `now`: do not use even a slightly older value. */
 export type Live<Value> = (when?: 'now') => Value;
 
 const LOOK_EVERY_MS = 200;
 
 /**
- * Follows a file: it is looked at a few times a second while its content is asked for, and read when it changed. One that
- * cannot be used leaves the last good value.
+ * Follows a file: it is checked a few times a second while its content is used, and read when it changed. If it cannot
+ * be used, the last good value stays.
  *
  * @throws what `read` throws at its first reading
  */

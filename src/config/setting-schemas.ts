@@ -4,7 +4,7 @@ import { isLoopback } from '../protocol/loopback.js';
 import { QUEUES, type Queue } from '../protocol/task-queues.js';
 import type { Environment } from './environment.js';
 
-/** The simple forms of settings. Messages follow the setting's name in a sentence and never repeat the value. */
+/** Simple forms of settings. A message follows the setting's name in a sentence and never repeats the value. */
 
 const DECIMAL = /^\d{1,9}(\.\d{1,9})?$/;
 
@@ -15,7 +15,7 @@ export const port = () =>
     .transform(Number)
     .refine((value) => value <= 65_535, 'must be a port number, at most 65535');
 
-/** A port that others must know beforehand. */
+/** A port that others must know in advance. */
 export const fixedPort = () => port().refine((value) => value > 0, 'must be a port number above 0');
 
 export const ipAddress = () => z.string().refine((text) => isIP(text) !== 0, 'must be an IP address, such as 0.0.0.0');
@@ -64,7 +64,7 @@ export const httpUrl = () =>
     .refine((text) => !/[?#]/.test(text), 'must not have a query or fragment')
     .transform((text) => text.replace(/\/+$/, ''));
 
-/** Comma-separated; a word of one or two letters would be in almost any text. */
+/** Comma-separated; a word of one or two letters would occur in almost any text. */
 export const words = () =>
   z
     .string()
@@ -73,7 +73,7 @@ export const words = () =>
       message: 'must be comma-separated words of 3 to 80 letters, digits, spaces, _ and -',
     });
 
-/** It carries a password, so it is handed on as it is and shown nowhere. */
+/** It contains a password, so it is passed on unchanged and shown nowhere. */
 export const postgresUrl = () =>
   z
     .string()
@@ -83,7 +83,10 @@ export const postgresUrl = () =>
       'must be postgres://user:password@host:port/database',
     );
 
-/** Whether no third party can sit between us and this database: it is on this machine, or proves by its certificate who it is. */
+/**
+ * Whether no third party can sit between us and this database: it is on this machine, or its certificate proves its
+ * identity.
+ */
 export function isTrustworthy(databaseUrl: string): boolean {
   const url = new URL(databaseUrl);
   const given = url.searchParams.getAll('host');
@@ -93,14 +96,14 @@ export function isTrustworthy(databaseUrl: string): boolean {
   return modes.length > 0 && modes.every((mode) => mode === 'verify-full');
 }
 
-/** What an Authorization header can carry. */
+/** Characters that an Authorization header can carry. */
 export const serviceToken = () =>
   z.string().regex(/^[\x21-\x7e]{1,16384}$/, 'must be one token, in visible ASCII without spaces');
 
 const MIN_SECRET_LENGTH = 16;
 const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Comma-separated, for rotation; those of Standard Webhooks begin with `whsec_` and go on in base64. */
+/** Comma-separated, for rotation; those of Standard Webhooks begin with `whsec_` and continue in base64. */
 export const secrets = (kind: 'any' | 'standard-webhooks') =>
   z
     .string()
@@ -119,9 +122,9 @@ export const secrets = (kind: 'any' | 'standard-webhooks') =>
       'has a secret that is not of the form "whsec_" and base64',
     );
 
-/** Reads one setting after the other and keeps every problem, so that a person repairs them in one go. */
+/** Reads one setting after the other and collects every problem, so that a person can repair all of them at once. */
 export interface SettingReader {
-  /** The parsed value; undefined (and a problem) where it does not fit. An empty variable counts as absent. */
+  /** The parsed value; undefined (and a problem) if it does not fit. An empty variable counts as absent. */
   readonly read: <T>(name: string, schema: z.ZodType<T, string | undefined>) => T | undefined;
   readonly problem: (sentence: string) => void;
   readonly problems: readonly string[];
@@ -186,7 +189,7 @@ export const workerSlots = () =>
     return slots;
   });
 
-/** `MONEY_RATE_LIMIT`. No 0: that is a stop, which is ordered where it holds at once and for all workers. */
+/** `MONEY_RATE_LIMIT`. Not 0: that would be a stop, which is ordered at the Temporal server for all workers. */
 export const perSecond = () =>
   z
     .string()

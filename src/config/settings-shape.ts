@@ -16,18 +16,18 @@ export type SettlementTrust = (typeof SETTLEMENT_TRUSTS)[number];
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Every setting of a process of ours. Each member is the camelCase of its variable (`…Ms`: given in seconds). */
+/** Every setting of our processes. Each member is the camelCase of its variable (`…Ms`: given in seconds). */
 export interface Settings {
   /**
-   * `DEVELOPMENT`; if it is not set: the service is our own sandbox, and the gateway and PUBLIC_URL are on this machine.
-   * What is only for development hangs on this, and on nothing else.
+   * `DEVELOPMENT`; if it is not set: the service is our own sandbox, and the gateway and PUBLIC_URL are on this
+   * machine. Everything that is only for development depends on this alone.
    */
   readonly development: boolean;
-  /** Our own sandbox is the service: SERVICE_BASE_URL is not set. It is then started along. */
+  /** Our own sandbox is the service: SERVICE_BASE_URL is not set. The sandbox is then started as well. */
   readonly serviceIsSandbox: boolean;
   readonly serviceBaseUrl: string;
   readonly serviceToken: string | undefined;
-  /** The files that secrets came from. */
+  /** The files of the secrets. */
   readonly secretFiles: SecretFiles;
   readonly serviceAccount: string;
   readonly serviceTimeoutMs: number;
@@ -36,7 +36,7 @@ export interface Settings {
   readonly gatewayHost: string;
   readonly gatewayPort: number;
   readonly gatewayTokens: readonly GatewayToken[];
-  /** Undefined: no tokens of an OIDC issuer are taken. */
+  /** Undefined: OIDC tokens are not accepted. */
   readonly oidc: OidcSettings | undefined;
   /** Requests per second for each token. 0: no limit. */
   readonly gatewayRateLimit: number;
@@ -46,7 +46,7 @@ export interface Settings {
   readonly unprovenDiskBytes: number;
   /** Open connections, in all. */
   readonly maxConnections: number;
-  /** Proxies in front of the gateway, which say where a request comes from. Undefined: no sender is believed. */
+  /** Proxies in front of the gateway, whose report of a sender's address is trusted. Undefined: none is. */
   readonly trustedProxies: NetworkList | undefined;
   readonly sandboxHost: string;
   readonly sandboxPort: number;
@@ -54,25 +54,25 @@ export interface Settings {
   readonly webhookProfile: WebhookProfile;
   /** The service signs its callbacks for single flows, too: without a signature they are then not trusted. */
   readonly serviceSignsCallbacks: boolean;
-  /** The first makes the capabilities in our URLs, all are accepted. Never empty. */
+  /** New capabilities in our URLs use the first; all are accepted. Never empty. */
   readonly capabilityEpochs: readonly [number, ...number[]];
   readonly settlementSecrets: readonly string[];
-  /** The part of the URL that the settlement provider alone knows. Undefined: derived from the store's key. */
+  /** The part of the URL that only the settlement provider knows. Undefined: derived from the store's key. */
   readonly settlementCapability: string | undefined;
   readonly settlementTrust: SettlementTrust;
   readonly settlementNetworks: NetworkList | undefined;
   readonly callbackSecrets: readonly string[];
-  /** Callbacks may go to this very machine, also over http. */
+  /** Callbacks may go to this machine, also over http. */
   readonly callbackAllowLoopback: boolean;
-  /** Who is notified of what a person must know. */
+  /** Receivers of notifications. */
   readonly notifyTargets: readonly NotifyTarget[];
   readonly notifySecrets: readonly string[];
   /** Rising. */
   readonly notifyEscalateAfterMs: readonly number[];
-  /** Where a sign of life is posted once a minute. Undefined: nowhere. */
+  /** URL for a heartbeat once a minute. Undefined: none. */
   readonly heartbeatUrl: string | undefined;
   readonly duplicateReference: DuplicateReference;
-  /** Further words by which the service says that it knows a reference, besides those of the contract. */
+  /** Further words with which the service says that it knows a reference, in addition to those of the contract. */
   readonly duplicateWords: readonly string[];
   /** Activities at a time of one worker, by task queue. */
   readonly workerSlots: Partial<Readonly<Record<Queue, number>>>;
@@ -94,7 +94,7 @@ export interface Settings {
   /** Absolute path of the folder with all our state. */
   readonly towlineHome: string;
   readonly towlineCache: string;
-  /** Where the store is that several machines share; a secret. Undefined: the embedded one in `towlineHome`. */
+  /** The store that several machines share; a secret. Undefined: the embedded one in `towlineHome`. */
   readonly databaseUrl: string | undefined;
   /** For `parseKeyring`; undefined in development: keys are made in `towlineHome`. */
   readonly payloadKeys: string | undefined;

@@ -44,7 +44,7 @@ const DEFAULT_GATEWAY_PORT = 8400;
 const DEFAULT_SANDBOX_PORT = 8401;
 /** Far above what flows need: a machine starts some fifty of them in a second. */
 const DEFAULT_RATE_LIMIT = 200;
-/** Each is kept, and looked after for an hour; a provider that cannot prove itself posts less. */
+/** Each is kept, and waits for its flow for an hour; a provider that cannot prove itself posts less. */
 const DEFAULT_UNPROVEN_LIMIT = 10;
 /** After an hour, and after four. */
 const ESCALATE_AFTER_MS: readonly number[] = [3_600_000, 14_400_000];
@@ -69,9 +69,9 @@ export function readSettings(given: Environment): Settings {
   const gatewayPort = read('GATEWAY_PORT', port().default(DEFAULT_GATEWAY_PORT)) ?? DEFAULT_GATEWAY_PORT;
   const gatewayIsLocal = isLoopback(gatewayHost);
   const givenPublicUrl = read('PUBLIC_URL', httpUrl().optional());
-  // A proxy in front of a gateway on loopback makes it the internet's, and a PUBLIC_URL says so.
+  // A proxy in front of a gateway on loopback exposes it to the internet, and a PUBLIC_URL shows that.
   const publicIsLocal = givenPublicUrl === undefined || isLoopback(new URL(givenPublicUrl).hostname);
-  // Guessed of our own sandbox alone: behind an address of this machine there may be a way to a live service.
+  // Assumed only for our own sandbox: an address of this machine may lead to a live service.
   const development =
     read('DEVELOPMENT', flag().optional()) ?? (givenService === undefined && gatewayIsLocal && publicIsLocal);
 
@@ -103,7 +103,7 @@ export function readSettings(given: Environment): Settings {
     gatewayRateLimit,
     unprovenRateLimit:
       read('UNPROVEN_RATE_LIMIT', wholeNumber(1_000_000).optional()) ??
-      // 0 lifts the limit of tokens, and never the one of unproven events.
+      // 0 lifts the limit of tokens, never the limit of unproven events.
       Math.min(gatewayRateLimit || DEFAULT_UNPROVEN_LIMIT, DEFAULT_UNPROVEN_LIMIT),
     unprovenDiskBytes: (read('UNPROVEN_DISK_MB', wholeNumber(1_000_000).default(64)) ?? 64) * MEGABYTE,
     maxConnections: read('GATEWAY_MAX_CONNECTIONS', wholeNumber(1_000_000).default(8_192)) || Infinity,
@@ -178,7 +178,7 @@ const DATABASE_TLS = ['verified', 'unverified'] as const;
 
 const SAY_DEVELOPMENT = ' Set DEVELOPMENT=true if all of this is for development, on one machine.';
 
-/** What no setting can say alone. */
+/** Checks that need several settings. */
 function checkTogether(
   settings: Settings,
   env: Environment,
@@ -210,7 +210,7 @@ function checkTogether(
   ) {
     problem('PUBLIC_URL must begin with https: its paths carry what proves a callback.');
   }
-  // A worker has no use for tokens; a gateway on loopback that has none does not start.
+  // A worker needs no tokens; a gateway on loopback without any does not start.
   if (!gatewayIsLocal && settings.gatewayTokens.length === 0) {
     problem('GATEWAY_TOKENS is missing: the token of development is refused where GATEWAY_HOST is not this machine.');
   }
@@ -225,7 +225,7 @@ function checkTogether(
         'this machine: who sits in between could have money sent twice. DATABASE_TLS=unverified takes that risk.',
     );
   }
-  // Node's own switch, which ends up in deployments by a copied line.
+  // Node's own switch, which gets into deployments with a copied line.
   if (env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0' && !settings.development) {
     problem(
       'NODE_TLS_REJECT_UNAUTHORIZED=0 is refused outside of development: no certificate would be checked, neither of the ' +

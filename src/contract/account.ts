@@ -7,7 +7,7 @@ import { WEBHOOK_EVENTS } from './vocabulary.js';
 export const VerifyHumanRequest = z.strictObject({ verificationToken: z.string().min(1) });
 export type VerifyHumanRequest = z.infer<typeof VerifyHumanRequest>;
 
-/** Holds two bearer secrets: never log it, never let it cross a Temporal boundary. */
+/** Contains two bearer secrets: never log it, never let it cross a Temporal boundary. */
 export const AuthSession = record(
   { user_id: text(), session_id: text(), token_id: text(), token: text(), refresh_token: text() },
   ['token'],
@@ -56,7 +56,7 @@ export const Integrator = record(
 );
 export type Integrator = z.infer<typeof Integrator>;
 
-/** Status words of KYC records are not shown by the interface. */
+/** The interface does not show the status words of KYC records. */
 export const KycStatus = record({ status: text(), kycId: text(), kycStatus: flag() }, ['status']);
 export type KycStatus = z.infer<typeof KycStatus>;
 

@@ -10,7 +10,7 @@ import {
   type FiatCurrency,
 } from './vocabulary.js';
 
-/** `referenceId` is optional on the wire; our flows always set it, since it is what they are found by. */
+/** `referenceId` is optional on the wire; our flows always set it, since they are found by it. */
 export const BankCheckoutRequest = z.strictObject({
   fullName: z.string().min(1),
   phoneNumber: z.string().min(1),
@@ -145,7 +145,7 @@ export const OnChainLeg = record(
 );
 export type OnChainLeg = z.infer<typeof OnChainLeg>;
 
-/** Two legs; at least one must be readable, or the answer says nothing. */
+/** Two legs; at least one must be readable, or the answer shows nothing. */
 export const OnChainDeposit = record({ mobile_money: MobileMoneyDeposit, onchain: OnChainLeg }, []).refine(
   (deposit) => (deposit.mobile_money ?? deposit.onchain ?? undefined) !== undefined,
   { message: 'has neither a readable mobile_money leg nor a readable onchain leg' },

@@ -1,10 +1,10 @@
 /**
- * How a service may say that it knows a reference already: the interface shows no error body at all. Wide on purpose. A
- * word too many costs a status lookup, and a person's decision at worst; one too few calls a payment failed that was
- * executed, where something on the way has repeated the POST.
+ * How a service may say that it knows a reference already: the interface shows no error body at all. Deliberately
+ * broad: a word too many costs a status lookup, and at worst a person's decision; a missing word calls an executed
+ * payment failed, if something on the way has repeated the POST.
  *
- * Compared without case, with `camelCase`, `snake_case` and punctuation read as words, each from the beginning of a word
- * ("duplicate" is in "duplicated").
+ * Compared without case, with `camelCase`, `snake_case` and punctuation read as word boundaries, each from the
+ * beginning of a word ("duplicate" is in "duplicated").
  */
 export const DUPLICATE_WORDS: readonly string[] = [
   'duplicate',
@@ -45,7 +45,7 @@ export const DUPLICATE_WORDS: readonly string[] = [
   'is unique',
 ];
 
-/** What a service calls the thing that it has already: with one of these, the word "already" is enough. */
+/** What a service may call the existing record: together with one of these, the word "already" is enough. */
 export const DUPLICATE_SUBJECTS: readonly string[] = [
   'reference',
   'transaction',
@@ -57,10 +57,10 @@ export const DUPLICATE_SUBJECTS: readonly string[] = [
   'request',
 ];
 
-/** Words for the reference itself: a refusal that has one of them is about it, whatever it says of it. */
+/** Words for the reference itself: a refusal that contains one of them is about the reference. */
 const REFERENCE_WORDS: readonly string[] = ['reference', 'referenceid', 'idempotency', 'external id'];
 
-/** What a refusal says of the request's reference, by these words. */
+/** What a refusal says about the request's reference, judged by these words. */
 export type SaysOfReference = 'duplicate' | 'about-it' | 'nothing';
 
 /** @param more further words for "duplicate" (`DUPLICATE_WORDS`), as in the table above */

@@ -35,8 +35,8 @@ export const OnChainDepositEvent = record({ event: z.literal(ON_CHAIN_DEPOSIT_EV
 export type OnChainDepositEvent = z.infer<typeof OnChainDepositEvent>;
 
 /**
- * What callbacks of unknown shape are matched by. The same event may say `reference_id` or `referenceId`; the bridge
- * says `provider_reference_id`. Everything else is kept as it came.
+ * Members by which callbacks of unknown shape are matched. The same event may say `reference_id` or `referenceId`; the
+ * bridge says `provider_reference_id`. Everything else is kept unchanged.
  */
 export const CallbackFields = record(
   {

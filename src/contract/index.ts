@@ -41,14 +41,14 @@ export type MoneyOperationName = {
   [N in OperationName]: (typeof operations)[N]['effect'] extends 'money' ? N : never;
 }[OperationName];
 
-/** What a call takes: the body, or the path parameter, or nothing. */
+/** The argument of a call: the body, or the path parameter, or nothing. */
 export type OperationArgument<N extends OperationName> = (typeof operations)[N] extends { readonly body: infer B }
   ? z.input<B & z.ZodType>
   : (typeof operations)[N] extends { readonly param: string }
     ? string
     : void;
 
-/** What a call gives: `data` of the answer, as our tolerant schema reads it. */
+/** The result of a call: `data` of the answer, as our tolerant schema reads it. */
 export type OperationData<N extends OperationName> = z.output<(typeof operations)[N]['data']>;
 
 export const operationNames = Object.keys(operations) as OperationName[];

@@ -67,7 +67,7 @@ export const InvoicePaymentRequest = z.strictObject({
 });
 export type InvoicePaymentRequest = z.infer<typeof InvoicePaymentRequest>;
 
-/** PENDING right after the request; further words are not shown. PENDING proves nothing about a payment of ours. */
+/** PENDING right after the request; no further words are shown. PENDING proves nothing about a payment of ours. */
 export const InvoicePayment = record(
   {
     invoice: record({ amount: amount(), currency: text(), status: text() }, []),

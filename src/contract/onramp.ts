@@ -4,7 +4,7 @@ import { amount, numberAsText, opaqueOrText, record, text } from './reading.js';
 import { moneyNumber, reference, urlToSend } from './sending.js';
 import { CHAINS, FIAT_CURRENCIES, TOKENS } from './vocabulary.js';
 
-/** Networks are plain text: the interface shows four, the wire knows more. */
+/** Networks are plain text: the interface shows four, and more are seen on the wire. */
 export const OnrampMobileMoney = z.strictObject({
   phoneNumber: z.string().min(1),
   accountName: z.string().optional(),
@@ -56,7 +56,9 @@ export const CryptoSendRequest = z.strictObject({
 });
 export type CryptoSendRequest = z.infer<typeof CryptoSendRequest>;
 
-/** The interface calls it "Onramp-crypto record". Its status words, and the insides of chain and token, are not shown. */
+/**
+ * The interface calls it "Onramp-crypto record". It does not show its status words, nor the members of chain and token.
+ */
 export const CryptoSend = record(
   {
     referenceId: text(),

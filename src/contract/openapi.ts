@@ -12,7 +12,7 @@ import * as offramp from './offramp.js';
 import * as onramp from './onramp.js';
 import * as withdrawal from './withdrawal.js';
 
-/** Where the described interface is served: the service itself, our sandbox, or the proxy. */
+/** Which server offers the described interface: the service itself, our sandbox, or the proxy. */
 export interface OpenApiOptions {
   readonly serverUrl: string;
   readonly title: string;
@@ -90,7 +90,7 @@ const envelopeOf = (data: z.ZodType): OpenAPIV3_1.SchemaObject => ({
   properties: { success: { type: 'boolean' }, message: { type: 'string' }, data: refTo(data) },
 });
 
-/** "Shape of an error response body: not shown"; what the four documented ones have in common. */
+/** "Shape of an error response body: not shown"; the common part of the four documented ones. */
 const ErrorBody = z.looseObject({
   success: z.literal(false).optional(),
   message: z.string().optional(),
@@ -123,7 +123,7 @@ function refTo(schema: string | z.ZodType): OpenAPIV3_1.SchemaObject | OpenAPIV3
   return name === undefined ? { type: 'object' } : { $ref: uri(name) };
 }
 
-/** All of them as JSON Schema, as they look on the wire (before our reading transforms them). */
+/** All schemas as JSON Schema, as they look on the wire (before our reading transforms them). */
 export function componentSchemas(): Record<string, OpenAPIV3_1.SchemaObject> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of named) registry.add(schema, { id });
@@ -142,9 +142,9 @@ export function componentSchemas(): Record<string, OpenAPIV3_1.SchemaObject> {
   );
 }
 
-/** Words of an answer are open: an `enum` would make readers refuse the next one that the service invents. */
+/** Words of an answer are open: with an `enum`, readers would refuse the next word that the service invents. */
 function showVocabulary(schema: Record<string, unknown>): void {
-  // How our own reading is undone: no word of JSON Schema.
+  // Our own hint for undoing the reading; not a word of JSON Schema.
   delete schema['wire'];
   const { vocabulary } = schema;
   if (!Array.isArray(vocabulary)) return;

@@ -1,20 +1,20 @@
 import type { z } from 'zod';
 
 /**
- * What a call does to the world, which decides how it may be sent and retried.
- * `read`: nothing, repeat at will. `quote`: makes a quote, moves nothing, repeat at will. `money`: moves money or
- * commits to it; only under a claim. `report`: sends the service a status that the body carries, repeat-safe.
- * `account`: changes the integrator's account or makes a secret; one attempt, by a person.
+ * The effect of a call, which decides how it may be sent and retried. `read`: none, may be repeated. `quote`: makes a
+ * quote, moves nothing, may be repeated. `money`: moves money or commits to it; only under a claim. `report`: sends the
+ * service a status that the body carries, may be repeated. `account`: changes the integrator's account or makes a
+ * secret; one attempt, by a person.
  */
 export type Effect = 'read' | 'quote' | 'money' | 'report' | 'account';
 
-/** One endpoint of the service. The table of them (`operations`) is what client, sandbox, proxy and docs derive from. */
+/** One endpoint of the service. Client, sandbox, proxy and docs derive from the table of them (`operations`). */
 export interface Operation {
   readonly name: string;
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** Relative to the service's base address; at most one `{parameter}`. */
   readonly path: `/api/v3/${string}`;
-  /** Name of the path parameter, where the path has one. */
+  /** Name of the path parameter, if the path has one. */
   readonly param?: string;
   /** `bearer`: `Authorization: Bearer <token>`. `none`: the header is not sent. */
   readonly auth: 'bearer' | 'none';
@@ -27,19 +27,19 @@ export interface Operation {
   readonly data: z.ZodType;
   /** The member of the body that carries the caller's reference (money operations). */
   readonly reference?: string;
-  /** The operation that reports the outcome of a POST whose answer was lost, by the same reference. */
+  /** The operation that shows the outcome of a POST whose answer was lost, by the same reference. */
   readonly statusLookup?: string;
   /** HTTP status of success in the sandbox and the proxy; the service documents 200 (201 for the settlement). */
   readonly success?: number;
   /** One line for people, from the interface. */
   readonly summary: string;
-  /** Heading of `service-interface.md` under which the operation stands. */
+  /** Heading of the operation in `service-interface.md`. */
   readonly section: string;
 }
 
 type ExampleOf<O extends Operation> = O extends { readonly body: infer Body extends z.ZodType } ? z.input<Body> : never;
 
-/** Checks what types cannot: that path and parameter agree, and that a money operation says where its reference is. */
+/** Checks what types cannot: that path and parameter agree, and that a money operation names its reference. */
 export function defineOperation<const O extends Operation>(operation: O & { readonly example?: ExampleOf<O> }): O {
   const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
   if (inPath.length > 1 || inPath[0] !== operation.param) {

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 
 /**
- * Schemas for what we read (answers and events). Tolerant on purpose: the service's own pages contradict one another,
- * and a strict reader would turn a paid transfer into an error. Unknown members are kept, unknown words pass through
- * as text, a number may come as a string and the other way round. Only what a caller marks as required is required.
+ * Schemas for what we read (answers and events). Deliberately tolerant: the service's own pages contradict one another,
+ * and a strict reader would turn a paid transfer into an error. Unknown members are kept, unknown words pass through as
+ * text, a number may come as a string and vice versa. Only members that a caller marks as required are required.
  */
 
 /** Text; a number in its place is taken as text, so that `reference_number: 12` and `"12"` read the same. */
 export const text = () => z.union([z.string(), z.number().transform(String)]);
 
-/** A number by the interface, and an identifier to us: kept as text, and shown to callers as the number that it is. */
+/** A number in the interface, and an identifier to us: kept as text, and shown to callers as the number that it is. */
 export const numberAsText = () => text().meta({ wire: 'number' });
 
-/** What `parseAmount` of money.ts takes, so that no amount that was read can make a flow throw. */
+/** The amounts that `parseAmount` of money.ts accepts, so that no amount that was read can make a flow throw. */
 const PLAIN_AMOUNT = /^(?!-0(?:\.0+)?$)-?(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/;
 
-/** `String(1e-7)` is "1e-7" and a text may say "007.50" or "-0": all become plain decimals. */
+/** `String(1e-7)` is "1e-7", and a text may be "007.50" or "-0": all become plain decimals. */
 function plainDecimal(value: number | string): string {
   const text = String(value);
   const [, sign = '', first = '', rest = '', exponent] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];
@@ -37,10 +37,10 @@ export const amount = () =>
 
 export const flag = () => z.union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')]);
 
-/** ISO 8601 by the interface; kept as it came. */
+/** ISO 8601 in the interface; kept unchanged. */
 export const timestamp = () => z.string().meta({ format: 'date-time' });
 
-/** A word of a vocabulary. Words that are not in it are kept, never refused. */
+/** A word of a vocabulary. Unknown words are kept, never refused. */
 export const word = (vocabulary: readonly string[]) => z.string().meta({ vocabulary: [...vocabulary] });
 
 /** An object whose inner fields the interface does not show. */
@@ -50,9 +50,9 @@ export const opaque = () => z.looseObject({});
 export const opaqueOrText = () => z.union([z.looseObject({}), text()]);
 
 /**
- * A record of the service. Only the members in `required` must be there and readable. Any other may be missing or null,
- * and reads as absent where its value cannot be read: a cosmetic member must never make a paid transfer unreadable.
- * Unknown members are kept. (`__proto__` as a key is dropped by zod.)
+ * A record of the service. Only the members in `required` must be present and readable. Any other may be missing or
+ * null, and counts as absent if its value cannot be read: a cosmetic member must never make a paid transfer unreadable.
+ * Unknown members are kept. (zod drops `__proto__` as a key.)
  */
 export function record<S extends z.ZodRawShape, const R extends readonly (keyof S & string)[]>(shape: S, required: R) {
   type Shape = { [K in keyof S]: K extends R[number] ? S[K] : z.ZodOptional<z.ZodNullable<S[K] & z.ZodType>> };

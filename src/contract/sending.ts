@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 /**
- * Schemas for what we send. Strict: what the interface does not allow never leaves us. On the wire amounts are JSON
- * numbers; one that cannot carry a decimal exactly (more than 15 significant digits, NaN, 1e400) is refused, since the
- * service would read another amount than the caller meant. A tiny one, which JavaScript prints as `5e-7`, is exact.
+ * Schemas for what we send. Strict: we never send what the interface does not allow. On the wire amounts are JSON
+ * numbers; a decimal that a number cannot carry exactly (more than 15 significant digits, NaN, 1e400) is refused, since
+ * the service would read another amount than the caller meant. A tiny one, which JavaScript prints as `5e-7`, is exact.
  */
 
 const MAX_EXACT_DIGITS = 15;
@@ -28,7 +28,7 @@ export const moneyNumber = () => exactly(z.number().positive('must be above zero
 /** References of our grammar: they become part of URLs, ids and claims. At most 128 characters on the wire. */
 export const REFERENCE_PATTERN = /^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
-/** What callers may use: seven characters stay free for our own suffix `.refund`. */
+/** Longest reference of a caller: seven characters are reserved for our own suffix `.refund`. */
 export const MAX_CALLER_REFERENCE_LENGTH = 121;
 
 export const reference = () =>

@@ -30,7 +30,7 @@ export const FIAT_CURRENCIES = [
 ] as const;
 export type FiatCurrency = (typeof FIAT_CURRENCIES)[number];
 
-/** "Limits" of the interface: what a card deposit may be made in at present. */
+/** "Limits" of the interface: the currencies of a card deposit at present. */
 export const CARD_DEPOSIT_CURRENCIES = ['ZAR'] as const;
 export type CardDepositCurrency = (typeof CARD_DEPOSIT_CURRENCIES)[number];
 

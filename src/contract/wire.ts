@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { flag, text } from './reading.js';
 
 /**
- * `data` as we read it, back in the interface's own types: what it calls a number is a JSON number again, where one can
- * carry it exactly; else it stays the text that it is. Unknown members stay as they came.
+ * Converts `data` as we read it back to the interface's own types: what the interface calls a number becomes a JSON
+ * number again, if one can carry it exactly; else it stays text. Unknown members stay unchanged.
  */
 export function onTheWire(schema: z.ZodType, data: unknown): unknown {
   const read = inner(schema);

@@ -4,10 +4,10 @@ import { packageRoot } from '../package-root.js';
 import { ensureCacheFolder } from './download-server.js';
 import { type Environment, type Log, lastLines, runCommand } from './run-command.js';
 
-/** The Go module that pins Temporal: the one place where its versions are written. */
+/** The Go module that pins Temporal: the only place with its versions. */
 const moduleFolder = join(packageRoot(), 'tools', 'temporal');
 
-/** A program of that module, by its package, and the file that it is built to, which must lie in the cache. */
+/** A program of that module: its package, and its output file, which must lie in the cache. */
 export interface Program {
   readonly program: string;
   readonly target: string;
@@ -24,7 +24,7 @@ export async function pinnedVersion(module: string): Promise<string> {
 
 /**
  * Builds programs of tools/temporal with Go.
- * @param what they are together, for who waits: `the Temporal dev server`
+ * @param what names all of them for the user: `the Temporal dev server`
  * @returns undefined when they are built, else why they could not be, as half a sentence.
  */
 export async function buildPrograms(
@@ -37,8 +37,8 @@ export async function buildPrograms(
   const go = await runCommand('go', ['version'], { env });
   if (go.code !== 0) return 'Go, which could build it, is not installed';
 
-  // Go's caches grow to 3.4 GB for this, so they get a folder of their own that is deleted after it. A build that is
-  // killed leaves it behind, and the next one goes on from there.
+  // Go's caches grow to 3.4 GB for this, so they get a folder of their own that is deleted afterwards. A killed
+  // build leaves it behind, and the next one continues from there.
   const workFolder = join(cache, 'temporal-build');
   const buildEnv: Environment = {
     ...env,
@@ -64,7 +64,7 @@ export async function buildPrograms(
 
 const everyMs = 20_000;
 
-/** Says every twenty seconds how long `work` has been going on, because silence for minutes looks like a hang. */
+/** Reports every twenty seconds how long `work` has been running, because silence for minutes looks like a hang. */
 async function withProgress<T>(log: Log, what: string, hint: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   log(`${what} (${hint})`);

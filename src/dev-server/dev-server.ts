@@ -19,11 +19,11 @@ export interface DevServerOptions {
   port?: number;
   /** A port that must be this one; `false` for no UI. @default 8233, or the next free one */
   uiPort?: number | false;
-  /** Keeps its state. @default nothing is kept */
+  /** File for its state. @default nothing is kept */
   dbFile?: string;
   /** Search attributes to register, name to type: `{TowlineState: 'Keyword'}`. */
   searchAttributes: SearchAttributes;
-  /** Where the UI decodes payloads: `http://127.0.0.1:8400/codec`. */
+  /** URL at which the UI decodes payloads: `http://127.0.0.1:8400/codec`. */
   codecEndpoint?: string;
   log: Log;
 }
@@ -31,7 +31,7 @@ export interface DevServerOptions {
 export interface DevServer {
   /** For `TEMPORAL_ADDRESS`: `127.0.0.1:7233`. */
   address: string;
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   uiUrl: string | undefined;
   pid: number;
   /** Resolves when the server is gone, whether stopped or not. */
@@ -50,7 +50,7 @@ const defaultUiPort = 8233;
 const readyWithinMs = 60_000;
 /** A server whose Towline was killed ends within this time. */
 const ownerPatienceMs = 5_000;
-/** Another program may take a port between our look and the server's start. */
+/** Another program may take a port between our check and the server's start. */
 const startAttempts = 3;
 
 /**
@@ -61,8 +61,8 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   await mkdir(options.home, { recursive: true });
   if (options.dbFile) await assertNotInUse(options.dbFile);
   for (let attempt = 1; attempt <= startAttempts; attempt++) {
-    // One at a time on this machine: two that choose the same free port would take each other's server for their own,
-    // and two homes with different keys would share it.
+    // One at a time on this machine: two processes that choose the same free port would each take the other's server
+    // for their own, and two homes with different keys would share it.
     const server = await withFileLock(startLock(), () => tryToStart(options));
     if (server !== 'port taken') return server;
   }

@@ -9,7 +9,7 @@ const firstByteWithinMs = 15_000;
 const nextByteWithinMs = 30_000;
 
 /**
- * Lets the SDK download the CLI to `target`. Fails within 15 seconds where the network refuses it, and is never cut off
+ * Lets the SDK download the CLI to `target`. Fails within 15 seconds if the network refuses it, and is never cut off
  * while bytes still arrive.
  * @returns whether `target` exists now.
  */
@@ -33,8 +33,8 @@ export async function downloadServer(env: Environment, version: string, target: 
   }
 }
 
-// The SDK has no "download only": it starts what it downloaded and waits for it to answer. `--help` makes that start end
-// by itself, so that no server is left behind, and a process of its own keeps its messages and waits out of ours.
+// The SDK has no "download only": it starts what it downloaded and waits for it to answer. `--help` makes that start
+// end by itself, so that no server is left behind, and a separate process keeps its messages and waits out of ours.
 const downloadScript = `
   const [version, downloadDir] = process.argv.slice(1);
   const { TestWorkflowEnvironment } = await import('@temporalio/testing');
@@ -71,7 +71,7 @@ async function sizeOf(folder: string): Promise<number> {
   return facts?.size ?? 0;
 }
 
-/** Where what was built or downloaded lies, outside of any clone. @default ~/.cache/towline */
+/** Folder for built and downloaded programs, outside of any clone. @default ~/.cache/towline */
 export function cacheFolder(env: Environment): string {
   return env.TOWLINE_CACHE || join(homedir(), '.cache', 'towline');
 }

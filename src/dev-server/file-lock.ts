@@ -23,8 +23,8 @@ interface Taken {
 }
 
 /**
- * Takes a lock file if no other process holds it. A lock whose holder is gone is taken over: at once if its process can be
- * looked up on this machine, else (a folder shared between containers) once its heartbeat has stopped.
+ * Takes a lock file if no other process holds it. A lock whose holder is gone is taken over: at once if its process can
+ * be looked up on this machine, else (a folder shared between containers) once its heartbeat has stopped.
  *
  * @returns `pid` of the holder; undefined while it writes its line
  */
@@ -85,7 +85,7 @@ interface Found {
   readonly ageMs: number;
 }
 
-/** Undefined: it is gone meanwhile. */
+/** Undefined: it is gone by now. */
 function holderOf(path: string): Found | undefined {
   try {
     const ageMs = Date.now() - statSync(path).mtimeMs;
@@ -109,7 +109,7 @@ function isAbandoned({ holder, ageMs }: Found): boolean {
   return holder.host === hostname() ? !isRunning(holder) : ageMs > ABANDONED_AFTER_MS;
 }
 
-/** After a restart of the machine an id means nothing; nor of a container, where we may have our predecessor's. */
+/** A process id means nothing after a restart of the machine or container: ours may equal a predecessor's. */
 function isRunning({ pid, since }: Holder): boolean {
   const upForS = pid === process.pid ? process.uptime() : uptime();
   return Date.parse(since) > Date.now() - upForS * 1_000 && isAlive(pid);

@@ -5,7 +5,7 @@ import { type Environment, type Log, runCommand } from './run-command.js';
 import { cacheFolder, ensureCacheFolder, downloadServer } from './download-server.js';
 import { withFileLock } from './file-lock.js';
 
-/** A running server that the user named, or a binary that can start one, and where that was found. */
+/** A running server that the user named, or a binary that can start one, and where it was found. */
 export type FoundServer =
   | { kind: 'address'; address: string }
   | { kind: 'executable'; path: string; from: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache' | 'download' | 'build' };
@@ -17,13 +17,13 @@ export interface FindServerOptions {
   log: Log;
 }
 
-/** Thrown when no Temporal server can be had on this machine; the message says what to do. */
+/** Thrown if there is no Temporal server for this machine; the message says what to do. */
 export class NoTemporalServerError extends Error {
   override readonly name = 'NoTemporalServerError';
 }
 
 /**
- * Finds a Temporal server: `TEMPORAL_ADDRESS`, then whatever {@link findServerExecutable} finds.
+ * Finds a Temporal server: `TEMPORAL_ADDRESS`, then the first result of {@link findServerExecutable}.
  * @throws NoTemporalServerError
  */
 export async function findServer({ env, log }: FindServerOptions): Promise<FoundServer> {
@@ -102,7 +102,7 @@ async function cachedPath(env: Environment): Promise<string> {
   return join(cacheFolder(env), executableName(`temporal-${await pinnedCliVersion()}`));
 }
 
-/** A download that was killed leaves its folder. We hold the lock, so none is in use. */
+/** A killed download leaves its folder. We hold the lock, so none is in use. */
 async function removeUnfinishedDownloads(env: Environment): Promise<void> {
   const names = await readdir(cacheFolder(env));
   const unfinished = names.filter((name) => name.startsWith('download-'));
@@ -120,14 +120,14 @@ async function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/** The first server in which update-with-start, which the proxy's starts are made of, is on by default. */
+/** The first server in which update-with-start, which the proxy uses for starts, is on by default. */
 export const oldestUsableServer = '1.28.0';
 
 export const pinnedCliVersion = (): Promise<string> => pinnedVersion('github.com/temporalio/cli');
 
 /**
- * The server version inside a `temporal` binary; undefined when it is no Temporal CLI or does not run here.
- * The CLI's own version says nothing: one that was built from source calls itself 0.0.0-DEV.
+ * The server version inside a `temporal` binary; undefined if it is not a Temporal CLI or does not run here. The CLI's
+ * own version does not help: a build from source calls itself 0.0.0-DEV.
  */
 async function serverVersion(path: string): Promise<string | undefined> {
   const { code, output } = await runCommand(path, ['--version'], { signal: AbortSignal.timeout(10_000) });

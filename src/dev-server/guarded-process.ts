@@ -3,12 +3,12 @@ import { closeSync, openSync } from 'node:fs';
 
 const graceMs = 10_000;
 
-/** A process that ends when we say so, or when we end, in whichever way we end. */
+/** A process that ends when we stop it, or when we end in any way. */
 export interface GuardedProcess {
   pid: number;
   /** Resolves, with its exit code or signal, when the process is gone. */
   ended: Promise<number | NodeJS.Signals>;
-  /** The signal, SIGKILL after ten seconds; resolves when the process is gone. @default SIGTERM */
+  /** Sends the signal, SIGKILL after ten seconds; resolves when the process is gone. @default SIGTERM */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export async function startGuarded(command: string, args: readonly string[], log
   };
 }
 
-/** `read` returns when the pipe ends, which the system sees to whatever becomes of us. */
+/** `read` returns when the pipe ends, which the system guarantees however we end. */
 function watchFor(pid: number): ChildProcess {
   const script =
     'read -r _; kill -TERM "$1"; for s in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 "$1" || exit; done; kill -KILL "$1"';

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 /** The environment variables of a process. They are passed in, because `config` alone reads `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Takes one line that says to the user what is going on. */
+/** Takes one progress line for the user. */
 export type Log = (line: string) => void;
 
 export interface CommandResult {
@@ -21,7 +21,7 @@ export interface CommandOptions {
   signal?: AbortSignal;
 }
 
-/** Runs a command to its end. Never rejects: a failure is a result, and the caller words the error. */
+/** Runs a command to its end. Never rejects: a failure is a result, and the caller writes the error. */
 export function runCommand(
   command: string,
   args: readonly string[],

@@ -8,8 +8,8 @@ const namespace = 'default';
 
 /**
  * Waits until the server at `address` has a namespace with these search attributes, which is later than the opening of
- * its port. They are registered here, because a database that exists keeps those of its first start.
- * @returns false when `signal` came first
+ * its port. They are registered here, because an existing database keeps those of its first start.
+ * @returns false if `signal` came first
  */
 export async function untilServerReady(
   address: string,
@@ -17,7 +17,7 @@ export async function untilServerReady(
   signal: AbortSignal,
 ): Promise<boolean> {
   while (!signal.aborted) {
-    // A gRPC channel that was refused waits a second before it tries again; a bare socket can ask at once.
+    // A gRPC channel that was refused waits a second before it tries again; a bare socket can try at once.
     if ((await isListening(address)) && (await answers(address, searchAttributes))) return true;
     await sleep(pollMs);
   }

@@ -9,8 +9,8 @@ export type { ServiceAccess } from './proxy/deps.js';
 export { startGateway, type Gateway, type GatewayOptions } from './start-gateway.js';
 
 /**
- * The gateway's log. Its lines are built from an allow-list (`errorForLog`, route patterns); the redaction is the second
- * net, for what a later line might bring along.
+ * The gateway's log. Its lines are built from an allow-list (`errorForLog`, route patterns); the redaction is a second
+ * safety net, for what a later line might contain.
  *
  * @param mixin adds to each line @default nothing
  */
@@ -41,8 +41,9 @@ const MOST_LINES_A_SECOND = 20;
 const WARN = 40;
 
 /**
- * Of one sentence, from `warn` up: whoever makes us refuse with 503, or finds the store away, must not fill the disk by it. What
- * is left out is counted, and the next line of that sentence says how many. Alarms are all written.
+ * Limits lines with the same sentence, from `warn` up: callers who cause 503s, or an outage of the store, must not fill
+ * the disk with them. Suppressed lines are counted, and the next line of that sentence has the count. Alarms are all
+ * written.
  */
 function limitLines(monotonicMs: () => number): NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']> {
   const seconds = new Map<string, { readonly sinceMs: number; lines: number; leftOut: number }>();

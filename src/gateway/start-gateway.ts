@@ -61,19 +61,19 @@ import type { ServiceAccess } from './proxy/deps.js';
 import { addProxyRoutes } from './proxy/routes.js';
 import { createDrain } from './dispatch/drain.js';
 
-/** What the flows were counted to be is read from the store so often at most. */
+/** Shortest interval between two reads of the flow counts from the store. */
 const STATS_READ_EVERY_MS = 5_000;
 /** Prometheus gives a scrape ten seconds. */
 const STATS_PATIENCE_MS = 5_000;
 
-/** How long the flows' events stay unsettled after the gateway that asks for them died, and a third of it. */
+/** How long the flows' events stay unsettled after the settling gateway died, plus a third of that. */
 const SETTLING_DUTY_MS = 6_000;
 
 export interface GatewayOptions {
   readonly settings: Settings;
-  /** Stays the caller's: it is not closed with the gateway. */
+  /** Belongs to the caller: it is not closed with the gateway. */
   readonly store: Store;
-  /** Stays the caller's, too. Need not be connected yet: events are taken while Temporal is down. */
+  /** Also belongs to the caller. Need not be connected yet: events are accepted while Temporal is down. */
   readonly client: Client;
   readonly codec: PeopleCodec;
   /** Exact origin of the Temporal UI, whose pages may read `/codec`. */
@@ -81,25 +81,25 @@ export interface GatewayOptions {
   readonly logger: Logger;
   /** @default Date.now */
   readonly nowMs?: () => number;
-  /** By it requests are counted and callers wait. @default performance.now */
+  /** Clock for rate limits and waits. @default performance.now */
   readonly monotonicMs?: () => number;
-  /** For tests: how long a sender may take. @default 5 s for headers, 10 s for a request */
+  /** For tests: the time limits of a sender. @default 5 s for headers, 10 s for a request */
   readonly requestLimits?: RequestLimits;
-  /** @default `evt_` and a UUID of version 7: in the order of their making, which the store's index likes */
+  /** @default `evt_` and a UUID of version 7: sorted by time, which suits the store's index */
   readonly newEventId?: () => string;
-  /** Flows are started on it. @default that of all flows */
+  /** Task queue of the flows that it starts. @default that of all flows */
   readonly taskQueue?: string;
-  /** Starts the worker that sends cards from this process's memory. Undefined: no cards are taken. */
+  /** Starts the worker that sends cards from this process's memory. Undefined: no cards are accepted. */
   readonly serveCards?: ServeCards;
-  /** The way to the service, for what passes through. Undefined: this gateway does not speak the service's interface. */
+  /** Access to the service, for requests that pass through. Undefined: the service's interface is not offered. */
   readonly service?: ServiceAccess;
-  /** Counters of what else this process does, shown with the gateway's own. */
+  /** Counters of this process's other work, shown with the gateway's own. */
   readonly workMetrics?: Registry;
   /** For tests: how long a card is kept. @default 60,000 */
   readonly cardLifeMs?: number;
   /**
-   * For tests: how often the dispatcher and the settler look by themselves, how old a row is when it is asked about, and how
-   * often flows are counted, and metrics printed, at most.
+   * For tests: how often dispatcher and settler check by themselves, the age at which a row is queried, and the
+   * shortest intervals between two counts of flows and between two prints of metrics.
    */
   readonly pace?: {
     readonly dispatchEveryMs?: number;
@@ -110,18 +110,18 @@ export interface GatewayOptions {
 }
 
 export interface Gateway {
-  /** Where it listens. */
+  /** Its URL. */
   readonly url: string;
-  /** What to hand to the settlement provider and to the service: they carry capabilities. */
+  /** URLs for the settlement provider and for the service: they contain capabilities. */
   readonly inbound: { readonly settlement?: string; readonly webhook: string };
   /** Every path that it answers, with `:parameters`. */
   readonly routes: readonly AddedRoute[];
-  /** Takes nothing new, finishes what is in flight. What is in the inbox stays there for the next start. */
+  /** Accepts nothing new, finishes what is in flight. Events in the inbox stay there for the next start. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the gateway: the service's own interface, webhooks and callbacks in, flow operations, codec server, health.
+ * Starts the gateway: the service's own interface, webhooks and callbacks, flow operations, codec server, health.
  * @throws GatewayPortTakenError
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {

@@ -6,8 +6,8 @@ import { ExposedKeyFileError, InvalidKeysError, parseKeyring, type Keyring } fro
 /**
  * The payload keys of development: `<homeFolder>/keys` (mode 0600), made at first use.
  *
- * @throws ExposedKeyFileError where others can read the file
- * @throws InvalidKeysError where the file does not hold keys
+ * @throws ExposedKeyFileError if others can read the file
+ * @throws InvalidKeysError if the file does not hold keys
  */
 export async function loadOrMakeKeyring(homeFolder: string): Promise<Keyring> {
   const path = join(homeFolder, 'keys');
@@ -22,7 +22,7 @@ async function read(path: string): Promise<string | undefined> {
   });
   if (file === undefined) return undefined;
   try {
-    // The mode is asked of what was opened, not of the path, which could be swapped in between.
+    // Checks the mode of the opened file, not of the path, which could be swapped in between.
     const { mode } = await file.stat();
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) throw new ExposedKeyFileError(path);
     return (await file.readFile('utf8')).trim().replaceAll('\n', ',');
@@ -32,8 +32,8 @@ async function read(path: string): Promise<string | undefined> {
 }
 
 /**
- * Written aside and linked into place: `link` never replaces a file, so that of two processes which start at once one
- * wins, whole, and both read the winner's key.
+ * Written to a temporary file and linked into place: `link` never replaces a file, so if two processes start at once,
+ * one wins, and both read the winner's key.
  */
 async function make(homeFolder: string, path: string): Promise<string> {
   await mkdir(homeFolder, { recursive: true, mode: 0o700 });

@@ -7,7 +7,7 @@ export interface PayloadKey {
 /** The active key seals; every key opens. That is how keys rotate: put the new one first, drop the old one last. */
 export interface Keyring {
   readonly active: PayloadKey;
-  /** In the order in which they were given: the active one first. */
+  /** In the given order: the active one first. */
   readonly ids: readonly string[];
   find(id: string): PayloadKey | undefined;
 }
@@ -16,9 +16,10 @@ const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const BASE64_OF_32_BYTES = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * Reads `PAYLOAD_KEYS`: comma-separated `id:base64-of-32-bytes`; the first is active, the others only open.
+ * Reads `PAYLOAD_KEYS`: comma-separated `id:base64-of-32-bytes`; the first is active, the others only decrypt.
  *
- * @throws InvalidKeysError where the text is not of that form. It names the entry by its place, never by its content.
+ * @throws InvalidKeysError if the text does not have that form. It names the entry by its position, never by its
+ * content.
  */
 export function parseKeyring(text: string): Keyring {
   const entries = text
@@ -28,7 +29,7 @@ export function parseKeyring(text: string): Keyring {
   return createKeyring(entries.map(parseKey));
 }
 
-/** @throws InvalidKeysError where there is no key, or one id twice. */
+/** @throws InvalidKeysError if there is no key, or an id is used twice. */
 export function createKeyring(keys: readonly PayloadKey[]): Keyring {
   const [active] = keys;
   if (active === undefined) throw new InvalidKeysError('There is no payload key; give at least one as id:base64');
@@ -47,12 +48,12 @@ function parseKey(entry: string, index: number): PayloadKey {
   return { id, bytes: new Uint8Array(Buffer.from(encoded, 'base64')) };
 }
 
-/** The payload keys that were given cannot be used. The message never holds a key. */
+/** The given payload keys cannot be used. The message never holds a key. */
 export class InvalidKeysError extends Error {
   override readonly name = 'InvalidKeysError';
 }
 
-/** The key file can be read by others than its owner: its keys count as known to them. */
+/** The key file can be read by others than its owner, so its keys count as known to them. */
 export class ExposedKeyFileError extends Error {
   override readonly name = 'ExposedKeyFileError';
 

@@ -15,7 +15,8 @@ const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 /**
  * AES-256-GCM under the active key.
  *
- * @param context where the sealed bytes belong, such as table and row: they open nowhere else. Not secret, not stored.
+ * @param context where the sealed bytes belong, such as table and row: they cannot be opened anywhere else. Not secret,
+ * not stored.
  */
 export function seal(keyring: Keyring, plain: Uint8Array, context: string): Uint8Array {
   const key = keyring.active;
@@ -34,8 +35,8 @@ export function seal(keyring: Keyring, plain: Uint8Array, context: string): Uint
 }
 
 /**
- * @throws UnknownKeyError where no key of the ring has the id that the seal names
- * @throws SealBrokenError where the bytes or the context are not those that were sealed
+ * @throws UnknownKeyError if the ring has no key with the id that the seal names
+ * @throws SealBrokenError if the bytes or the context are not those that were sealed
  */
 export function open(keyring: Keyring, sealed: Uint8Array, context: string): Uint8Array {
   const headLength = 2 + (sealed[1] ?? 0);
@@ -60,7 +61,7 @@ export function open(keyring: Keyring, sealed: Uint8Array, context: string): Uin
   }
 }
 
-/** The id of the key that sealed these bytes, of which the first `LONGEST_HEAD` are enough; undefined if they are no seal. */
+/** The id of the key that sealed these bytes; their first `LONGEST_HEAD` suffice. Undefined if they are not sealed. */
 export function keyIdOf(sealed: Uint8Array): string | undefined {
   const keyId = Buffer.from(sealed.subarray(2, 2 + (sealed[1] ?? 0))).toString('latin1');
   return sealed[0] === VERSION && KEY_ID.test(keyId) ? keyId : undefined;

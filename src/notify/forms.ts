@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import type { NotifyTarget } from '../config/notify-urls.js';
 import type { Notice } from './notice.js';
 
-/** What is posted to one receiver. */
+/** The POST to one receiver. */
 export interface Message {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -17,7 +17,7 @@ export interface Signing {
 
 const JSON_TYPE = { 'content-type': 'application/json', 'user-agent': 'towline' };
 
-/** Several matters for one receiver that people read: one message for all of them, where they are many. */
+/** Matters for one receiver that people read: one message for all of them if there are many. */
 export function messageFor(target: NotifyTarget, notices: readonly [Notice, ...Notice[]], signing: Signing): Message {
   if (target.format === 'slack') return { headers: JSON_TYPE, body: JSON.stringify(slackOf(notices)) };
   if (target.format === 'pagerduty') {
@@ -26,7 +26,7 @@ export function messageFor(target: NotifyTarget, notices: readonly [Notice, ...N
   return signedMessage(notices[0], signing);
 }
 
-/** Standard Webhooks. The id is of what is said: a second delivery of it has the same. */
+/** Standard Webhooks. The id depends on the content: a second delivery of it has the same id. */
 function signedMessage(notice: Notice, { secret, nowMs }: Signing): Message {
   const { matterId, event, level, content, sentence, runbook, links } = notice;
   const { kind, ...facts } = content;
@@ -50,7 +50,7 @@ function signedMessage(notice: Notice, { secret, nowMs }: Signing): Message {
 const MARKS = { opened: '🔴', reminder: '⏰', resolved: '✅', test: '🔔' } as const;
 const WORDS = { opened: '', reminder: 'still open: ', resolved: 'resolved: ', test: 'test: ' } as const;
 
-/** `&`, `<` and `>` would be markup. A reference has none of them; a reason of another version might. */
+/** `&`, `<` and `>` would be markup. A reference contains none of them; a reason of another version might. */
 const plain = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 function headline({ event, content, sentence }: Notice): string {

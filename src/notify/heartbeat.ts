@@ -4,7 +4,7 @@ import { postTo } from './send.js';
 export interface HeartbeatDeps {
   /** `HEARTBEAT_URL`. Undefined: none is sent. */
   readonly heartbeatUrl: string | undefined;
-  /** Rejects where Temporal does not answer. */
+  /** Rejects if Temporal does not answer. */
   readonly askTemporal: () => Promise<unknown>;
   readonly clock: Clock;
 }
@@ -12,8 +12,9 @@ export interface HeartbeatDeps {
 const EVERY_MS = 60_000;
 
 /**
- * The sign that somebody is called if something is wrong: where it stays away, nobody would be. It comes once a minute
- * from the process that notifies, and only after everything could be checked; what could not goes to `…/fail`.
+ * The heartbeat shows that people would be notified of a problem: if it stops, they would not be. It is sent once a
+ * minute by the process that sends notifications, and only after everything could be checked; a failed check goes to
+ * `…/fail`.
  */
 export function createHeartbeat({
   heartbeatUrl,
@@ -37,13 +38,13 @@ export function createHeartbeat({
       const status = notChecked.length === 0 ? 'ok' : 'could_not_check';
       const body = JSON.stringify({ type: 'heartbeat', status, at, notChecked, openMatters: open ?? null });
       const headers = { 'content-type': 'application/json', 'user-agent': 'towline' };
-      // Where it does not arrive, whoever waits for it calls.
+      // If it does not arrive, the service that expects it alerts people.
       await postTo(status === 'ok' ? heartbeatUrl : failUrl(heartbeatUrl), headers, body);
     },
   };
 }
 
-/** As the usual services for this take a failure. Others do not know the path, and count no sign of life. */
+/** The usual services accept a failure at this path. Others do not know the path, and count no heartbeat. */
 function failUrl(text: string): string {
   const url = new URL(text);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/fail`;

@@ -1,12 +1,12 @@
 import { PARK_SENTENCES, parseFlowId, type ParkReason } from '../protocol/vocabulary.js';
 import type { MatterContent, MatterKind } from '../protocol/matters.js';
 
-/** What one notification says, whatever its form. */
+/** The content of one notification, in any form. */
 export interface Notice {
-  /** Of the matter: the same for all that is said about it. */
+  /** The matter's id: the same for all its notifications. */
   readonly matterId: string;
   readonly event: 'opened' | 'reminder' | 'resolved' | 'test';
-  /** 0: said for the first time; each reminder is one more. */
+  /** 0: the first notification; each reminder adds one. */
   readonly level: number;
   readonly content: MatterContent;
   readonly sentence: string;
@@ -16,7 +16,7 @@ export interface Notice {
 }
 
 export interface Links {
-  /** The gateway's own answer about the flow; needs a token. */
+  /** The gateway's URL of the flow; needs a token. */
   readonly flow?: string;
   /** The flow in the Temporal UI. */
   readonly temporal?: string;
@@ -24,7 +24,7 @@ export interface Links {
   readonly command?: string;
 }
 
-/** Where people look at flows. */
+/** Addresses at which people read flows. */
 export interface Places {
   readonly publicUrl: string;
   readonly namespace: string;

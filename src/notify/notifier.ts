@@ -11,15 +11,15 @@ import { postNotice } from './send.js';
 
 export interface NotifyDeps extends Partial<HeartbeatDeps> {
   readonly matters: MatterStore;
-  /** Whether it is this process's to notify, and not another one's. */
+  /** Whether this process holds the duty to notify, and not another one. */
   readonly duty: Duty;
   readonly targets: readonly NotifyTarget[];
-  /** `whsec_…` of ours; the first signs. */
+  /** Our secrets, `whsec_…`; the first signs. */
   readonly secrets: () => readonly string[];
-  /** When whoever has not acted is reminded, ms after it was opened; from the last one on once a day. */
+  /** When reminders are sent, ms after the matter was opened; after the last one once a day. */
   readonly escalateAfterMs: readonly number[];
   readonly places: Places;
-  /** Asked before a reminder: false only where it is known that nothing is left to do. May take long, or for ever. */
+  /** Called before a reminder: false only if it is known that nothing is left to do. May take long, or for ever. */
   readonly isStillOpen?: (matter: DueMatter) => Promise<boolean>;
   readonly log: {
     info(detail: object, message: string): void;
@@ -44,17 +44,17 @@ export interface Notifier {
 export const NOTIFY_DUTY_MS = 12_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const MATTERS_AT_ONCE = 100;
-/** All reminders of a round wait so long for who knows whether they are due still, who is asked so much at a time. */
+/** How long all reminders of a round wait for `isStillOpen`, and how many calls of it run at a time. */
 const ASK_MS = 2_000;
 const ASKED_AT_ONCE = 10;
-/** Of one pass, for each receiver: what is left for a slow one comes later, and no other one waits for it. */
+/** Time of one pass for each receiver: the rest for a slow one comes later, and no other one waits for it. */
 const PASS_MS = 5_000;
 /** More new matters than this are one message for people: a provider that is down parks hundreds of flows. */
 const MOST_SINGLE = 10;
-/** A receiver that fails is left alone for so long, each time for twice as long, up to the most. */
+/** A failing receiver is not tried for this long, each time twice as long, up to the maximum. */
 const PAUSE_MS = 2_000;
 const PAUSE_MOST_MS = 300_000;
-/** A receiver that is away for longer learns no more of what is over by then. */
+/** A receiver that is down for longer no longer gets notifications of resolved matters. */
 const RESOLVED_WAITS_MS = DAY_MS;
 
 interface Receiver extends NotifyTarget {
@@ -63,7 +63,7 @@ interface Receiver extends NotifyTarget {
   pausedUntilMs: number;
 }
 
-/** What a receiver is to be told of one matter now. */
+/** The next notification of one matter to a receiver. */
 interface Step {
   readonly matter: DueMatter;
   readonly next: SentTo;
@@ -71,8 +71,8 @@ interface Step {
 }
 
 /**
- * Sends what the store says that people must know: once for each matter and receiver, by one process at a time. It needs
- * the store and nothing else: Temporal may be away.
+ * Sends the matters in the store to people: once for each matter and receiver, by one process at a time. It needs only
+ * the store: Temporal may be down.
  */
 export function createNotifier(deps: NotifyDeps): Notifier {
   const { matters, clock = systemClock, log } = deps;
@@ -89,14 +89,14 @@ export function createNotifier(deps: NotifyDeps): Notifier {
   async function round(): Promise<void> {
     const isOurs = await deps.duty.isOurs();
     if (isOurs && receivers.length > 0) await sendDue();
-    // What could not be checked is said by whoever could not check it.
+    // Each process reports what it could not check itself.
     await heartbeat.beat(isOurs);
   }
 
   async function sendDue(): Promise<void> {
     const { nowMs, matters: due } = await matters.due(MATTERS_AT_ONCE);
     const isReminder = (matter: DueMatter) => matter.resolvedAtMs === undefined && levelAt(matter, nowMs) > 0;
-    // What is new waits for nothing.
+    // New matters do not wait.
     await sendAll(
       due.filter((matter) => !isReminder(matter)),
       nowMs,
@@ -111,7 +111,7 @@ export function createNotifier(deps: NotifyDeps): Notifier {
       receivers.map(async (receiver) => {
         for (const steps of grouped(receiver, stepsOf(receiver, open, nowMs))) {
           const atMs = clock.monotonicMs();
-          // A round may last: another process must not take the duty while this one sends.
+          // A round may take long: another process must not take the duty while this one sends.
           if (atMs >= untilMs || receiver.pausedUntilMs > atMs || !(await deps.duty.isOurs())) return;
           if (!(await send(receiver, steps, nowMs))) return;
           for (const { matter, next } of steps) Object.assign(sent.get(matter.id) ?? {}, { [receiver.id]: next });
@@ -125,8 +125,8 @@ export function createNotifier(deps: NotifyDeps): Notifier {
   }
 
   /**
-   * A flow may have gone on without a word: its order to say so was lost, or it was terminated and decided. If that is not known in
-   * time, as while Temporal is away, people are called once too often.
+   * A flow may have continued without closing its matter: that step was lost, or it was terminated and decided. If that
+   * is not known in time, for example while Temporal is down, people get one reminder too many.
    */
   async function withoutOver(reminders: readonly DueMatter[]): Promise<readonly DueMatter[]> {
     const { isStillOpen } = deps;
@@ -166,7 +166,7 @@ export function createNotifier(deps: NotifyDeps): Notifier {
   function nextFor(receiver: Pick<Receiver, 'id'>, matter: DueMatter, nowMs: number): SentTo | undefined {
     const before = matter.sent[receiver.id];
     if (matter.resolvedAtMs !== undefined) {
-      // Who was told nothing of it has nothing to forget.
+      // A receiver that got no notification of a matter needs none that it is resolved.
       const isMoot = before === undefined || before.resolved || nowMs - matter.resolvedAtMs > RESOLVED_WAITS_MS;
       return isMoot ? undefined : { ...before, resolved: true };
     }
@@ -174,7 +174,7 @@ export function createNotifier(deps: NotifyDeps): Notifier {
     return before === undefined || before.level < level ? { level } : undefined;
   }
 
-  /** When there is something to send again; undefined: never. */
+  /** When something has to be sent again; undefined: never. */
   function nextDueMs(matter: DueMatter, nowMs: number): number | undefined {
     const unsent = receivers.filter((receiver) => nextFor(receiver, matter, nowMs) !== undefined);
     if (unsent.length > 0) {
@@ -235,7 +235,7 @@ export function createNotifier(deps: NotifyDeps): Notifier {
   };
 }
 
-/** Machines are told one matter at a time; people, where many come at once, all of them in one message. */
+/** Machines get one matter at a time; people get all of them in one message, if many come at once. */
 function grouped(receiver: NotifyTarget, steps: readonly Step[]): readonly (readonly [Step, ...Step[]])[] {
   const alone = (list: readonly Step[]) => list.map((step): [Step] => [step]);
   if (receiver.format === 'generic') return alone(steps);
@@ -248,6 +248,6 @@ function grouped(receiver: NotifyTarget, steps: readonly Step[]): readonly (read
   });
 }
 
-/** By what it is known whether a receiver was told: nothing of the URL can be read from it. */
+/** The key under which it is recorded that a receiver was notified: it reveals nothing of the URL. */
 const idOf = ({ url, routingKey }: NotifyTarget): string =>
   createHash('sha256').update(`${url} ${routingKey}`).digest('base64url').slice(0, 16);

@@ -3,10 +3,10 @@ import type { NotifyTarget } from '../config/notify-urls.js';
 import { messageFor } from './forms.js';
 import type { Notice } from './notice.js';
 
-/** Shorter than what is left of the duty when a process has made sure of it. */
+/** Shorter than the remaining duty after a process has renewed it. */
 const TIMEOUT_MS = 4_000;
 
-/** What went wrong, as a sentence without the URL; undefined where it was taken. */
+/** What went wrong, as a sentence without the URL; undefined if the receiver accepted it. */
 export async function postNotice(
   target: NotifyTarget,
   notices: readonly [Notice, ...Notice[]],

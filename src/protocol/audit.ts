@@ -1,6 +1,6 @@
-/** The register of who did what, as the gateway shows it. */
+/** The audit log, as the gateway shows it. */
 
-/** What the register holds. */
+/** The kinds of entries. */
 export const AUDIT_KINDS = [
   /** A process began a chain of its own. */
   'chain',
@@ -20,14 +20,14 @@ export const AUDIT_KINDS = [
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
 /**
- * How it is known who acted: a gateway token, a token of an OIDC issuer, the service's own token, the origin of the Temporal UI
- * in development. `unproven`: another Temporal client says so.
+ * How the actor was identified: by a gateway token, a token of an OIDC issuer, the service's own token, or the origin
+ * of the Temporal UI in development. `unproven`: another Temporal client says so.
  */
 export type AuditMeans = 'token' | 'oidc' | 'service-token' | 'ui-origin' | 'unproven' | 'towline';
 
-/** One entry as it is kept. */
+/** One entry as it is stored. */
 export interface AuditEntry {
-  /** Where it stands among all, for `after`. No part of what is proven. */
+  /** Its position among all entries, for `after`. Not part of what is proven. */
   readonly seq: number;
   readonly chain: number;
   /** From 1 on, without a gap. */
@@ -40,7 +40,7 @@ export interface AuditEntry {
   readonly actor: string;
   readonly role: string | null;
   readonly means: AuditMeans;
-  /** With the salt that keeps `detailsHash` from being guessed. Null where they cannot be opened, or were erased. */
+  /** With the salt that keeps `detailsHash` from being guessed. Null if they cannot be decrypted, or were erased. */
   readonly details: Readonly<Record<string, unknown>> | null;
   readonly detailsHash: string;
   /** `hash` of the entry before; of the first one 64 zeros. */

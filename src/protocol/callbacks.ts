@@ -1,9 +1,9 @@
 import type { FlowView, Parked } from './messages.js';
 import type { FlowState } from './vocabulary.js';
 
-/** What a caller receives of a flow: no personal data, no evidence, no free text of a person. */
+/** A change of a flow as a caller receives it: no personal data, no evidence, no free text of a person. */
 export interface FlowChange {
-  /** When it became so. Of two changes of a flow no two are the same: the later one is newer. */
+  /** Time of the change. No two changes of a flow have the same: the later one is newer. */
   readonly timestamp: string;
   readonly kind: FlowView['kind'];
   readonly reference: string;
@@ -15,7 +15,7 @@ export interface FlowChange {
   readonly parked: Pick<Parked, 'reason' | 'since' | 'actions'> | null;
 }
 
-/** A change that was not sent by itself, since a newer one came before it could be. */
+/** A change that was not sent by itself, since a newer one came first. */
 export type SkippedChange = Pick<FlowChange, 'timestamp' | 'state' | 'stage'>;
 
 /** One callback. Its id stays the same however often it is sent. */
@@ -29,7 +29,7 @@ export interface Notification {
 /** Argument of `callbackDelivery`. */
 export interface CallbackOrder {
   readonly flowId: string;
-  /** May carry a capability of the caller's: it is in encrypted payloads, and nowhere else. */
+  /** May carry a capability of the caller's: it is kept only in encrypted payloads. */
   readonly url: string;
   readonly timeScale: number;
   readonly changes: readonly FlowChange[];
@@ -48,7 +48,7 @@ export interface CallbackFailure {
   readonly circuit: OpenCircuit | null;
 }
 
-/** Nothing answers there: it is tried by one callback at a time. */
+/** Nothing answers there: one callback at a time tries it. */
 export interface OpenCircuit {
   readonly origin: string;
   readonly since: string;
@@ -67,17 +67,17 @@ export interface Delivered {
 /** The answer to the query `callbacks`. For our own processes: `order` carries the URL. */
 export interface CallbackReport {
   readonly state: CallbackState;
-  /** What is being sent, or could not be delivered. */
+  /** The callback that is being sent, or could not be delivered. */
   readonly current: Notification | null;
-  /** Since when it is tried, or has been given up. */
+  /** Since when it is tried, or was given up. */
   readonly since: string | null;
-  /** The last attempt, where it was given up. */
+  /** The last attempt, if it was given up. */
   readonly failure: CallbackFailure | null;
   readonly delivered: Delivered | null;
   /** With which the delivery can be started again. */
   readonly order: CallbackOrder;
 }
 
-/** A callback that was not delivered is tried again after so long, each time after twice as long, up to the most. */
+/** An undelivered callback is tried again after this time, which doubles each time, up to the maximum. */
 export const CALLBACK_PAUSE_MS = 5_000;
 export const CALLBACK_PAUSE_MOST_MS = 3_600_000;

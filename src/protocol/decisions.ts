@@ -2,11 +2,12 @@ import type { Meaning } from './statuses.js';
 import type { ParkAction } from './vocabulary.js';
 
 /*
- * What is known about money, and what may be done with that knowledge. Every decision about money in the workflows comes
- * from here. Pure, and imports types alone, so that workflows may import its values. docs/decisions.md prints these tables.
+ * What is known about money, and what may be done with that knowledge. Every decision about money in the workflows
+ * comes from here. Pure, and imports only types, so that workflows may import its values. docs/decisions.md prints
+ * these tables.
  */
 
-/** The three answers to every question about the outside world. A refusal, an error and silence are `cannot-tell`. */
+/** The three answers to every question about the outside world. A refusal, an error and a timeout are `cannot-tell`. */
 export const EVIDENCE = ['shown', 'absent', 'cannot-tell'] as const;
 export type Evidence = (typeof EVIDENCE)[number];
 
@@ -15,26 +16,28 @@ export const CLAIM_SAYS = ['free', 'reserved', 'ordered', 'sending', 'answered',
 export type ClaimSays = (typeof CLAIM_SAYS)[number];
 
 /**
- * What the status lookup says of a POST. `other`: a record of another amount, currency or receiver. `no-lookup`: the
+ * What the status lookup says about a POST. `other`: a record of another amount, currency or receiver. `no-lookup`: the
  * interface has none for this operation, or its record may be older than the POST.
  */
 export const LOOKUP_SAYS = ['shown', 'other', 'absent', 'cannot-tell', 'no-lookup'] as const;
 export type LookupSays = (typeof LOOKUP_SAYS)[number];
 
-/** What trusted events say of a POST. `other`: they differ from what we sent, or exclude it. */
+/** What trusted events say about a POST. `other`: they differ from what we sent, or exclude it. */
 export const TRUSTED_SAY = ['nothing', 'shown', 'other'] as const;
 export type TrustedSay = (typeof TRUSTED_SAY)[number];
 
-/** Everything that is asked about one POST. */
+/** Everything that is known about one POST. */
 export interface PostEvidence {
   readonly claim: ClaimSays;
   readonly lookup: LookupSays;
   readonly trusted: TrustedSay;
-  /** An untrusted event claims that the POST was executed. It proves nothing, and vetoes what we would do by ourselves. */
+  /**
+   * An untrusted event claims that the POST was executed. It proves nothing, but vetoes what we would do by ourselves.
+   */
   readonly untrusted: boolean;
   /** The service itself answered that it knows the reference. */
   readonly saidToExist: boolean;
-  /** The settle window is over, and the lookup said the same for all of it. */
+  /** The settle window is over, and the lookup gave the same answer for all of it. */
   readonly windowOver: boolean;
   /** The flow's deadline has passed: from then on a person alone gives it more time. */
   readonly overdue: boolean;
@@ -51,7 +54,7 @@ const NEVER_EXECUTED = {
   void: true,
 } as const satisfies Record<ClaimSays, boolean>;
 
-/** Whether the service executed the POST. `other`: what it has under the reference is not ours. */
+/** Whether the service executed the POST. `other`: its record under the reference is not ours. */
 export function executed(post: PostEvidence): Evidence | 'other' {
   if (post.claim === 'answered' || post.lookup === 'shown' || post.trusted === 'shown') return 'shown';
   if (post.lookup === 'other' || post.trusted === 'other') return 'other';
@@ -69,13 +72,13 @@ export const settleWindowMs = (serviceTimeoutMs: number): number => serviceTimeo
 export const REPEATS = ['unknown', 'same-result', 'rejected'] as const;
 export type Repeat = (typeof REPEATS)[number];
 
-/** What a flow does about a POST by itself. */
+/** The next step of a flow about a POST, without a person. */
 export type PostStep =
   /** The first send, right after its claim was marked. */
   | { readonly do: 'send' }
   /** Another send that the setting allows. */
   | { readonly do: 'repeat' }
-  /** The service has it: follow it. */
+  /** The service has it: follow its status. */
   | { readonly do: 'follow' }
   /** The service refused it. */
   | { readonly do: 'end-rejected' }
@@ -86,7 +89,7 @@ export type PostStep =
 
 export type PostParkReason = 'duplicate_mismatch' | 'not_found_at_service' | 'could_not_ask' | 'unknown_outcome';
 
-/** What a flow does about a POST by itself, by all that is known of it. */
+/** The next step of a flow about a POST, without a person, from all that is known about it. */
 export function postStep(post: PostEvidence, repeat: Repeat): PostStep {
   const known = executed(post);
   if (known === 'shown') return { do: 'follow' };
@@ -99,13 +102,13 @@ export function postStep(post: PostEvidence, repeat: Repeat): PostStep {
   return { do: 'park', reason: parkReasonOf(post.lookup) };
 }
 
-/** Where the lookup has the last word it must have said "not found"; where there is none, the setting alone vouches. */
+/** If there is a lookup, it must have said "not found"; if there is none, the setting alone allows the repeat. */
 function mayRepeat({ lookup, untrusted, saidToExist, trusted, overdue }: PostEvidence): boolean {
   if (untrusted || saidToExist || trusted !== 'nothing' || overdue) return false;
   return lookup === 'absent' || lookup === 'no-lookup';
 }
 
-/** Why a flow parks that has no proof, by what the lookup says. */
+/** Why a flow without proof parks, by the result of the lookup. */
 export const parkReasonOf = (lookup: LookupSays): PostParkReason => WHY_PARKED[lookup];
 
 const WHY_PARKED = {
@@ -116,13 +119,13 @@ const WHY_PARKED = {
   'no-lookup': 'unknown_outcome',
 } as const satisfies Record<LookupSays, PostParkReason>;
 
-/** What a person may order about a POST whose outcome is unknown. */
+/** Orders that a person may give about a POST whose outcome is unknown. */
 export const POST_ORDERS = ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'] as const;
 export type PostOrder = (typeof POST_ORDERS)[number];
 
 /**
- * Why an order cannot be carried out, by all that is known at that moment; null where it can. A person's word stands in
- * for proof that is missing, and never against proof.
+ * Why an order cannot be carried out, by all that is known at that moment; null if it can. A person's order replaces
+ * missing proof, and never stands against proof.
  */
 export function refusalOf(order: PostOrder, post: PostEvidence): string | null {
   const known = executed(post);
@@ -135,7 +138,7 @@ export function refusalOf(order: PostOrder, post: PostEvidence): string | null {
       return known === 'shown' ? 'the service is known to have it' : null;
     case 'mark-completed':
     case 'mark-refunded':
-      // Its end is not decided here: the flow follows what the service has.
+      // Its ending is not decided here: the flow follows the service's record.
       if (known === 'shown') return 'the service is known to have it';
       return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
     default:
@@ -148,13 +151,13 @@ export function mayEndUnsent(post: PostEvidence): boolean {
   return executed(post) === 'absent' && NEVER_EXECUTED[post.claim];
 }
 
-/** How a payment ended, in one word each. */
+/** How a payment ended, in one word. */
 export const ENDINGS = ['completed', 'failed', 'refunded'] as const;
 export type Ending = (typeof ENDINGS)[number];
 
-/** Everything that is known about the end of a payment that the service has. */
+/** Everything that is known about the ending of a payment that the service has. */
 export interface EndEvidence {
-  /** By trusted events, or by the lookup where there is one. */
+  /** By trusted events, or by the lookup, if there is one. */
   readonly proven: readonly Ending[];
   /** By untrusted events: each may be true, and each may be forged. */
   readonly claimed: readonly Ending[];
@@ -162,7 +165,7 @@ export interface EndEvidence {
   readonly fundsHeld: Evidence;
 }
 
-/** The endings that words of these meanings prove. What fails and is to be refunded has failed. */
+/** The endings that words of these meanings prove. A payment that fails and is to be refunded has failed. */
 export function endingsOf(meanings: readonly Meaning[]): readonly Ending[] {
   const proven = meanings.map((meaning) => ENDING_OF[meaning]);
   return ENDINGS.filter((ending) => proven.includes(ending));
@@ -175,12 +178,12 @@ const ENDING_OF: Readonly<Partial<Record<Meaning, Ending>>> = {
   refunded: 'refunded',
 };
 
-/** Money was taken, or has come back: what no flow contradicts that says that nothing moved. */
+/** Whether these meanings show that money was collected or came back: against them no flow says that nothing moved. */
 export function saysMoneyMoved(meanings: readonly Meaning[]): boolean {
   return meanings.some((meaning) => ['succeeded', 'collected', 'owed', 'refunded', 'refund-failed'].includes(meaning));
 }
 
-/** Endings against which a person's order does not stand, whether or not the person knew of them. */
+/** Proven endings against which a person's order is refused, whether or not the person knew of them. */
 const AGAINST: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = {
   'send-again': ['completed', 'refunded'],
   'close-not-executed': ['completed', 'refunded'],
@@ -191,12 +194,15 @@ const AGAINST: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = {
   'refund-now': ['completed', 'refunded'],
 };
 
-/** Against which it does not stand unless the person knew of it: what failed for the service may have been paid. */
+/**
+ * Proven endings against which an order is refused unless the person knew of them: a payment that failed at the service
+ * may still have been paid.
+ */
 const AGAINST_UNSEEN: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = { 'mark-completed': ['failed'] };
 
 /**
- * Why a person's order cannot be carried out by what is proven at that moment; null where it can. Where proofs exclude one
- * another the person decides between those on show, and against none that came since.
+ * Why a person's order cannot be carried out against what is proven at that moment; null if it can. If proofs exclude
+ * one another, the person decides between those that were shown, and not against any that came since.
  *
  * @param shown the endings that were proven when the person was asked
  */
@@ -218,12 +224,12 @@ const HAS = {
 export type EndStep =
   | { readonly do: 'wait' }
   | { readonly do: 'end'; readonly as: Ending }
-  /** A refund is due, or cannot be ruled out: wait for the one of the service, then park or send ours. */
+  /** A refund is due, or cannot be ruled out: wait for the service's refund, then park or send ours. */
   | { readonly do: 'refund' }
-  /** What is proven or claimed excludes one another. */
+  /** What is proven or claimed is contradictory. */
   | { readonly do: 'park'; readonly reason: 'conflict' };
 
-/** FAILED → REFUNDED is the one legal move between endings; a completion stands with neither. */
+/** FAILED → REFUNDED is the only legal move between endings; a completion excludes both. */
 export function endStep({ proven, claimed, fundsHeld }: EndEvidence): EndStep {
   const completed = proven.includes('completed');
   const failed = proven.includes('failed');
@@ -236,22 +242,22 @@ export function endStep({ proven, claimed, fundsHeld }: EndEvidence): EndStep {
   return contradictsFailure(claimed) ? { do: 'park', reason: 'conflict' } : { do: 'end', as: 'failed' };
 }
 
-/** An untrusted event is no proof; it is enough not to call a payment failed, nor to refund it, by ourselves. */
+/** An untrusted event is no proof, but enough to keep us from failing or refunding a payment by ourselves. */
 export function contradictsFailure(claimed: readonly Ending[]): boolean {
   return claimed.includes('completed') || claimed.includes('refunded');
 }
 
-/** What must hold for a refund by us, beside what was proven and claimed. */
+/** What must hold for a refund by us, in addition to what was proven and claimed. */
 export interface RefundEvidence extends EndEvidence {
   /** The input allows it (`refund.auto`), or a person ordered it. */
   readonly by: 'input' | 'person';
   /** Amount, token and address are known, sendable, and no more than what came in. */
   readonly termsStand: boolean;
-  /** The failure says of the service's own refund that it is done or under way, or says it in a word that is not known. */
+  /** The failure says that the service's own refund is done or in progress, or says so in an unknown word. */
   readonly theirsBegun: boolean;
 }
 
-/** Why a refund by us may not be sent; null where it may. */
+/** Why a refund by us may not be sent; null if it may. */
 export function refundRefusal(refund: RefundEvidence): string | null {
   if (!refund.proven.includes('failed')) return 'the failure is not proven';
   if (refund.proven.includes('completed')) return 'the payment is proven to have completed';
@@ -263,7 +269,7 @@ export function refundRefusal(refund: RefundEvidence): string | null {
   return contradictsFailure(refund.claimed) ? 'an unverified event claims another ending' : null;
 }
 
-/** What is known of an invoice that we have not paid. `other`: a payment of another amount or currency. */
+/** What is known about an invoice that we have not paid. `other`: a payment of another amount or currency. */
 export const PAID_SAYS = ['paid', 'not-paid', 'other', 'cannot-tell'] as const;
 export type PaidSays = (typeof PAID_SAYS)[number];
 

@@ -12,7 +12,7 @@ export const INBOX_STATES = [
 ] as const;
 export type InboxState = (typeof INBOX_STATES)[number];
 
-/** The door that the event came in by. */
+/** The endpoint that received the event. */
 export type InboxSource = 'callback' | 'settlement' | 'webhook';
 
 /** Why an event is trusted; null while it is not. */
@@ -21,19 +21,19 @@ export type Proof = 'signature' | 'capability' | 'network' | 'corroborated' | 'p
 export interface ReceivedEvent {
   readonly id: string;
   readonly source: InboxSource;
-  /** Null where the body names no flow that we can identify: it is kept as `unmatched`. */
+  /** Null if the body names no flow that we can identify: the event is kept as `unmatched`. */
   readonly flowId: string | null;
   readonly reference: string | null;
-  /** The status word of the body, as it came; null where there is none. */
+  /** The raw status word of the body; null if there is none. */
   readonly status: string | null;
   readonly proof: Proof | null;
-  /** Keyed hash of what the body says: equal content is one event, whatever its delivery id. */
+  /** Keyed hash of the body's content: equal content is one event, whatever its delivery id. */
   readonly contentHash: string;
-  /** The same by the keys that the store had before: a repetition of an event from before a rotation is known by them. */
+  /** The same hash by the store's earlier keys: they identify a repetition of an event from before a rotation. */
   readonly earlierHashes?: readonly string[];
   /** The parsed body. Sealed on disk; undefined once it was purged. */
   readonly body: unknown;
-  /** It names no flow yet: the claims will identify the one that it is about. Until then it is `waiting`. */
+  /** It names no flow yet: the claims will identify its flow. Until then it is `waiting`. */
   readonly toMatch?: boolean;
 }
 
@@ -46,8 +46,8 @@ export interface InboxRow extends Omit<ReceivedEvent, 'earlierHashes' | 'toMatch
   readonly settledAt: string | null;
   /** How often the same content came again. */
   readonly repeats: number;
-  /** Why body and detail do not open (a key is gone, a seal is broken); then they are left out. Absent where they do. */
+  /** Why body and detail cannot be decrypted (missing key, broken seal); they are left out then. Absent if they can. */
   readonly unreadable?: string;
-  /** What is `unreadable` is damaged, or not ours: no key will ever open it. */
+  /** The `unreadable` part is damaged, or not ours: no key will ever decrypt it. */
   readonly isBroken?: true;
 }

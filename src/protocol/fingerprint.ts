@@ -9,5 +9,5 @@ export function sameFingerprint(one: string, other: string): boolean {
   return other.split(' ').some((mac) => known.includes(mac));
 }
 
-/** The MAC of the newest key alone: what a row keeps. */
+/** Only the MAC of the newest key, which a row stores. */
 export const newestMac = (fingerprint: string): string => fingerprint.split(' ')[0] ?? '';

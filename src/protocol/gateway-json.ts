@@ -4,7 +4,7 @@ import type { FlowKind, FlowState, ParkReason } from './vocabulary.js';
 import type { CallbackFailure, CallbackState, OpenCircuit } from './callbacks.js';
 import type { InboxRow, InboxState } from './events.js';
 
-/** A flow, as the gateway shows it: what it reports, what it was started with, and what waits for a second person. */
+/** A flow, as the gateway shows it: its own report, its start, and the proposal that waits for a second person. */
 export interface Flow extends FlowWithMoney {
   /** An order that waits for a second person. */
   readonly proposal: ProposedOrder | null;
@@ -54,7 +54,7 @@ export interface FlowPage {
   readonly next: string | null;
 }
 
-/** What the service answered to one request of a flow: its `data`, or its refusal. */
+/** The service's answer to one request of a flow: its `data`, or its refusal. */
 export type ServiceAnswer =
   { readonly operation: string; readonly data: unknown } | { readonly operation: string; readonly rejected: Rejection };
 
@@ -66,7 +66,7 @@ export interface ServiceAnswers {
 
 /** An event as the gateway shows it; the body only to whom it may be shown. */
 export type ShownEvent = Omit<InboxRow, 'contentHash' | 'body'> & {
-  /** Only of one event by itself; so is `proposal`, the order to vouch for it that waits for a second person. */
+  /** Only for a single event; so is `proposal`, the order to vouch for it that waits for a second person. */
   readonly body?: unknown;
   readonly proposal?: ProposedOrder | null;
 };
@@ -82,12 +82,12 @@ export interface EventPage {
 
 export interface Replay {
   readonly dryRun: boolean;
-  /** What it does, as a sentence. */
+  /** Its effect, as a sentence. */
   readonly would: string;
   readonly flowState: FlowState | null;
 }
 
-/** Who a token is of. */
+/** The bearer of a token. */
 export interface WhoAmI {
   readonly name: string;
   readonly role: Role;
@@ -101,7 +101,7 @@ export interface CardToken {
   readonly expiresAt: string;
 }
 
-/** How far the callbacks of one flow got. Of the URL only its origin is shown: its path may hold a capability. */
+/** The state of one flow's callbacks. Only the origin of the URL is shown: its path may hold a capability. */
 export interface CallbacksJson {
   readonly kind: FlowKind;
   readonly reference: string;
@@ -109,7 +109,7 @@ export interface CallbacksJson {
   /** `none`: there was never a callback to send. `unknown`: no worker answers. */
   readonly state: CallbackState | 'none' | 'unknown';
   readonly to: string | null;
-  /** What is being sent, or could not be delivered. */
+  /** The callback that is being sent, or could not be delivered. */
   readonly current: CallbackJson | null;
   readonly since: string | null;
   readonly attempts: number;
@@ -135,7 +135,7 @@ export interface DeliveredJson {
 
 export interface CallbackListJson {
   readonly callbacks: readonly ListedCallbacksJson[];
-  /** Of the 200 newest deliveries that go on. */
+  /** From the 200 newest deliveries in progress. */
   readonly openCircuits: readonly (OpenCircuit & { readonly flows: number })[];
 }
 

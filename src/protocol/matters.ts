@@ -1,18 +1,18 @@
 import { FLOW_KINDS } from './vocabulary.js';
 
-/** What a person is notified of: a flow that is parked, or something that must not happen. */
+/** What a person is notified about: a parked flow, or something that must not happen. */
 export const MATTER_KINDS = [
   /** A flow waits for a person; resolved when it goes on. */
   'parked',
   /** The callbacks of a flow could not be delivered in days; resolved when they are sent again. */
   'callback_undelivered',
-  /** The service executed what was said, or may have been said, not to be executed. */
+  /** The service executed a payment that was, or may have been, declared not executed. */
   'late_answer_contradicts',
   /** A proven event says that a flow ended otherwise than it did. */
   'late_event_contradicts',
-  /** An event cannot be opened: what it says is unknown. */
+  /** An event cannot be decrypted, so its content is unknown. */
   'event_quarantined',
-  /** A row that is no matter of ours: what it says is unknown. */
+  /** A row that is not a matter of ours, so its content is unknown. */
   'matter_unreadable',
 ] as const;
 export type MatterKind = (typeof MATTER_KINDS)[number];
@@ -20,13 +20,13 @@ export type MatterKind = (typeof MATTER_KINDS)[number];
 /** No personal data, no evidence, no text of a person or of the service. */
 export interface MatterContent {
   readonly kind: MatterKind;
-  /** Undefined of an event whose flow is not known. */
+  /** Undefined for an event whose flow is not known. */
   readonly flowId?: string;
   /** Since when, ISO 8601. */
   readonly since: string;
   /** Why it is parked. */
   readonly reason?: string;
-  /** What a person may order. */
+  /** Orders that a person may give. */
   readonly actions?: readonly string[];
   /** Decimal string; unknown of flows that another Temporal client started. */
   readonly amount?: string;
@@ -35,15 +35,15 @@ export interface MatterContent {
   readonly operation?: string;
   /** The inbox row of a late or quarantined event. */
   readonly eventId?: string;
-  /** What else there is to say cannot be opened by the process that notifies. */
+  /** The process that sends notifications cannot decrypt the rest. */
   readonly unreadable?: true;
 }
 
-/** One matter is one notification, however often and by whom it is found. */
+/** One matter is one notification, however often and by which process it is found. */
 export const parkedMatterId = (flowId: string, since: string): string => `parked/${flowId}/${since}`;
 export const undeliveredMatterId = (flowId: string): string => `callback_undelivered/${flowId}`;
 
-/** What the id says by itself, if the content cannot be opened: one that is missing must not keep people from being called. */
+/** The content that the id alone gives, if the rest cannot be decrypted: people must be notified nevertheless. */
 export function contentOfMatterId(id: string, openedAt: string): MatterContent {
   const [first, ...rest] = id.split('/');
   const kind = MATTER_KINDS.find((one) => one === first) ?? 'matter_unreadable';
@@ -54,6 +54,6 @@ export function contentOfMatterId(id: string, openedAt: string): MatterContent {
   return { kind, ...flow, ...event, since, unreadable: true };
 }
 
-/** They wait for something: until it happens, whoever does not act is reminded. The others are said once. */
+/** These wait for something: until it happens, reminders are sent. The others are sent once. */
 export const isLasting = ({ kind }: Pick<MatterContent, 'kind'>): boolean =>
   kind === 'parked' || kind === 'callback_undelivered';

@@ -1,6 +1,6 @@
 import type { FlowKind, FlowState, ParkAction, ParkReason } from './vocabulary.js';
 
-/** What an inbox row becomes on its way into a flow: no personal data, only what the flow compares and decides by. */
+/** An inbox row on its way into a flow: no personal data, only what the flow compares and decides by. */
 export interface FlowEvent {
   /** Id of the inbox row; a flow takes each id once. */
   readonly id: string;
@@ -8,7 +8,7 @@ export interface FlowEvent {
   readonly trusted: boolean;
   /** How it was proven: `signature`, `capability`, `network`, `corroborated`, `person`; null while unproven. */
   readonly proof: string | null;
-  /** The status word, as it came; null where the event has none. */
+  /** The raw status word; null if the event has none. */
   readonly status: string | null;
   readonly receivedAt: string;
   /** Members that the flow can compare with what it knows; decimal strings for amounts. */
@@ -36,13 +36,13 @@ export interface Parked {
 /** How a flow ended. */
 export interface Outcome {
   readonly state: FlowState;
-  /** An `EndReason`, or null where it simply completed or was refunded. */
+  /** An `EndReason`, or null if it simply completed or was refunded. */
   readonly reason: string | null;
   /** A sentence for a person. */
   readonly detail: string;
 }
 
-/** A flow, as JSON: what the query `flow`, the gateway and the CLI show. */
+/** A flow, as JSON: shown by the query `flow`, the gateway and the CLI. */
 export interface FlowView {
   readonly kind: FlowKind;
   readonly reference: string;
@@ -64,10 +64,10 @@ export interface FlowReport {
   readonly events: Readonly<Record<string, EventResult>>;
 }
 
-/** What a gateway adds to an order, which no other Temporal client can: who ordered it is known. */
+/** A gateway adds this to an order, and no other Temporal client can: it proves who ordered it. */
 export interface OrderProof {
   readonly id: string;
-  /** Who confirmed it, where two are needed. */
+  /** Who confirmed it, if two are needed. */
   readonly second: string | null;
   /** Under the store's key, over all of it. */
   readonly mac: string;
@@ -80,9 +80,12 @@ export interface ResolveOrder {
   /** Who ordered it: unproven, unless there is a proof. */
   readonly actor: string;
   readonly proof?: OrderProof;
-  /** Since when the flow is parked that is meant: one that has moved on refuses it. */
+  /** Since when the flow was parked that the person saw: a flow that has moved on refuses the order. */
   readonly since?: string;
-  /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`; default: the one parked for, if one. */
+  /**
+   * The event of a `trust-settlement`, `accept-event` or `dismiss-event`; default: the one that the flow parked for, if
+   * there is only one.
+   */
   readonly eventId?: string;
   /** The new deadline of a `keep-waiting`, ISO 8601 in UTC; default: one more default deadline. */
   readonly until?: string;
@@ -103,7 +106,7 @@ export interface RefundInvoiceOrder {
   readonly invoice: string;
 }
 
-/** Argument of the update `pay`: who pays an invoice, and how much where that is not the invoice's amount. */
+/** Argument of the update `pay`: who pays an invoice, and how much, if that is not the invoice's amount. */
 export interface PayOrder {
   readonly actor: string;
   readonly proof?: OrderProof;
@@ -112,12 +115,14 @@ export interface PayOrder {
   readonly currency?: unknown;
 }
 
-/** A wallet's address, to be compared: the case of hexadecimal digits is a checksum that not everybody writes. */
+/**
+ * A wallet's address in a comparable form: the case of hexadecimal digits is a checksum that not every sender writes.
+ */
 export function addressFact(address: string): string {
   return /^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address;
 }
 
-/** What the service answered to the flow's main POST, for the caller who waits for it. */
+/** The service's answer to the flow's main POST, for the caller who waits for it. */
 export type SubmitAnswer =
   | { readonly kind: 'accepted'; readonly answer: unknown }
   | { readonly kind: 'rejected'; readonly httpStatus: number; readonly message: string; readonly code: string | null }

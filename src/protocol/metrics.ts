@@ -1,4 +1,6 @@
-/** What the work under claims is counted by. Labels are words of ours: never a reference, a receiver or a message. */
+/**
+ * Counters of the work under claims. Labels come from a fixed vocabulary: never a reference, a receiver or a message.
+ */
 export const WORK_COUNTERS = {
   towline_money_attempts_total: {
     help: 'Attempts at a money-moving POST under its claim, by operation and outcome.',
@@ -14,7 +16,7 @@ export const WORK_COUNTERS = {
   },
 } as const;
 
-/** Calls of the service, by operation and by what came of them on the wire. */
+/** Calls of the service, by operation and by their result on the wire. */
 export const SERVICE_CALLS = {
   name: 'towline_service_call_seconds',
   help: 'Calls of the service, status lookups included, by operation and result.',
@@ -25,7 +27,7 @@ export const SERVICE_CALLS = {
 
 type Counters = typeof WORK_COUNTERS;
 
-/** Where workers and gateways count what they do. */
+/** The counters of workers and gateways. */
 export interface WorkMetrics {
   count<Name extends keyof Counters>(
     name: Name,

@@ -1,9 +1,9 @@
 /*
- * Who may do what: the one table. Every route of the gateway names its line here, and takes its role from it;
+ * Who may do what: the one table. Every route of the gateway names its permission, and takes its role from here;
  * docs/access.md prints it. Imports nothing.
  */
 
-/** Each role may do what the roles before it may. */
+/** Each role has all permissions of the roles before it. */
 export const ROLES = ['viewer', 'flows', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -1,15 +1,15 @@
 /*
- * What the payload codec puts in the place of a payload that it could not vouch for. Workflows import this file: it
+ * What the payload codec puts in place of a payload that it could not authenticate. Workflows import this file: it
  * imports nothing.
  */
 
-/** Came in the clear, from a sender without our keys. Never set by what we encrypted ourselves. */
+/** Came unencrypted, from a sender without our keys. Never set for what we encrypted ourselves. */
 export const PLAINTEXT = '__plaintext';
 
 /** Was encrypted, but does not open here. */
 export const UNDECODABLE = '__undecodable';
 
-/** @returns whether a signal, update or input came in the clear. JSON is wrapped as it was, other data as base64. */
+/** @returns whether a signal, update or input came unencrypted. JSON is wrapped unchanged, other data as base64. */
 export function isPlaintext(value: unknown): value is { readonly __plaintext: unknown } {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, PLAINTEXT);
 }
@@ -20,12 +20,12 @@ export function isUndecodable(value: unknown): value is { readonly __undecodable
 }
 
 /**
- * For results of activities and child workflows, which only our own workers write. One that does not open must
+ * For results of activities and child workflows, which only our own workers write. One that cannot be decrypted must
  * not be taken for an answer, nor end the flow: money may have moved. A plain Error (no TemporalFailure) in a workflow
- * fails the workflow task, is shown in the UI, and is retried until a worker that has the key goes on from there.
- * For messages that anybody may send, never use it: drop them instead.
+ * fails the workflow task, is shown in the UI, and is retried until a worker that has the key continues. Never use it
+ * for messages that anyone may send: drop those instead.
  *
- * @throws Error where the value is not what one of our workers encrypted
+ * @throws Error if the value is not one that our workers encrypted
  */
 export function requireDecoded<Value>(value: Value): Value {
   if (isUndecodable(value)) throw new Error(`A result cannot be decrypted here: ${value[UNDECODABLE]}`);
@@ -34,11 +34,11 @@ export function requireDecoded<Value>(value: Value): Value {
 }
 
 /**
- * For inputs and messages. One that was sealed with a key that this worker does not have (yet) must not be taken for
- * rubbish: a plain Error fails the workflow task, which is retried until a worker that has the key goes on. What is
- * broken under a known key passes, and is dropped by its reader.
+ * For inputs and messages. A value that was sealed with a key that this worker does not have (yet) must not be taken
+ * for garbage: a plain Error fails the workflow task, which is retried until a worker that has the key continues. A
+ * value that is broken under a known key passes, and its reader drops it.
  *
- * @throws Error where the key is unknown here
+ * @throws Error if the key is unknown here
  */
 export function requireKnownKey(value: unknown): void {
   if (isUndecodable(value) && value[UNDECODABLE].startsWith(UNKNOWN_KEY)) {
@@ -46,5 +46,5 @@ export function requireKnownKey(value: unknown): void {
   }
 }
 
-/** How the reason begins where the key is unknown. */
+/** Begin of the reason if the key is unknown. */
 export const UNKNOWN_KEY = 'unknown key id';

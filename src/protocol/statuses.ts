@@ -1,10 +1,10 @@
 /** What the service's status words mean to a flow. Imports nothing, so that workflows may import its values. */
 
 /**
- * `pending`: not final, and so is every word that is not listed: it is kept and shown. `failed` means that nothing was
- * paid out and nothing is kept; where a failure is followed by a refund, that is `refund-pending`. `collected`: not
- * final, and money was taken, so that a failure would contradict it. `owed`: money was taken, what it was for failed,
- * and no refund is announced: never a failure, a person decides.
+ * `pending`: not final. Every word that is not listed counts as pending; it is kept and shown. `failed` means that
+ * nothing was paid out and nothing is kept; if a refund follows a failure, the meaning is `refund-pending`.
+ * `collected`: not final, and money was collected, so that a failure would contradict it. `owed`: money was collected,
+ * its purpose failed, and no refund is announced: never a failure, a person decides.
  */
 export const MEANINGS = [
   'pending',
@@ -43,10 +43,10 @@ export const PAYMENT_WORDS: StatusMap = {
   REVERSED: 'refunded',
 };
 
-/** What a customer pays: `payment.confirmed` says its word by its name. */
+/** A customer's payment: the event name `payment.confirmed` is its word. */
 export const CHECKOUT_WORDS: StatusMap = { ...PAYMENT_WORDS, CONFIRMED: 'succeeded' };
 
-/** Of an invoice that another party pays: an attempt that failed ends nothing, for it can be paid again. */
+/** For an invoice that another party pays: a failed attempt ends nothing, since the invoice can be paid again. */
 export const ATTEMPT_WORDS: StatusMap = Object.fromEntries(
   Object.entries(CHECKOUT_WORDS).map(([word, meaning]) => [word, meaning === 'failed' ? 'pending' : meaning]),
 );
@@ -54,9 +54,9 @@ export const ATTEMPT_WORDS: StatusMap = Object.fromEntries(
 /** Decisions on a KYC record, as `kycWord` reads them. */
 export const KYC_WORDS: StatusMap = { APPROVED: 'succeeded', REJECTED: 'failed' };
 
-/** Ours, for an offramp whose FAILED comes without a trace of the crypto: there is nothing to refund. */
+/** Our own word, for an offramp whose FAILED comes without any sign of the crypto: there is nothing to refund. */
 export const CRYPTO_NOT_RECEIVED = 'CRYPTO_NOT_RECEIVED';
-/** Ours, for the event `refund.lightning.invoice_needed`. */
+/** Our own word, for the event `refund.lightning.invoice_needed`. */
 export const REFUND_INVOICE_NEEDED = 'REFUND_INVOICE_NEEDED';
 
 /** FAILED is not the end of an offramp: an automatic refund follows. */
@@ -82,8 +82,8 @@ const legWords = (prefix: string, meant: (meaning: Meaning) => Meaning): StatusM
 const CRYPTO_LEG: Partial<Record<Meaning, Meaning>> = { succeeded: 'succeeded', failed: 'owed', refunded: 'owed' };
 
 /**
- * An onramp stands where its two legs stand (`onramp-legs.ts`): the crypto leg is only spoken of once the fiat is
- * collected, or delivered. Without a prefix: words for the whole, which only events say.
+ * The status of an onramp comes from its two legs (`onramp-legs.ts`): the crypto leg counts only once the fiat is
+ * collected, or the crypto delivered. Words without a prefix are for the whole, and only events use them.
  */
 export const ONRAMP_WORDS: StatusMap = {
   ...PAYMENT_WORDS,
@@ -95,15 +95,15 @@ export function classifyStatus(words: StatusMap, word: string | null): Meaning {
   return (word === null ? undefined : words[word.toUpperCase()]) ?? 'pending';
 }
 
-/** An unpaid invoice shows these, too; DUPLICATE is said of the request and not of the payment. */
+/** An unpaid invoice also shows these; DUPLICATE is about the request and not about the payment. */
 const BEFORE_PAYMENT: readonly string[] = ['INITIATED', 'PENDING', 'DUPLICATE'];
 
-/** True for a word by which the service says that it is unpaid. */
+/** True for a word with which the service says that it is unpaid. */
 export function saysUnpaid(word: string | null): boolean {
   return BEFORE_PAYMENT.includes(word?.toUpperCase() ?? '');
 }
 
-/** True for a word that can only be said of a payment that was begun. */
+/** True for a word that is only used for a payment that has begun. */
 export function provesPayment(word: string | null): boolean {
   const upper = word?.toUpperCase() ?? '';
   return upper in CHECKOUT_WORDS && !BEFORE_PAYMENT.includes(upper);
@@ -117,7 +117,7 @@ export function isFinal(meaning: Meaning): boolean {
 /** Of a bridge transfer: the crypto was paid, so that a failure owes a refund. */
 const CRYPTO_PAID: StatusMap = { PAYMENT_SENT: 'collected', PAYMENT_CONFIRMED: 'collected', SETTLING: 'collected' };
 
-/** Of every kind: no word means success to one kind and failure to another. */
+/** Valid for every kind: no word means success to one kind and failure to another. */
 const OF_ANY_KIND = {
   ...PAYMENT_WORDS,
   ...ONRAMP_WORDS,
@@ -127,12 +127,12 @@ const OF_ANY_KIND = {
   ...CRYPTO_PAID,
 };
 
-/** Words of the same ending, or of its refund; of a word that is none of either: none. */
+/** Words of the same ending, or of its refund; none for a word that is neither. */
 export function wordsOfSameEnding(status: string | null): readonly string[] {
   const meaning = classifyOfAnyKind(status);
   if (meaning === 'pending' || meaning === 'collected') return [];
   return Object.entries(OF_ANY_KIND).flatMap(([word, meant]) => (meant === meaning ? [word] : []));
 }
 
-/** What a status means whatever the kind of its flow is. */
+/** What a status means for a flow of any kind. */
 export const classifyOfAnyKind = (status: string | null): Meaning => classifyStatus(OF_ANY_KIND, status);

@@ -1,12 +1,13 @@
 /** Which activity runs on which task queue. Imports nothing, so that workflows may import its values. */
 
 /**
- * One party that hangs holds up no other: each queue has workers' slots of its own.
+ * A party that hangs does not block another: each queue has worker slots of its own.
  *
  * - `flows`: the workflows, and their own short steps: the input, a quote, our store.
- * - `money`: what moves money: the POSTs under claims. A card goes by the queue of the gateway that keeps it, once it had its turn here.
- * - `lookups`: what may be asked of the service again: statuses, and reports of settlements.
- * - `callbacks`: what goes out to callers.
+ * - `money`: what moves money: the POSTs under claims. A card is sent from the queue of the gateway that keeps it,
+ *   after its turn in this queue.
+ * - `lookups`: requests to the service that may be repeated: status lookups, and reports of settlements.
+ * - `callbacks`: callbacks to callers.
  */
 export const QUEUES = ['flows', 'money', 'lookups', 'callbacks'] as const;
 export type Queue = (typeof QUEUES)[number];

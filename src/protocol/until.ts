@@ -1,9 +1,9 @@
 const MAX_DAYS = 90;
 const DAY_MS = 86_400_000;
-/** In UTC: a time without a zone would be another one on each machine. */
+/** In UTC: a time without a zone would mean a different time on each machine. */
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?Z$/;
 
-/** Why the time of an order cannot be the flow's new deadline; null where it can, or where it gives none. */
+/** Why the time of an order cannot be the flow's new deadline; null if it can, or if the order has none. */
 export function untilProblem(
   { action, until }: { readonly action: string; readonly until?: string | undefined },
   nowMs: number,

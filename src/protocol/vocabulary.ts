@@ -5,7 +5,7 @@ const DAY_SECONDS = 24 * HOUR_SECONDS;
 /** The service lets an unpaid deposit expire after 24 h: that shall end the flow, and not a person. */
 const CUSTOMER_PAYS_SECONDS = DAY_SECONDS + HOUR_SECONDS;
 
-/** Every flow kind, a line each: the seconds from its start to its deadline, if its input names none. */
+/** Every flow kind, a line each: the seconds from its start to its deadline, if its input has none. */
 const DEADLINE_SECONDS = {
   'bridge-transfer': HOUR_SECONDS,
   'invoice-payment': CUSTOMER_PAYS_SECONDS,
@@ -15,7 +15,7 @@ const DEADLINE_SECONDS = {
   'bank-checkout': CUSTOMER_PAYS_SECONDS,
   'card-deposit': HOUR_SECONDS,
   'bank-withdrawal': 3 * DAY_SECONDS, // Banks rest on weekends.
-  'kyc-check': 7 * DAY_SECONDS, // People look at a KYC record, and they rest on weekends, too.
+  'kyc-check': 7 * DAY_SECONDS, // People review a KYC record, and they rest on weekends.
   'mobile-money-watch': HOUR_SECONDS,
 } as const;
 export type FlowKind = keyof typeof DEADLINE_SECONDS;
@@ -28,7 +28,7 @@ export function defaultDeadlineSeconds(kind: FlowKind): number {
   return DEADLINE_SECONDS[kind];
 }
 
-/** Durable names: a running flow holds on to them. `test/durable-names` keeps a snapshot. */
+/** Durable names: running flows depend on them. `test/durable-names` keeps a snapshot. */
 export const TASK_QUEUE = 'towline';
 export const EVENTS_SIGNAL = 'events';
 export const FLOW_QUERY = 'flow';
@@ -37,7 +37,7 @@ export const CALLBACK_WORKFLOW = 'callbackDelivery';
 export const CHANGES_SIGNAL = 'changes';
 export const RESEND_SIGNAL = 'resend';
 export const CALLBACKS_QUERY = 'callbacks';
-/** What `STATE_ATTRIBUTE` says of it while it waits for a person, after days of trying. */
+/** Value of `STATE_ATTRIBUTE` while the delivery waits for a person, after days of trying. */
 export const UNDELIVERED = 'undelivered';
 export const UPDATES = {
   answer: 'answer',
@@ -52,21 +52,23 @@ export const UPDATES = {
 export const STATE_ATTRIBUTE = 'TowlineState';
 /** Keyword; why it is parked, while it is. */
 export const PARK_REASON_ATTRIBUTE = 'TowlineParkReason';
-/** What a namespace must know, name to type, before a flow can run in it. */
+/** Search attributes that a namespace needs before a flow can run in it, name to type. */
 export const SEARCH_ATTRIBUTES = { [STATE_ATTRIBUTE]: 'Keyword', [PARK_REASON_ATTRIBUTE]: 'Keyword' } as const;
 
 /**
- * Why a flow is parked, and what a person may order then. The actions are the legal moves of the flow's state machine:
- * what is not listed is refused.
+ * Why a flow is parked, and what a person may then order. The actions are the legal moves of the flow's state machine:
+ * any other action is refused.
  */
 export const PARK_ACTIONS = {
-  /** A POST was sent, and there is no evidence of its outcome: there is no status lookup, or its record may be older. */
+  /**
+   * A POST was sent, and there is no evidence of its outcome: there is no status lookup, or its record may be older.
+   */
   unknown_outcome: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
   /** A POST was sent, and the status lookup found nothing for the whole settle window. */
   not_found_at_service: ['send-again', 'close-not-executed'],
-  /** A POST was sent, and neither the claim nor the status lookup could be asked for its outcome. */
+  /** A POST was sent, and neither the claim nor the status lookup could give its outcome. */
   could_not_ask: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
-  /** Nothing was sent, and nothing says whether the invoice was paid by another way. */
+  /** Nothing was sent, and nothing shows whether the invoice was paid in another way. */
   payment_unclear: ['keep-waiting', 'mark-completed', 'close-not-executed'],
   /** The service says that this reference exists, with another amount, currency or receiver. `mark-refunded`: refunds. */
   duplicate_mismatch: ['close-not-executed', 'mark-refunded'],
@@ -146,14 +148,14 @@ export function flowIdOfCallbacks(workflowId: string): string | undefined {
   return workflowId.startsWith(CALLBACK_ID_PREFIX) ? workflowId.slice(CALLBACK_ID_PREFIX.length) : undefined;
 }
 
-/** `{kind, reference}` of a flow id, or undefined where it is none of ours. */
+/** `{kind, reference}` of a flow id, or undefined if it is none of ours. */
 export function parseFlowId(flowId: string): { kind: FlowKind; reference: string } | undefined {
   const slash = flowId.indexOf('/');
   const kind = FLOW_KINDS.find((candidate) => candidate === flowId.slice(0, slash));
   return slash > 0 && kind !== undefined ? { kind, reference: flowId.slice(slash + 1) } : undefined;
 }
 
-/** Why a flow is parked, as a sentence for the person who is called. Shown in the Temporal UI and by the CLI. */
+/** Why a flow is parked, as a sentence for the person who is notified. Shown in the Temporal UI and by the CLI. */
 export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   unknown_outcome:
     'A payment request was sent, its answer was lost, and there is no evidence of whether the service took it.',
@@ -179,7 +181,7 @@ export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   terminated: 'The flow was terminated in the Temporal UI; it does not know the outcome of its payment.',
 };
 
-/** What a person must have made sure of before each action. Shown with the legal ones by the CLI. */
+/** What a person must have checked before each action. The CLI shows it with the legal actions. */
 export const CHECK_FIRST: Readonly<Record<ParkAction, string>> = {
   'send-again': 'the service says that it does not have this reference; else it is paid twice',
   'close-not-executed':

@@ -4,7 +4,7 @@ import type { Answer } from './ledger.js';
 import { Refusal } from './refusal.js';
 import { type ErrorBodyForm, type LiveSettings } from './settings.js';
 
-/** The bodies of answers, in the form that the settings ask for. */
+/** The bodies of answers, in the form that the settings choose. */
 export interface Answers {
   bodyOf(outcome: Answer | Refusal): object;
 }
@@ -63,7 +63,7 @@ const ERROR_FORMS: Readonly<Record<ErrorBodyForm, (refusal: Refusal, clock: Cloc
   }),
 };
 
-/** Where the body has no list of members at fault, the sentence names them. */
+/** If the body has no list of members at fault, the sentence names them. */
 function sentenceOf({ message, details: { errors = [] } }: Refusal): string {
   return errors.length === 0 ? message : `${message}: ${errors.map((one) => `${one.path} ${one.message}`).join('; ')}`;
 }

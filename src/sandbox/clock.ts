@@ -5,13 +5,13 @@ interface ClockState {
   readonly offsetMs: number;
 }
 
-/** The sandbox's own time: every lifecycle, quote and expiry goes by it. It never goes back, but by a reset. */
+/** The sandbox's own time: every lifecycle, quote and expiry uses it. It never goes back, except by a reset. */
 export interface Clock {
   now(): number;
   iso(at?: number): string;
   readonly frozen: boolean;
   freeze(): void;
-  /** Time runs on from where it stood. */
+  /** Time continues from where it stopped. */
   unfreeze(): void;
   /** Moves frozen time to `at`, if that is later. */
   reach(at: number): void;

@@ -9,7 +9,7 @@ import type { Scenarios } from './scenarios.js';
 import type { Scheduler } from './scheduler.js';
 import type { LiveSettings } from './settings.js';
 
-/** What every part of the service is built on. */
+/** The parts that every part of the service uses. */
 export interface Core {
   readonly database: Database;
   readonly notes: KeyValue;

@@ -3,7 +3,7 @@ import { SCHEMA } from './schema.js';
 import type { Timers } from './timers.js';
 
 type Value = string | number | null;
-/** Values always go as one array: a single null argument would be taken for an object of named ones. */
+/** Values are always passed as one array: a single null argument would be taken for an object of named ones. */
 type Statement = Libsql.Statement<[readonly Value[]]>;
 
 /** The sandbox's one file. Everything is synchronous on one connection; only the commit is waited for. */
@@ -103,12 +103,12 @@ export function openDatabase(deps: { path: string; durable: boolean; timers: Tim
   };
 }
 
-/** Small JSON values by name, on disk: settings, clock, adversary. Read from memory, since every request asks. */
+/** Small JSON values by name, on disk: settings, clock, adversary. Cached in memory, since every request reads them. */
 export interface KeyValue {
   read<T>(name: string, otherwise: T): T;
   /** Inside `database.write`. */
   write(name: string, value: unknown): void;
-  /** Forgets what is in memory, after the table was emptied. */
+  /** Clears the cache, after the table was emptied. */
   forget(): void;
 }
 

@@ -9,11 +9,11 @@ import { Refusal } from './refusal.js';
 export interface Exchange {
   readonly operation: string;
   readonly reference: string;
-  /** What the handler is given; plain JSON. */
+  /** The handler's input; plain JSON. */
   readonly call: unknown;
   /**
-   * Does what the operation does, once; also says whether that executed something. Never throws a refusal.
-   * `note` runs in the same transaction.
+   * Carries the operation out, once; also says whether that executed something. Never throws a refusal. `note` runs in
+   * the same transaction.
    */
   commit(note?: (committed: Committed) => void): Promise<Committed>;
   answer(outcome: Answer | Refusal): void;
@@ -29,7 +29,7 @@ export interface Exchange {
 
 export interface Committed {
   readonly outcome: Answer | Refusal;
-  /** True where an execution was written to the books. */
+  /** True if an execution was written to the books. */
   readonly executed: boolean;
 }
 
@@ -78,7 +78,7 @@ export const decimalsOf = (currency: string): number =>
 
 const FEE_PERCENT = '1';
 
-/** The service's fee on an amount, in its currency, rounded down to what the currency can express. */
+/** The service's fee on an amount, in its currency, rounded down to the decimals of the currency. */
 export const feeOf = (amount: string, currency: string): string =>
   new Big(amount).times(FEE_PERCENT).div(100).round(decimalsOf(currency), Big.roundDown).toFixed();
 

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.js';
 import type { Database } from './database.js';
 
-/** Who moved a record: a request, its own time, a settlement report, a hand at the control interface. */
+/** What moved a record: a request, its own time, a settlement report, or the control interface. */
 export type Mover = 'request' | 'time' | 'report' | 'control';
 
 export interface History {

@@ -15,7 +15,7 @@ const completed = {
   callbacks: false,
 } as const satisfies Script<InvoiceStatus>;
 
-/** `payInvoice` of the same amount or reference is to meet its own endings, so these have others. */
+/** `payInvoice` of the same amount or reference needs its own endings, so these are different. */
 const INVOICE_ENDINGS = {
   completed,
   'invoice-rejected': { ...completed, story: 'refused with 400 TRANSACTION_FAILED', refuses: 'transaction-failed' },
@@ -78,7 +78,7 @@ export const createInvoices = (transactions: Transactions): Invoices => ({
     transactions.ofReference(reference, INVOICE_PAYMENT.operation)[0] as Transaction<InvoicePaymentRequest> | undefined,
 });
 
-/** An invoice paid by mobile money. It has no callback URL: only the account's webhook learns of it. */
+/** An invoice paid by mobile money. It has no callback URL: only the account's webhook reports it. */
 export const INVOICE_PAYMENT: Kind<InvoicePaymentRequest> = {
   operation: 'payInvoice',
   title: 'Invoice payment',
@@ -102,7 +102,7 @@ export const INVOICE_PAYMENT: Kind<InvoicePaymentRequest> = {
   alsoTells: ({ status }, data) => (status === 'SUCCESSFUL' ? [{ event: PAYMENT_CONFIRMED_EVENT, data }] : []),
 };
 
-/** The money goes on to the bank account that the invoice names. */
+/** The money goes to the bank account that the invoice names. */
 function movePayment({ reference, body, figures: { fee = '0' } }: Transaction<InvoicePaymentRequest>, to: string) {
   const { currency, mobileMoney } = body;
   const net = less(String(body.amount), fee);

@@ -7,7 +7,7 @@ import { ONRAMP } from './onramp.js';
 import { WITHDRAWAL } from './withdrawal.js';
 import type { Kind } from './transactions/kind.js';
 
-/** Everything that has a lifecycle, but for the bridge, which reports may send anywhere. A new kind is one line. */
+/** Everything with a lifecycle, except the bridge, whose reports may set any status. A new kind is one line. */
 export const KINDS: readonly Kind[] = [
   ONRAMP,
   CRYPTO_SEND,
@@ -23,7 +23,7 @@ export const KINDS: readonly Kind[] = [
 
 const BY_OPERATION = new Map(KINDS.map((kind) => [kind.operation, kind]));
 
-/** @throws Error where no kind has this operation: the file is of another version */
+/** @throws Error if no kind has this operation: the file is of another version */
 export function kindOf(operation: string): Kind {
   const kind = BY_OPERATION.get(operation);
   if (kind === undefined) throw new Error(`no kind of transaction is made by ${operation}`);

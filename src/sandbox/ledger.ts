@@ -28,7 +28,7 @@ export interface Posting {
 interface Entry {
   readonly kind: EntryKind;
   readonly reference: string;
-  /** The execution that moved it first; null for what the settlement provider does. */
+  /** The execution that moved it first; null for movements of the settlement provider. */
   readonly executionId: number | null;
   readonly postings: readonly Posting[];
 }
@@ -48,14 +48,14 @@ export const accounts = {
 } as const;
 
 export interface Ledger {
-  /** Inside `database.write`. Throws where an entry is not balanced in each of its currencies. */
+  /** Inside `database.write`. Throws if an entry is not balanced in each of its currencies. */
   post(entry: Entry): void;
   entries(reference?: string): readonly (Entry & { readonly id: number; readonly at: string })[];
   /** Balance by account and currency, as decimal strings. */
   balances(): Record<string, Record<string, string>>;
 }
 
-/** What comes out of one account goes into another. */
+/** Moves an amount from one account to another. */
 export function transfer(from: string, to: string, currency: string, amount: string): Posting[] {
   if (new Big(amount).eq(0)) return [];
   return [
@@ -144,12 +144,12 @@ interface Execution {
 export interface Answer {
   readonly message: string;
   readonly data: object;
-  /** Jobs to be run after the commit and before the answer: callbacks that come early. */
+  /** Jobs to run after the commit and before the answer: callbacks that come early. */
   readonly early?: readonly number[];
 }
 
 export interface Executions {
-  /** What the setting says about a reference that was executed before; undefined where it is to be executed (again). */
+  /** The answer that the setting gives to an executed reference; undefined if it is to be executed (again). */
   answerToRepeat(operation: string, reference: string): Answer | Refusal | undefined;
   /** Inside `database.write`. */
   record(execution: Omit<Execution, 'id' | 'at' | 'digest'> & { readonly body: unknown }): number;

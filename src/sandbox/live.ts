@@ -24,7 +24,7 @@ const BANKS = [
   { bankName: 'Standard Bank', bankCode: '051001' },
 ];
 
-/** The missing status lookups, and what else flows may use where the setting `liveOperations` allows it. */
+/** The missing status lookups, and other operations that flows may use if the setting `liveOperations` allows it. */
 export function createLiveOperations(
   deps: Pick<TransactionTools, 'transactions' | 'carrier' | 'wordFor'> & {
     deposits: Deposits;

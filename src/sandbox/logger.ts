@@ -1,6 +1,6 @@
 export const silentLogger: SandboxLogger = { info() {}, warn() {}, error() {} };
 
-/** Where the sandbox says what it does. A pino logger fits. */
+/** The sandbox's log. A pino logger fits. */
 export interface SandboxLogger {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

@@ -8,7 +8,7 @@ import type { Transaction } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
 import type { Kind, Move } from './transactions/kind.js';
 
-/** NOT_RECEIVED shows as FAILED, too, but no crypto ever came: there is nothing to refund. */
+/** NOT_RECEIVED also shows as FAILED, but no crypto ever came: there is nothing to refund. */
 type OfframpStatus =
   | 'PENDING'
   | 'CRYPTO_RECEIVED'
@@ -82,7 +82,7 @@ const OFFRAMP_LIFECYCLE: Lifecycle<OfframpStatus> = {
     '.41': 'rejected',
     '.42': 'insufficient-funds',
   },
-  // "Status values of offramp … records: not shown": the live words are the only ones that are known.
+  // "Status values of offramp … records: not shown": only the live words are known.
   words: {
     interface: { NOT_RECEIVED: 'FAILED', REQUIRE_REVIEW: 'CRYPTO_RECEIVED' },
     live: { NOT_RECEIVED: 'FAILED' },

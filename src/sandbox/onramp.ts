@@ -122,7 +122,7 @@ const FIAT_LEG: Readonly<Record<OnrampStatus, PaymentStatus>> = {
   FIAT_EXPIRED: 'EXPIRED',
 };
 
-/** What the mobile money leg shows, by the payment lifecycle. */
+/** The status of the mobile money leg, by the payment lifecycle. */
 export const fiatStatusOf = (status: string): PaymentStatus => FIAT_LEG[status as OnrampStatus];
 
 const ON_CHAIN: Readonly<Partial<Record<string, 'SUCCESSFUL' | 'FAILED'>>> = {
@@ -130,7 +130,7 @@ const ON_CHAIN: Readonly<Partial<Record<string, 'SUCCESSFUL' | 'FAILED'>>> = {
   CRYPTO_FAILED: 'FAILED',
 };
 
-/** What the on-chain leg shows. Without a payment there is no transaction: it stays PENDING, and the fiat leg decides. */
+/** The status of the on-chain leg. Without a payment there is no transaction: it stays PENDING. */
 const onChainStatusOf = (status: string) => ON_CHAIN[status] ?? 'PENDING';
 
 const ONRAMP_EVENT = 'transaction.onramp.status.updated';
@@ -178,7 +178,7 @@ export const ONRAMP: Kind<OnrampRequest> = {
   },
 };
 
-/** The fiat leg of an onramp, but for its status. */
+/** The fiat leg of an onramp, without its status. */
 export function fiatLegOf({ body, figures: { fee = '0' } }: Transaction<OnrampRequest>): Omit<FiatLeg, 'status'> {
   const { fiatAmount: amount, currency, callbackUrl, mobileMoney, bankCheckout } = body;
   const isCheckout = mobileMoney === undefined && bankCheckout !== undefined;

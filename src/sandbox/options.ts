@@ -3,7 +3,7 @@ import type { Settings } from './settings.js';
 import type { Timers } from './timers.js';
 import type { SandboxLogger } from './logger.js';
 
-/** Settings that an option may begin with; `settings.ts` says what they are, and their defaults. */
+/** Settings that options can preset; `settings.ts` documents them and their defaults. */
 type FirstSettings = Partial<
   Pick<
     Settings,
@@ -31,7 +31,7 @@ export interface SandboxOptions extends FirstSettings {
   readonly dbPath: string;
   /** Bearer token that is accepted. @default 'sandbox-token' */
   readonly token?: string;
-  /** Where the simulated settlement provider posts. Absent: to the sandbox itself, as if the integrator reported at once. */
+  /** URL for the simulated settlement provider. Absent: the sandbox itself, as if the integrator reported at once. */
   readonly settlementUrl?: string;
   /** Standard Webhooks secret (`whsec_…` or plain base64) of the settlement provider; absent: unsigned. */
   readonly settlementSecret?: string;

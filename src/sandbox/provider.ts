@@ -18,8 +18,8 @@ export interface Provider {
 }
 
 /**
- * The settlement provider: another company, which pays the recipient out and posts settlements to the integrator. It
- * knows nothing of the service's statuses; the service learns of a settlement only when it is reported to it.
+ * The settlement provider: another company, which pays the recipient and posts settlements to the integrator. It does
+ * not know the service's statuses; the service learns of a settlement only by a report.
  */
 export function createProvider(deps: {
   deposits: Deposits;

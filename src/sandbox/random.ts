@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Chance that can be repeated: the same seed and the same words give the same number, whatever else happened before.
- * A generator with a state would not do: requests come in another order in every run.
+ * Reproducible chance: the same seed and the same words give the same number, whatever else happened before. A
+ * generator with a state would not do: requests come in another order in every run.
  */
 export type Chance = (...words: readonly (string | number)[]) => number;
 

@@ -13,8 +13,8 @@ interface RefusalDetails {
 }
 
 /**
- * The service says no. Thrown, it undoes what the request wrote; returned by a handler, it keeps that.
- * "Shape of an error response body: not shown": the first of the four bodies of `service-notes.md`, with a code.
+ * The service refuses. Thrown, it undoes what the request wrote; returned by a handler, it keeps that. "Shape of an
+ * error response body: not shown": the first of the four bodies of `service-notes.md`, with a code.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -45,7 +45,7 @@ export const badMembers = (errors: readonly MemberError[], message = 'Validation
   new Refusal(400, 'VALIDATION_ERROR', message, { errors });
 export const unknownReference = (what: string, reference: string) =>
   new Refusal(404, 'NOT_FOUND', `${what} ${reference} does not exist`);
-/** Nothing of ours is called so: not repeated, since it may be any text. */
+/** Nothing of ours has this name: it is not repeated, since it may be any text. */
 export const noSuchName = () => new Refusal(404, 'NOT_FOUND', 'Nothing has such a name');
 export const transactionFailed = () => new Refusal(400, 'TRANSACTION_FAILED', 'Transaction failed');
 export const insufficientFunds = () => new Refusal(400, 'INSUFFICIENT_BALANCE', 'Insufficient Funds');

@@ -17,7 +17,7 @@ import type { SandboxLogger } from './logger.js';
 type AnyHandler = Handler<OperationName>;
 type AnyCall = Parameters<AnyHandler>[0];
 
-/** The first read of a KYC record begins its story. */
+/** The first read of a KYC record begins its lifecycle. */
 const WRITING_READS: ReadonlySet<string> = new Set<OperationName>(['getKycStatus']);
 
 /** Makes a route of every operation of the contract: authenticate, validate, handle, answer. */
@@ -70,9 +70,9 @@ export function addOperationRoutes(
       async handler(request: FastifyRequest, reply: FastifyReply) {
         if (operation.auth === 'bearer') authenticate(request.headers.authorization);
         const param = operation.param ? ((request.params as Record<string, string>)[operation.param] ?? '') : '';
-        // The first read of a KYC record would make one of any text.
+        // The first read of a KYC record would make one from any text.
         if (operation.param && !REFERENCE_PATTERN.test(param)) throw noSuchName();
-        const body = operation.body && keepable(name, validate(operation.body, request.body));
+        const body = operation.body && redactCard(name, validate(operation.body, request.body));
         const call = { body, param } as AnyCall;
         await respond(
           createExchange({
@@ -91,7 +91,7 @@ export function addOperationRoutes(
   }
 }
 
-/** The caller's reference, wherever the operation has it; empty for one that has none. */
+/** The caller's reference, wherever the operation has it; empty if it has none. */
 function referenceOf(operation: Operation, body: unknown, param: string): string {
   if (param !== '') return param;
   const members = (body ?? {}) as Record<string, unknown>;
@@ -100,10 +100,10 @@ function referenceOf(operation: Operation, body: unknown, param: string): string
 }
 
 /**
- * A request's body without what must never be written down. Everything after the validation sees only this, so that no
- * job, fault log, execution or record can hold a card.
+ * A request's body without what must never be stored. Everything after the validation sees only this, so that no job,
+ * fault log, execution or record can hold a card.
  */
-const keepable = (operation: OperationName, body: unknown): unknown =>
+const redactCard = (operation: OperationName, body: unknown): unknown =>
   operation === 'createCardDeposit' ? withoutCard(body as CardDepositRequest) : body;
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -122,7 +122,7 @@ export function createServer(deps: {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
   });
 
-  // A POST that needs no body may say that it is JSON and send nothing.
+  // A POST that needs no body may declare JSON and send nothing.
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
     if (text === '') done(null, undefined);

@@ -44,7 +44,7 @@ export interface Sandbox {
   /** Base address, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** Stops listening and sending; what is not done goes on at the next start with the same file. */
+  /** Stops listening and sending; unfinished work continues at the next start with the same file. */
   close(): Promise<void>;
 }
 
@@ -52,13 +52,13 @@ export interface Sandbox {
 export interface OpenSandbox {
   readonly server: FastifyInstance;
   readonly database: Database;
-  /** It is reached at this address from now on: what was scheduled goes on. */
+  /** Its address from now on: scheduled work continues. */
   begin(url: string): void;
   close(): Promise<void>;
 }
 
 /**
- * Starts the sandbox: the whole service, locally. It goes on where its file stopped. Rejects where the port is taken
+ * Starts the sandbox: the whole service, locally. It continues where its file stopped. Rejects if the port is taken
  * (`EADDRINUSE`) or the file cannot be opened.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -130,7 +130,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
       ...core,
       transport,
       sign,
-      // The service takes whatever status a settlement carries: a late SETTLING would undo a COMPLETED.
+      // The service takes any status that a settlement carries: a late SETTLING would undo a COMPLETED.
       isOrdered: ({ stream }) => stream === 'settlement' && options.settlementUrl === undefined,
     }),
   });

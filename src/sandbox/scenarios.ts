@@ -1,14 +1,14 @@
 import type { Database } from './database.js';
 
-/** What control asked for: how the money operation with this reference ends. */
+/** The ending that control set for the money operation with this reference. */
 interface Scenario {
   readonly ending: string;
-  /** For endings that refuse so often and then go on. */
+  /** For endings that refuse this often and then succeed. */
   readonly times?: number | undefined;
 }
 
 export interface Scenarios {
-  /** One that was set for this operation comes before one for whatever carries the reference. */
+  /** A scenario for this operation takes precedence over one for any operation with the reference. */
   get(reference: string, operation?: string): Scenario | undefined;
   /** Inside `database.write`. */
   set(reference: string, scenario: Scenario, operation?: string): void;

@@ -4,9 +4,8 @@ import type { Timers } from './timers.js';
 import type { SandboxLogger } from './logger.js';
 
 /**
- * What is to happen later, kept on disk. A `commit` job changes state: it runs in the transaction that deletes it, so
- * exactly once. A `send` job calls a receiver: it runs outside, and what it gives back is committed with its deletion,
- * so at least once.
+ * Future work, kept on disk. A `commit` job changes state: it runs in the transaction that deletes it, so exactly once.
+ * A `send` job calls a receiver: it runs outside, and its result is committed with its deletion, so at least once.
  */
 export type JobKind =
   | { readonly lane: 'commit'; readonly run: (payload: never) => void }
@@ -15,11 +14,11 @@ export type JobKind =
 export interface Scheduler {
   /** Inside `database.write`; gives the job's id. */
   schedule(kind: string, delayMs: number, payload: unknown): number;
-  /** Runs one job now, wherever it stands in time. */
+  /** Runs one job now, whatever its time. */
   runNow(id: number): Promise<void>;
   /** Moves time on by `ms` and runs all that falls due on the way, one by one, in order. */
   advance(ms: number): Promise<void>;
-  /** Time changed, or was set running: look again. */
+  /** Time changed, or was set running: check again. */
   wake(): void;
   /** Jobs that wait. */
   waiting(): number;
@@ -52,7 +51,7 @@ export function createScheduler(deps: {
     const kind = kinds[job.kind];
     if (kind === undefined) throw new Error(`no job kind ${job.kind}`);
     const payload = JSON.parse(job.payload) as never;
-    // A reset may have deleted the job meanwhile: what it would have done is no longer wanted.
+    // A reset may have deleted the job meanwhile: then its work is no longer wanted.
     const ifThere = (work: () => void) =>
       database.write(() => {
         if (jobs.remove(job.id)) work();
@@ -172,17 +171,17 @@ interface Job {
   readonly payload: string;
 }
 
-/** What is to happen later, on disk. */
+/** Future work, on disk. */
 interface Jobs {
   /** Inside `database.write`, as `remove` and `postpone`. */
   add(lane: Lane, kind: string, delayMs: number, payload: unknown): number;
-  /** False where it was gone already. */
+  /** False if it was gone already. */
   remove(id: number): boolean;
   postpone(id: number, delayMs: number): void;
   get(id: number): Job | undefined;
   /** The first ones due by then, in order. */
   due(lane: Lane, until: number, limit: number): readonly Job[];
-  /** When the next one is due after `now`; Infinity where there is none. */
+  /** When the next one is due after `now`; Infinity if there is none. */
   nextAfter(now: number): number;
   count(): number;
 }

@@ -42,7 +42,7 @@ export interface Service extends TransactionTools {
   readonly jobs: Readonly<Record<string, JobKind>>;
   readonly deposits: Deposits;
   /**
-   * Does what an operation does, without anybody waiting for its answer; true where that executed something. Inside
+   * Carries an operation out while no caller waits for its answer; true if that executed something. Inside
    * `database.write`. A refusal is no error here: handlers refuse before they write.
    */
   execute(operation: string, call: unknown): boolean;

@@ -3,17 +3,17 @@ import { WEBHOOK_EVENTS } from '../contract/vocabulary.js';
 import type { KeyValue } from './database.js';
 
 /**
- * What a repeated reference gets. `same-result`: the first answer again. `conflict`: 409. `rejected`: 400.
+ * The answer to a repeated reference. `same-result`: the first answer again. `conflict`: 409. `rejected`: 400.
  * `execute-again`: the money moves once more.
  */
 export const REPEAT_MODES = ['same-result', 'conflict', 'rejected', 'execute-again'] as const;
 export type RepeatMode = (typeof REPEAT_MODES)[number];
 
-/** Status words: those of the interface, or those that the live service has (service-notes.md, "Statuses"). */
+/** Status words: those of the interface, or those of the live service (service-notes.md, "Statuses"). */
 export const VOCABULARIES = ['interface', 'live'] as const;
 export type Vocabulary = (typeof VOCABULARIES)[number];
 
-/** "Shape of an error response body: not shown": the four of service-notes.md; `mixed` is A with a word for its code. */
+/** "Shape of an error response body: not shown": the four of service-notes.md; `mixed` is A with a word as its code. */
 export const ERROR_BODIES = ['mixed', 'A', 'B', 'C', 'D'] as const;
 export type ErrorBodyForm = (typeof ERROR_BODIES)[number];
 
@@ -21,7 +21,7 @@ export type ErrorBodyForm = (typeof ERROR_BODIES)[number];
 export const WEBHOOK_PROFILES = ['standard-webhooks', 'kotani', 'raw-hmac', 'unsigned'] as const;
 export type WebhookProfile = (typeof WEBHOOK_PROFILES)[number];
 
-/** What may be changed while the sandbox runs (`POST /_sandbox/settings`). */
+/** Settings that may change while the sandbox runs (`POST /_sandbox/settings`). */
 export const Settings = z.strictObject({
   repeatMode: z.enum(REPEAT_MODES),
   /** Duration of one lifecycle step. */
@@ -41,7 +41,7 @@ export const Settings = z.strictObject({
   errorBody: z.enum(ERROR_BODIES),
   /** Every number of an answer, a callback or a webhook as text. */
   numbersAsStrings: z.boolean(),
-  /** Where the account's webhooks go; null for nowhere. `createIntegrator` and `updateWebhook` set it, too. */
+  /** URL of the account's webhooks; null for none. `createIntegrator` and `updateWebhook` also set it. */
   webhookUrl: z.url({ protocol: /^https?$/ }).nullable(),
   webhookSecret: z.string().min(1).nullable(),
   /** Empty means all. */
@@ -51,7 +51,7 @@ export const Settings = z.strictObject({
   callbackSecret: z.string().min(1).nullable(),
   /** Null: as `webhookProfile`. */
   callbackProfile: z.enum(WEBHOOK_PROFILES).nullable(),
-  /** A new webhook secret signs only so long after `updateWebhook` set it; until then the old one does. */
+  /** A new webhook secret signs only this long after `updateWebhook` set it; until then the old one does. */
   secretSwitchMs: z.number().int().min(0),
   /** Also serves operations that the interface lacks and the live service has. */
   liveOperations: z.boolean(),

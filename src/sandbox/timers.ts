@@ -9,9 +9,9 @@ export const systemTimers: Timers = {
   },
 };
 
-/** How the sandbox waits; passed in, so that a test may run it on a clock of its own. */
+/** The sandbox's timers; passed in, so that a test may run it on its own clock. */
 export interface Timers {
-  /** Runs `work` once after so many milliseconds; the function it gives stops that. */
+  /** Runs `work` once after this many milliseconds; the returned function cancels that. */
   after(ms: number, work: () => void): () => void;
   /** Runs `work` in the next turn of the event loop; the function it gives stops that. */
   soon(work: () => void): () => void;

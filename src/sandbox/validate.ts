@@ -22,11 +22,11 @@ function membersAtFault(issue: z.core.$ZodIssue): MemberError[] {
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
 /**
- * Refuses a request that does not carry `Authorization: Bearer <token>` with the sandbox's own token, a session token
- * or an API key that it gave out.
+ * Refuses a request without `Authorization: Bearer <token>`: the sandbox's own token, a session token, or an API key
+ * that it issued.
  */
 export function createAuthenticate(token: string, tokens: Tokens): (authorization: string | undefined) => void {
-  // Digests have one length whatever was sent; timingSafeEqual throws on unequal ones.
+  // Digests always have the same length; timingSafeEqual throws on unequal ones.
   const expected = digest(`Bearer ${token}`);
   return (authorization) => {
     if (authorization === undefined) throw unauthorized();

@@ -104,6 +104,6 @@ function moveWithdrawal({ reference, body }: Transaction<BankWithdrawalRequest>,
 
 const SOUTH_AFRICA = /^(za|zaf|south[\s_-]?africa|rsa)$/i;
 
-/** "Currently only South African banks are supported". A country that is not given is taken to be theirs. */
+/** "Currently only South African banks are supported". A missing country counts as South Africa. */
 export const isSouthAfrican = (country: string | undefined) =>
   country === undefined || SOUTH_AFRICA.test(country.trim());

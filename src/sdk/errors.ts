@@ -1,4 +1,4 @@
-/** What Towline's client throws. The message says what to do, and never holds a token or an input. */
+/** The base of all errors of Towline's client. The message says what to do, and never holds a token or an input. */
 export class TowlineError extends Error {
   override readonly name: string = 'TowlineError';
 }
@@ -27,7 +27,7 @@ export class OtherRequestError extends TowlineError {
 /** 409 at an order: the flow is past it, or it is not one of the legal actions. Nothing was changed. */
 export class RefusedError extends TowlineError {
   override readonly name = 'RefusedError';
-  /** What can be ordered now. */
+  /** The legal orders now. */
   readonly actions: readonly string[];
 
   constructor(message: string, actions: readonly string[]) {
@@ -42,7 +42,7 @@ export interface InvalidMember {
   readonly message: string;
 }
 
-/** 400 and its like: the request cannot be taken as it is, so do not send it again unchanged. Nothing was started. */
+/** 400 and similar: the request is invalid, so do not send it again unchanged. Nothing was started. */
 export class InvalidError extends TowlineError {
   override readonly name = 'InvalidError';
   readonly members: readonly InvalidMember[];
@@ -53,11 +53,11 @@ export class InvalidError extends TowlineError {
   }
 }
 
-/** The gateway can do nothing for now (5xx, 429). What was asked may have been done all the same. */
+/** The gateway is unavailable for now (5xx, 429). The request may have been carried out nevertheless. */
 export class UnavailableError extends TowlineError {
   override readonly name = 'UnavailableError';
   readonly status: number;
-  /** Where the gateway said when to come back. */
+  /** When to try again, if the gateway said so. */
   readonly retryAfterMs: number | undefined;
 
   constructor(status: number, message: string, retryAfterMs?: number) {
@@ -67,11 +67,11 @@ export class UnavailableError extends TowlineError {
   }
 }
 
-/** There is no answer at the gateway's address, or not in time, or what answers is no gateway of Towline. */
+/** The gateway's address does not answer, or not in time, or what answers is not a Towline gateway. */
 export class UnreachableError extends TowlineError {
   override readonly name = 'UnreachableError';
   readonly url: string;
-  /** Proven that the request did not get out; else what was asked may have been done. */
+  /** True if the request provably did not leave; else it may have been carried out. */
   readonly wasNotSent: boolean;
 
   constructor(url: string, problem: string, options: { readonly wasNotSent: boolean; readonly cause?: unknown }) {
@@ -84,7 +84,7 @@ export class UnreachableError extends TowlineError {
   }
 }
 
-/** A callback that does not prove to come from our Towline: answer 401 and do nothing. */
+/** A callback that is not proven to come from our Towline: answer 401 and do nothing. */
 export class CallbackError extends TowlineError {
   override readonly name = 'CallbackError';
 }

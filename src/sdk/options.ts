@@ -12,11 +12,11 @@ export interface TowlineOptions {
   readonly baseUrl: string;
   /** The secret of one of the gateway's `GATEWAY_TOKENS`. */
   readonly token: string;
-  /** How long to ask again while the gateway is away, where that is safe; 0 asks once. @default 30,000 */
+  /** How long to retry while the gateway is unavailable, if a retry is safe; 0 tries once. @default 30,000 */
   readonly retryForMs?: number | undefined;
   /** Lets the token go over http to another machine. For private networks. @default false */
   readonly allowHttp?: boolean | undefined;
-  /** Gives up everything that is asked. */
+  /** Cancels all requests. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface CheckedOptions {
 
 const RETRY_FOR_MS = 30_000;
 
-/** @throws InvalidError, whose sentence never repeats what was given */
+/** @throws InvalidError, whose sentence never repeats the input */
 export function checkedOptions(options: TowlineOptions): CheckedOptions {
   const { baseUrl, token, retryForMs = RETRY_FOR_MS, allowHttp = false, signal } = options;
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
@@ -48,7 +48,7 @@ export function checkedOptions(options: TowlineOptions): CheckedOptions {
   return { url: baseUrl.replace(/\/+$/, ''), token, retryForMs, signal };
 }
 
-/** What each kind of flow is started from: as callers write it, amounts preferably as decimal strings. */
+/** The input of each kind of flow: as callers write it, amounts preferably as decimal strings. */
 export type FlowInputs = {
   readonly [Kind in Exclude<FlowKind, keyof WrittenOtherwise>]: z.input<(typeof flows)[Kind]['input']>;
 } & WrittenOtherwise;
@@ -60,7 +60,7 @@ interface WrittenOtherwise {
 
 type CardDeposit = z.input<typeof CardDepositInput>;
 
-/** With a card, in whose place the gateway puts a one-time token, or with such a token. */
+/** With a card, which the gateway replaces by a one-time token, or with such a token. */
 type CardDepositWritten =
   CardDeposit | (Omit<CardDeposit, 'card' | 'cardToken' | 'masked'> & { readonly card: CardWritten });
 
@@ -69,10 +69,10 @@ export type CardWritten = z.input<typeof Card>;
 /** Of one kind. A kind that is not in `FlowInputs` does not compile here. */
 export type FlowInput<Kind extends FlowKind = FlowKind> = FlowInputs[Kind];
 
-/** Who pays an invoice; and how much, where that is not the invoice's amount. */
+/** Who pays an invoice; and how much, if that is not the invoice's amount. */
 export type PaymentOrder = PaymentOrderWritten;
 
-/** JSON that is sent as it was written, so that numbers keep all their digits. */
+/** JSON that is sent unchanged, so that numbers keep all their digits. */
 export class JsonText {
   readonly text: string;
 

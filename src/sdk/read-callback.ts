@@ -9,32 +9,32 @@ export interface ReceivedCallback {
   /** As Node's `request.headers` has them, or a `Headers`. */
   readonly headers:
     Readonly<Record<string, string | readonly string[] | undefined>> | Iterable<readonly [string, string]>;
-  /** As it came, before anything parsed it. */
+  /** The raw body, before anything parsed it. */
   readonly body: string | Uint8Array;
 }
 
-/** A change of a flow, as its caller receives it. For more, ask for the flow. */
+/** A change of a flow, as its caller receives it. For more, read the flow. */
 export interface FlowCallback {
-  /** The same however often it is sent: take each id once. */
+  /** The same however often it is sent: process each id once. */
   readonly id: string;
-  /** Rises with each change of one flow: ignore what is not newer than what you have. */
+  /** Rises with each change of one flow: ignore a callback that is not newer than what you have. */
   readonly timestamp: string;
   readonly flow: Omit<FlowChange, 'timestamp'> & {
-    /** Changes that were not reported by themselves, since newer ones came before they could be. */
+    /** Changes that were not reported by themselves, since newer ones came first. */
     readonly skipped: readonly SkippedChange[];
   };
 }
 
-/** What we rely on; a later version may report more. */
+/** The members that we rely on; a later version may report more. */
 const Body = z.looseObject({
   timestamp: z.string(),
   data: z.looseObject({ flowId: z.string(), state: z.string() }),
 });
 
 /**
- * Verifies a callback of Towline by Standard Webhooks, and reads it. Answer 2xx only once you have kept it.
- * @throws TypeError where one of `secrets` is none: mend your settings, answer 500
- * @throws CallbackError where it does not prove to come from Towline, or is older than five minutes: answer 401
+ * Verifies a callback of Towline by Standard Webhooks, and reads it. Answer 2xx only once you have stored it.
+ * @throws TypeError if one of `secrets` is invalid: correct your settings, answer 500
+ * @throws CallbackError if it is not proven to come from Towline, or is older than five minutes: answer 401
  */
 export function readCallback({ secrets, headers, body }: ReceivedCallback): FlowCallback {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
@@ -81,7 +81,7 @@ function signatureHeaders(headers: ReceivedCallback['headers']): Record<string, 
   const entries = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
   const given: Record<string, string> = {};
   for (const [name, value] of entries) {
-    // One that came twice is none.
+    // A header that came twice does not count.
     if (/^webhook-(id|timestamp|signature)$/i.test(name) && typeof value === 'string')
       given[name.toLowerCase()] = value;
   }

@@ -18,14 +18,14 @@ const FIRST_PAUSE_MS = 200;
 
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Statuses after which another try may do better. A 500 is a fault that would only repeat itself. */
+/** Statuses after which a retry may succeed. A 500 is a fault that would only repeat itself. */
 const PASSING = [408, 429, 502, 503, 504];
 
 interface GatewayAccess {
   /** Without a slash at its end. */
   readonly url: string;
   readonly token: string;
-  /** Gives up everything that is asked. */
+  /** Cancels all requests. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -35,15 +35,15 @@ interface GatewayRequest {
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
   /** JSON as text, so that the digits of an amount arrive as they were written. */
   readonly body?: string | undefined;
-  /** A start: its 409 says that the reference belongs to another request, its 200 that the flow was there already. */
+  /** A start: its 409 says that the reference belongs to another request, its 200 that the flow existed already. */
   readonly isStart?: boolean;
-  /** How long the gateway itself may take, besides the way to it. @default 30,000 */
+  /** How long the gateway itself may take, without the network time. @default 30,000 */
   readonly withinMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 const ON_THE_WAY_MS = 5_000;
-/** Errors of a connection that was never made: no byte of the request got out. */
+/** Errors of a connection that was never made: no byte of the request was sent. */
 const NOT_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /**
@@ -94,19 +94,19 @@ function unreachable(url: string, error: unknown): TowlineError {
 }
 
 export interface CallOptions {
-  /** Gives up, also between two tries. What was asked may have been done. */
+  /** Cancels, also between two attempts. The request may have been carried out. */
   readonly signal?: AbortSignal | undefined;
 }
 
 interface PostOptions extends CallOptions {
-  /** Asking twice does nothing twice. @default false */
+  /** A repetition has no further effect. @default false */
   readonly isSafe?: boolean;
   readonly isStart?: boolean;
 }
 
 export type Calls = ReturnType<typeof createCalls>;
 
-/** Requests to one gateway, asked again where that is safe. Answers are taken as the gateway's own, and not checked. */
+/** Requests to one gateway, retried if that is safe. Answers are trusted as the gateway's own, and not checked. */
 export function createCalls({ url, token, signal: always, retryForMs }: CheckedOptions) {
   const signals = ({ signal }: CallOptions) => [always, signal].filter((given) => given !== undefined);
   const once = (request: GatewayRequest) => requestGateway({ url, token, signal: always }, request);
@@ -119,7 +119,7 @@ export function createCalls({ url, token, signal: always, retryForMs }: CheckedO
       call({ method: 'GET', path, query: query as GatewayRequest['query'], signal }, true) as Promise<T>,
     post: <T>(path: string, body: string, { signal, isSafe = false, isStart = false }: PostOptions = {}) =>
       call({ method: 'POST', path, body, isStart, signal }, isSafe) as Promise<T>,
-    /** Once: who polls asks again anyway. */
+    /** No retry: the caller polls. */
     poll: <T>(path: string, timeoutSeconds: number, { signal }: CallOptions) =>
       once({
         method: 'GET',
@@ -142,13 +142,13 @@ export interface HttpRequest {
 interface HttpAnswer {
   readonly status: number;
   readonly text: string;
-  /** The header `Retry-After`, as it came. */
+  /** The raw header `Retry-After`. */
   readonly retryAfter: string | undefined;
 }
 
 /**
- * One request on a connection of its own, no redirects followed. Not `fetch`: it keeps connections open, those of given-up
- * requests among them, for which a gateway that is to end would wait; and it refuses some ports.
+ * One request on a connection of its own, no redirects followed. Not `fetch`: it keeps connections open, including
+ * those of cancelled requests, for which a closing gateway would wait; and it refuses some ports.
  */
 function httpRequest({ url, method, headers, body, signal }: HttpRequest): Promise<HttpAnswer> {
   const send = url.protocol === 'https:' ? https.request : http.request;
@@ -182,11 +182,11 @@ const ErrorBody = z.object({
 
 const SILENT = 'it does not say why.';
 
-/** The one table from the gateway's statuses to errors; undefined for what no gateway of ours would answer. */
+/** The one table from the gateway's statuses to errors; undefined for an answer that no gateway of ours would give. */
 function refusalOf({ status, retryAfter }: HttpAnswer, json: unknown, isStart: boolean): TowlineError | undefined {
   const body = ErrorBody.safeParse(json);
   const message = body.data?.message ?? SILENT;
-  // What stands before a gateway that restarts answers so, too, in words of its own.
+  // A proxy in front of a restarting gateway answers so, too, in its own words.
   if (status >= 500 || status === 429 || status === 408) {
     return new UnavailableError(status, message, secondsAsMs(retryAfter));
   }
@@ -204,14 +204,14 @@ function secondsAsMs(header: string | undefined): number | undefined {
 }
 
 export interface RepeatOptions {
-  /** How long to go on after the first failure. */
+  /** How long to retry after the first failure. */
   readonly forMs: number;
-  /** Asking twice is as good as asking once: a read, or what the gateway does once for one reference. */
+  /** A repetition has no further effect: a read, or what the gateway does once for one reference. */
   readonly isSafe: boolean;
   readonly signals: readonly AbortSignal[];
 }
 
-/** Asks again, with pauses that grow, for as long as that is safe and may help. @throws the last error */
+/** Retries with growing pauses, for as long as that is safe and may help. @throws the last error */
 export async function repeat<T>(ask: () => Promise<T>, { forMs, isSafe, signals }: RepeatOptions): Promise<T> {
   let givesUpAtMs: number | undefined;
   for (let tries = 0; ; tries += 1) {
@@ -236,11 +236,11 @@ export async function pause(ms: number, signals: readonly AbortSignal[]): Promis
 function mayHelp(error: unknown, isSafe: boolean): boolean {
   if (error instanceof UnreachableError) return isSafe || error.wasNotSent;
   if (!(error instanceof UnavailableError)) return false;
-  // Refused for its rate alone, before anybody looked at it.
+  // Refused only for its rate, before it was processed.
   return error.status === 429 || (isSafe && PASSING.includes(error.status));
 }
 
-/** Doubles, up to a limit, with a random half of it, so that callers do not come back all at once. */
+/** Doubles, up to a limit, with a random half of it, so that callers do not all come back at once. */
 function pauseAfter(tries: number, error: unknown): number {
   const fullMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
   const hintMs = error instanceof UnavailableError ? (error.retryAfterMs ?? 0) : 0;

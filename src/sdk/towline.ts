@@ -35,17 +35,20 @@ import {
 } from './wait.js';
 import { InvalidError } from './errors.js';
 
-/** `alreadyStarted`: the same input had started it before, and this start sent nothing. So it reads after a lost answer, too. */
+/**
+ * `alreadyStarted`: the same input had started it before, and this start sent nothing. A start after a lost answer also
+ * returns this.
+ */
 export interface StartedFlow extends Flow {
   readonly alreadyStarted: boolean;
 }
 
 /**
- * Towline over the gateway's HTTP, for backends. Flows are named by their id, `{kind}/{reference}`.
+ * Towline over the gateway's HTTP, for backends. A flow's id is `{kind}/{reference}`.
  *
- * Reads, starts, `cancel`, `pay` and `replay` are asked again by themselves while the gateway is away (`retryForMs`):
- * one reference is one flow, so asking twice does nothing twice. Other orders are asked again only where the first
- * request provably did not get out; after any other failure look at the flow before you repeat them.
+ * Reads, starts, `cancel`, `pay` and `replay` are retried while the gateway is unavailable (`retryForMs`): one
+ * reference is one flow, so a repetition has no further effect. Other orders are retried only if the first request
+ * provably did not leave; after any other failure read the flow before you repeat them.
  *
  * Every method throws a `TowlineError` (see errors.ts), or the reason of a signal that was aborted.
  */
@@ -54,7 +57,7 @@ export class Towline {
   readonly url: string;
   readonly #calls: Calls;
 
-  /** @throws InvalidError where the options do not fit */
+  /** @throws InvalidError if the options are not valid */
   constructor(options: TowlineOptions) {
     const checked = checkedOptions(options);
     this.url = checked.url;
@@ -62,8 +65,8 @@ export class Towline {
   }
 
   /**
-   * Starts a flow, or finds the one that the same input started before: `alreadyStarted` then.
-   * @throws InvalidError; OtherRequestError where the reference belongs to a flow with another content
+   * Starts a flow, or finds the one that the same input started before: then `alreadyStarted` is true.
+   * @throws InvalidError; OtherRequestError if the reference belongs to a flow with another content
    */
   start<Kind extends FlowKind>(
     kind: Kind,
@@ -74,7 +77,7 @@ export class Towline {
     return this.#calls.post<StartedFlow>(path, textOf(input), { ...options, isSafe: true, isStart: true });
   }
 
-  /** The flow as it is now. */
+  /** The current state of the flow. */
   show(flowId: string, options?: CallOptions): Promise<Flow> {
     return this.#calls.get<Flow>(flowPath(flowId), {}, options);
   }
@@ -84,22 +87,22 @@ export class Towline {
     return this.#calls.get('/flows', query, options);
   }
 
-  /** The flow as soon as it ended or parked; still `running` where the time was up. Survives restarts of the gateway. */
+  /** The flow as soon as it ended or parked; still `running` if the time was up. Survives restarts of the gateway. */
   wait(flowId: string, options: WaitOptions = {}): Promise<Flow> {
     return this.#wait((state) => state !== 'running', flowId, options);
   }
 
-  /** The flow as soon as it ended, however long it is parked before; as it is where the time was up. */
+  /** The flow as soon as it ended, however long it is parked before; its current state if the time was up. */
   result(flowId: string, options: WaitOptions = {}): Promise<Flow> {
     return this.#wait((state) => state !== 'running' && state !== 'parked', flowId, options);
   }
 
-  /** What the service answered to the flow's requests: where to send a customer, or what they are to pay. */
+  /** The service's answers to the flow's requests: where to send a customer, or what they have to pay. */
   answers(flowId: string, options?: CallOptions): Promise<ServiceAnswers> {
     return this.#calls.get(`${flowPath(flowId)}/answers`, {}, options);
   }
 
-  /** The flow goes on with the quote that it waits with: money moves then. @throws RefusedError */
+  /** Approves the quote, so that the flow continues with it: money moves then. @throws RefusedError */
   approveQuote(flowId: string, { note, ...options }: OrderOptions = {}): Promise<Flow> {
     return this.#order(flowId, 'approve-quote', { note }, options);
   }
@@ -109,7 +112,9 @@ export class Towline {
     return this.#order(flowId, 'cancel', { note }, { ...options, isSafe: true });
   }
 
-  /** Has the invoice of a flow paid, once: the same order again changes nothing. @throws RefusedError for another one */
+  /**
+   * Pays the invoice of a flow, once: the same order again changes nothing. @throws RefusedError for a different one
+   */
   pay(flowId: string, order: PaymentOrder | JsonText, options?: CallOptions): Promise<Flow> {
     return this.#order(flowId, 'pay', order, { ...options, isSafe: true });
   }
@@ -120,39 +125,41 @@ export class Towline {
   }
 
   /**
-   * One of the actions that a parked flow lists. Needs a token of an operator. Where two persons have to order it, the first one
-   * gets the flow with its `proposal`, and another one orders the same. @throws RefusedError
+   * Orders one of the actions that a parked flow lists. Needs an operator's token. If two persons have to order it, the
+   * first one gets the flow with its `proposal`, and another person gives the same order. @throws RefusedError
    */
   resolve(flowId: string, order: ResolveOrder, options?: CallOptions): Promise<Flow> {
     return this.#order(flowId, 'resolve', order, options);
   }
 
-  /** Takes back an order that waits for a second person. @throws RefusedError where none does */
+  /** Withdraws an order that waits for a second person. @throws RefusedError if none does */
   withdraw(flowId: string, { note, ...options }: OrderOptions = {}): Promise<Flow> {
     return this.#order(flowId, 'withdraw', { note }, options);
   }
 
-  /** Who the token is of, and what it allows. */
+  /** The name and role of the token, and what it allows. */
   whoAmI(options?: CallOptions): Promise<WhoAmI> {
     return this.#calls.get('/whoami', {}, options);
   }
 
-  /** The register of who did what, newest first. Needs a token of an admin. */
+  /** The audit log, newest first. Needs an admin's token. */
   audit({ flowId, ...query }: AuditQuery = {}, options?: CallOptions): Promise<AuditPage> {
     return this.#calls.get('/audit', { ...query, flow: flowId }, options);
   }
 
-  /** Webhooks and callbacks that came, and their state: of one flow, or all. */
+  /** Received webhooks and callbacks, and their state: of one flow, or all. */
   events({ flowId, ...query }: EventQuery = {}, options?: CallOptions): Promise<EventPage> {
     return this.#calls.get(flowId === undefined ? '/events' : `${flowPath(flowId)}/events`, query, options);
   }
 
-  /** With its body, which may hold personal data. Needs a token of an operator. */
+  /** With its body, which may hold personal data. Needs an operator's token. */
   event(id: string, options?: CallOptions): Promise<ShownEvent> {
     return this.#calls.get(`/events/${encodeURIComponent(id)}`, {}, options);
   }
 
-  /** Delivers an event anew; `trust` vouches for it, `dryRun` only says what would happen. Needs an operator. */
+  /**
+   * Delivers an event again; `trust` vouches for it, `dryRun` only says what would happen. Needs an operator's token.
+   */
   replay(
     id: string,
     order: { trust?: boolean; dryRun?: boolean; flowId?: string; note?: string } = {},
@@ -162,7 +169,7 @@ export class Towline {
     return this.#calls.post(path, textOf(order), { ...options, isSafe: true });
   }
 
-  /** Takes back an order to vouch for an event, which waits for a second person. @throws RefusedError where none does */
+  /** Withdraws an order to vouch for an event that waits for a second person. @throws RefusedError if none does */
   withdrawReplay(
     id: string,
     order: { flowId?: string; note?: string } = {},
@@ -171,7 +178,7 @@ export class Towline {
     return this.#calls.post(`/events/${encodeURIComponent(id)}/withdraw`, textOf(order), options);
   }
 
-  /** Flows whose callbacks to their `callbackUrl` could not be delivered, or go on; and receivers that do not answer. */
+  /** Flows whose callbacks could not be delivered, or are in progress; and receivers that do not answer. */
   callbacks(query: CallbackQuery = {}, options?: CallOptions): Promise<CallbackListJson> {
     return this.#calls.get('/callbacks', query, options);
   }
@@ -181,12 +188,12 @@ export class Towline {
     return this.#calls.get(`${flowPath(flowId)}/callbacks`, {}, options);
   }
 
-  /** Sends the newest callback again, now and under its own id. Needs a token of an operator. */
+  /** Sends the newest callback again, now and under its own id. Needs an operator's token. */
   resendCallback(flowId: string, options?: CallOptions): Promise<CallbacksJson> {
     return this.#calls.post(`${flowPath(flowId)}/callbacks/resend`, '{}', { ...options, isSafe: true });
   }
 
-  /** Keeps a card at the gateway for a minute: the token goes into the input of a `card-deposit`. */
+  /** Keeps a card at the gateway for a minute: its token goes into the input of a `card-deposit`. */
   keepCard(card: CardWritten, options?: CallOptions): Promise<CardToken> {
     return this.#calls.post('/card-tokens', textOf({ card }), { ...options, isSafe: true });
   }

@@ -4,9 +4,9 @@ import type { Flow, EventState } from '../protocol/gateway-json.js';
 import { type CallOptions, repeat, pause } from './request.js';
 
 export interface WaitOptions {
-  /** Then the flow is given back as it is. @default as long as it takes */
+  /** After this time the current flow is returned. @default as long as it takes */
   readonly timeoutMs?: number | undefined;
-  /** For how long on end the gateway may be away. @default 600,000 */
+  /** How long in a row the gateway may be unavailable. @default 600,000 */
   readonly outageMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -16,7 +16,7 @@ const LONGEST_POLL_SECONDS = 50;
 const OUTAGE_MS = 600_000;
 const PARKED_PAUSE_MS = 2_000;
 
-/** Asks again and again, through restarts of the gateway, until the flow is in one of these states or the time is up. */
+/** Polls, through restarts of the gateway, until the flow is in one of these states or the time is up. */
 export async function waitUntil(
   isDone: (state: FlowState) => boolean,
   poll: (timeoutSeconds: number) => Promise<Flow>,
@@ -46,14 +46,14 @@ export interface ListQuery {
   readonly reference?: string | undefined;
   /** @default 50, at most 500 */
   readonly limit?: number | undefined;
-  /** Go on behind this page: its `next`. */
+  /** Continue after this page: its `next`. */
   readonly after?: string | undefined;
 }
 
 export interface EventQuery {
   readonly flowId?: string | undefined;
   readonly state?: EventState | undefined;
-  /** Go on after this event: `next` of the page before. */
+  /** Continue after this event: `next` of the previous page. */
   readonly after?: string | undefined;
   /** @default 50, at most 500 */
   readonly limit?: number | undefined;
@@ -65,14 +65,14 @@ export interface AuditQuery {
   readonly kind?: AuditKind | undefined;
   /** @default newest */
   readonly order?: 'newest' | 'oldest' | undefined;
-  /** Go on after this entry: `next` of the page before. */
+  /** Continue after this entry: `next` of the previous page. */
   readonly after?: number | undefined;
   /** @default 50, at most 500 */
   readonly limit?: number | undefined;
 }
 
 export interface CallbackQuery {
-  /** Those that could not be delivered, or all that go on. @default undelivered */
+  /** Those that could not be delivered, or all in progress. @default undelivered */
   readonly state?: 'undelivered' | 'open' | undefined;
   /** @default 50, at most 500 */
   readonly limit?: number | undefined;
@@ -88,7 +88,10 @@ export interface ResolveOrder {
   readonly action: string;
   /** Why; kept with the flow. */
   readonly note: string;
-  /** Which event is meant, for `trust-settlement`, `accept-event` and `dismiss-event`. @default the one parked for, if one */
+  /**
+   * The event of a `trust-settlement`, `accept-event` or `dismiss-event`. @default the one that the flow parked for, if
+   * there is only one
+   */
   readonly eventId?: string | undefined;
   /** The new deadline of a `keep-waiting`: a time in UTC, such as `2026-12-01T12:00:00Z`, within 90 days. @default one more default deadline */
   readonly until?: string | undefined;

@@ -6,28 +6,30 @@ import { isIPv4 } from 'node:net';
 /** The one connection of a money POST. */
 interface FreshConnection {
   readonly agent: HttpAgent;
-  /** Whether a byte of the request can have left: TCP (over TLS: its handshake, certificate checked) was ready. */
+  /**
+   * Whether a byte of the request may have left: TCP (over TLS: its handshake, with the certificate checked) was ready.
+   */
   wasReady(): boolean;
-  /** Ends the connection, also one that is still being made: after this nothing can leave any more. */
+  /** Ends the connection, even while it is being made: after this nothing can leave any more. */
   destroy(): void;
   /** Whether it was ended because the request was too old once the connection was ready. */
   wasTooLate(): boolean;
 }
 
 export interface Connections {
-  /** For reads: connections are kept and used again. */
+  /** For reads: connections are kept and reused. */
   readonly kept: HttpAgent;
   /**
    * For money POSTs: Node may reuse a socket that the server has just closed, and the ECONNRESET of a POST that never
-   * arrived looks like one that was executed. A connection of its own also says whether it was ever made.
+   * arrived looks like one that was executed. A new connection also shows whether it was ever made.
    *
-   * @param stillValid asked once it is ready, right before the first byte: false ends it, and nothing leaves
+   * @param stillValid called once it is ready, right before the first byte: false ends it, and nothing leaves
    */
   fresh(stillValid?: () => boolean): FreshConnection;
   close(): void;
 }
 
-/** `ca`: PEM certificates to trust in place of Node's own. */
+/** `ca`: PEM certificates to trust instead of Node's own. */
 export function createConnections(secure: boolean, ca?: string): Connections {
   const make = (keepAlive: boolean) =>
     secure ? new HttpsAgent({ keepAlive, ...(ca === undefined ? {} : { ca }) }) : new HttpAgent({ keepAlive });
@@ -44,14 +46,14 @@ function observed(agent: HttpAgent, secure: boolean, stillValid: () => boolean =
     const socket = connect(options, callback);
     if (socket) {
       sockets.push(socket);
-      // First listener of all: Node writes what is queued in later listeners of the same event.
+      // Registered before all other listeners: Node writes queued data in later listeners of the same event.
       socket.once(secure ? 'secureConnect' : 'connect', () => {
         tooLate = !stillValid();
         if (tooLate) socket.destroy();
         else ready = true;
       });
     } else {
-      ready = true; // Nothing to observe, so nothing is proven.
+      ready = true; // Nothing can be observed, so nothing is proven.
     }
     return socket;
   };
@@ -66,14 +68,14 @@ function observed(agent: HttpAgent, secure: boolean, stillValid: () => boolean =
   };
 }
 
-/** The service's base address cannot be used. Says why, without the address, which may hold credentials. */
+/** The service's base address cannot be used. Says why, without the address, which may contain credentials. */
 export class BaseUrlError extends Error {
   override readonly name = 'BaseUrlError';
 }
 
 /**
  * Checks the service's base address once: http or https, no credentials, query or fragment; https unless the host is
- * loopback or `allowHttp` is set, since every request carries the token. A path in front of `/api/v3` is kept.
+ * loopback or `allowHttp` is set, since every request carries the token. A path before `/api/v3` is kept.
  */
 export function checkBaseUrl(baseUrl: string, allowHttp: boolean): URL {
   if (!URL.canParse(baseUrl)) throw new BaseUrlError('The base address of the service is not a URL.');

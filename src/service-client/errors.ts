@@ -3,7 +3,7 @@ import type { Effect } from '../contract/operation.js';
 import type { NotSentReason } from './not-sent.js';
 
 /*
- * None of these carries a token, a header, a body, a value of a member, or another error as its cause: an axios error
+ * None of these carries a token, a header, a body, a member's value, or another error as its cause: an axios error
  * holds all of them, and the Temporal SDK logs what an activity throws.
  */
 
@@ -19,7 +19,7 @@ export class InvalidRequestError extends Error {
   }
 }
 
-/** Proven: the service did not take the request. It may be sent again at will. */
+/** Proven: the service did not execute the request. It may be sent again. */
 export class NotSentError extends Error {
   override readonly name: 'NotSentError' | 'RateLimitedError' = 'NotSentError';
   readonly operation: OperationName;
@@ -31,7 +31,7 @@ export class NotSentError extends Error {
   }
 }
 
-/** 429: not taken, because of too many requests. `retryAfterMs` is the service's hint, where it gave one. */
+/** 429: not executed, because of too many requests. `retryAfterMs` is the service's hint, if it gave one. */
 export class RateLimitedError extends NotSentError {
   override readonly name = 'RateLimitedError';
   readonly retryAfterMs: number | undefined;
@@ -41,17 +41,17 @@ export class RateLimitedError extends NotSentError {
   }
 }
 
-/** What the service says of a refusal: bounded, and without what the request or the token holds. */
+/** The service's words about a refusal: bounded, and without anything from the request or the token. */
 interface Refusal {
   readonly httpStatus: number;
-  /** The service's own text, at most 300 characters; absent where the answer could not be read. */
+  /** The service's own text, at most 300 characters; absent if the answer could not be read. */
   readonly message?: string;
   readonly code?: string;
-  /** Members at fault, where the service names them. */
+  /** Members at fault, if the service names them. */
   readonly fields: readonly string[];
   readonly isRateExpired: boolean;
   readonly isAboutReference: boolean;
-  /** Its words are about a record that is not there, and not about a path that is not. @default false */
+  /** Its words are about a missing record, and not about a missing path. @default false */
   readonly saysNoRecord?: boolean;
 }
 
@@ -61,15 +61,15 @@ export class RejectedError extends Error {
   readonly httpStatus: number;
   readonly code: string | undefined;
   readonly fields: readonly string[];
-  /** Whether the service gave a reason in a body that could be read (a proxy's HTML 404 is none of its own words). */
+  /** Whether the service gave a reason in a readable body (a proxy's HTML 404 is not the service's own). */
   readonly hasReason: boolean;
   /** The quote ran out at the service ("Rate Expired"): quote again. */
   readonly isRateExpired: boolean;
-  /** It is about the reference of a request that binds: the service may know that reference, so look it up first. */
+  /** It is about the reference of a binding request: the service may know that reference, so it is looked up first. */
   readonly isAboutReference: boolean;
   /**
    * The service itself knows no such record; for a status lookup this is a miss. A 404 of a router or of a gateway in
-   * front, JSON or not, says nothing of the record.
+   * front, JSON or not, says nothing about the record.
    */
   readonly isNotFound: boolean;
   readonly operation: OperationName;
@@ -86,7 +86,7 @@ export class RejectedError extends Error {
   }
 }
 
-/** 409, or a word for "duplicate": the service knows this reference. It may have executed: look it up. */
+/** 409, or a word for "duplicate": the service knows this reference. It may have executed it, so look it up. */
 export class DuplicateReferenceError extends Error {
   override readonly name = 'DuplicateReferenceError';
   readonly operation: OperationName;
@@ -98,7 +98,9 @@ export class DuplicateReferenceError extends Error {
   }
 }
 
-/** A money POST (or an account operation) was sent, or may have been; its outcome is unknown. Never repeat it blindly. */
+/**
+ * A money POST (or an account operation) was or may have been sent; its outcome is unknown. Never repeat it blindly.
+ */
 export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError';
   readonly operation: OperationName;
@@ -126,7 +128,7 @@ export class ServiceUnavailableError extends Error {
   }
 }
 
-/** A read succeeded, but its data is not what the contract says. Names the members at fault, never their values. */
+/** A read succeeded, but its data does not match the contract. Names the members at fault, never their values. */
 export class ContractBrokenError extends Error {
   override readonly name = 'ContractBrokenError';
   readonly operation: OperationName;
@@ -138,7 +140,7 @@ export class ContractBrokenError extends Error {
   }
 }
 
-/** Why the outcome of a request that was sent, or may have been, is not known. */
+/** Why the outcome of a request that was or may have been sent is not known. */
 export type DoubtReason =
   | 'timeout'
   | 'cancelled'
@@ -151,12 +153,12 @@ export type DoubtReason =
   | 'no-reason'
   | 'contradictory';
 
-/** What the HTTP status alone says. `body`: a 2xx, whose body decides. */
+/** What the HTTP status alone means. `body`: a 2xx, whose body decides. */
 export type StatusMeaning = 'body' | 'rejected' | 'duplicate' | 'unauthorized' | 'rate-limited' | 'doubt';
 
 /**
- * "What an answer means", of DESIGN.md: the status is judged first, and what is not named here is doubt (3xx, 408, 5xx
- * even with a body that says "failed", 410, 418, …). 401 and 429 are given before a request is taken.
+ * "What an answer means", of DESIGN.md: the status is judged first, and everything that is not listed here is doubt
+ * (3xx, 408, 5xx even with a body that says "failed", 410, 418, …). 401 and 429 are given before a request is executed.
  */
 const BY_STATUS: Readonly<Record<number, StatusMeaning>> = {
   400: 'rejected',
@@ -176,14 +178,14 @@ export function meaningOfStatus(httpStatus: number): StatusMeaning {
 /** What doubt means, by effect. `unknown`: must not be repeated. `unavailable`: may be. */
 export const DOUBT_MEANS = {
   money: 'unknown',
-  // Making a key, an account or a secret twice is no loss of money, but a person should look first.
+  // Making a key, an account or a secret twice loses no money, but a person should check first.
   account: 'unknown',
   read: 'unavailable',
   quote: 'unavailable',
   report: 'unavailable',
 } as const satisfies Record<Effect, 'unknown' | 'unavailable'>;
 
-/** A member at fault, and what is wrong with it: never the value, which may be a card or a phone number. */
+/** A member at fault, and what is wrong with it: never its value, which may be a card or a phone number. */
 export interface Problem {
   readonly path: string;
   readonly problem: string;

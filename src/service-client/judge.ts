@@ -25,13 +25,13 @@ const MAX_CODE_LENGTH = 60;
 export interface JudgeOptions {
   readonly redact: (text: string) => string;
   readonly nowMs: () => number;
-  /** The reference that the request carries, where it has one. */
+  /** The reference that the request carries, if it has one. */
   readonly reference?: string | undefined;
   /** Further words for "duplicate"; see `contract/duplicate-words.ts`. */
   readonly duplicateWords: readonly string[];
 }
 
-/** From what came over the wire to the data, or to the one error that says what it means. */
+/** Turns the result on the wire into the data, or into the one error for it. */
 export function judge<N extends OperationName>(name: N, result: WireResult, options: JudgeOptions): OperationData<N> {
   if (result.kind === 'not-sent') throw new NotSentError(name, result.reason);
   if (result.kind === 'doubt') throw doubt(name, result.reason);
@@ -57,12 +57,12 @@ export function judge<N extends OperationName>(name: N, result: WireResult, opti
   if (body === undefined) throw doubt(name, 'unreadable-body', httpStatus);
   const envelope = Envelope.safeParse(body.value);
   if (!envelope.success) throw doubt(name, 'wrong-shape', httpStatus);
-  // "Envelope with an empty data object": some answers have none at all.
+  // "Envelope with an empty data object": some answers have no data object at all.
   const data = operation.data.safeParse(envelope.data.data ?? {});
   if (!envelope.data.success) {
     const { message, code } = readErrorBody(body.value);
     if (message === undefined && code === undefined) throw doubt(name, 'no-reason', httpStatus);
-    // It says "no" and hands over a whole record with its reference: believe neither.
+    // It says "no" and contains a whole record with its reference: a contradiction, so neither is believed.
     if (operation.effect === 'money' && data.success) throw doubt(name, 'contradictory', httpStatus);
     throw refusal(name, httpStatus, body.value, options, false);
   }
@@ -104,7 +104,7 @@ function readable(bytes: Uint8Array): { readonly value: unknown } | undefined {
   }
 }
 
-/** What a refusal's body says, as it came; see `createRedactor` before any of it is shown. */
+/** The raw content of a refusal's body; see `createRedactor` before any of it is shown. */
 interface ErrorBody {
   readonly message: string | undefined;
   readonly code: string | undefined;
@@ -113,13 +113,13 @@ interface ErrorBody {
   readonly ofReference: SaysOfReference;
   /** "Rate Expired": the quote ran out at the service. */
   readonly isRateExpired: boolean;
-  /** In a 404: that a record is not there, in the service's own envelope or by the record's name. */
+  /** In a 404: it says that a record does not exist, in the service's own envelope or by the record's name. */
   readonly saysNoRecord: boolean;
 }
 
 const MAX_FIELDS = 20;
 
-/** Members in which a body says why it refuses. */
+/** Members in which a body gives its reason for refusing. */
 const SAYING = ['message', 'error', 'error_code', 'code', 'status', 'reason', 'detail'] as const;
 const MAX_TEXTS = 100;
 const MAX_DEPTH = 4;
@@ -129,7 +129,8 @@ const MAX_DEPTH = 4;
  * error_code, data: {errors}}`, the same without `error_code`, `{status: "error", message, error_code: "WORD"}` and
  * `{statusCode, message, error}`. Never throws.
  *
- * @param request its reference, which a text may repeat and which may hold any word; and the words of `DUPLICATE_WORDS`
+ * @param request its reference, which a text may repeat and which may contain any word; and the words of
+ * `DUPLICATE_WORDS`
  */
 function readErrorBody(
   body: unknown,
@@ -157,13 +158,15 @@ function readErrorBody(
   };
 }
 
-/** What a router gives as its reason: a path, or words for one. Its 404 is no statement about a record. */
+/** A router's reason: a path, or a word for one. Its 404 says nothing about a record. */
 const ROUTE = /\b(route|endpoint|static resource|upstream|application|host|method)\b|\w\/\w|(^|\s)\/\w/i;
-/** What the interface calls its records. */
+/** The interface's names for its records. */
 const RECORD =
   /\b(reference|transaction|payment|deposit|withdrawal|invoice|order|onramp|offramp|transfer|send|record)\b/i;
 
-/** With a reason beside it, no router that we know of writes it: `{success: false}`, or `{status: "error", error_code}`. */
+/**
+ * With a reason in it, no router that we know of writes this: `{success: false}`, or `{status: "error", error_code}`.
+ */
 function isOwnEnvelope(root: Readonly<Record<string, unknown>>): boolean {
   const hasReason = asText(root['message']) !== undefined || asText(root['error_code']) !== undefined;
   const isError =
@@ -187,7 +190,7 @@ function fieldsOf(errors: unknown): string[] {
 const asObject = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
-/** Every text in it, with the names of its members: `{referenceId: ['has been taken']}` names the reference as a member. */
+/** Every text in it, with the names of its members: `{referenceId: ['has been taken']}` names the reference. */
 function textsIn(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
@@ -209,8 +212,8 @@ export class UnreadableJsonError extends Error {
 
 /**
  * JSON without its traps: a number that JavaScript would change becomes its decimal text (2^53+1, 1e400), two equal
- * keys with different values are refused (`JSON.parse` keeps the last), `__proto__` is dropped, bytes must be UTF-8, and
- * nesting without end is an error like any other. Throws UnreadableJsonError, without the text.
+ * keys with different values are refused (`JSON.parse` keeps the last), `__proto__` is dropped, bytes must be UTF-8,
+ * and too deep nesting is an error like any other. Throws UnreadableJsonError, without the text.
  */
 export function readJson(bytes: Uint8Array): unknown {
   try {
@@ -226,7 +229,7 @@ function readNumber(token: string): number | string {
     const decimal = fromWireNumber(token);
     return Number.isFinite(value) && fromWireNumber(value) === decimal ? value + 0 : decimal;
   } catch {
-    return token; // Longer than any amount: kept as text, for the schema to judge.
+    return token; // Longer than any amount: kept as text, which the schema judges.
   }
 }
 

@@ -1,4 +1,4 @@
-/** Why the service cannot have taken a request. */
+/** Why the service cannot have executed a request. */
 export type NotSentReason =
   | 'refused'
   | 'dns'
@@ -14,7 +14,7 @@ export type NotSentReason =
 
 interface Proof {
   readonly codes: readonly string[];
-  /** Where a code proves something only in one system call. */
+  /** If a code proves something only in one system call. */
   readonly syscall?: 'connect';
   readonly reason: NotSentReason;
   readonly why: string;
@@ -66,8 +66,8 @@ interface SystemError {
 }
 
 /**
- * The error itself, what axios wraps as its cause, and the single attempts of an AggregateError ("localhost" is two
- * addresses, tried in turn).
+ * The error itself, the error that axios wraps as its cause, and the single attempts of an AggregateError ("localhost"
+ * is two addresses, tried in turn).
  */
 function* withCauses(error: unknown): Generator<SystemError> {
   for (let at: unknown = error, depth = 0; typeof at === 'object' && at !== null && depth < 5; depth += 1) {
@@ -80,7 +80,7 @@ function* withCauses(error: unknown): Generator<SystemError> {
 const proofIn = ({ code, syscall }: SystemError): NotSentReason | undefined =>
   PROOFS.find((proof) => proof.codes.includes(String(code)) && (proof.syscall ?? syscall) === syscall)?.reason;
 
-/** What the error's codes prove; undefined where they prove nothing. */
+/** What the error's codes prove; undefined if they prove nothing. */
 export function reasonNotSent(error: unknown): NotSentReason | undefined {
   for (const cause of withCauses(error)) {
     const reason = proofIn(cause);

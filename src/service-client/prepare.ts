@@ -6,21 +6,21 @@ import { REFERENCE_PATTERN } from '../contract/sending.js';
 import { fromWireNumber } from '../money.js';
 import { InvalidRequestError, type Problem } from './errors.js';
 
-/** A request that keeps the contract. `path` is relative and needs no encoding; `body` is JSON text. */
+/** A request that fits the contract. `path` is relative and needs no encoding; `body` is JSON text. */
 export interface PreparedRequest {
   readonly path: string;
   readonly body: string | undefined;
 }
 
 /**
- * Checks what would be sent, as the call itself does: before its claim is in `sending`. Throws InvalidRequestError with
- * the members at fault.
+ * Checks what would be sent, like the call itself, but before its claim is in `sending`. Throws InvalidRequestError
+ * with the members at fault.
  */
 export function checkRequest(name: OperationName, argument: unknown): void {
   prepare(name, argument);
 }
 
-/** Checks a call before anything else happens. Throws InvalidRequestError with the members at fault. */
+/** Checks a call before anything else. Throws InvalidRequestError with the members at fault. */
 export function prepare(name: OperationName, argument: unknown): PreparedRequest {
   const operation: Operation = operations[name];
   return { path: pathOf(name, operation, argument), body: bodyOf(name, operation, argument) };
@@ -28,7 +28,7 @@ export function prepare(name: OperationName, argument: unknown): PreparedRequest
 
 function pathOf(name: OperationName, { path, param }: Operation, argument: unknown): string {
   if (param === undefined) return path;
-  // Checked, not encoded: `encodeURIComponent('..')` is '..', and a URL parser then takes it for "one level up".
+  // Checked, not encoded: `encodeURIComponent('..')` is '..', which a URL parser takes for "one level up".
   if (typeof argument !== 'string' || !REFERENCE_PATTERN.test(argument)) {
     throw new InvalidRequestError(name, [{ path: param, problem: 'is not a reference of our grammar' }]);
   }
@@ -42,12 +42,12 @@ function bodyOf(name: OperationName, { body: schema }: Operation, argument: unkn
   return stringify(checked.data, undefined, undefined, [DECIMALS]);
 }
 
-/** `0.0000005` in place of `5e-7`: the same number, and a decimal to a reader that knows no exponents. */
+/** `0.0000005` instead of `5e-7`: the same number, and a decimal for a reader that does not support exponents. */
 const DECIMALS = {
   test: (value: unknown) => typeof value === 'number',
   stringify: (value: unknown) => fromWireNumber(value as number),
 };
-// Keys of open objects come from the caller or the service, so that even a key may be personal data.
+// Keys of open objects come from the caller or the service, so even a key may be personal data.
 const readablePath = (path: readonly PropertyKey[]): string =>
   path.map((key) => (/^(?:[A-Za-z_]\w{0,60}|\d{1,4})$/.test(String(key)) ? String(key) : '…')).join('.');
 

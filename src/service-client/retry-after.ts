@@ -28,7 +28,7 @@ const seconds = (value: unknown): number | undefined =>
 
 function secondsOrDate(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
-  // `Date.parse` takes "-5" and "soon 1" for dates: only the form of HTTP, which names a month, is one.
+  // `Date.parse` accepts "-5" and "soon 1" as dates: only HTTP's form, which names a month, counts.
   const atMs = /^[A-Za-z]{3,9},? .*\d{4}.*GMT$/.test(value) ? Date.parse(value) : NaN;
   return seconds(value) ?? (Number.isNaN(atMs) ? undefined : atMs - nowMs);
 }

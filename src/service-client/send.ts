@@ -15,7 +15,7 @@ export interface WireRequest extends PreparedRequest {
   readonly stillValid: (() => boolean) | undefined;
 }
 
-/** What came of a request on the wire, not yet judged. */
+/** The result of a request on the wire, before it is judged. */
 export type WireResult =
   | {
       readonly kind: 'answer';
@@ -37,7 +37,7 @@ export interface SendOptions {
   readonly maxAnswerBytes: number;
 }
 
-/** The one place where bytes leave for the service. Never throws, never retries, never follows a redirect. */
+/** The only place that sends to the service. Never throws, never retries, never follows a redirect. */
 export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: SendOptions): Send {
   const prefix = prefixOf(base);
   const http = create({
@@ -55,7 +55,7 @@ export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: Sen
   });
 
   return async ({ operation, path, body, token, signal, stillValid }) => {
-    // Belt to the braces of `prepare`: what the URL parser makes of it must be what we meant.
+    // In addition to the checks of `prepare`: the URL parser must not change the URL.
     if (new URL(`${prefix}${path}`).href !== `${prefix}${path}`) throw new TypeError('a path must not change as a URL');
     if (signal?.aborted) return { kind: 'not-sent', reason: 'cancelled' };
 
@@ -92,7 +92,7 @@ export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: Sen
   };
 }
 
-/** `wasReady` is known of fresh connections only; it proves more than any error code. */
+/** `wasReady` is known only for fresh connections; it proves more than any error code. */
 function judgeFailure(error: unknown, ended: Ended | undefined, wasReady: boolean | undefined): WireResult {
   const proven = reasonNotSent(error);
   if (wasReady === false) {
@@ -114,7 +114,7 @@ const headersOf = (body: string | undefined, token: string | undefined): Record<
 
 type Ended = 'timeout' | 'cancelled';
 
-/** One signal for both ends, of which only the first counts. axios's own timeout counts silence, not the whole. */
+/** One signal for both endings, of which only the first counts. axios's own timeout measures silence, not the whole. */
 function createEnding(timeoutMs: number, signal: AbortSignal | undefined) {
   const controller = new AbortController();
   let cause: Ended | undefined;

@@ -13,25 +13,25 @@ import { judge } from './judge.js';
 import { prepare } from './prepare.js';
 
 export interface CallOptions {
-  /** Ends the call. Where the request may have left already, that is an unknown outcome. */
+  /** Ends the call. If the request may have left already, the outcome is unknown. */
   readonly signal?: AbortSignal;
-  /** Of a money POST: asked right before its first byte. False sends nothing: NotSentError, `expired`. */
+  /** For a money POST: called right before its first byte. False sends nothing: NotSentError, `expired`. */
   readonly stillValid?: () => boolean;
-  /** Called with what the service answered, as it came, before that is judged. */
+  /** Called with the service's raw answer, before it is judged. */
   readonly onAnswer?: (answer: ServiceAnswer) => void;
 }
 
-/** What the service answered, byte for byte: it may hold secrets (account operations). */
+/** The service's answer, byte for byte: it may contain secrets (account operations). */
 export interface ServiceAnswer {
   readonly httpStatus: number;
-  /** Those that belong to the caller: the content type, and hints on when to ask again. */
+  /** Headers for the caller: the content type, and hints on when to retry. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
 }
 
 /** An answer to be passed on. */
 export interface RelayedAnswer extends ServiceAnswer {
-  /** `data` of a success, as our tolerant schema reads it; undefined if it is none, or cannot be read. */
+  /** `data` of a success, as our tolerant schema reads it; undefined if it is not a success, or cannot be read. */
   readonly data: unknown;
 }
 
@@ -40,14 +40,15 @@ type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
   : (argument: OperationArgument<N>, options?: CallOptions) => Promise<OperationData<N>>;
 
 /**
- * One method for each operation: takes the body (or the path parameter), gives the answer's `data`. Each throws
- * InvalidRequestError, NotSentError, RateLimitedError, RejectedError; those that move money and the account's also
- * DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and ContractBrokenError.
+ * One method for each operation: takes the body (or the path parameter), returns the answer's `data`. Each throws
+ * InvalidRequestError, NotSentError, RateLimitedError, RejectedError; operations that move money or belong to the
+ * account also throw DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and
+ * ContractBrokenError.
  */
 export type ServiceClient = { readonly [N in OperationName]: Call<N> } & {
   /**
-   * One call whose answer is passed on as it came, whatever its status and shape. Throws what the operation throws if
-   * there is none to pass on: no answer, a redirect, or a 401, which is about our own token.
+   * One call whose answer is passed on unchanged, whatever its status and shape. Throws the operation's errors if there
+   * is none to pass on: no answer, a redirect, or a 401, which is about our own token.
    */
   relay(name: OperationName, argument: unknown, options?: CallOptions): Promise<RelayedAnswer>;
   /** Closes idle connections. */
@@ -58,21 +59,21 @@ export interface ServiceClientOptions {
   readonly baseUrl: string;
   /** The bearer token, without the word "Bearer". */
   readonly token: () => Promise<string>;
-  /** Called after a 401 with the token that was refused; the next call asks for one anew. The request is not sent again. */
+  /** Called after a 401 with the refused token; the next call reads the token again. The request is not sent again. */
   readonly onUnauthorized?: (rejected: string) => Promise<void>;
   /** For one whole call, milliseconds. @default 30,000 */
   readonly timeoutMs?: number;
   /** Plain http beyond loopback. @default false */
   readonly allowHttp?: boolean;
-  /** PEM certificates to trust in place of Node's own. */
+  /** PEM certificates to trust instead of Node's own. */
   readonly ca?: string;
   /** @default 1 MiB */
   readonly maxAnswerBytes?: number;
-  /** Further words by which the service says "duplicate", besides those of the contract. @default none */
+  /** Further words with which the service says "duplicate", in addition to those of the contract. @default none */
   readonly duplicateWords?: readonly string[];
   /** Milliseconds since the epoch, for `Retry-After` dates. @default Date.now */
   readonly nowMs?: () => number;
-  /** Called with what came of each call on the wire: a class of status, `not_sent` or `no_answer`. */
+  /** Called with the result of each call on the wire: a status class, `not_sent` or `no_answer`. */
   readonly onCall?: (call: ServiceCall) => void;
   /** The way of a request to the service and of its answer back. @default HTTP */
   readonly send?: Send;
@@ -84,7 +85,7 @@ export interface ServiceCall {
   readonly seconds: number;
 }
 
-/** The service as typed functions. Throws BaseUrlError. It never retries: who repeats what is decided above it. */
+/** The service as typed functions. Throws BaseUrlError. It never retries: its callers decide about retries. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const base = checkBaseUrl(options.baseUrl, options.allowHttp ?? false);
   const connections = createConnections(base.protocol === 'https:', options.ca);
@@ -141,7 +142,7 @@ function resultOf(result: WireResult): string {
   return result.httpStatus === 429 ? '429' : `${Math.floor(result.httpStatus / 100)}xx`;
 }
 
-/** A redirect would lead its caller past us, and a 401 is about the token that we sent. */
+/** A redirect would lead our caller past us, and a 401 is about the token that we sent. */
 const isAboutUs = (httpStatus: number, token: string | undefined): boolean =>
   (httpStatus >= 300 && httpStatus <= 399) || (httpStatus === 401 && token !== undefined);
 
@@ -153,14 +154,14 @@ function answerOf(
 ): ServiceAnswer {
   const kept = Object.entries(headers).filter(([name]) => PASSED_ON.test(name));
   const isSuccess = httpStatus >= 200 && httpStatus <= 299;
-  // A refusal may repeat our own token; of a success it may be the very answer.
+  // A refusal may repeat our own token; in a success it may be the answer itself.
   const shown = isSuccess || token === undefined ? bytes : without(bytes, token);
   return { httpStatus, headers: Object.fromEntries(kept), bytes: shown };
 }
 
 function without(bytes: Uint8Array, secret: string): Uint8Array {
   const buffer = Buffer.from(bytes);
-  // One byte is one character, so that what is no UTF-8 stays as it is.
+  // One byte is one character, so bytes that are not UTF-8 stay unchanged.
   return buffer.includes(secret) ? Buffer.from(buffer.toString('latin1').replaceAll(secret, MARK), 'latin1') : bytes;
 }
 
@@ -179,7 +180,7 @@ function referenceIn({ reference }: Operation, argument: unknown): string | unde
 
 async function tokenFor(name: OperationName, source: () => Promise<string>): Promise<string> {
   const token = await source().catch(() => undefined);
-  // A line break in it would be another header.
+  // A line break in it would start another header.
   if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw new NotSentError(name, 'token');
   return token;
 }
@@ -194,7 +195,7 @@ const MIN_LENGTH = 3;
 const MAX_LENGTH = 300;
 
 /**
- * Makes the service's text safe to show: it likes to repeat what it refuses. Cut out are the token, the request's
+ * Makes the service's text safe to show, because it may repeat what it refuses. Removes the token, the request's
  * personal members wherever they recur, and every long run of digits.
  */
 function createRedactor(secrets: readonly string[], request: unknown): (text: string) => string {
@@ -218,7 +219,7 @@ function sensitiveTexts(value: unknown, sensitive: boolean): string[] {
       sensitiveTexts(inner, sensitive || SENSITIVE_MEMBER.test(member)),
     );
   }
-  // Also word by word: of "Jane Doe" the service may repeat only the first.
+  // Also word by word: the service may repeat only the first word of "Jane Doe".
   return sensitive && (typeof value === 'string' || typeof value === 'number')
     ? [String(value), ...String(value).split(/\s+/)]
     : [];

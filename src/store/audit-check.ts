@@ -5,7 +5,7 @@ import type { Row } from './sql-message.js';
 import type { StoreKey } from './store-key.js';
 
 const PAGE = 1_000;
-/** Sentences that are kept: whoever deletes half of it needs no sentence for each entry. */
+/** Most problems that are listed: if half of the log is deleted, not every entry needs a sentence. */
 const MOST_PROBLEMS = 100;
 
 export interface AuditCheckDeps {
@@ -15,8 +15,9 @@ export interface AuditCheckDeps {
 }
 
 /**
- * Reads the register from its first entry to its last. What was changed, removed or put in without the store's keys is found. What
- * was cut off from the end of a chain is found by a later chain, which repeats it, or by heads that were kept elsewhere.
+ * Reads the audit log from its first entry to its last. Finds entries that were changed, removed or inserted without
+ * the store's keys. Entries that were cut off from the end of a chain are found by a later chain, which repeats the
+ * last ones, or by heads that were kept elsewhere.
  */
 export function createAuditCheck({ db, storeKey, entryOf }: AuditCheckDeps): AuditStore['verify'] {
   async function* all(): AsyncGenerator<{ readonly entry: AuditEntry; readonly hasDetails: boolean }> {

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { AuditEntry, AuditKind, AuditMeans } from '../protocol/audit.js';
 import { canonicalJson } from './canonical-json.js';
 
-/** What is to be recorded. */
+/** An action to record. */
 export interface AuditNote {
   readonly kind: AuditKind;
   readonly flowId?: string | undefined;
-  /** What it is about besides the flow: an event, a proposal. */
+  /** What it is about, in addition to the flow: an event, a proposal. */
   readonly subject?: string | undefined;
   readonly action?: string | undefined;
   readonly actor: string;
@@ -25,7 +25,7 @@ export interface AuditHead {
 
 export interface AuditQuery {
   readonly limit: number;
-  /** Beyond this entry, in the order that is asked for. */
+  /** Entries after this one, in the requested order. */
   readonly after?: number | undefined;
   /** @default newest first */
   readonly oldestFirst?: boolean;
@@ -42,14 +42,14 @@ export interface AuditVerdict {
   readonly problems: readonly string[];
 }
 
-/** The register: append-only, kept for ever. */
+/** The audit log: append-only, kept for ever. */
 export interface AuditStore {
-  /** Resolves once it is durable. @throws StoreUnavailableError: then what it is about must not be done */
+  /** Resolves once it is durable. @throws StoreUnavailableError: then the action must not be carried out */
   append(note: AuditNote): Promise<void>;
   list(query: AuditQuery): Promise<readonly AuditEntry[]>;
-  /** Who ordered the start of a flow through a gateway. Nobody: another Temporal client started it. */
+  /** Who ordered the start of a flow through a gateway. Empty: another Temporal client started it. */
   startersOf(flowId: string): Promise<readonly string[]>;
-  /** Reads all of it. @param known heads that were exported before: each must still be there */
+  /** Reads all of it. @param known heads that were exported before: each must still exist */
   verify(known?: readonly AuditHead[]): Promise<AuditVerdict>;
 }
 
@@ -57,7 +57,7 @@ export const NO_ENTRY_BEFORE = '0'.repeat(64);
 
 const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
 
-/** Nobody can find out by guessing what short details say. */
+/** Keeps short details from being found out by guessing. */
 export const salted = (details: AuditNote['details']): Readonly<Record<string, unknown>> => ({
   ...details,
   salt: randomBytes(16).toString('hex'),
@@ -65,7 +65,7 @@ export const salted = (details: AuditNote['details']): Readonly<Record<string, u
 
 export const detailsHashOf = (details: Readonly<Record<string, unknown>>): string => sha256(canonicalJson(details));
 
-/** What an entry's hash is of. */
+/** The content that an entry's hash covers. */
 export type AuditContent = Omit<AuditEntry, 'seq' | 'details' | 'hash' | 'mac'>;
 
 export function auditHash(entry: AuditContent): string {

@@ -8,10 +8,10 @@ export class NotJsonError extends Error {
 }
 
 /**
- * One text for equal JSON values: keys sorted by code unit, no spaces, members that are undefined left out. Amounts
- * come as decimal strings; a number prints as JavaScript prints it.
+ * One text for equal JSON values: keys sorted by code unit, no spaces, undefined members left out. Amounts come as
+ * decimal strings; a number prints as JavaScript prints it.
  *
- * @throws NotJsonError where `JSON.stringify` would lose or change something
+ * @throws NotJsonError if `JSON.stringify` would lose or change something
  */
 export function canonicalJson(value: unknown): string {
   return print(value, []);
@@ -44,7 +44,7 @@ function printObject(value: object, parents: unknown[]): string {
   if (!isPlain(value)) throw new NotJsonError('an instance of a class');
   const members = value as Readonly<Record<string, unknown>>;
   let text = '';
-  // Sorted by code unit: what `sort` does by default.
+  // Sorted by code unit, which is `sort`'s default.
   for (const name of Object.keys(value).sort()) {
     const member = members[name];
     if (member === undefined) continue;

@@ -23,7 +23,7 @@ export interface ClaimRow {
 
 export type SealedColumn = 'answer' | 'rejection' | 'kept' | 'reason' | 'note';
 
-/** What a sealed column of a claim is bound to. */
+/** The place that a sealed column of a claim is bound to. */
 export function placeOf(key: ClaimKey, column: SealedColumn): readonly string[] {
   return ['claims', key.account, key.operation, key.reference, column];
 }

@@ -1,13 +1,13 @@
 import type { Rejection } from '../protocol/messages.js';
 
-/** What the service answered to the POST, as it came: for the one that sent it, never for a flow. */
+/** The service's raw answer to the POST: for its sender, never for a flow. */
 export interface KeptAnswer {
   readonly httpStatus: number;
   readonly contentType: string;
   readonly body: string;
 }
 
-/** What identifies a claim: one money-moving operation for one reference of one account at the service. */
+/** Identifies a claim: one money-moving operation for one reference of one account at the service. */
 export interface ClaimKey {
   readonly account: string;
   readonly operation: string;
@@ -15,15 +15,16 @@ export interface ClaimKey {
 }
 
 /**
- * `reserved(owner)` → `sending` → `answered` or `rejected`.
- * Only the owner moves `reserved → sending`; after `sending` only its owner sends again, after a proven
- * not-sent error. `void`: nothing was sent and nothing ever will be.
+ * `reserved(owner)` → `sending` → `answered` or `rejected`. Only the owner moves `reserved → sending`; after `sending`
+ * only its owner sends again, after a proven not-sent error. `void`: nothing was sent and nothing ever will be.
  */
 export type ClaimPhase = 'reserved' | 'sending' | 'answered' | 'rejected' | 'void';
 
 export interface Claim extends ClaimKey {
   readonly phase: ClaimPhase;
-  /** One attempt to send: unguessable, new for each activity attempt. Empty where it was voided before any. */
+  /**
+   * One attempt to send: unguessable, new for each activity attempt. Empty if the claim was voided before any attempt.
+   */
   readonly owner: string;
   readonly flowId: string;
   /** HMAC-SHA256 of what the caller decides, under the store's own key. */
@@ -33,7 +34,7 @@ export interface Claim extends ClaimKey {
   readonly endedAt?: string;
   /** JSON value of the service's answer (`data`); only in `answered`. */
   readonly answer?: unknown;
-  /** In `rejected`; in `sending`, a refusal that is not believed yet. */
+  /** In `rejected`; in `sending`, a refusal that is not confirmed yet. */
   readonly rejection?: Rejection;
   /** Absent if the answer was lost, held a card, or could not be written with the claim. */
   readonly kept?: KeptAnswer;
@@ -47,15 +48,15 @@ export interface ClaimOrder {
   readonly note: string;
 }
 
-/** What an attempt finds when it asks for the right to send. */
+/** The result of an attempt's request for the right to send. */
 export type Reservation =
   /** `sentBefore`: another send was ordered, so an earlier one may have been executed. */
   | { readonly kind: 'reserved'; readonly takenOver: boolean; readonly sentBefore?: true }
   /** Ours, and in `sending`: the POST may leave. */
   | { readonly kind: 'may-send'; readonly takenOver: boolean }
-  /** Reserved by this attempt; the guard found what refuses `sending`. */
+  /** Reserved by this attempt; the guard found an event that forbids `sending`. */
   | { readonly kind: 'contradicted' }
-  /** Nothing was done: this is another store than the attempt's, or an older copy of it. */
+  /** Nothing was done: this is a different store than the attempt's, or an older copy of it. */
   | { readonly kind: 'other-deployment'; readonly store: string; readonly epoch: number }
   | { readonly kind: 'other-fingerprint' }
   | { readonly kind: 'sending'; readonly since: string }
@@ -63,23 +64,23 @@ export type Reservation =
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   | { readonly kind: 'void'; readonly reason: string };
 
-/** Refuses `sending` where the inbox holds a trusted event of this flow with one of these statuses. */
+/** Forbids `sending` if the inbox holds a trusted event of this flow with one of these statuses. */
 export interface ContradictionGuard {
   readonly flowId: string;
   readonly statuses: readonly string[];
-  /** Untrusted ones refuse it, too: for what no person ordered. @default false */
+  /** Untrusted events forbid it as well: for sends that no person ordered. @default false */
   readonly orUntrusted?: boolean;
-  /** Ids of events that do not refuse it: the decision to send rests on them. @default none */
+  /** Ids of events that do not forbid it: the decision to send rests on them. @default none */
   readonly besides?: readonly string[];
 }
 
 export interface ClaimStore {
   /**
-   * Asks for the right to send. A new claim, or one that is `reserved` by another attempt (which is thereby fenced
-   * off), is ours; every other phase is reported and left alone.
+   * Requests the right to send. A new claim, or one that another attempt has `reserved` (which is thereby fenced off),
+   * becomes ours; every other phase is reported and left alone.
    *
-   * @param unless given: a first send goes on to `sending` in the same transaction, as by `markSending`. One that was ordered
-   *   by a person stays `reserved`, since it is looked up before
+   * @param unless given: a first send continues to `sending` in the same transaction, as by `markSending`. A send that
+   * a person ordered stays `reserved`, since it is looked up first
    */
   reserve(
     key: ClaimKey,
@@ -87,9 +88,11 @@ export interface ClaimStore {
       readonly owner: string;
       readonly flowId: string;
       readonly fingerprint: string;
-      /** In which the flow was prepared: where the store's is later, a claim that is absent becomes `sending`. */
+      /** The epoch in which the flow was prepared: if the store's is later, an absent claim becomes `sending`. */
       readonly epoch?: number;
-      /** Id of the store that the flow belongs to, with `epoch`: another store, or an older copy, does nothing. */
+      /**
+       * Id of the store that the flow belongs to, with `epoch`: in another store, or an older copy, nothing is done.
+       */
       readonly store?: string;
     },
     unless?: ContradictionGuard,
@@ -103,8 +106,8 @@ export interface ClaimStore {
   ): Promise<'sending' | 'fenced' | 'contradicted'>;
 
   /**
-   * `sending(owner) → reserved(owner)`: only after a proven not-sent error. False where it was not ours, or where a person
-   * has said meanwhile how its flow ended: then it stays in `sending`, and is not sent.
+   * `sending(owner) → reserved(owner)`: only after a proven not-sent error. False if the claim was not ours, or if a
+   * person has decided meanwhile how its flow ended: then it stays in `sending`, and is not sent.
    */
   release(key: ClaimKey, owner: string): Promise<boolean>;
 
@@ -114,18 +117,18 @@ export interface ClaimStore {
    */
   recordAnswer(key: ClaimKey, answer: unknown, kept?: KeptAnswer): Promise<ClaimPhase | 'absent'>;
 
-  /** The service refused it: `sending(owner) → rejected`. False where it was not ours. */
+  /** The service refused it: `sending(owner) → rejected`. False if the claim was not ours. */
   recordRejection(key: ClaimKey, owner: string, rejection: Rejection, kept?: KeptAnswer): Promise<boolean>;
 
   /**
    * The service refused it with words about its reference, which it may know from an earlier copy of the same POST: the
-   * claim stays in `sending`, with the refusal, until a lookup shows which it was. False where it was not ours.
+   * claim stays in `sending`, with the refusal, until a lookup decides. False if the claim was not ours.
    */
   noteRefusal(key: ClaimKey, owner: string, rejection: Rejection, kept?: KeptAnswer): Promise<boolean>;
 
   /**
-   * A person orders that an unknown POST is sent again: the one transition `sending → reserved(newOwner)`, recorded in
-   * the same transaction. False where the claim is not in `sending`, where a person has said how its flow ended, or where the
+   * A person orders that an unknown POST is sent again: the only transition `sending → reserved(newOwner)`, recorded in
+   * the same transaction. False if the claim is not in `sending`, if a person has decided how its flow ended, or if the
    * owner is not a new one.
    */
   orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder): Promise<boolean>;
@@ -138,9 +141,9 @@ export interface ClaimStore {
   closeNotExecuted(key: ClaimKey, order: ClaimOrder, sentUntilMs?: number): Promise<boolean>;
 
   /**
-   * Absent or `reserved` → `void`, so that no attempt, however late, can send; but absent → `sending`, where the flow was
-   * prepared in an earlier epoch. Otherwise nothing changes and the claim's
-   * phase is returned: also where it is `reserved` for another send, since the first one may have been executed.
+   * Absent or `reserved` → `void`, so that no attempt, however late, can send; but absent → `sending` if the flow was
+   * prepared in an earlier epoch. Otherwise nothing changes and the claim's phase is returned: also if it is `reserved`
+   * for another send, since the first one may have been executed.
    */
   voidUnsent(
     key: ClaimKey,
@@ -149,9 +152,9 @@ export interface ClaimStore {
   ): Promise<ClaimPhase>;
 
   /**
-   * A person's word on how a flow ended that can no longer take an order itself (it was terminated): kept with the claim,
-   * whose phase stays; only one that is `reserved` for another send goes back to `sending`, so that it is not sent. False
-   * where there is no claim.
+   * A person's decision on how a flow ended that can no longer take an order itself (it was terminated): kept with the
+   * claim. The claim's phase stays; only one that is `reserved` for another send goes back to `sending`, so that it is
+   * not sent. False if there is no claim.
    */
   recordDecision(key: ClaimKey, action: string, order: ClaimOrder): Promise<boolean>;
 

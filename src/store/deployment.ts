@@ -7,8 +7,8 @@ interface Deployment {
   /** Of the store: made with it, and the same in every copy. */
   readonly id: string;
   /**
-   * Raised after the store was restored from a backup. Of a flow that was prepared in an earlier epoch, a claim that is
-   * not there may have been there, and sent: it is unknown, not free.
+   * Raised after the store was restored from a backup. For a flow that was prepared in an earlier epoch, a missing
+   * claim may have existed, and been sent: it is unknown, not free.
    */
   readonly epoch: number;
   /** Undefined until the first gateway or worker started on it. */
@@ -18,12 +18,12 @@ interface Deployment {
 export interface DeploymentStore {
   read(): Promise<Deployment>;
 
-  /** Binds it, once and for ever: the first one wins. Returns what it is bound to. */
+  /** Binds it, once and permanently: the first one wins. Returns what it is bound to. */
   bind(to: { readonly namespace: string; readonly account: string }): Promise<Deployment>;
 
   /**
-   * After a restore: a new epoch, above `atLeast` as well, and every claim that is only `reserved` goes to `sending`, for
-   * it may have been sent after the backup. Returns the new epoch.
+   * After a restore: starts a new epoch, also above `atLeast`, and moves every claim that is only `reserved` to
+   * `sending`, because it may have been sent after the backup. Returns the new epoch.
    */
   raiseEpoch(atLeast: number): Promise<number>;
 }

@@ -24,7 +24,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export const POSTGRES: Dialect = {
   elements: 'json_array_elements_text',
   idsAsJson: 'json_agg(id ORDER BY seq)::text',
-  // That one is asked for the content first: a retry, which has both, ends here.
+  // The unique content index is checked first: a retry, which violates both, ends here.
   onRepeatedEvent: `
     ON CONFLICT (source, came_to, came_trusted, content_hash) DO UPDATE SET repeats = inbox.repeats + 1`,
   joinOldestWaiting: `

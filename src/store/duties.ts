@@ -4,17 +4,17 @@ import { text, turnOf, type SqlConnection } from './sql-connection.js';
 /** Work that one process at a time does for all that share a store. */
 export interface DutyStore {
   /**
-   * Whether it is this process's for the next `ms`: it is free, or was its own already. Who dies loses it when its time is
-   * up.
+   * Whether this process holds the duty for the next `ms`: it was free, or was held already by this process. A process
+   * that dies loses it when its time is up.
    *
    * @throws StoreUnavailableError
    */
   take(name: string, ms: number): Promise<boolean>;
-  /** Leaves it to the next one that asks, if it is this process's. */
+  /** Gives it up for the next one that asks, if this process holds it. */
   leave(name: string): Promise<void>;
-  /** Leaves it, and keeps what came of it for all of them. Of a process that has lost the duty meanwhile, nothing is kept. */
+  /** Gives it up, and stores its result for all processes, unless the process has lost the duty meanwhile. */
   finish(name: string, result: string): Promise<void>;
-  /** What came of it last; undefined before the first time. */
+  /** The last result; undefined before the first one. */
   result(name: string): Promise<string | undefined>;
 }
 
@@ -47,13 +47,16 @@ export function createSqlDuties({ db, now }: { readonly db: SqlConnection; reado
 
 /** Work that one gateway at a time does for all that share a store. */
 export interface Duty {
-  /** Another gateway has it until this one finds it free: the store is asked now and then. @throws StoreUnavailableError */
+  /**
+   * Another gateway has it until this one finds it free: the store is queried now and then. @throws
+   * StoreUnavailableError
+   */
   isOurs(): Promise<boolean>;
   /** Leaves it to another gateway at once. */
   leave(): Promise<void>;
 }
 
-/** @param forMs after the death of its holder, another gateway has it after so long at most, and a third of it */
+/** @param forMs after the death of its holder, another gateway has it after at most this time plus a third of it */
 export function createDuty(duties: DutyStore, name: string, forMs: number, monotonicMs: () => number): Duty {
   let askedMs = -Infinity;
   let ours = false;
@@ -61,7 +64,7 @@ export function createDuty(duties: DutyStore, name: string, forMs: number, monot
     async isOurs() {
       const nowMs = monotonicMs();
       if (nowMs - askedMs < forMs / 3) return ours;
-      // Where the store does not say, it may be another one's soon.
+      // If the store does not answer, another process may hold it soon.
       ours = false;
       ours = await duties.take(name, forMs);
       askedMs = nowMs;

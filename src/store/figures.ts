@@ -1,13 +1,15 @@
 import { integer, type SqlConnection } from './sql-connection.js';
 import { ENDED_BY_ORDER } from './sql-claims.js';
 
-/** What metrics show of the store, each by an index: their cost does not grow with what is kept. */
+/** The figures of the store for metrics, each from an index: their cost does not grow with the number of rows. */
 export interface StoreFigures {
   /** Claims in `sending` about which no person has decided: POSTs under way, or of unknown outcome. */
   readonly sending: number;
   /** Milliseconds since 1970, by the store's clock. Undefined: there is none. */
   readonly oldestSendingMs: number | undefined;
-  /** When the oldest proven event was received that still waits for a flow which has sent money. Undefined: none waits. */
+  /**
+   * When the oldest proven event was received that still waits for a flow which has sent money. Undefined: none waits.
+   */
   readonly oldestWaitingMs: number | undefined;
   /** Flows whose events a gateway is delivering at this moment. */
   readonly leasedFlows: number;
@@ -25,7 +27,7 @@ export function createFigures(db: SqlConnection, now: () => number): () => Promi
         params: [],
       },
       {
-        // Those of a flow that has no claim may be early, or of another user of the account: they wait rightly.
+        // Events of a flow without a claim may be early, or another account user's: their wait is normal.
         sql: `SELECT received_at AS oldest FROM inbox
               WHERE state = 'waiting' AND proof IS NOT NULL
                 AND EXISTS (SELECT 1 FROM claims WHERE claims.flow_id = inbox.flow_id)

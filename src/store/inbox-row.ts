@@ -22,12 +22,12 @@ export interface StoredEvent {
   readonly repeats: number;
 }
 
-/** What a sealed column of an event is bound to. */
+/** The place that a sealed column of an event is bound to. */
 export function placeOf(id: string, column: 'body' | 'detail'): readonly string[] {
   return ['inbox', id, column];
 }
 
-/** A row whose seals do not open is shown without them, and says so: one lost key must not hide the whole inbox. */
+/** A row whose seals cannot be opened is shown without them, and says so: a lost key must not hide the inbox. */
 export function inboxRowOf(row: StoredEvent, sealed: SealedJson): InboxRow {
   return {
     id: row.id,

@@ -21,28 +21,30 @@ export interface DueMatter {
   readonly sent: Readonly<Record<string, SentTo>>;
 }
 
-/** What people are notified of: written by whoever finds it, sent by one process at a time. */
+/** Matters that people are notified about: any process writes them, one at a time sends them. */
 export interface MatterStore {
-  /** Due at once. One that is there already, open or resolved, stays as it is. @throws StoreUnavailableError */
+  /** Due at once. An existing one, open or resolved, stays unchanged. @throws StoreUnavailableError */
   open(id: string, content: MatterContent): Promise<void>;
-  /** Nothing is left to do: its receivers are told so, once. One that was never opened never will be. */
+  /**
+   * Nothing is left to do: its receivers are notified of that, once. If it was never opened, it cannot be opened later.
+   */
   resolve(id: string): Promise<void>;
   /** Opened again if it happened again: the same id, after it was resolved. */
   reopen(id: string, content: MatterContent): Promise<void>;
-  /** Those that are due: first what no receiver knows of, then the longest. */
+  /** Those that are due: first those that no receiver has, then the longest due. */
   due(most: number): Promise<{ readonly nowMs: number; readonly matters: readonly DueMatter[] }>;
-  /** @param dueAtMs when to look at it again; undefined: never. One that was resolved meanwhile stays due. */
+  /** @param dueAtMs when to check it again; undefined: never. One that was resolved meanwhile stays due. */
   keep(
     matter: DueMatter,
     next: { readonly sent: DueMatter['sent']; readonly dueAtMs: number | undefined },
   ): Promise<void>;
   /** Those that are not resolved and wait for a person. */
   countOpen(): Promise<number>;
-  /** Deletes what was over before that moment. */
+  /** Deletes matters that were resolved before that moment. */
   purge(before: Date): Promise<void>;
 }
 
-/** What the content of a matter is bound to. */
+/** The place that the content of a matter is bound to. */
 export const matterPlace = (id: string): readonly string[] => ['matters', id, 'content'];
 
 export function createSqlMatters(deps: {
@@ -61,7 +63,7 @@ export function createSqlMatters(deps: {
     const id = text(row, 'id');
     const openedAtMs = integer(row, 'opened_at');
     const resolvedAt = integer(row, 'resolved_at');
-    // One row that cannot be read, such as by a key that is not known here yet, keeps people from no other.
+    // One unreadable row, for example because its key is not known here yet, must not block the others.
     const content = readable(() => sealed.open(matterPlace(id), row['content'] as SqlBlob) as MatterContent);
     return {
       id,
@@ -103,7 +105,7 @@ export function createSqlMatters(deps: {
     },
 
     async keep({ id, openedAtMs, resolvedAtMs = 0 }, { sent, dueAtMs }) {
-      // Opened anew meanwhile, it is another matter.
+      // If it was opened again meanwhile, it is a different matter.
       const sql = `UPDATE matters SET sent = ?, due_at = CASE WHEN resolved_at = ? THEN CAST(? AS BIGINT) ELSE due_at END
                    WHERE id = ? AND opened_at = ?`;
       const params = [JSON.stringify(sent), resolvedAtMs, dueAtMs ?? null, id, openedAtMs];

@@ -3,7 +3,7 @@ import type { OrderProof } from '../protocol/messages.js';
 import { canonicalJson } from './canonical-json.js';
 import type { StoreKey } from './store-key.js';
 
-/** An order as it goes to a flow, by an update of this name. */
+/** An order on its way to a flow, by an update of this name. */
 export interface OrderToFlow {
   readonly flowId: string;
   readonly update: string;
@@ -11,11 +11,12 @@ export interface OrderToFlow {
 }
 
 /*
- * Whoever may write to the Temporal namespace can send an update and name any actor. A gateway has asked for a token; so it
- * seals what it sends with a MAC under the store's key, which no Temporal client has, over flow, update, actor and content.
+ * Anyone who may write to the Temporal namespace can send an update and name any actor. A gateway has checked a token,
+ * so it signs what it sends with a MAC under the store's key, which no Temporal client has, over flow, update, actor
+ * and content.
  */
 
-/** @param second who confirmed it, where two are needed */
+/** @param second who confirmed it, if two are needed */
 export function proofOfOrder(
   store: Pick<StoreKey, 'mac'>,
   sent: OrderToFlow,
@@ -24,7 +25,7 @@ export function proofOfOrder(
   return { id, second, mac: store.mac('order', textOf(sent, { id, second })) };
 }
 
-/** Whether a gateway of this store sent the order, as it is, for this flow. */
+/** Whether a gateway of this store sent exactly this order for this flow. */
 export function isProven(store: Pick<StoreKey, 'macs'>, sent: OrderToFlow): boolean {
   const { proof } = sent.order;
   if (typeof proof !== 'object' || proof === null) return false;

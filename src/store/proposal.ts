@@ -2,7 +2,7 @@ import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob } from './sql-message.js';
 import { readable, type SealedJson } from './store-key.js';
 
-/** What a proposal of a flow is about: at most one of each is open. */
+/** The subject of a proposal of a flow: at most one of each is open. */
 export interface ProposalKey {
   readonly flowId: string;
   /** `decision`, `approval`, or an event. */
@@ -12,17 +12,17 @@ export interface ProposalKey {
 /** An order that needs a second person, given by the first one. */
 export interface Proposal extends ProposalKey {
   readonly id: string;
-  /** What it was given for, such as since when the flow is parked: in another state of the flow it is void. */
+  /** The flow's state for which it was made, such as since when the flow is parked: in another state it is void. */
   readonly subject: string;
   readonly action: string;
-  /** What else the order says, as JSON. */
+  /** Further parts of the order, as JSON. */
   readonly choice: Readonly<Record<string, string>>;
   readonly by: string;
-  /** Null: it cannot be opened here, so that nothing proves what was proposed. */
+  /** Null: it cannot be decrypted here, so nothing proves what was proposed. */
   readonly note: string | null;
   readonly at: string;
   readonly expiresAt: string;
-  /** Set while it is carried out. If it could not be, as while no worker answered, another one may confirm it after a minute. */
+  /** Set while it is carried out. If no worker answered, another person may confirm it after a minute. */
   readonly confirmedBy: string | null;
 }
 
@@ -34,13 +34,13 @@ export interface ProposalStore {
     proposal: Omit<Proposal, 'at' | 'expiresAt' | 'confirmedBy' | 'note'> & { readonly note: string },
     lifeMs: number,
   ): Promise<Proposal>;
-  /** True for one of those who confirm it within a minute, and again for that one; never for who proposed it. */
+  /** True for one of those who confirm it within a minute, and again for that one; never for its proposer. */
   confirm(proposal: Pick<Proposal, 'flowId' | 'topic' | 'id'>, by: string): Promise<boolean>;
-  /** It was withdrawn, or carried out. False if it is not there, or, unless `evenIfConfirmed`, is being carried out. */
+  /** Ends it: withdrawn or carried out. False if there is none, or, unless `evenIfConfirmed`, it is being executed. */
   end(proposal: Pick<Proposal, 'flowId' | 'topic' | 'id'>, evenIfConfirmed?: boolean): Promise<boolean>;
 }
 
-/** Longer than an order takes to be answered. Given twice it is taken once: its id is the proposal's. */
+/** Longer than an order's answer takes. An order that is sent twice is taken once: its id is the proposal's. */
 const CARRIED_OUT_WITHIN_MS = 60_000;
 
 export const proposalPlace = (flowId: string, topic: string): readonly string[] => ['proposals', flowId, topic, 'note'];

@@ -4,14 +4,14 @@ import type { SqlBlob } from './sql-message.js';
 
 /** A quote that passed through a gateway. */
 export interface QuoteTerms {
-  /** The service's own id of it. */
+  /** The service's own id of the quote. */
   readonly rateId: string;
   /** From its creation to its end, by the service's own clock, ms. */
   readonly lifeMs: number;
-  /** Decimal strings; null where the service did not say. */
+  /** Decimal strings; null if the service did not give them. */
   readonly cryptoAmount: string | null;
   readonly cryptoUnit: string | null;
-  /** What was asked for. */
+  /** The requested terms. */
   readonly sourceAmount: string;
   readonly sourceCurrency: string;
   readonly chain: string;
@@ -19,21 +19,21 @@ export interface QuoteTerms {
 }
 
 interface RememberedQuote extends QuoteTerms {
-  /** By the store's clock, from before it was asked for. */
+  /** By the store's clock, counted from before it was requested. */
   readonly ageMs: number;
 }
 
 /** Quotes, by account and `rate_id`: the process that deposits with one may be another than the one that saw it. */
 export interface QuoteStore {
-  /** @param tookMs how long ago, by a monotonic clock, the service was asked */
+  /** @param tookMs how long ago, by a monotonic clock, it was requested */
   remember(account: string, quote: QuoteTerms, tookMs: number): Promise<void>;
   recall(account: string, rateId: string): Promise<RememberedQuote | undefined>;
 }
 
-/** A quote is valid for a minute; a flow that was delayed still learns how old its own is. */
+/** A quote is valid for a minute; a delayed flow can still find out how old its own is. */
 const KEPT_MS = 86_400_000;
 
-/** What the terms of a quote are bound to. */
+/** The place that the terms of a quote are bound to. */
 export const quotePlace = (account: string, rateId: string): readonly string[] => ['quotes', account, rateId, 'terms'];
 
 export function createSqlQuotes(deps: {
@@ -49,7 +49,7 @@ export function createSqlQuotes(deps: {
       const request = [
         { sql: `DELETE FROM quotes WHERE quoted_at < ?`, params: [nowMs - KEPT_MS] },
         {
-          // The first one stays: a rate id that is given twice is as old as it was.
+          // The first one stays: a rate id that is given twice keeps its age.
           sql: `INSERT INTO quotes (account, rate_id, quoted_at, terms) VALUES (?, ?, ?, ?)
                 ON CONFLICT (account, rate_id) DO NOTHING`,
           params: [account, rateId, nowMs - Math.ceil(tookMs), sealed.seal(quotePlace(account, rateId), quote)],

@@ -3,25 +3,27 @@ import { StoreRequestError, StoreTooNewError, StoreTooOldError } from './store-e
 
 /** One change of the tables. Released ones never change: append. */
 export interface Migration {
-  /** Statements of one transaction, short: what takes long goes into `indexes`, or into the work of the new build. */
+  /** Statements of one transaction, short: long work goes into `indexes`, or into the code of the new build. */
   readonly steps: readonly string[];
-  /** Name → what stands behind `CREATE INDEX name`. Built while others write, where the database can; no statement may need it. */
+  /**
+   * Name → the text after `CREATE INDEX name`. Built while others write, if the database can; no statement may need it.
+   */
   readonly indexes?: Readonly<Record<string, string>>;
   /**
-   * The oldest version whose builds work on the tables after this change as well: a migration that only adds takes over the
-   * one before it, one that takes something away gives its own number.
+   * The oldest version whose builds also work on the tables after this change: a migration that only adds repeats the
+   * value before it, one that removes something has its own number.
    */
   readonly usableFrom: number;
 }
 
 export interface Schema {
-  /** Number n stands at place n - 1. */
+  /** Number n is at index n - 1. */
   readonly migrations: readonly Migration[];
   /** The oldest version that this build works on. */
   readonly needs: number;
 }
 
-/** What the tables of a store are like. */
+/** The version of a store's tables. */
 interface SchemaVersion {
   readonly version: number;
   readonly usableFrom: number;
@@ -30,7 +32,7 @@ interface SchemaVersion {
 export const MAKE_MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, usable_from INTEGER NOT NULL)`;
 export const SELECT_VERSION = `SELECT version, usable_from FROM migrations ORDER BY version DESC LIMIT 1`;
 
-/** Undefined: nothing was ever made in it. */
+/** Undefined: no table was ever created. */
 async function schemaVersion(db: SqlConnection): Promise<SchemaVersion | undefined> {
   try {
     const [found] = await db.read([{ sql: SELECT_VERSION, params: [] }]);
@@ -42,13 +44,13 @@ async function schemaVersion(db: SqlConnection): Promise<SchemaVersion | undefin
   }
 }
 
-/** @throws StoreTooOldError, StoreTooNewError where this build does not work on those tables */
+/** @throws StoreTooOldError, StoreTooNewError if this build does not work with those tables */
 function requireUsable({ version, usableFrom }: SchemaVersion, { needs, migrations }: Schema): void {
   if (version < needs) throw new StoreTooOldError(version, needs);
   if (usableFrom > migrations.length) throw new StoreTooNewError(version, usableFrom, migrations.length);
 }
 
-/** For a process that starts: an empty store gets its tables, any other is only looked at. A grown one may take hours. */
+/** For a process that starts: an empty store gets its tables, any other is only checked. Migrations may take hours. */
 export async function prepareSchema(
   db: SqlConnection,
   schema: Schema,

@@ -9,11 +9,11 @@ import { placeOf as eventPlace } from './inbox-row.js';
 import type { Row, SqlBlob, SqlValue } from './sql-message.js';
 import type { StoreKey } from './store-key.js';
 
-/** Where sealed values are; `meta` aside, which holds the store's own key. */
+/** A table with sealed values, except `meta`, which holds the store's own key. */
 interface SealedTable {
   readonly name: string;
   readonly key: readonly string[];
-  /** Columns, besides the key, that a value is bound to. */
+  /** Columns, in addition to the key, that a value is bound to. */
   readonly boundTo: readonly string[];
   readonly sealed: readonly string[];
   place(row: Row, column: string): readonly string[];
@@ -60,7 +60,7 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   },
 ];
 
-/** Sealed values by the id of the key that sealed them; those whose head is damaged are under `?`. */
+/** Number of sealed values by the id of the key that sealed them; those whose head is damaged are under `?`. */
 export type KeyUsage = ReadonlyMap<string, number>;
 
 export interface Resealed {
@@ -69,18 +69,19 @@ export interface Resealed {
   readonly unreadable: number;
 }
 
-/** Which payload keys the store still needs, and how it comes to need the active one alone. */
+/** The payload keys that the store still needs, and resealing so that it needs only the active one. */
 export interface StoreKeys {
   /** Reads the heads of all sealed values, page by page; the store's own key counts as one. */
   usage(): Promise<KeyUsage>;
   /** When `reseal` last found each replaced payload key in use, ms: until then histories may hold its payloads. */
   replaced(): Promise<Readonly<Record<string, number>>>;
   /**
-   * Seals with the active key what another key of the ring sealed, and gives the store a new HMAC key if its own were
-   * sealed by another. Beside running gateways and workers: each row by itself, and only as it was read. What was
-   * done stays done if it is interrupted.
+   * Seals with the active key what another key of the ring sealed, and gives the store a new HMAC key if its own keys
+   * were sealed by another one. Runs beside gateways and workers: each row by itself, and only if it is still as it was
+   * read. Finished rows stay resealed if it is interrupted.
    *
-   * @param order.epoch of capabilities, the newest of `CAPABILITY_EPOCHS`: earlier HMAC keys speak for no later one
+   * @param order.epoch of capabilities, the newest of `CAPABILITY_EPOCHS`: earlier HMAC keys are not valid for a later
+   * one
    * @param order.onProgress after each page
    */
   reseal(order: { readonly epoch: number; readonly onProgress?: (done: Resealed) => void }): Promise<Resealed>;
@@ -88,7 +89,7 @@ export interface StoreKeys {
 
 const PAGE = 1_000;
 const AT_ONCE = 8;
-/** What a process that still seals with another key adds meanwhile is found by the next pass, or the next run. */
+/** Rows that a process still seals with another key meanwhile are found by the next pass, or the next run. */
 const PASSES = 3;
 export const DAMAGED = '?';
 
@@ -147,7 +148,7 @@ export function createStoreKeys(deps: {
       return [{ sql, params: [seal(keyring, plain, place), ...key, before] }];
     });
     if (updates.length === 0) return { values: 0, unreadable };
-    // A turn of its own: it waits for none, and none waits for it but who writes this very row.
+    // A turn of its own: only a writer of this very row waits for it.
     const name = JSON.stringify(['reseal', table.name, ...key]);
     const done = await db.write(updates, { name, repeatable: true });
     return { values: done.reduce((sum, { changes }) => sum + changes, 0), unreadable };
@@ -169,7 +170,7 @@ export function createStoreKeys(deps: {
       for await (const page of heads(table)) {
         const others = page.filter(({ keyIds }) => keyIds.some((id) => id !== active));
         for (const { keyIds } of others) for (const id of keyIds) if (keyring.find(id)) sealers.add(id);
-        // Before the rows: an interrupted run must have said that the key was in use.
+        // Before the rows: an interrupted run must have recorded that the key was in use.
         await storeKey.rotate(epoch, [...sealers]);
         sealers.clear();
         for (let index = 0; index < others.length; index += AT_ONCE) {

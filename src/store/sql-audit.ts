@@ -35,8 +35,8 @@ export interface SqlAuditDeps {
 }
 
 /**
- * A chain for each process that writes: no process waits for another one, and one that hangs holds up none. A chain begins by
- * repeating the last entries of the others, so that what is cut off from those is missed.
+ * A chain for each process that writes, so that no process waits for another one. A chain begins by repeating the last
+ * entries of the others, so that entries cut off from those are noticed.
  */
 export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
   const { db, sealed, storeKey, now } = deps;
@@ -71,7 +71,7 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
     return { step: { sql: INSERT, params }, head: { chain, number, hash } };
   };
 
-  /** After an error nobody knows whether the last entries were committed: another chain is begun. */
+  /** After an error it is not known whether the last entries were committed, so another chain is begun. */
   async function begin(): Promise<AuditHead> {
     for (let tries = 1; ; tries += 1) {
       const heads = await headsOf(db);
@@ -165,7 +165,7 @@ export const auditPlace = (chain: number, number: number): readonly string[] => 
   String(number),
 ];
 
-/** The last entry of each of the newest chains, newest chain first: one row is read of each, however long it is. */
+/** The last entry of each of the newest chains, newest chain first: reads one row of each, however long it is. */
 async function headsOf(db: SqlConnection): Promise<AuditHead[]> {
   const [newest] = await db.read([{ sql: `SELECT COALESCE(MAX(chain), 0) AS chain FROM audit`, params: [] }]);
   const last = integer(newest?.rows[0], 'chain');

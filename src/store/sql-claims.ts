@@ -9,11 +9,11 @@ import { StoreUnavailableError } from './store-errors.js';
 
 const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
 const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
-/** Another send of it was ordered: so it was in `sending` before. */
+/** Another send of it was ordered, so it was in `sending` before. */
 const SENDS_ORDERED = `(SELECT COUNT(*) FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
     AND o.action = 'send-again')`;
-/** A person said how its flow ended. */
+/** A person decided how its flow ended. */
 export const ENDED_BY_ORDER = `EXISTS (SELECT 1 FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
     AND o.action NOT IN ('send-again', 'held-back'))`;
@@ -24,7 +24,7 @@ const CLOSABLE = `(phase = 'reserved' OR (phase = 'sending' AND COALESCE(sending
 
 /** Who names no epoch is of the present one; who names no time means all of it. */
 const LATEST = Number.MAX_SAFE_INTEGER;
-/** Of a claim that is not there: it may have been, and sent, where its flow was prepared in an earlier epoch. */
+/** For a missing claim: it may have existed, and been sent, if its flow was prepared in an earlier epoch. */
 const unlessEarlier = (phase: 'reserved' | 'void') =>
   `CASE WHEN (SELECT epoch FROM deployment) > ? THEN 'sending' ELSE '${phase}' END`;
 
@@ -38,7 +38,7 @@ export function createSqlClaims(deps: {
 }): ClaimStore {
   const { db, sealed, now, refreshKeys } = deps;
 
-  /** Events of the flow with one of those statuses; the claim that sends reads it in its own transaction. */
+  /** Events of the flow with one of those statuses; the claim that sends reads them in its own transaction. */
   const contradiction = ({ orUntrusted = false }: ContradictionGuard) =>
     `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? ${orUntrusted ? '' : 'AND proof IS NOT NULL'}
      AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?))
@@ -172,7 +172,7 @@ export function createSqlClaims(deps: {
         },
       ]),
 
-    // The old owner may still wake up and `release`: it must not be taken for the new one.
+    // The old owner may still wake up and call `release`: it must not be taken for the new one.
     orderSendAgain: (key, newOwner, { actor, note }) =>
       changed(key, [
         order(key, 'send-again', actor, note, `phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER}`, [newOwner]),
@@ -252,7 +252,7 @@ export function createSqlClaims(deps: {
   };
 }
 
-/** What a claim of our own fingerprint that was there before means for this attempt. */
+/** What an existing claim with our own fingerprint means for this attempt. */
 function reservationOf(before: Claim, owner: string, sentBefore: boolean): Reservation {
   switch (before.phase) {
     case 'reserved':
@@ -270,7 +270,7 @@ function reservationOf(before: Claim, owner: string, sentBefore: boolean): Reser
   }
 }
 
-/** Its three members by name: a caller may hand over an error object that has more. */
+/** Only its three members: a caller may pass an error object that has more. */
 function bare({ httpStatus, message, code }: Rejection): Rejection {
   return { httpStatus, message, ...(code === undefined ? {} : { code }) };
 }

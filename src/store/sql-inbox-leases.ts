@@ -3,12 +3,9 @@ import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Request, Row, SqlValue, Step, StepResult } from './sql-message.js';
 import type { InboxRow } from '../protocol/events.js';
 
-/** Ours, free, or of a holder whose time is up. What another gateway holds is left alone. */
+/** Ours, free, or of a holder whose time is up. Another gateway's lease is left alone. */
 const NOT_OTHERS = `(leased_by IS NULL OR leased_by = ? OR due_at <= ?)`;
-/**
- * Forged events can wait for a flow before it is there, as many as the quota lets in. A flow shows a person no more untrusted
- * ones than these.
- */
+/** Forged events may wait for a flow before it exists. A flow gets no more untrusted ones than these. */
 const MOST_UNPROVEN_RELEASED = 20;
 
 /** Of a row of `inbox`. */
@@ -17,10 +14,10 @@ const STILL_PROVEN = `has_proven = CASE WHEN excluded.has_proven = 1 THEN 1 ELSE
 const PROVEN_WAITS = `CASE WHEN EXISTS (SELECT 1 FROM inbox WHERE inbox.flow_id = inbox_flows.flow_id
   AND inbox.state = 'waiting' AND inbox.proof IS NOT NULL) THEN 1 ELSE 0 END`;
 
-const NO_LEASE = `leased_by = NULL, lease = NULL, hastened = 0`;
+const NO_LEASE = `leased_by = NULL, lease = NULL, woken = 0`;
 
 export type InboxLeases = Pick<InboxStore, 'lease' | 'waitingOf' | 'markDelivered' | 'defer' | 'releaseWaiting'> & {
-  /** This event's flow waits; where nothing else of it does and `leaseMs` is given, it is leased at once. */
+  /** This event's flow waits; if nothing else of it waits and `leaseMs` is given, it is leased at once. */
   admit(id: string, atMs: number, leaseMs: number | undefined): Step;
   /** The flow has a proven event waiting, from now on. */
   prove(flowId: string): Step;
@@ -46,7 +43,7 @@ export function createInboxLeases(deps: {
 
   const IDS = `(SELECT value FROM ${db.dialect.elements}(?))`;
 
-  /** Drops the flow from the list of those that have something waiting, if nothing is. */
+  /** Removes the flow from the list of flows with waiting events, if nothing waits. */
   const forgetIdle = (flowId: string): Step => ({
     sql: `DELETE FROM inbox_flows WHERE flow_id = ? AND NOT EXISTS
             (SELECT 1 FROM inbox WHERE inbox.flow_id = inbox_flows.flow_id AND inbox.state = 'waiting')`,
@@ -55,7 +52,7 @@ export function createInboxLeases(deps: {
 
   const OF_LEASE = `leased_by = ? AND lease = ?`;
 
-  /** Flows that were leased with nothing waiting: their rows were settled by other ways. */
+  /** Flows that were leased with nothing waiting: their rows were settled in another way. */
   const forgetAllIdle = async (lease: string, busy: ReadonlySet<string>): Promise<void> => {
     const [found] = await db.read([
       { sql: `SELECT flow_id FROM inbox_flows WHERE ${OF_LEASE}`, params: [instance, lease] },
@@ -64,9 +61,9 @@ export function createInboxLeases(deps: {
     await Promise.all(idle.map((flowId) => writeOf(flowId, [forgetIdle(flowId)])));
   };
 
-  // Who holds the flow learns of it by `hastened`: should this try fail, the next one comes at once.
+  // `woken` informs the holder of the lease: if its attempt fails, the next one comes at once.
   const DUE_NOW = `
-    hastened = CASE WHEN inbox_flows.leased_by IS NOT NULL AND inbox_flows.due_at > ? THEN 1 ELSE 0 END,
+    woken = CASE WHEN inbox_flows.leased_by IS NOT NULL AND inbox_flows.due_at > ? THEN 1 ELSE 0 END,
     due_at = CASE WHEN inbox_flows.leased_by IS NOT NULL AND inbox_flows.due_at > ? THEN inbox_flows.due_at
                   WHEN inbox_flows.due_at < ? THEN inbox_flows.due_at ELSE ? END`;
   const dueNow = (at: number): SqlValue[] => [at, at, at, at];
@@ -111,7 +108,7 @@ export function createInboxLeases(deps: {
         [
           {
             sql: `WITH proven AS (${DUE} AND has_proven = 1 ${FIRST}), unproven AS (${DUE} AND has_proven = 0 ${FIRST})
-                  UPDATE inbox_flows SET due_at = ?, leased_by = ?, lease = ?, hastened = 0
+                  UPDATE inbox_flows SET due_at = ?, leased_by = ?, lease = ?, woken = 0
                   WHERE flow_id IN (SELECT flow_id FROM proven UNION ALL SELECT flow_id FROM unproven)`,
             params: [at, proven, at, unproven, at + leaseMs, instance, lease],
           },
@@ -161,7 +158,7 @@ export function createInboxLeases(deps: {
       const at = now();
       await writeOf(flowId, [
         {
-          sql: `UPDATE inbox_flows SET due_at = CASE WHEN hastened = 1 THEN CAST(? AS BIGINT) ELSE ? END, deferrals = deferrals + 1,
+          sql: `UPDATE inbox_flows SET due_at = CASE WHEN woken = 1 THEN CAST(? AS BIGINT) ELSE ? END, deferrals = deferrals + 1,
                   ${NO_LEASE}
                 WHERE flow_id = ? AND ${NOT_OTHERS}`,
           params: [at, at + delayMs, flowId, instance, at],

@@ -1,10 +1,10 @@
 import type { UnprovenInbox } from './inbox.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 
-/** What a row takes besides its body: its columns, and its place in each index. */
+/** Size of a row in addition to its body: its columns, and its entries in each index. */
 const ROW_BYTES = 1_024;
 
-/** Anybody may post what nothing proves: it has a share of the disk of its own, and a short life. */
+/** Anyone may post events without proof: they have their own share of the disk, and a short life. */
 export function createUnprovenInbox(db: SqlConnection): UnprovenInbox {
   return {
     async unprovenBytes() {

@@ -13,7 +13,7 @@ import type { InboxState, ReceivedEvent } from '../protocol/events.js';
 const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;
 
-/** Where an untrusted event may be that its flow was shown. */
+/** States of an untrusted event that its flow may have been shown. */
 const SHOWN = `'delivered', 'unverified', 'duplicate', 'late'`;
 
 const WITHOUT_BODY = `
@@ -25,10 +25,7 @@ const NEW_EVENT = `
     received_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/**
- * Each method is one transaction; a receipt is two where the event came before. The order of a flow's events is the order
- * in which they were received.
- */
+/** Each method is one transaction; a receipt is two if the event came before. Events are ordered by their receipt. */
 export function createSqlInbox(deps: {
   readonly db: SqlConnection;
   readonly sealed: SealedJson;
@@ -76,7 +73,7 @@ export function createSqlInbox(deps: {
     ...createUnprovenInbox(db),
     ...createMatchingInbox({ db, now, toRow, wake: (id, atMs) => leases.wake(id, atMs) }),
 
-    // Most events are new, and a statement that has nothing to give back costs a quarter less.
+    // Most events are new, and a statement without a result costs a quarter less.
     async receive(event, leaseMs) {
       if (event.earlierHashes !== undefined && event.earlierHashes.length > 0) {
         const known = await knownByEarlierKey(event, event.earlierHashes);
@@ -116,11 +113,11 @@ export function createSqlInbox(deps: {
       return { ...receipt, leased: { flowId, rows: [newRowOf(event, at)], deferrals: 0, hasProven: trusted === 1 } };
     },
 
-    async settle(fates) {
-      const [first] = fates;
+    async settle(verdicts) {
+      const [first] = verdicts;
       if (first === undefined) return;
       const at = now();
-      const updates = fates.map(({ id, state, detail }) => {
+      const updates = verdicts.map(({ id, state, detail }) => {
         if (!SETTLED.has(state)) throw new StoreRequestError('NOT_A_SETTLEMENT');
         // A flow may still report `unverified` from before a person vouched: then the new delivery is yet to come.
         const stale = state === 'unverified' ? `AND state <> 'unverified' AND coalesce(proof, '') <> 'person'` : '';
@@ -220,12 +217,12 @@ export function createSqlInbox(deps: {
       };
     },
 
-    // What is not settled yet keeps its body, however old: purging it would drop the event. In pieces, so that what comes
-    // in meanwhile does not wait for all of it.
+    // Unsettled events keep their body, however old: purging it would drop the event. In pieces, so that events that
+    // come in meanwhile do not wait for all of it.
     async purgeBodies(before) {
       let cleared = 0;
       for (;;) {
-        // Its state is asked twice: a person may replay the row at this moment.
+        // Its state is checked twice: a person may replay the row at this moment.
         const [purged] = await db.write(
           [
             {

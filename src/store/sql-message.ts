@@ -1,4 +1,4 @@
-/** What travels between the store and the thread that owns the database. */
+/** Messages between the store and the thread that owns the database. */
 
 export type SqlValue = string | number | null | Uint8Array;
 

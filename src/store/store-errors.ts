@@ -1,7 +1,7 @@
 /**
- * The store cannot promise durability now: disk full, I/O error, lock held too long, closed. Nothing of the request was
- * written, unless the commit itself was cut off. It carries a code (SQLite's, Postgres's, the system's, or a word of our
- * own), never content.
+ * The store cannot guarantee durability now: disk full, I/O error, lock held too long, closed. Nothing of the request
+ * was written, unless the commit itself was cut off. It carries a code (SQLite's, Postgres's, the system's, or a word
+ * of our own), never content.
  */
 export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
@@ -15,7 +15,7 @@ export class StoreUnavailableError extends Error {
   }
 }
 
-/** This one request can never be stored as it is, such as an event under the id of another one. Retrying is no use. */
+/** This one request can never be stored, for example an event under the id of another one. Retrying does not help. */
 export class StoreRequestError extends Error {
   override readonly name = 'StoreRequestError';
   readonly code: string;
@@ -26,7 +26,7 @@ export class StoreRequestError extends Error {
   }
 }
 
-/** The tables of the store are of a newer Towline, which takes something away that this one needs. */
+/** The tables of the store are of a newer Towline, which removed something that this one needs. */
 export class StoreTooNewError extends Error {
   override readonly name = 'StoreTooNewError';
 

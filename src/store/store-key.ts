@@ -8,13 +8,13 @@ const PLACE = JSON.stringify(['meta', 'store-key']);
 
 interface MacKey {
   readonly base64: string;
-  /** The epoch of capabilities (`CAPABILITY_EPOCHS`) in which it was replaced: it speaks for no later one. */
+  /** The epoch of capabilities (`CAPABILITY_EPOCHS`) in which it was replaced: it is not valid for a later one. */
   readonly lastEpoch?: number;
 }
 
 /** The content of the sealed row `store-key`. */
 interface KeyRecord {
-  /** HMAC keys, newest first. The newest makes; all compare, since claims are kept for ever. */
+  /** HMAC keys, newest first. New MACs use the newest; comparisons use all, since claims are kept for ever. */
   readonly macKeys: readonly MacKey[];
   /** For each payload key that was replaced: when `towline keys rotate` last found the store sealed with it, ms. */
   readonly replaced: Readonly<Record<string, number>>;
@@ -24,20 +24,22 @@ interface KeyRecord {
 export interface StoreKey {
   /** HMAC-SHA256 (hex) by the newest key; `purpose` separates the uses. */
   mac(purpose: string, text: string): string;
-  /** By every key, newest first: to compare with what was made before a rotation. */
+  /** By every key, newest first: to compare with MACs from before a rotation. */
   macs(purpose: string, text: string): readonly string[];
-  /** By every key that may speak for this epoch of capabilities, newest first: who stole an earlier key makes none of a later one. */
+  /**
+   * By every key that is valid for this capability epoch, newest first: a stolen earlier key makes none of a later one.
+   */
   macsInEpoch(epoch: number, purpose: string, text: string): readonly string[];
   /** Reads the keys again: true if another process rotated them since. @throws UnknownKeyError @throws SealBrokenError */
   refresh(): Promise<boolean>;
   /** When each payload key that was replaced was last found in use, ms. */
   replaced(): Readonly<Record<string, number>>;
   /**
-   * Seals the keys with the active payload key. If another one had sealed them, it also makes a new HMAC key: the
-   * earlier ones may be known along with the old payload key.
+   * Seals the keys with the active payload key. If another key had sealed them, it also makes a new HMAC key: the
+   * earlier ones may be known together with the old payload key.
    *
-   * @param epoch of capabilities, of now
-   * @param stillSealing payload keys, besides, that rows were found sealed with
+   * @param epoch of capabilities, the current one
+   * @param stillSealing further payload keys that rows were found sealed with
    */
   rotate(epoch: number, stillSealing: readonly string[]): Promise<void>;
 }
@@ -45,7 +47,7 @@ export interface StoreKey {
 /**
  * Made at first open, and sealed.
  *
- * @throws UnknownKeyError @throws SealBrokenError where the payload keys are not those it was sealed with
+ * @throws UnknownKeyError @throws SealBrokenError if the payload keys are not those it was sealed with
  */
 export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, now: () => number): Promise<StoreKey> {
   const sealRecord = (record: KeyRecord) => seal(keyring, Buffer.from(JSON.stringify(record), 'utf8'), PLACE);
@@ -70,7 +72,7 @@ export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, no
     return keys.length !== before;
   };
   let reading: Promise<boolean> | undefined;
-  /** One read for all who ask meanwhile: a flood of forged capabilities is no flood of reads. */
+  /** One read for all simultaneous callers: a flood of forged capabilities is no flood of reads. */
   const refresh = (): Promise<boolean> => {
     reading ??= read().finally(() => (reading = undefined));
     return reading;
@@ -97,7 +99,7 @@ export async function loadOrMakeStoreKey(db: SqlConnection, keyring: Keyring, no
           macKeys: isOther ? [{ base64: newKey() }, ...replacedIn(epoch, record.macKeys)] : record.macKeys,
           replaced,
         });
-        // Only as it was read: of two rotations at once, one begins anew.
+        // Only if it is still as it was read: of two rotations at once, one starts again.
         const update = `UPDATE meta SET value = ?, at = ? WHERE name = 'store-key' AND value = ?`;
         const [updated] = await db.write([{ sql: update, params: [next, now(), sealed] }], turnOf.meta);
         await refresh();
@@ -122,8 +124,8 @@ function mac(key: Uint8Array, purpose: string, text: string): string {
 }
 
 /**
- * What distinguishes one request from another under the same reference: MACs of what its caller decided, by every key of
- * the store, newest first. A claim keeps the newest alone, so that an earlier key, if it is stolen, reveals nothing of it.
+ * Distinguishes requests under the same reference: MACs of what the caller decided, by every key of the store, newest
+ * first. A claim keeps only the newest, so that a stolen earlier key reveals nothing about it.
  */
 export function fingerprintOf(store: Pick<StoreKey, 'macs'>, purpose: string, decided: unknown): string {
   return store.macs(purpose, canonicalJson(decided)).join(' ');
@@ -134,17 +136,17 @@ export function submitFingerprint(store: Pick<StoreKey, 'macs'>, operation: stri
   return fingerprintOf(store, `submit ${operation}`, decided);
 }
 
-/** JSON values as sealed bytes. The place (table, row, column) is bound to them: a value moved elsewhere is broken. */
+/** JSON values as sealed bytes. The place (table, row, column) is bound to them: a moved value is broken. */
 export interface SealedJson {
   /** @throws NotJsonError */
   seal(place: readonly string[], value: unknown): Uint8Array;
-  /** The same for a value that is known to be JSON, such as what was parsed from a request: it is not looked through again. */
+  /** The same for a value that is known to be JSON, such as a parsed request: it is not checked again. */
   sealParsed(place: readonly string[], value: unknown): Uint8Array;
   /** @throws UnknownKeyError @throws SealBrokenError */
   open(place: readonly string[], sealed: SqlBlob): unknown;
 }
 
-/** What can be read; undefined where it cannot, so that one row whose key is missing, or that was damaged, hides no other. */
+/** The value; undefined if it is damaged or its key is missing, so that one such row does not hide others. */
 export function readable<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -36,7 +36,7 @@ export interface Store extends Pick<StoreKey, 'mac' | 'macs' | 'macsInEpoch'> {
 
   /** Resolves while the store can write durably, else throws StoreUnavailableError. */
   check(): Promise<void>;
-  /** Rejects with StoreUnavailableError once the store can never be used again by this process, which is to end then. */
+  /** Rejects with StoreUnavailableError once this process can never use the store again and has to end. */
   readonly lost: Promise<never>;
   close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export interface Store extends Pick<StoreKey, 'mac' | 'macs' | 'macsInEpoch'> {
 /**
  * On a connection whose schema is up to date, which the store then owns.
  *
- * @param forClaims the connection that claims have for themselves, owned as well. @default the same
+ * @param forClaims the connection reserved for claims, owned as well. @default the same
  */
 export async function createStore(
   db: SqlConnection,

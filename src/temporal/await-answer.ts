@@ -15,10 +15,10 @@ import { type FlowKind, UPDATES } from '../protocol/vocabulary.js';
 import { startOptions, type StartFlowDeps } from './start-flow.js';
 import type { SubmitAnswer } from '../protocol/messages.js';
 
-/** What came of waiting for the service's answer to a flow's POST. */
+/** The result of waiting for the service's answer to a flow's POST. */
 export type Awaited =
   | { readonly kind: 'answered'; readonly answer: SubmitAnswer }
-  /** The flow refused the order (`pay`); `type` is its word for why. */
+  /** The flow refused the order (`pay`); `type` is its word for the cause. */
   | { readonly kind: 'refused'; readonly type: string; readonly message: string }
   /** The flow closed before it could answer, or there is none: its claims and its view know more. */
   | { readonly kind: 'closed' }
@@ -36,7 +36,7 @@ const TOO_MANY: readonly number[] = [8];
 
 /**
  * Starts the flow of `input` and waits for the service's answer, in one request: update-with-start. `exists`: the
- * reference has a flow, running or closed; the caller has to compare what it is about.
+ * reference has a flow, running or closed; the caller has to compare its content.
  */
 export async function startAndAwaitAnswer(
   deps: StartFlowDeps,
@@ -62,10 +62,12 @@ export async function startAndAwaitAnswer(
   }
 }
 
-/** The same update for everybody who asks for this answer: a run holds ten open ones, and this is one of them. */
+/** The same update for all callers of this answer: a run holds ten open ones, and this is one of them. */
 export const answerUpdateId = (fingerprint: string): string => `answer-${newestMac(fingerprint)}`;
 
-/** Waits for a flow's word on one update, `answer` or `pay`. The same id is the same update, however often it is sent. */
+/**
+ * Waits for a flow's answer to one update, `answer` or `pay`. The same id is the same update, however often it is sent.
+ */
 export async function awaitUpdate(
   client: Client,
   flowId: string,
@@ -94,7 +96,7 @@ export async function awaitUpdate(
   }
 }
 
-/** With a signal of its own for each call: the connection never takes its listener off. */
+/** With a signal of its own for each call: the connection never removes its listener. */
 async function within<T>(client: Client, { withinMs, signal }: Waiting, ask: () => Promise<T>): Promise<T> {
   const { connection } = client;
   const own = new AbortController();
@@ -112,7 +114,7 @@ function whatItMeans(error: unknown, accepted: boolean): Awaited {
   if (error instanceof WorkflowNotFoundError) return { kind: 'closed' };
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { kind: 'not-yet', accepted };
   if (error instanceof WorkflowUpdateFailedError) {
-    // Accepted, and the flow closed before it was done: no refusal of ours.
+    // Accepted, and the flow closed before it was done: not a refusal of ours.
     if (!(error.cause instanceof ApplicationFailure) || error.cause.type === ENDED) return { kind: 'closed' };
     return { kind: 'refused', type: error.cause.type ?? 'refused', message: error.cause.message };
   }
@@ -122,5 +124,5 @@ function whatItMeans(error: unknown, accepted: boolean): Awaited {
   throw error;
 }
 
-/** The server's own word for an update that its workflow left behind. */
+/** The server's own word for an update that its workflow left unfinished. */
 const ENDED = 'AcceptedUpdateCompletedWorkflow';

@@ -16,7 +16,7 @@ import type { CallbackFailure, CallbackOrder, CallbackReport, OpenCircuit } from
 /** The delivery of one flow's callbacks, as the server and its worker know it. */
 export interface CallbackFacts {
   readonly isOpen: boolean;
-  /** Undefined where no worker answers in time. */
+  /** Undefined if no worker answers in time. */
   readonly report: CallbackReport | undefined;
   /** Of the callback that is being sent. */
   readonly attempts: number;
@@ -36,11 +36,11 @@ export interface CallbackHandles {
   facts(flowId: string): Promise<CallbackFacts | undefined>;
   /** Sends the newest callback again, under its own id. */
   resend(flowId: string, actor: string): Promise<ResendOutcome>;
-  /** `undelivered`: those that wait for a person; `open`: all that go on. */
+  /** `undelivered`: those that wait for a person; `open`: all in progress. */
   list(which: 'undelivered' | 'open', limit: number): Promise<readonly ListedCallbacks[]>;
   /**
-   * Origins that do not answer, by what the last attempt of each delivery said: of the 200 newest ones that go on. Each
-   * worker has circuits of its own: `since` is that of the first.
+   * Origins that do not answer, by the last attempt of each delivery: from the 200 newest in progress. Each worker has
+   * circuits of its own: `since` is that of the first.
    */
   openCircuits(): Promise<readonly (OpenCircuit & { readonly flows: number })[]>;
 }
@@ -62,7 +62,7 @@ export function createCallbackHandles(client: Client, taskQueue: string = TASK_Q
   const reportOf = (flowId: string) =>
     within(REPORT_WITHIN_MS, () => handleOf(flowId).query<CallbackReport>(CALLBACKS_QUERY)).catch(() => undefined);
 
-  /** It has ended, with everything delivered or given up for good: another one takes up where it was. */
+  /** It has ended, with everything delivered or given up: another one continues where it stopped. */
   async function startAgain(flowId: string): Promise<ResendOutcome> {
     if ((await orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe()))) === undefined) {
       return 'not-found';
@@ -128,7 +128,7 @@ export function createCallbackHandles(client: Client, taskQueue: string = TASK_Q
   };
 }
 
-/** Attempts are the server's: the workflow learns only how it ended. */
+/** Attempts belong to the server: the workflow only sees the result. */
 async function attemptsOf(client: Client, { raw }: WorkflowExecutionDescription) {
   const pending = raw.pendingActivities?.[0];
   const failed = await decodeOptionalFailureToOptionalError(

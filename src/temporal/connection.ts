@@ -33,7 +33,7 @@ export function namespaceOf(variables: Readonly<Record<string, string>>): string
   return load(variables).namespace ?? DEFAULT_NAMESPACE;
 }
 
-/** Connects at the first call, not now: a gateway must take webhooks while Temporal is down. */
+/** Connects at the first call, not now: a gateway must accept webhooks while Temporal is down. */
 export function connectTemporal({ variables, dataConverter, identity }: ConnectOptions): TemporalClient {
   const config = load(variables);
   const namespace = config.namespace ?? DEFAULT_NAMESPACE;
@@ -63,12 +63,12 @@ function load(variables: Readonly<Record<string, string>>) {
 }
 
 /**
- * The client's own retries, but such that a connection can be closed while Temporal is down: a retry that fires on a closed
- * channel throws inside a timer, where it cannot be caught, and takes the process with it.
+ * The client's own retries, but so that a connection can be closed while Temporal is down: a retry that fires on a
+ * closed channel throws inside a timer, where it cannot be caught, and ends the process.
  */
 interface Retries {
   readonly interceptors: NonNullable<ConnectionOptions['interceptors']>;
-  /** No retry is begun any more; resolves when none is waiting. The connection may be closed then. */
+  /** No further retry is begun; resolves when none is waiting. Then the connection may be closed. */
   end(): Promise<void>;
 }
 
@@ -97,14 +97,14 @@ function createRetries(): Retries {
   };
 }
 
-/** The server, or the store, cannot be reached at all: no request of anybody would do better now. */
+/** The server, or the store, cannot be reached at all: no other request would succeed now either. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof StoreUnavailableError || grpcCodeOf(error) === UNAVAILABLE;
 }
 
 const UNAVAILABLE = 14;
 
-/** gRPC codes that blame the one request; everything else (unavailable, deadline, exhausted, …) is about the server. */
+/** gRPC codes that blame the one request; all others (unavailable, deadline, exhausted, …) are about the server. */
 const INVALID_ARGUMENT = 3;
 const NOT_FOUND = 5;
 const PERMISSION_DENIED = 7;

@@ -4,10 +4,10 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 
 /*
- * Which deployment a namespace is of, in the namespace itself. The record is the memo of one workflow with a fixed id that
- * no worker ever takes: it stays open, so that no retention removes it. Starting it is the compare-and-set, since Temporal
- * refuses a second one, and every client that may start flows may do that. The namespace's own `data` would need the rights of an
- * administrator, and has no compare-and-set.
+ * The deployment of a namespace, stored in the namespace itself. The record is the memo of one workflow with a fixed id
+ * that no worker ever runs: it stays open, so that no retention removes it. Starting it is the compare-and-set, since
+ * Temporal refuses a second one, and every client that may start flows may do that. The namespace's own `data` would
+ * need an administrator's rights, and has no compare-and-set.
  */
 
 export interface DeploymentRecord {
@@ -31,7 +31,7 @@ const grpcCodeOf = (error: unknown): number | undefined => (isGrpcServiceError(e
 
 type Temporal = Pick<Client, 'workflowService'>;
 
-/** Undefined where the namespace is bound to nothing yet. */
+/** Undefined if the namespace is not bound yet. */
 export async function readDeploymentRecord(
   { workflowService }: Temporal,
   namespace: string,
@@ -42,7 +42,7 @@ export async function readDeploymentRecord(
       execution: { workflowId: DEPLOYMENT_WORKFLOW_ID },
     });
     const payload = workflowExecutionInfo?.memo?.fields?.[MEMO];
-    // In the clear: also who has other payload keys must learn what differs. It holds no secret.
+    // Unencrypted: a process with other payload keys must also see what differs. It holds no secret.
     return payload == null ? undefined : defaultPayloadConverter.fromPayload<DeploymentRecord>(payload);
   } catch (error) {
     if (grpcCodeOf(error) === GRPC_NOT_FOUND) return undefined;

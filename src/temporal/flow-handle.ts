@@ -17,7 +17,7 @@ import {
 } from '../protocol/vocabulary.js';
 import { isPlaintext, isUndecodable } from '../protocol/plaintext-marker.js';
 
-/** What the server knows of a flow without asking a worker. */
+/** What the server knows about a flow without asking a worker. */
 export interface FlowFacts {
   readonly flowId: string;
   /** The workflow type. Another client may have started any under this id. */
@@ -30,18 +30,18 @@ export interface FlowFacts {
   readonly startedAt: Date;
   readonly closedAt: Date | undefined;
   readonly fingerprint: string | undefined;
-  /** A workflow task waits for a worker or is with one: what was signalled last may not have been seen yet. */
+  /** A workflow task waits for a worker or is with one: the last signal may not have been seen yet. */
   readonly hasPendingTask: boolean;
 }
 
 export interface FlowReader {
-  /** Undefined where there is no such flow (any more). */
+  /** Undefined if there is no such flow (any more). */
   facts(flowId: string): Promise<FlowFacts | undefined>;
-  /** The flow's own report: what it said when it closed, else what its worker says; undefined where none answers in time. */
+  /** The flow's own report: its result if it closed, else its worker's answer; undefined if none answers in time. */
   report(flowId: string): Promise<FlowReport | undefined>;
-  /** The same from a worker alone: for a flow that is known to be open. */
+  /** The same, only from a worker: for a flow that is known to be open. */
   reportOfOpen(flowId: string): Promise<FlowReport | undefined>;
-  /** The flow as JSON, from its worker or, where none answers, from what the server knows. */
+  /** The flow as JSON, from its worker or, if none answers, from what the server knows. */
   show(flowId: string): Promise<FlowWithMoney | undefined>;
 }
 
@@ -87,7 +87,7 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
         const facts = await reader.facts(flowId);
         return facts === undefined ? undefined : await reportOf(facts);
       } catch {
-        // Temporal does not answer: then no worker is asked either.
+        // If Temporal does not answer, no worker is asked either.
         return undefined;
       }
     },
@@ -97,7 +97,7 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
       try {
         return await within(options.reportWithinMs ?? REPORT_WITHIN_MS, ask);
       } catch {
-        // No worker, one that is too busy, or one that cannot replay this flow: the caller goes on with what is known.
+        // No worker, a busy one, or one that cannot replay this flow: the caller continues with what is known.
         return undefined;
       }
     },
@@ -113,7 +113,7 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
   return reader;
 }
 
-/** A flow that was terminated in the UI could not say so itself: it is parked, for a person. */
+/** A flow that was terminated in the UI could not report that itself: it is parked, for a person. */
 export function viewOf(facts: FlowFacts, reported: FlowView | undefined): FlowWithMoney {
   const view = { ...(reported ?? viewWithoutWorker(facts)), ...facts.money };
   if (facts.status !== 'TERMINATED' && facts.status !== 'TIMED_OUT') return view;
@@ -136,7 +136,7 @@ export function moneyIn(memo: { readonly amount?: unknown; readonly currency?: u
   };
 }
 
-/** Why no worker of ours runs it; undefined if it is of the workflow type of its kind. */
+/** Why no worker of ours runs it; undefined if it has the workflow type of its kind. */
 export function foreignType({ flowId, type }: Pick<FlowFacts, 'flowId' | 'type'>): string | undefined {
   const kind = parseFlowId(flowId)?.kind;
   if (kind === undefined || type === workflowTypeOf(kind)) return undefined;
@@ -147,7 +147,7 @@ function isOpen(status: WorkflowExecutionStatusName): boolean {
   return status === 'RUNNING' || status === 'PAUSED' || status === 'CONTINUED_AS_NEW';
 }
 
-/** The attribute is set while a flow is parked, and when it ends as anything but completed, which its status says. */
+/** The attribute is set while a flow is parked, and when it ends other than completed, which its status shows. */
 export function stateOf(status: WorkflowExecutionStatusName, attribute: unknown): FlowState {
   if (status === 'TERMINATED' || status === 'TIMED_OUT') return 'parked';
   const said = FLOW_STATES.find((state) => state === attribute);
@@ -160,11 +160,11 @@ export function stateOf(status: WorkflowExecutionStatusName, attribute: unknown)
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 
 /**
- * What a closed flow said when it closed, from its last event: no worker has to replay it for that. Undefined where it
- * closed without a word (terminated, cancelled) or in words that cannot be read here. Not to be asked of an open flow: the
- * server answers that when the flow closes, or when the time is up.
+ * A closed flow's last report, from its last event: no worker has to replay it for that. Undefined if it closed without
+ * one (terminated, cancelled) or if it cannot be read here. Do not use it for an open flow: the server answers when the
+ * flow closes, or when the time is up.
  *
- * @throws ServiceError where Temporal does not answer, or knows no such flow
+ * @throws ServiceError if Temporal does not answer, or knows no such flow
  */
 async function closingReport(client: Client, flowId: string): Promise<FlowReport | undefined> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
@@ -189,7 +189,7 @@ async function wordsOf(
   return error instanceof ApplicationFailure ? reportIn(error.details?.[0]) : undefined;
 }
 
-/** Only what one of our workers encrypted is a flow's word. */
+/** Only what our workers encrypted counts as a flow's report. */
 function reportIn(value: unknown): FlowReport | undefined {
   if (typeof value !== 'object' || value === null || isPlaintext(value) || isUndecodable(value)) return undefined;
   return 'view' in value && 'events' in value ? (value as FlowReport) : undefined;

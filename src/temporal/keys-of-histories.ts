@@ -3,11 +3,11 @@ import { KEY_ID } from './payload-codec.js';
 
 /** The executions of a namespace whose histories may hold payloads of one payload key. */
 export interface HistoriesOfKey {
-  /** They cannot go on without it. */
+  /** These cannot continue without the key. */
   readonly open: number;
-  /** Closed, and kept until the namespace's retention is over: shown in the UI, and asked for by callers. */
+  /** Closed, and kept until the namespace's retention is over: the UI shows them, and callers may read them. */
   readonly closed: number;
-  /** When the last of the closed ones will be gone, by the retention of now. */
+  /** When the last of the closed ones will be gone, by the current retention. */
   readonly keptUntil: Date | undefined;
 }
 
@@ -19,8 +19,8 @@ const WITHIN_MS = 30_000;
 type Temporal = Pick<Client, 'workflowService' | 'connection'>;
 
 /**
- * Counted from what Temporal shows of its executions, without a history being read: those that started before the key was
- * last found in use, and open ones whose memo the key has sealed, since a memo is carried on when a flow continues as new.
+ * Counted from Temporal's visibility, without reading a history: executions that started before the key was last found
+ * in use, and open ones whose memo the key has sealed, since a memo is carried on when a flow continues as new.
  *
  * @param replaced when each key was last found in use, ms
  * @throws ServiceError if Temporal cannot be reached
@@ -70,7 +70,7 @@ export async function historiesOfKeys(
   return found;
 }
 
-/** The record of the deployment is open for ever, and in the clear. */
+/** The record of the deployment is always open, and unencrypted. */
 const OURS = `WorkflowType != "towlineDeployment"`;
 
 type Page = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>;

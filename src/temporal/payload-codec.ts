@@ -12,25 +12,25 @@ interface PayloadCodecDeps {
   readonly keyring: Keyring;
   /** Bound to every payload: one of another namespace does not open. */
   readonly namespace: string;
-  /** Called for each payload that did not open, so that it is logged and counted. */
+  /** Called for each payload that could not be decrypted, to log and count it. */
   readonly onUndecodable?: (reason: string) => void;
 }
 
 export interface TowlinePayloadCodec extends PayloadCodec {
-  /** For the codec server: what came in the clear is shown as it is. */
+  /** For the codec server: unencrypted payloads are shown unchanged. */
   decodeForPeople(payloads: Payload[]): Promise<Payload[]>;
 }
 
 /**
  * Encrypts every payload: AES-256-GCM, associated data = namespace and key id (the key id is in the seal's head).
  *
- * `decode` never throws, since that would fail a flow's workflow tasks for ever. Instead it marks, so that workflows and
- * activities decide the same on every worker and under every setting (see plaintext-marker.ts):
- * - what came in the clear becomes `{"__plaintext": value}`. `binary/null` passes as it is: it is how undefined looks.
- * - what does not open becomes `{"__undecodable": why}`. Handlers of messages drop it; results of activities go through
- *   `requireDecoded`. Trap: a worker that lacks a key and one that has it see different values in the same history.
- *   So keys are given to every worker before the first one seals with them, and dropped after the last history that
- *   holds them is gone.
+ * `decode` never throws, since that would fail a flow's workflow tasks for ever. Instead it marks payloads, so that
+ * workflows and activities decide the same on every worker and under every setting (see plaintext-marker.ts):
+ * - an unencrypted payload becomes `{"__plaintext": value}`. `binary/null` passes unchanged: it is the form of
+ *   undefined.
+ * - an undecryptable payload becomes `{"__undecodable": why}`. Handlers of messages drop it; results of activities go
+ *   through `requireDecoded`. Trap: a worker without a key and one with it see different values in the same history. So
+ *   give a key to every worker before the first one seals with it, and drop it after the last history with it is gone.
  */
 export function createPayloadCodec({ keyring, namespace, onUndecodable }: PayloadCodecDeps): TowlinePayloadCodec {
   const context = JSON.stringify(['payload', namespace]);
@@ -80,7 +80,7 @@ function wrap(payload: Payload): Payload {
   return json(`{"${PLAINTEXT}":${text ?? JSON.stringify(Buffer.from(data).toString('base64'))}}`);
 }
 
-/** The text as it came, numbers not rounded; undefined where it is not exactly one JSON value. */
+/** The raw text, with unrounded numbers; undefined if it is not exactly one JSON value. */
 function jsonText(data: Uint8Array): string | undefined {
   const text = Buffer.from(data).toString('utf8');
   try {
@@ -103,10 +103,10 @@ function utf8(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'utf8'));
 }
 
-/** Compiled it is `.cjs`; in the sources, which jest and development run, it is `.cts`. */
+/** The compiled file is `.cjs`; in the sources, which jest and development run, it is `.cts`. */
 const suffix = import.meta.url.endsWith('.ts') ? 'cts' : 'cjs';
 
-/** For `bundleWorkflowCode`, too: without it the workflows' own errors would be stored in the clear. */
+/** For `bundleWorkflowCode`, too: without it the workflows' own errors would be stored unencrypted. */
 export const failureConverterPath = fileURLToPath(new URL(`./payload-failure-converter.${suffix}`, import.meta.url));
 
 /** For every client and worker: payloads encrypted, messages and stack traces of failures as well. */

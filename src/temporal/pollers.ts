@@ -12,14 +12,14 @@ export interface QueueState {
   /** Its name in Temporal. */
   readonly taskQueue: string;
   readonly pollers: readonly { readonly identity: string; readonly seenAtMs: number }[];
-  /** What a person set at the server, above what workers ask for. Undefined: nothing. */
+  /** A limit that a person set at the server, which overrides that of the workers. Undefined: none. */
   readonly limit: { readonly perSecond: number; readonly reason: string } | undefined;
 }
 
 const WORKFLOW_TASKS = 1;
 const ACTIVITY_TASKS = 2;
 
-/** Who takes tasks of a queue, and how many it may give out. */
+/** The pollers of a queue, and its rate limit. */
 export async function queueState({ client, namespace }: Asked, queue: Queue): Promise<QueueState> {
   const taskQueue = taskQueueOf(TASK_QUEUE, queue);
   const { pollers, config } = await client.workflowService.describeTaskQueue({

@@ -2,15 +2,15 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { CompleteAsyncError } from '@temporalio/activity';
 import type { ActivityInboundCallsInterceptor, ActivityInterceptorsFactory } from '@temporalio/worker';
 
-/** An error's name is shown, unless it holds more than a name. */
+/** An error's name is shown, unless it contains more than a name. */
 const SAFE_NAME = /^[A-Z][A-Za-z]{0,40}Error$/;
 
 /**
- * What an activity throws ends up in histories and logs, and an error of a library may carry a token, a header or a body.
- * So every error is made anew: ours keep name and message, all others only their name and code. Causes are dropped.
+ * An error of an activity ends up in histories and logs, and an error of a library may carry a token, a header or a
+ * body. So every error is rebuilt: ours keep name and message, all others only their name and code. Causes are dropped.
  */
 function safeFailure(error: unknown, ownErrors: readonly string[]): unknown {
-  // The SDK's own ways of saying something other than "it failed".
+  // The SDK's own signals, which do not mean "it failed".
   if (error instanceof CancelledFailure || error instanceof CompleteAsyncError) return error;
   if (error instanceof ApplicationFailure) return withoutCause(error);
   const name = error instanceof Error && SAFE_NAME.test(error.name) ? error.name : 'UnknownError';
@@ -35,7 +35,7 @@ function withoutCause(failure: ApplicationFailure): ApplicationFailure {
   });
 }
 
-/** Errors of ours, whose messages hold names of members and operations, and no values. */
+/** Errors of ours, whose messages contain names of members and operations, and no values. */
 const OWN_ERRORS = [
   'BaseUrlError',
   'ContractBrokenError',
@@ -51,7 +51,7 @@ const OWN_ERRORS = [
   'UnsafeAmountError',
 ] as const;
 
-/** Rebuilds what an activity throws, before the SDK logs it or writes it to the history. */
+/** Rebuilds an activity's error, before the SDK logs it or writes it to the history. */
 export const safeFailures: ActivityInterceptorsFactory = () => {
   const inbound: ActivityInboundCallsInterceptor = {
     async execute(input, next) {

@@ -12,7 +12,7 @@ export interface LogSink {
   debug(detail: object, message: string): void;
 }
 
-/** Members of the SDK's log entries that say where, and hold nothing of anybody. */
+/** Members of the SDK's log entries that only locate the entry, and hold no user data. */
 const SAFE_MEMBERS: readonly string[] = [
   'activityId',
   'activityType',
@@ -28,8 +28,8 @@ const SAFE_MEMBERS: readonly string[] = [
 ];
 
 /**
- * The SDK logs raw errors of activities and of workflow tasks, with whatever they carry. This passes on its own words
- * and an allow-list of members; of an error only the name.
+ * The SDK logs raw errors of activities and of workflow tasks, with everything in them. This passes on the SDK's own
+ * words and an allow-list of members; of an error only the name.
  */
 export function createSdkLogger(sink: LogSink, level: 'DEBUG' | 'INFO' | 'WARN' = 'WARN'): Logger {
   return new DefaultLogger(level, (entry) => {
@@ -42,7 +42,7 @@ export function createSdkLogger(sink: LogSink, level: 'DEBUG' | 'INFO' | 'WARN' 
 
 let installed = false;
 
-/** Where a worker's metrics can be scraped: `ip:port`. */
+/** Address at which a worker's metrics can be scraped: `ip:port`. */
 export interface MetricsEndpoint {
   readonly host: string;
   readonly port: number;
@@ -58,7 +58,7 @@ export class MetricsPortTakenError extends Error {
 }
 
 /**
- * The runtime is one per process; a second worker in it shares the first one's logger and metrics.
+ * A process has one runtime; a second worker in it shares the first one's logger and metrics.
  *
  * @param metrics @default none are kept
  * @throws MetricsPortTakenError
@@ -76,7 +76,7 @@ export function installRuntime(sink: LogSink, metrics?: MetricsEndpoint): Metric
 }
 
 function install(sink: LogSink, metrics: MetricsEndpoint | undefined): void {
-  // The worker's process decides when to shut down, in its own order: no signals for the SDK.
+  // The worker's process decides when to shut down, in its own order: the SDK must not handle signals.
   Runtime.install({
     logger: createSdkLogger(sink),
     shutdownSignals: [],

@@ -39,7 +39,7 @@ const START_WITHIN_MS = 10_000;
 const LEARN_WITHIN_MS = 5_000;
 const LEARN_PAUSE_MS = 100;
 
-/** What every start of a flow has in common, for `start` and for update-with-start alike. */
+/** The common options of every start of a flow, for `start` and for update-with-start. */
 export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown) {
   const flow = flowOf(kind);
   const reference = flow.referenceOf(input);
@@ -63,8 +63,8 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
 /**
  * Starts the flow of `input`, or finds the one that its reference has.
  *
- * The conflict policy is FAIL, not USE_EXISTING: both leave a running flow alone, but FAIL says that there was one
- * (the client hides that part of the answer), and saves the look at every new flow. A start whose answer got lost is
+ * The conflict policy is FAIL, not USE_EXISTING: both leave a running flow alone, but FAIL reports that there was one
+ * (the client hides that part of the answer), and saves a query for every new flow. A start whose answer got lost is
  * repeated by the client with the same request id, which the server takes as the same start.
  *
  * @param input parsed by the flow's own schema
@@ -95,8 +95,8 @@ export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unkn
 }
 
 /**
- * A flow that another Temporal client started gets its fingerprint by its own first step (`keepFingerprint`): waited for
- * while it runs, and for a short time, since there may be no worker.
+ * A flow that another Temporal client started gets its fingerprint in its own first step (`keepFingerprint`): this
+ * waits for it while the flow runs, and only for a short time, since there may be no worker.
  */
 async function whatIsThere(client: Client, flowId: string): Promise<WorkflowExecutionDescription> {
   const endsAtMs = performance.now() + LEARN_WITHIN_MS;
@@ -108,7 +108,7 @@ async function whatIsThere(client: Client, flowId: string): Promise<WorkflowExec
   }
 }
 
-/** The kind that a workflow type is of; undefined where it is none of ours. */
+/** The kind of a workflow type; undefined if it is none of ours. */
 function parseFlowType(type: string): FlowKind | undefined {
   return FLOW_KINDS.find((kind) => workflowTypeOf(kind) === type);
 }
@@ -124,7 +124,7 @@ export class OtherRequestError extends Error {
   }
 }
 
-/** What distinguishes one request from another under the same reference. Keyed, so that it says nothing to who can read it. */
+/** Distinguishes requests under the same reference. Keyed, so that it reveals nothing to its readers. */
 export function flowFingerprint<Input>(
   store: Pick<Store, 'macs'>,
   flow: Pick<FlowDefinition<Input>, 'decidedBy'>,
@@ -140,7 +140,7 @@ const DEADLINE_MS = 5_000;
 
 /**
  * One signal with a batch of events. A signal whose answer was lost may arrive twice: flows take each event id once.
- * @throws ServiceError where Temporal cannot be reached
+ * @throws ServiceError if Temporal cannot be reached
  */
 export async function signalFlow(
   client: Client,

@@ -2,10 +2,11 @@ import type { MetricMeter } from '@temporalio/common';
 import { SERVICE_CALLS, WORK_COUNTERS, type WorkMetrics } from '../protocol/metrics.js';
 
 /**
- * Counts with the SDK's own meter, so that a worker has one endpoint for both. Nothing is kept where no endpoint was
- * asked for.
+ * Counts with the SDK's own meter, so that a worker has one endpoint for both. Nothing is kept if no endpoint was
+ * requested.
  *
- * @param moneyOperations a counter that begins at 1 never rises, to Prometheus: theirs are there from the beginning
+ * @param moneyOperations their counters exist from the beginning, since to Prometheus a counter that begins at 1 never
+ * rises
  */
 export function createWorkerMetrics(meter: MetricMeter, moneyOperations: readonly string[]): WorkMetrics {
   const counters = new Map(

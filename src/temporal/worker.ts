@@ -10,7 +10,7 @@ import { safeFailures } from './safe-failure.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
 import { bundledCode } from './workflow-bundle.js';
 
-/** What a worker takes on, and how much of it at a time. */
+/** The queues that a worker serves, and how many tasks of each at a time. */
 export interface WorkerShare {
   /** Those that this worker serves. @default all */
   readonly queues?: readonly Queue[];
@@ -27,7 +27,7 @@ interface WorkerOptions extends WorkerShare {
   readonly dataConverter: DataConverter;
   readonly activities: ActivityDeps;
   readonly log: LogSink;
-  /** Prebuilt workflow bundle; default: `dist/workflow-bundle.js` where it is, else bundled now. */
+  /** Prebuilt workflow bundle; default: `dist/workflow-bundle.js` if it exists, else bundled now. */
   readonly bundlePath?: string;
   /** The one that flows are started on; the others are named after it. @default TASK_QUEUE */
   readonly taskQueue?: string;
@@ -37,7 +37,7 @@ interface WorkerOptions extends WorkerShare {
 export interface RunningWorker {
   /** Resolves when the worker has ended, rejects when it ended badly. */
   readonly ended: Promise<void>;
-  /** Asks for tasks, of each of its queues. */
+  /** Polls each of its queues. */
   isPolling(): boolean;
   /** Takes no new tasks, lets running ones finish, and resolves when all is done. */
   shutdown(): Promise<void>;
@@ -46,7 +46,7 @@ export interface RunningWorker {
 /** How much longer than the longest money POST a worker waits for its activities at shutdown, ms. */
 const GRACE_BEYOND_POST_MS = 15_000;
 
-/** How long the SDK may hold a heartbeat back, ms. */
+/** How long the SDK may delay a heartbeat, ms. */
 const LONGEST_BEAT_PAUSE_MS = 250;
 
 /** A worker for all flow kinds and their activities: one of the SDK's for each queue, on one connection. */
@@ -67,7 +67,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
 
 type Work = Pick<SdkWorkerOptions, 'activities' | 'workflowBundle' | 'taskQueue'>;
 
-/** Workers that live and end together: where one ends badly, the process does not go on with a part of its work. */
+/** Workers that live and end together: if one fails, the process does not continue with a part of its work. */
 async function runningWorkers(
   options: Omit<WorkerOptions, 'bundlePath' | 'taskQueue' | keyof WorkerShare>,
   works: readonly Work[],
@@ -84,9 +84,9 @@ async function runningWorkers(
       // Fixed pollers stalled now and then.
       workflowTaskPollerBehavior: { type: 'autoscaling' },
       activityTaskPollerBehavior: { type: 'autoscaling' },
-      // By default it holds them back for four fifths of the timeout, and one that is late looks like a dead worker.
+      // By default the SDK delays them for four fifths of the timeout, and a late one looks like a dead worker.
       maxHeartbeatThrottleInterval: LONGEST_BEAT_PAUSE_MS,
-      // A POST that was begun is finished: cut off, it would be unknown.
+      // A POST that has begun is finished: if it were cut off, its outcome would be unknown.
       shutdownGraceTime: options.activities.serviceTimeoutMs + GRACE_BEYOND_POST_MS,
       ...(options.identity === undefined ? {} : { identity: options.identity }),
       ...work,
@@ -111,7 +111,7 @@ async function runningWorkers(
   };
 }
 
-/** A worker without workflows has no poller of theirs, and says that it was shut down. */
+/** A worker without workflows has no workflow poller, and reports it as shut down. */
 function isPolling(worker: Worker): boolean {
   const { runState, activityPollerState, workflowPollerState } = worker.getStatus();
   return runState === 'RUNNING' && activityPollerState === 'POLLING' && workflowPollerState !== 'FAILED';

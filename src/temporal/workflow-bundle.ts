@@ -7,7 +7,7 @@ import { failureConverterPath } from './payload-codec.js';
 export interface WorkflowBundleFile {
   /** For a worker: `workflowBundle: {codePath}`. */
   codePath: string;
-  /** The size of what a worker evaluates. */
+  /** The size of the code that a worker evaluates. */
   bytesWithoutMap: number;
 }
 
@@ -29,7 +29,7 @@ export async function bundledCode(workflowsPath: string): Promise<string> {
     workflowsPath,
     failureConverterPath,
     logger: new DefaultLogger('WARN'),
-    // Our own modules hold no state (a test sees to it): evaluated once, and not for each workflow, they are shared by all.
+    // Our own modules hold no state (a test checks that): evaluated once, all workflows share them.
     preloadModules: [stackDepthPath, workflowsPath],
     webpackConfigHook: withoutComments,
   });

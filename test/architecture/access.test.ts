@@ -36,7 +36,7 @@ describe('docs/access.md', () => {
       why,
     ]);
     const { text } = readSource(PAGE);
-    await expectPage(withTable(text, 'persons', [['order', 'persons', 'since it'], ...lines]));
+    await expectPage(withTable(text, 'persons', [['order', 'persons', 'because it'], ...lines]));
     const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
     const { fourEyes } = readSettings({ DEVELOPMENT: 'false', PAYLOAD_KEYS });
     const alone = lines.filter(([action = '']) => !fourEyes.actions.includes(action.replaceAll('`', '')));

@@ -1,7 +1,7 @@
 import { importsOf } from './imports-of.js';
 import type { SourceFile } from './sources.js';
 
-/** Rings of files that import one another, types included; each as a path that ends where it began. */
+/** Cycles of files that import one another, including types; each as a path that ends where it began. */
 export function cycles(files: readonly SourceFile[]): readonly string[] {
   const graph = new Map(files.map((file) => [file.path, targetsOf(file)]));
   const found: string[] = [];

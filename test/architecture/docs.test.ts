@@ -112,7 +112,9 @@ describe('the documents', () => {
   });
 });
 
-/** Asks `readSettings` itself, and looks for what the rest of the sources takes from the environment it is handed. */
+/**
+ * Calls `readSettings` itself, and searches the other sources for what they read from the environment that they get.
+ */
 function namesThatAreRead(): readonly string[] {
   const names = new Set<string>();
   readSettings(new Proxy({}, { get: (_, name) => void names.add(String(name)) }));

@@ -4,7 +4,7 @@ import { allFiles, readSource, type SourceFile } from './sources.js';
 const paths = allFiles();
 const code = paths.filter((path) => /\.(c|m)?(ts|js)$/.test(path));
 
-/** Past this a file holds more than one concept. A test file is a list of sentences: it may be longer. */
+/** A longer file holds more than one concept. A test file is a list of sentences, so it may be longer. */
 const MOST_LINES = { code: 300, test: 350 };
 const LONG = 200;
 
@@ -20,7 +20,7 @@ describe('files', () => {
       .toSorted((a, b) => b.lines - a.lines)
       .map(({ path, lines }) => `${lines} ${path}`);
     const tooLong = lengths.filter(({ path, lines }) => lines > MOST_LINES[path.startsWith('test/') ? 'test' : 'code']);
-    // Shown only where one is too long: those that are on their way to it.
+    // Shown only if one is too long: files that are close to it.
     expect(tooLong.length === 0 ? [] : { tooLong, over200: listed }).toEqual([]);
   });
 
@@ -43,7 +43,7 @@ describe('files', () => {
   });
 });
 
-/** Hosts whose name begins as those of registries and mirrors do. Which one a machine uses is set on that machine. */
+/** Hosts whose name begins like those of registries and mirrors. A machine's own configuration names its registry. */
 const REGISTRY =
   /\b(?:registry|proxy|mirrors?|repo1?|artifactory|nexus|npm|pypi|goproxy|sum)\.(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|cloud|internal|local|example)\b/;
 const MACHINE_PATH = /(?<![\w.}*-])\/(?:work|root|home\/\w+|Users\/\w+)\//;

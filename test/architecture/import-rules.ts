@@ -7,7 +7,7 @@ interface Rule {
   readonly of: RegExp;
   readonly may: readonly RegExp[];
   readonly because: string;
-  /** Its `import type`s are free: what it runs with is told apart by the bundle. */
+  /** Its `import type`s are free: the bundle decides what it runs with. */
   readonly typesFree?: true;
   /** What it may import the types of, and nothing else. */
   readonly typesOf?: RegExp;

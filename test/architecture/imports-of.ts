@@ -30,7 +30,7 @@ export function importsOf({ path, text }: SourceFile): readonly Import[] {
   return found;
 }
 
-/** Whether the code, comments aside, touches `process.env`. */
+/** Whether the code, without comments, touches `process.env`. */
 export function readsProcessEnv({ text }: SourceFile): boolean {
   let reads = false;
   visit(programOf(text), (node) => {

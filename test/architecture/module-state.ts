@@ -20,7 +20,7 @@ interface Declaration {
 
 const COLLECTIONS = /^(Map|Set|WeakMap|WeakSet|Array)$/;
 
-/** Files of ours that a file imports by value, with those that they import. */
+/** Files of ours that a file imports by value, directly or indirectly. */
 export function reachedFrom(start: string, files: readonly SourceFile[]): readonly SourceFile[] {
   const byPath = new Map(files.map((file) => [file.path, file]));
   const reached = new Set<SourceFile>();

@@ -12,7 +12,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const NOT_OURS = /^(node_modules|dist|coverage|__pycache__|\.git|\.env.*|\.towline.*)$|\.log$/;
 
-/** Every file of the checkout that is ours. Walked, not asked of git: an unpacked archive has no git. */
+/** Every file of the checkout that is ours. Found by walking, not through git: an unpacked archive has no git. */
 export function allFiles(folder = ''): readonly string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true })
     .filter((entry) => !NOT_OURS.test(entry.name))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { allFiles, readSource } from './sources.js';
 
-/** Waits whose bound is not in the call itself, by their file and what they begin with, with the bound that they have. */
+/** Waits whose bound is not in the call itself, by their file and first words, with their bound. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/bridge/prepare.ts condition(() => approval.by': 'the deadline, by unlessStopped around it',
   'workflows/invoice/pay-updates.ts condition(() => served !==':
@@ -40,7 +40,7 @@ interface Wait {
   readonly path: string;
   /** The call with all its arguments, on one line. */
   readonly call: string;
-  /** What stands before it, from the beginning of its statement. */
+  /** The text before it, from the beginning of its statement. */
   readonly before: string;
 }
 
@@ -106,7 +106,7 @@ function callAt(text: string, index: number): string {
 
 function hasSecondArgument(call: string): boolean {
   let depth = 0;
-  // A trailing comma is none.
+  // A trailing comma does not count.
   const argument = call.replace(/,\s*\)$/, ')');
   for (const sign of argument) {
     if ('([{'.includes(sign)) depth += 1;

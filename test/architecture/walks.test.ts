@@ -4,7 +4,10 @@ import { importsOf } from './imports-of.js';
 import { shippedSources } from './sources.js';
 
 const MOST_FILES = 15;
-/** By what the next file is reached where none before it imports it: Temporal, or a function that start-gateway.ts hands over. */
+/**
+ * How the next file is reached if no earlier one imports it: by Temporal, or by a function that start-gateway.ts
+ * passes.
+ */
 const HANDED_OVER = /^(by|from) /;
 
 /** The two lists of CONTRIBUTING.md: `1. path: what happens there`, under their headings. */

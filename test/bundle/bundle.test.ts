@@ -8,7 +8,7 @@ import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 /** A worker evaluates this much at its start. */
 const MOST_BYTES = 650_000;
 
-/** Text that is in a package's code, and that nobody writes by chance. */
+/** Text of a package's code that does not occur by chance. */
 const TELLTALES = {
   zod: /\bZodError\b|\$ZodType\b/,
   axios: /\bAxiosError\b|\bisAxiosError\b/,

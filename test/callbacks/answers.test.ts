@@ -6,7 +6,7 @@ import { createCallbackSender } from '../../src/callbacks/index.js';
 import { SELF_SIGNED } from '../service-client/tls-fixture.js';
 
 const secrets = [`whsec_${Buffer.alloc(32, 5).toString('base64')}`];
-/** Ample where the time is not what a test is about: this machine may stand still for a second. */
+/** Ample if a test is not about the time: this machine may stand still for a second. */
 const sendTo = (url: string, timeoutMs = 20_000) =>
   createCallbackSender({ secrets: () => secrets, allowLoopback: true, timeoutMs }).send({
     url,
@@ -42,7 +42,7 @@ describe('a receiver that misbehaves', () => {
       }),
     );
     expect(await sendTo(`http://127.0.0.1:${port}/`)).toMatchObject({ httpStatus: 200 });
-    // What it could write is bounded by the buffers of two sockets, not by how long it goes on.
+    // The buffers of two sockets limit what it could write, not its duration.
     expect(written).toBeLessThan(32 * 1_024 * 1_024);
   });
 

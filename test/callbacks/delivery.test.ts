@@ -105,7 +105,7 @@ describe('callbacks to callers', () => {
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
     await caller.until((all) => all.some(isOver));
-    // Between what stood before the forgery and the end there is nothing.
+    // There is nothing between the state before the forgery and the end.
     const stages = caller.received.flatMap(({ body }) => [...body.data.skipped, body.data]);
     expect(stages.slice(-2).map(({ state, stage }) => [state, stage])).toEqual([
       ['running', before.stage],

@@ -20,7 +20,7 @@ const resolvingTo =
 const callback = (url: string) => ({ url, id: 'msg_1', body: '{}' });
 const forbidden = Object.values(FORBIDDEN).flat();
 
-/** What came of it: the name of the error, or the status. */
+/** The result: the name of the error, or the status. */
 const tried = (sender: ReturnType<typeof strict>, url: string): Promise<string> =>
   sender.send(callback(url)).then(
     ({ httpStatus }) => String(httpStatus),
@@ -129,7 +129,7 @@ describe('fault 43: where callbacks may go', () => {
     }
     expect(outcomes.filter((_, turn) => turn % 2 === 0)).toEqual(Array(2).fill('CallbackUnreachableError'));
     expect(outcomes.filter((_, turn) => turn % 2 === 1)).toEqual(Array(2).fill('CallbackRefusedError'));
-    // A name is resolved once for each connection: nothing is asked between the check and the connection.
+    // A name is resolved once for each connection, and never again between the check and the connection.
     expect([asked, caller.connections()]).toEqual([4, 2]);
     await caller.close();
   });

@@ -35,10 +35,10 @@ describe('receivers that hang', () => {
       () => bench.terminateAll().then(() => opened.letGo()),
     );
     const hanging = Array.from({ length: HANGING }, () => newReference('pending'));
-    // Each waits for a decision that does not come: all that it does is to report that it waits.
+    // Each waits for a decision that does not come: it only reports that it waits.
     const callbackUrl = `${opened.url}/hook`;
     await Promise.all(hanging.map((kycId) => bench.startFlow('kyc-check', kycId, { kycId, callbackUrl })));
-    // One worker opens only so many to one receiver; all others are held back.
+    // One worker opens only this many to one receiver; all others are held back.
     await until('callbacks to hang', () => opened.open() >= 4);
 
     const reference = newReference('goes-on');
@@ -112,7 +112,7 @@ describe('receivers that hang', () => {
     await until('all to be open', () => open.length === 80);
     await expect(deliver('https://hangs-80.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
     expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
-    // Answers that take so long leave it a stranger.
+    // A receiver that answers this slowly stays a stranger.
     at.nowMs += 2_001;
     open.shift()?.();
     await hanging[0];
@@ -151,7 +151,7 @@ function deliverer() {
   return { deliver, open, at };
 }
 
-/** Takes every request and answers none, until it lets them go. */
+/** Takes every request and answers none, until it is released. */
 async function hangingReceiver() {
   const answers = new Set<() => void>();
   let most = 0;

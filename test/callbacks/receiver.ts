@@ -24,9 +24,9 @@ export interface Receiver {
   readonly received: Received[];
   /** Connections, whatever came over them. */
   connections(): number;
-  /** What it answers from now on; a function sees what came. @default 204 */
+  /** Its answer from now on; a function gets what came. @default 204 */
   answer: (received: Received) => number | Answer | 'cut';
-  /** Resolves when that holds of what came. @default within 30 s */
+  /** Resolves when that holds for what came. @default within 30 s */
   until(holds: (received: readonly Received[]) => boolean, withinMs?: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 }

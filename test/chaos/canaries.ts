@@ -5,7 +5,7 @@ import { openPayload, type FlowHistory } from './histories.js';
 
 /** Of the inputs that the driver orders: what not even a thief with the keys may find. */
 const CARD = ['378282246310005', 'Zyxwina', 'Canaryholder'];
-/** Of the same: names and numbers. Long enough to stand nowhere by chance. */
+/** Names and numbers, also as canaries. Long enough to occur nowhere by chance. */
 const PERSONAL = [
   'Canary Payer',
   'Canary Payee',

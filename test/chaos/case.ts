@@ -10,10 +10,10 @@ export interface Case {
   readonly journal: string;
   /** The log of what went over the wire to the service. */
   readonly wire: string;
-  /** The same of what came to the gateways. */
+  /** The same for requests to the gateways. */
   readonly inbound: string;
   readonly secrets: readonly string[];
-  /** A folder whose files must hold no secret, and nothing personal in the clear. */
+  /** A folder whose files must hold no secret, and no unencrypted personal data. */
   readonly folder: string;
   readonly bundlePath: string;
   readonly patienceMs: number;
@@ -29,7 +29,7 @@ export interface Verdict {
   /** How often a reference was executed: times → references. */
   readonly executions: Readonly<Record<string, number>>;
   readonly injected: Readonly<Record<string, number>>;
-  /** Injections by which an executed request looked as if it may not have been. */
+  /** Injections by which an executed request looked as if it might not have been. */
   readonly unknownAndExecuted: number;
   /** Events that came before the answer to their POST had passed. */
   readonly early: number;

@@ -9,26 +9,26 @@ export interface Planned {
   readonly kind: string;
   readonly reference: string;
   readonly input: Record<string, unknown>;
-  /** What the service is told to make of it. */
+  /** The ending that the service gives to it. */
   readonly ending: { readonly ending: string; readonly operation: string } | undefined;
-  /** Why it may rest parked, whatever is done to it. */
+  /** Why it may stay parked, whatever is done to it. */
   readonly mayPark?: string;
   /** For what begins elsewhere. */
   readonly begunElsewhere: { readonly path: string; readonly body: Readonly<Record<string, unknown>> } | undefined;
 }
 
-/** Waits of our own take a tenth of their time. */
+/** Waits of Towline take a tenth of their time. */
 const TIME_SCALE = 0.1;
 /** Two and a half minutes of real time: longer than all outages of the run together last for one flow. */
 const DEADLINE_SECONDS = 1_500;
-/** Of which the service says nothing, ever: a minute. */
+/** For flows about which the service never says anything: a minute. */
 const MUTE_DEADLINE_SECONDS = 600;
 const FAILING = 0.1;
 const MUTE = 0.05;
-/** Bridge transfers of which the provider says another amount. */
+/** Bridge transfers for which the provider reports another amount. */
 const CONTRADICTORY = 0.15;
 const CONTRADICTION = 'mismatching-amount';
-/** The service pays, and calls nobody back. */
+/** The service pays, and sends no callback. */
 const MUTE_ENDING = 'no-callbacks-ever';
 
 /** All kinds in turn; a tenth is made to fail, a twentieth gets no callback. The same plan for the same seed. */
@@ -90,7 +90,7 @@ async function post(world: World, path: string, body: string): Promise<{ status:
   return { status: answer.status, body: await answer.json() };
 }
 
-/** Until the sandbox is there to take it. What it knows already (its answer was lost) is what was wanted. */
+/** Retried until the sandbox takes it. If it knows it already (its answer was lost), that is fine. */
 async function control(world: World, path: string, body: Readonly<Record<string, unknown>>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -20,7 +20,7 @@ const ADVERSARY = {
   dropFirst: 0.1,
   mute: 0.05,
 };
-/** Of each stream: a lie for each genuine message. */
+/** For each stream: a forgery for each genuine message. */
 const FORGED = { forged: 1 };
 
 /** What the service and the way of its webhooks do to us from now on. */

@@ -71,7 +71,7 @@ const SIGNAL_OF_EVENTS = 'events';
 
 const isSignal = ({ workflowExecutionSignaledEventAttributes: signal }: HistoryEvent): boolean => signal != null;
 
-/** What a flow says of itself. */
+/** A flow's report about itself. */
 export interface Report {
   /** Ids of the events that it accounts for. */
   readonly events: ReadonlySet<string>;
@@ -91,7 +91,7 @@ export async function readReports(
     const completed = last?.workflowExecutionCompletedEventAttributes?.result?.payloads;
     const failed = last?.workflowExecutionFailedEventAttributes?.failure?.applicationFailureInfo?.details?.payloads;
     const [sealed] = completed ?? failed ?? [];
-    // A cancelled flow has no result, and one that is parked has none yet: they are asked.
+    // A cancelled flow has no result, and a parked one has none yet: they are queried.
     const said = sealed ? openPayload(sealed, keys) : await client.workflow.getHandle(workflowId).query('flow');
     reports.set(workflowId, {
       events: new Set(Object.keys((at(said, 'events') as object | undefined) ?? {})),
@@ -102,8 +102,8 @@ export async function readReports(
 }
 
 /**
- * I10: each event that a signal carried is one that its flow accounts for, by its own report; or the flow had ended, and the
- * event is listed as late. No row says of an event what its flow does not.
+ * I10: each event that a signal carried is in its flow's own report; or the flow had ended, and the event is listed as
+ * late. No row contradicts its flow's report about an event.
  */
 export function signalsAccountedFor(
   { reports, keys, inbox }: SaidOfEvents,
@@ -163,7 +163,7 @@ export function openPayload({ data }: SealedPayload, keys: PayloadKeys): unknown
   return text === '' ? undefined : (JSON.parse(text) as unknown);
 }
 
-/** After a deadline a flow asks once more, and a POST of unknown outcome has its settle window. */
+/** After a deadline a flow checks the status once more, and a POST of unknown outcome has its settle window. */
 const GRACE_MS = 30_000;
 
 /** I14: at rest no flow runs that is past the deadline of its order. */

@@ -1,10 +1,10 @@
 /*
- * The judge: a process of its own, beside the system that it judges. It waits until nothing moves any more, holds the
- * witnesses against one another, replays every history and looks for what must be found nowhere.
- * `node --import ./tools/typescript.mjs test/chaos/judge.ts CASE.json` writes the verdict, as JSON, to stdout.
+ * The judge: a separate process beside the system that it judges. It waits until nothing moves any more, compares the
+ * witnesses, replays every history and searches for what must not occur anywhere. `node --import ./tools/typescript.mjs
+ * test/chaos/judge.ts CASE.json` writes the verdict, as JSON, to stdout.
  *
- * Of the product it uses what Temporal's own client needs to read and replay a history, and no more: what it compares, it
- * reads by code of its own (`test/end-to-end/reconcile`, whose test says so).
+ * From the product it uses only what Temporal's client needs to read and replay a history: it reads what it compares by
+ * its own code (`test/end-to-end/reconcile`, whose test checks that).
  */
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
@@ -125,7 +125,7 @@ const verdict: Verdict = {
 process.stdout.write(JSON.stringify(verdict));
 await connection.close();
 
-/** A sandbox that is killed forgets the answers that it had just got: what came over the wire is known besides. */
+/** A killed sandbox forgets the answers that it had just got: the wire's record is used in addition. */
 async function gatherAll(): Promise<Witnesses> {
   const all = await gather(sources, flows);
   const seen = groupBy(

@@ -7,8 +7,8 @@ import type { Case, Verdict } from './case.js';
 import type { World } from './world.js';
 
 /**
- * What the judge says of a world, as soon as nothing moves in it any more.
- * @param patienceMs how long that may take; what still moves then is a violation
+ * The judge's verdict about a world, as soon as nothing moves in it any more.
+ * @param patienceMs how long that may take; a flow that still moves then is a violation
  */
 export async function judge(world: World, patienceMs: number): Promise<Verdict> {
   const given: Case = {

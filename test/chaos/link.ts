@@ -4,15 +4,15 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** A wire between two parties that can be cut. */
 export interface Link {
   readonly port: number;
-  /** Connections that are open are reset, and new ones are, until it is mended. */
+  /** Open connections are reset, and new ones too, until it is restored. */
   cut(): void;
   mend(): void;
   close(): Promise<void>;
 }
 
 /**
- * Passes connections on to the first of the ports, in turn, where somebody listens.
- * @param ports asked for each connection
+ * Passes connections on to the first of the ports, in turn, on which a process listens.
+ * @param ports called for each connection
  */
 export async function openLink(ports: () => readonly number[]): Promise<Link> {
   const sockets = new Set<Socket>();

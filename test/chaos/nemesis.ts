@@ -49,8 +49,8 @@ export const CRASH_POINTS = [
 ] as const;
 
 /**
- * Acts by counters, and at moments on the wires, so that a seed nearly repeats. Two hands, one for the workers and one for all
- * the rest; each does one deed after the other, in rounds in which every deed has its share.
+ * Acts by counters, and at moments on the wires, so that a seed nearly repeats. Two workers, one for the product's
+ * workers and one for everything else; each does one deed after the other, in rounds in which every deed has its share.
  */
 export function startNemesis(world: World, watch: Watch, seed: number, log: (line: string) => void): Nemesis {
   const deeds: Deed[] = [];
@@ -176,7 +176,7 @@ function plansForTheRest(world: World, watch: Watch): readonly Plan[] {
   ];
 }
 
-/** SIGKILL at the next such moment, whoever's it is; the same process starts again right after. */
+/** SIGKILL at the next such moment of any process; the same process starts again right after. */
 function killAt(
   name: (typeof CRASH_POINTS)[number],
   weight: number,

@@ -3,7 +3,9 @@ import { POST_OF_PATH } from '../end-to-end/reconcile/kinds.js';
 import type { FlowFact } from '../end-to-end/reconcile/witnesses.js';
 import type { WireRequest } from '../harness/wire-log.js';
 
-/** Events that came to a gateway before the answer to the POST of their reference had passed on the wire to the service. */
+/**
+ * Events that came to a gateway before the answer to the POST of their reference had passed on the wire to the service.
+ */
 export function countEarly(wire: readonly WireRequest[], inbound: readonly WireRequest[]): number {
   const answeredAtMs = new Map<string, number>();
   for (const { method, path, body, answeredAtMs: atMs } of wire) {

@@ -22,8 +22,8 @@ const LEAVES_UNKNOWN = [
 ];
 
 /**
- * What was done to the flow of a reference that can leave it no other way than to ask a person: its POST was left without
- * an answer, its events were lost, or a lie contradicts what is proven. Empty: it had no reason to park.
+ * What was done to the flow of a reference that leaves it no other way than to ask a person: its POST stayed without an
+ * answer, its events were lost, or a forgery contradicts what is proven. Empty: it had no reason to park.
  */
 export function ownFaults(
   run: Pick<Witnesses, 'wire' | 'deliveries' | 'records' | 'inbox'> & { readonly injections: readonly Injection[] },

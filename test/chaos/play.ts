@@ -25,7 +25,7 @@ export interface RunOptions {
 
 /** The warm-up and the end, of all flows: they meet no fault. */
 const CALM_SHARE = 0.1;
-/** Deadlines of the run, and a minute for what comes after them. */
+/** Deadlines of the run, and a minute for what follows them. */
 const REST_WITHIN_MS = 420_000;
 const LOOK_EVERY_MS = 50;
 const WORKERS = 3;
@@ -85,10 +85,12 @@ export async function play({ flows, seed, rate, database, repeatMode, say }: Run
 
 /** Flows that were ordered and have sent nothing: more of them would only queue, and meet the nemesis in their sleep. */
 const MOST_UNSENT = 24;
-/** One that ends without a POST must not hold up the others. */
+/** A flow that ends without a POST must not delay the others. */
 const SENT_WITHIN_MS = 30_000;
 
-/** Starts flows at a rate, however those before them end; on a busy machine as fast as they come to their POSTs. */
+/**
+ * Starts flows at a rate, independently of how earlier ones end; on a busy machine as fast as they reach their POSTs.
+ */
 function createOrders(world: World, watch: Watch, rate: number) {
   const started: Promise<void>[] = [];
   const unsent = new Map<string, number>();

@@ -14,7 +14,7 @@ export interface Member {
   start(): Promise<void>;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP: it stands still, sockets and all. */
+  /** SIGSTOP: it is frozen, including its sockets. */
   freeze(): void;
   thaw(): void;
   /** SIGTERM; resolves when it is gone. */
@@ -29,7 +29,7 @@ export interface Command {
   readonly command: string;
   /** The checkout whose `dist/` is run. */
   readonly product: string;
-  /** All of its environment: nothing of ours reaches it. */
+  /** Its whole environment: nothing of ours reaches it. */
   readonly env: Record<string, string>;
   readonly logFile: string;
 }

@@ -16,7 +16,7 @@ export interface Run {
   readonly deeds: readonly Deed[];
   /** From each kill until a crypto send that was ordered then had been sent and answered, ms. */
   readonly recoveries: readonly { readonly deed: string; readonly ms: number }[];
-  /** A promise about the faults that the run did not keep. None: it counts. */
+  /** Promised faults that the run did not have. Empty: the run counts. */
   readonly shortOf: readonly string[];
   readonly verdict: Verdict;
 }

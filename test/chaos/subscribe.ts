@@ -1,6 +1,6 @@
 import type { World } from './world.js';
 
-/** Webhooks of the account come besides the callbacks. */
+/** Webhooks of the account come in addition to the callbacks. */
 export async function subscribe(world: World): Promise<void> {
   const said = await world.towline('doctor', '--show-secrets');
   const [, url] = /webhook URL\W+(http\S+)/.exec(said) ?? [];

@@ -17,7 +17,7 @@ interface Happened {
   readonly flows: number;
 }
 
-/** Faults that were promised and hardly happened; none: the run counts. In proportion to its flows, and at least once each. */
+/** Promised faults that hardly happened; empty: the run counts. In proportion to its flows, and at least once each. */
 export function shortOf({ verdict, deeds, flows }: Happened): readonly string[] {
   const least = (of: number) => Math.max(1, Math.floor((of * flows) / OF_FLOWS));
   const done = countBy(deeds.map(({ deed }) => deed));

@@ -2,7 +2,7 @@ import { POST_OF_PATH } from '../end-to-end/reconcile/kinds.js';
 import { referenceIn } from './on-the-wire.js';
 import type { WireMoment, World } from './world.js';
 
-/** A moment to act at, and what is done there: the wire is held until that is over. */
+/** A moment to act at, and the action: the wire is held until that is over. */
 type Awaited = (seen: WireMoment) => Promise<void> | undefined;
 
 /** Everything that is counted and awaited on the wires of a world; there is one such watch. */
@@ -11,7 +11,7 @@ export interface Watch {
   moneyPosts(): number;
   /** Whether a money POST of this reference was seen. */
   hasSent(reference: string): boolean;
-  /** The next moment that is meant; undefined if none comes in that time. The wire is held until `act` is over. */
+  /** The next matching moment; undefined if none comes in that time. The wire is held until `act` is over. */
   next<T>(
     isMeant: (seen: WireMoment) => boolean,
     act: (seen: WireMoment) => Promise<T>,

@@ -25,7 +25,7 @@ export interface WorldOptions {
   readonly gateways: number;
   /** For one request to the service, seconds. @default 3 */
   readonly serviceTimeoutSeconds?: number;
-  /** Settings of all its processes besides. @default none */
+  /** Further settings of all its processes. @default none */
   readonly env?: Readonly<Record<string, string>>;
   /** The checkout whose `dist/` is run. @default this one */
   readonly product?: string;
@@ -47,20 +47,20 @@ export type AtWire = (seen: WireMoment) => Promise<void> | undefined;
 const namesOf = (word: string, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `${word}-${index + 1}`);
 
-/** The whole product as it is deployed, each part a process of its own, with wires between them that can be cut. */
+/** The whole product as it is deployed, each part a separate process, with wires between them that can be cut. */
 export interface World {
   readonly folder: string;
   readonly workers: readonly Member[];
   readonly gateways: readonly Member[];
   readonly sandbox: Member;
   readonly temporal: Member;
-  /** From the workers and gateways to Temporal, from them to the service, and from everybody to the gateways. */
+  /** From the workers and gateways to Temporal, from them to the service, and from all clients to the gateways. */
   readonly links: Readonly<Record<'temporal' | 'service' | 'gateways', Link>>;
   /** What went to the service. */
   readonly wire: WireRecord;
-  /** What came to the gateways. */
+  /** Requests to the gateways. */
   readonly inbound: WireRecord;
-  /** Who looks on at the wires, and may hold what passes there. */
+  /** The observer of the wires, who may hold what passes there. */
   readonly watch: { atWire: AtWire | undefined };
   /** Both logs, as they are written. */
   readonly wireFiles: { readonly service: string; readonly gateways: string };
@@ -73,14 +73,14 @@ export interface World {
   readonly storePath: string;
   /** Of the workflows that run. */
   readonly bundlePath: string;
-  /** The service's own, by which a driver can post as the service does. */
+  /** The service's own secret, with which a driver can post as the service does. */
   readonly webhookSecret: string;
   readonly settlementSecret: string;
   readonly payloadKey: { readonly id: string; readonly base64: string };
   /** What must be found nowhere. */
   readonly secrets: readonly string[];
   readonly token: string;
-  /** What the command line says, run as the person on call runs it. */
+  /** The output of the command line, run as the person on call runs it. */
   towline(...args: readonly string[]): Promise<string>;
   /** The service posts webhooks of the account there, signed. */
   subscribe(webhookUrl: string): Promise<void>;
@@ -127,18 +127,18 @@ export async function openWorld({
     const ways: { close(): unknown }[] = [toTemporal, toSandbox, wire, inbound];
     closing.push(() => Promise.all(ways.map(async (way) => way.close())));
     for (const name of [...workerNames, ...gatewayNames]) {
-      const door = await openWire(`http://127.0.0.1:${toSandbox.port}`, wire, gate('service', name));
-      toService.set(name, door.url);
-      ways.push(door);
+      const way = await openWire(`http://127.0.0.1:${toSandbox.port}`, wire, gate('service', name));
+      toService.set(name, way.url);
+      ways.push(way);
     }
-    const doors = await Promise.all(
+    const wires = await Promise.all(
       gatewayPorts.map((port, index) =>
         openWire(`http://127.0.0.1:${port}`, inbound, gate('inbound', gatewayNames[index] ?? '')),
       ),
     );
-    ways.push(...doors);
+    ways.push(...wires);
     const toGateways = await openLink(() =>
-      doors.flatMap(({ port }, index) => (gateways[index]?.isUp() ? [port] : [])),
+      wires.flatMap(({ port }, index) => (gateways[index]?.isUp() ? [port] : [])),
     );
     ways.push(toGateways);
     const key = { id: 'chaos', base64: randomBytes(32).toString('base64') };
@@ -166,7 +166,7 @@ export async function openWorld({
       ...(cluster === undefined ? {} : { DATABASE_URL: cluster.url }),
       ...more,
     };
-    /** So that it is known whose request it is. */
+    /** So that each request can be attributed to its process. */
     const ownWay = (name: string): Record<string, string> => ({ SERVICE_BASE_URL: toService.get(name) ?? '' });
     const member = (name: string, command: string, own: Record<string, string> = {}): Member => {
       const made = towline({ name, command, product, env: { ...env, ...own }, logFile: join(folder, `${name}.log`) });
@@ -218,7 +218,7 @@ export async function openWorld({
       token,
       async towline(...args) {
         const options = { env: { ...env, GATEWAY_PORT: String(gatewayPorts[0]) }, encoding: 'utf8' } as const;
-        // Its exit code is not 0 where it finds something to mend.
+        // Its exit code is not 0 if it finds a problem.
         const ran = promisify(execFile)(process.execPath, [join(product, 'tools', 'towline.mjs'), ...args], options);
         return (await ran.catch((error: { stdout: string }) => error)).stdout;
       },

@@ -23,7 +23,7 @@ describe('towline account', () => {
   let folder: string;
   let sandbox: Sandbox;
   let env: Record<string, string>;
-  /** What every command printed where that was not asked for. */
+  /** What every command printed unless the test asked for it. */
   const printed: string[] = [];
   /** What it gave out in files and on request: to be found nowhere else. */
   const secrets: string[] = [TOKEN, OLD, CREATED, VERIFICATION, 'Canaryholder'];

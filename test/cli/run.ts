@@ -14,7 +14,7 @@ export interface Ran {
   readonly err: string;
 }
 
-/** Runs a command line in this process, as a program whose output a machine reads. */
+/** Runs a command line in this process, like a program whose output a machine reads. */
 export async function run(args: readonly string[], env: Record<string, string> = {}, stdin = ''): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];

@@ -18,7 +18,7 @@ export interface ScriptedGateway {
   answer(status: number, body: unknown): void;
 }
 
-/** A server that answers as it is told, and remembers what it was asked. */
+/** A server with scripted answers, which remembers its requests. */
 export async function startScriptedGateway(): Promise<ScriptedGateway> {
   const asked: Asked[] = [];
   let next: { status: number; body: unknown } = { status: 200, body: {} };

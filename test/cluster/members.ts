@@ -19,7 +19,7 @@ export interface MembersOptions {
   readonly gatewayPorts?: readonly number[];
 }
 
-/** Towline as it is deployed: two gateways, two workers and the service, each a process of its own. */
+/** Towline as it is deployed: two gateways, two workers and the service, each a separate process. */
 export interface Members {
   readonly gatewayUrls: readonly string[];
   readonly sandboxUrl: string;
@@ -114,7 +114,7 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
 /** As the person who sets the service up finds it. */
 async function webhookUrlOf(env: Record<string, string>): Promise<string> {
   const doctor = [join(packageRoot(), 'tools', 'towline.mjs'), 'doctor', '--show-secrets'];
-  // Its exit code is not 0 where it finds something to mend.
+  // Its exit code is not 0 if it finds a problem.
   const ran = promisify(execFile)(process.execPath, doctor, { env, encoding: 'utf8' });
   const { stdout } = await ran.catch((error: { stdout: string }) => error);
   const [url] = /http:\/\/\S+\/webhooks\/\S+/.exec(stdout) ?? [];

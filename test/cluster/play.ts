@@ -6,7 +6,7 @@ export interface Played {
   readonly kind: string;
   readonly reference: string;
   readonly state: string;
-  /** What the service executed under its reference, by operation; none if the flow only watches. */
+  /** The service's executions under its reference, by operation; none if the flow only watches. */
   readonly executions: Readonly<Record<string, number>>;
   readonly durationMs: number;
 }

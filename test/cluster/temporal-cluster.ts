@@ -11,7 +11,7 @@ import { lastLines, runCommand } from '../../src/dev-server/run-command.js';
 import { openNamespace } from '../harness/namespace.js';
 import { until } from '../harness/until.js';
 
-/** A Temporal server as it is in production: its four services, on Postgres. Here in one process. */
+/** A Temporal server as in production: its four services, on Postgres. Here in one process. */
 export interface TemporalCluster {
   /** For `TEMPORAL_ADDRESS`. */
   readonly address: string;
@@ -21,11 +21,11 @@ export interface TemporalCluster {
 }
 
 export interface TemporalClusterOptions {
-  /** Of a Postgres whose user may make databases. */
+  /** Of a Postgres whose user may create databases. */
   readonly databaseUrl: string;
   /** For configuration and logs. Made when missing. */
   readonly folder: string;
-  /** Where its UI decodes payloads. */
+  /** URL at which its UI decodes payloads. */
   readonly codecEndpoint?: string;
   readonly log: (line: string) => void;
 }
@@ -41,7 +41,7 @@ const PROGRAMS = {
   ui: 'github.com/temporalio/ui-server/v2/cmd/server',
 } as const;
 
-/** @throws Error that says what is missing, or shows the last lines of the log of what did not start */
+/** @throws Error that says what is missing, or shows the last log lines of the part that did not start */
 export async function startTemporalCluster(options: TemporalClusterOptions): Promise<TemporalCluster> {
   const { folder, log } = options;
   await mkdir(folder, { recursive: true });

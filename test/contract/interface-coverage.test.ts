@@ -26,7 +26,7 @@ interface Table {
   records: Record<string, Members>;
   notShown: string[];
 }
-/** Extracted from the text of the interface, once; every name and word in it stands there. */
+/** Extracted from the text of the interface, once; every name and word in it occurs there. */
 const table = JSON.parse(readFileSync(new URL('interface-table.json', import.meta.url), 'utf8')) as Table;
 
 const modules = [account, onramp, offramp, deposit, withdrawal, invoice, bridge, events];
@@ -161,7 +161,7 @@ describe('every object of the interface', () => {
   });
 
   it('is in the table: no schema of the contract is invented', () => {
-    // Ours alone: bodies stand in the table by operation; these two read events whose shape is not shown.
+    // Only ours: the table has bodies by operation; these two read events whose shape is not shown.
     const bodies = operationNames.map((name) => (operations[name] as Operation).body);
     const known = [...Object.keys(table.records), ...Object.keys(table.requestObjects), 'OnChainDepositEventData'];
     const ours = Object.entries(exported).filter(([, value]) => value instanceof z.ZodType && !bodies.includes(value));

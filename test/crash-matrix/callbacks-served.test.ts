@@ -136,7 +136,7 @@ describe('a worker that is killed between the POST and its record', () => {
       const doomed = await doomedRig.worker();
       caller.answer = ({ body }) => {
         if (body.data.stage !== 'awaiting-approval' || caller.received.filter(atRest).length > 1) return 204;
-        // It was received, and nobody will know.
+        // It was received, and no process will report that.
         process.kill(doomed.pid, 'SIGKILL');
         return 'cut';
       };

@@ -11,7 +11,7 @@ export function say(said: Said): void {
   process.send?.(said);
 }
 
-/** Does what the test orders. A process whose test is gone ends. */
+/** Carries out the test's orders. A process whose test is gone ends. */
 export function onOrders(orders: Record<Order, () => void | Promise<void>>): void {
   process.on('message', (order: Order) => {
     void carryOut(order);

@@ -10,28 +10,28 @@ export interface Hold {
   readonly moment: 'before' | 'after';
   readonly step: Step;
   readonly word: string;
-  /** Default: whatever the step is for. */
+  /** Default: any operation. */
   readonly operation?: string;
 }
 
-/** What a process says on its way; the test counts it. */
+/** Messages of a process; the test counts them. */
 export type Said =
   | { readonly kind: 'ready'; readonly url?: string }
   | { readonly kind: 'held'; readonly hold: Hold; readonly reference: string }
   | { readonly kind: 'claim'; readonly step: Step; readonly as: string; readonly reference: string };
 
 interface CrashPoints {
-  /** Lets everything go on, what is held now and what would be held later. */
+  /** Releases everything that is held now or would be held later. */
   release(): void;
-  /** The store, with the steps of claims and inbox to be held at. */
+  /** The store, whose steps of claims and inbox can be held. */
   store(store: Store): Store;
-  /** The service, with its two money POSTs of a bridge transfer to be held at. */
+  /** The service, whose two money POSTs of a bridge transfer can be held. */
   service(service: ServiceClient): ServiceClient;
 }
 
 /**
- * Holds a process at chosen steps, by wrapping what it works with: the product has no hooks. A held step says so and
- * waits, until the test has killed the process, or released it.
+ * Holds a process at chosen steps, by wrapping its dependencies: the product has no hooks. A held step reports that and
+ * waits until the test has killed the process, or released it.
  */
 export function createCrashPoints(holds: readonly Hold[], say: (said: Said) => void): CrashPoints {
   let release: () => void = () => {};

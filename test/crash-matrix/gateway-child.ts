@@ -1,6 +1,6 @@
 /*
- * A gateway in a process of its own, which a test may kill: the real one, but for the crash points.
- * `node --import ./tools/typescript.mjs test/crash-matrix/gateway-child.ts CONFIG`, with an IPC channel to the test.
+ * A gateway in a separate process, which a test may kill: the real one, plus the crash points. `node --import
+ * ./tools/typescript.mjs test/crash-matrix/gateway-child.ts CONFIG`, with an IPC channel to the test.
  */
 import { config, onOrders, say } from './child.js';
 import { createCrashPoints, type Hold } from './crash-points.js';

@@ -13,7 +13,7 @@ export interface GatewayConfig {
   readonly port: number;
 }
 
-/** The real gateway, looking around a little more often than by default. */
+/** The real gateway, which checks by itself a little more often than by default. */
 export async function openGateway(
   config: GatewayConfig,
   store: Store,

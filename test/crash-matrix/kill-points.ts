@@ -10,7 +10,7 @@ import { newReference } from '../harness/references.js';
 import { refundedByUsInput } from './transfers.js';
 import { transferInput } from '../harness/inputs.js';
 
-/** What a flow and its books show after its worker was killed, another one took over, and it ended. */
+/** The state of a flow and its books after its worker was killed, another one took over, and it ended. */
 export interface AfterTheKill {
   readonly state: 'completed' | 'refunded';
   /** How the outcome of the POST became known, in the words of the timeline. */
@@ -20,14 +20,14 @@ export interface AfterTheKill {
   readonly executions: { readonly whileParked?: number; readonly atTheEnd: number };
 }
 
-/** Where a worker dies: by a hold in its process, or, without one, while the sandbox keeps the answer back. */
+/** Where a worker dies: at a hold in its process, or, without one, while the sandbox withholds the answer. */
 export interface KillPoint {
   /** Begins the references of its flows. */
   readonly word: string;
   readonly says: string;
   readonly operation: 'createBridgeDeposit' | 'sendCrypto';
   readonly hold?: Pick<Hold, 'moment' | 'step'>;
-  /** What a person is asked, and answers with `send-again`. */
+  /** Why it parks; the person answers with `send-again`. */
   readonly parks?: ParkReason;
   readonly expected: AfterTheKill;
 }
@@ -121,9 +121,9 @@ export const KILL_POINTS: readonly KillPoint[] = [
   },
 ];
 
-/** Waits of our own are short, and a deadline does not come. */
+/** Waits of Towline are short, and a deadline does not come. */
 const QUICK = { timeScale: 0.005, deadlineSeconds: 2_592_000 };
-/** Longer than the whole test: whoever waits for such an answer dies waiting. */
+/** Longer than the whole test: a process that waits for such an answer dies waiting. */
 const SLOW_MS = 600_000;
 
 interface Group {
@@ -135,7 +135,7 @@ interface Group {
  * One disaster for all points: `workers` hold `n` flows at each of them, all are killed at once (SIGKILL), and another
  * worker finds what they left.
  *
- * @returns what each flow of a point shows in the end
+ * @returns the final state of each flow of a point
  */
 export async function killWorkers(
   rig: Rig,
@@ -210,7 +210,7 @@ async function afterTheKill(rig: Rig, point: KillPoint, group: Group): Promise<r
   );
 }
 
-/** Waits until a person is asked, and has them order another send. @returns the executions until then */
+/** Waits until a person is asked, and orders another send. @returns the executions until then */
 async function orderedAgain(rig: Rig, point: KillPoint, reason: ParkReason, group: Group): Promise<readonly number[]> {
   const asked = JSON.stringify([reason, PARK_ACTIONS[reason]]);
   await untilShown(

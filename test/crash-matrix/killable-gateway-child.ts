@@ -1,4 +1,7 @@
-/** A gateway of its own process, for tests that kill it. Told by environment variables; prints its URL when it listens. */
+/**
+ * A gateway in a separate process, for tests that kill it. Configured by environment variables; prints its URL when it
+ * listens.
+ */
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { pino } from 'pino';

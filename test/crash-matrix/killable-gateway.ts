@@ -14,7 +14,7 @@ interface Measured {
 
 export interface KillableGateway {
   readonly url: string;
-  /** Of its process: what it takes now, the most it ever took, and how long its event loop stood still since last asked. */
+  /** Of its process: memory now, the most it ever used, and how long its event loop was blocked since the last call. */
   measure(): Promise<Measured>;
   /** SIGKILL: nothing of it runs any more when this resolves. */
   kill(): Promise<void>;
@@ -49,7 +49,7 @@ export async function startKillable(env: Record<string, string>): Promise<Killab
   };
 }
 
-/** Settings of a gateway that is attacked: no limit of its own stands between the attack and its server. */
+/** Settings of an attacked gateway: no limit of its own protects its server. */
 export const hostileGatewayEnv = (home: string): Record<string, string> => ({
   GATEWAY_PORT: '0',
   TOWLINE_HOME: home,

@@ -30,7 +30,7 @@ interface Sent {
   readonly done: Promise<void>;
 }
 
-/** What was there when a gateway died: else it was not killed where it should have been. */
+/** The state when a gateway died; a different one means that it was not killed at the right moment. */
 export interface AtTheKill {
   readonly point: GatewayPoint;
   readonly rows: number;
@@ -41,7 +41,7 @@ export interface AtTheKill {
 export interface Applied {
   readonly rows: readonly string[];
   /** What the flow made of it. */
-  readonly fates: readonly string[];
+  readonly results: readonly string[];
   /** How often the flow's timeline names it. */
   readonly named: number;
   readonly state: string;
@@ -49,7 +49,7 @@ export interface Applied {
 
 export interface KilledGateways {
   readonly atTheKills: readonly AtTheKill[];
-  /** Waits until the webhook of each sender was taken and settled. */
+  /** Waits until the webhook of each sender was accepted and settled. */
   applied(point: GatewayPoint): Promise<readonly Applied[]>;
 }
 
@@ -63,14 +63,14 @@ export const expectedAtTheKill = (point: GatewayPoint, n: number): AtTheKill => 
 export const expectedApplied = (n: number): readonly Applied[] =>
   Array.from({ length: n }, (_, turn) => ({
     rows: ['applied'],
-    fates: ['applied'],
+    results: ['applied'],
     named: 1,
     state: turn % 2 === 0 ? 'completed' : 'running',
   }));
 
 /**
- * Kills a gateway (SIGKILL) at each point with `n` webhooks under way there, each of a flow of its own, `rounds` times.
- * Their senders come again until they are answered 2xx, by whichever gateway then runs.
+ * Kills a gateway (SIGKILL) at each point with `n` webhooks in progress there, each of its own flow, `rounds` times.
+ * Their senders retry until they are answered 2xx, by any gateway that then runs.
  */
 export async function killGateways(rig: Rig, n: number, rounds = 1): Promise<KilledGateways> {
   const port = await anyFreePort();
@@ -96,7 +96,7 @@ export async function killGateways(rig: Rig, n: number, rounds = 1): Promise<Kil
 }
 
 async function killAt(rig: Rig, port: number, point: GatewayPoint, word: string, n: number) {
-  // By word, since senders of the kill before come again meanwhile.
+  // By word, since senders of the previous kill retry meanwhile.
   const hold: Hold = { ...HOLDS[point], word: point === 'after-the-answer' ? '' : word };
   const flows = await trackedFlows(rig, word, n);
   const gateway = await rig.gateway({ port, holds: [hold] });
@@ -120,7 +120,7 @@ async function trackedFlows(rig: Rig, word: string, n: number) {
   return flows;
 }
 
-/** A sender as the service is one: it comes again until it was answered 2xx. */
+/** A sender like the service: it retries until it was answered 2xx. */
 function sendUntilTaken(
   rig: Rig,
   port: number,
@@ -158,7 +158,7 @@ async function whatIsApplied(rig: Rig, one: Sent): Promise<Applied> {
   const { view, events } = await reportOf(one.handle);
   return {
     rows: rows.map(({ state }) => state),
-    fates: rows.map(({ id }) => events[id] ?? 'unknown to the flow'),
+    results: rows.map(({ id }) => events[id] ?? 'unknown to the flow'),
     named: view.timeline.filter(({ detail }) => detail.startsWith(one.status)).length,
     state: view.state,
   };

@@ -10,13 +10,13 @@ const EXEC_ARGV = ['--no-warnings', '--import', './tools/typescript.mjs'];
 /** A process of the product, and what a test can do to it. */
 export interface ProcessUnderTest {
   readonly pid: number;
-  /** Where it listens, if it does. */
+  /** Its URL, if it listens. */
   readonly url: string;
   /** References that are held there now, or were when it died. */
   heldAt(hold: Hold): readonly string[];
-  /** References whose claim answered this step so: `reserve` with `sending`. */
+  /** References whose claim gave this answer to the step: `reserve` with `sending`. */
   claimed(step: 'reserve', as: string): readonly string[];
-  /** Waits until as many references are held there. */
+  /** Waits until this many references are held there. */
   untilHeld(hold: Hold, count: number, withinMs?: number): Promise<void>;
   order(order: Order): void;
   /** SIGSTOP: it sleeps, sockets and all. */

@@ -22,7 +22,7 @@ export interface RigOptions {
   readonly sandbox?: Partial<SandboxOptions>;
   /** @default the test run's server */
   readonly temporalAddress?: string;
-  /** False: the test starts gateways of its own, or none. @default true */
+  /** False: the test starts its own gateways, or none. @default true */
   readonly gateway?: boolean;
 }
 
@@ -30,7 +30,9 @@ interface WorkerOptions {
   readonly holds?: readonly Hold[];
   /** @default 10,000 */
   readonly serviceTimeoutMs?: number;
-  /** Its clocks stand still: what it holds is never too old to be sent, however long it is stopped. @default false */
+  /**
+   * Its clocks stand still: what it holds never becomes too old to be sent, however long it is stopped. @default false
+   */
   readonly clocksStand?: boolean;
 }
 
@@ -160,12 +162,12 @@ export async function reportOf(handle: WorkflowHandle): Promise<FlowReport> {
   return handle.query<FlowReport>('flow');
 }
 
-/** Patience with a busy machine: what takes so long does not come. */
+/** Patience with a busy machine: what takes this long does not come. */
 const PATIENCE_MS = 60_000;
-/** Slow enough that a group of flows, asked side by side, leaves the machine to the test. */
+/** Slow enough that polling a group of flows side by side leaves the machine to the test. */
 const ASK_EVERY_MS = 200;
 
-/** Asks each flow until it shows what is looked for; null and undefined are not yet. */
+/** Polls each flow until it shows the expected value; null and undefined are not yet. */
 export async function untilShown<T>(
   handles: readonly WorkflowHandle[],
   what: string,
@@ -186,7 +188,7 @@ export async function untilShown<T>(
   );
 }
 
-/** Waits until every flow has ended, in whichever way a report comes with. */
+/** Waits until every flow has ended, by any way that returns a report. */
 export async function endings(handles: readonly WorkflowHandle[]): Promise<readonly FlowReport[]> {
   return Promise.all(handles.map((handle) => handle.result() as Promise<FlowReport>));
 }

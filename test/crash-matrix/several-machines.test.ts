@@ -17,7 +17,7 @@ import { keyring, NAMESPACE, SERVICE_TOKEN, SETTLEMENT_SECRET } from './fixed.js
 import { inTurns } from '../faults/in-turns.js';
 import { startProcess, type ProcessUnderTest } from './processes.js';
 
-/** These gateways take no cards: a card lives in the memory of the one that took it. */
+/** These gateways take no cards: a card lives in the memory of the gateway that took it. */
 const KINDS = ALL_KINDS.filter(({ kind }) => kind !== 'card-deposit');
 /** Of each kind: one fails, one does not. */
 const FLOWS = 2;
@@ -87,7 +87,7 @@ const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
       const begun = kind.begunBy?.(reference);
       if (begun !== undefined) await control(begun.path, begun.body);
       const input = { ...kind.input(reference), timeScale: 0.02 };
-      // Both are asked at once; one of them starts it.
+      // Both get the request at once; one of them starts it.
       const asked = { of: 'gateway', method: 'POST', path: `/flows/${kind.kind}`, body: JSON.stringify(input) };
       const answers = await Promise.all([0, 1].map((at) => journal.write(asked, () => call(at, asked.path, input))));
       expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 201]);
@@ -117,7 +117,7 @@ const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
     expect(executions.length).toBeGreaterThanOrEqual(flows.length - FLOWS);
     expect(inbox.length).toBeGreaterThan(flows.length);
 
-    // Both gateways took some of it, and both workers did.
+    // Both gateways handled some of it, and both workers did.
     const urls = await fetch(`${sandbox.url}/_sandbox/deliveries`);
     const { deliveries } = (await urls.json()) as { deliveries: { url: string }[] };
     for (const { url } of gateways) expect(deliveries.some((one) => one.url.startsWith(url))).toBe(true);

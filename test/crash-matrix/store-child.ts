@@ -1,6 +1,6 @@
 /*
- * A process of its own with a store: `node --import ./tools/typescript.mjs test/crash-matrix/store-child.ts PLACE NAME COMMAND`.
- * It prints one line for each promise that the store kept, as soon as it was kept.
+ * A separate process with a store: `node --import ./tools/typescript.mjs test/crash-matrix/store-child.ts PLACE NAME
+ * COMMAND`. It prints one line for each guarantee that the store kept, as soon as it was kept.
  */
 import { writeSync } from 'node:fs';
 import { anEvent, keyring, openAt } from '../store/temporary-store.js';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
 
 const CHILD = ['--no-warnings', '--import', './tools/typescript.mjs', 'test/crash-matrix/store-child.ts'];
-/** The child that races asks for this many claims. */
+/** The racing child makes this many claims. */
 const CLAIMS = 200;
 
 describe('a store that one process has opened twice', () => {
@@ -34,7 +34,7 @@ describe('a store that one process has opened twice', () => {
     expect(second.filter((line) => line.startsWith('won'))).toEqual([]);
   }, 60_000);
 
-  /** Runs a child to its end. @returns what it said */
+  /** Runs a child to its end. @returns its output */
   async function run(name: string, command: string): Promise<readonly string[]> {
     const child = spawn(process.execPath, [...CHILD, temporary.place, name, command], {
       stdio: ['ignore', 'pipe', 'inherit'],

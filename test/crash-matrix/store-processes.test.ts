@@ -18,7 +18,7 @@ describeStores('the store', (kind) => {
     await temporary.remove();
   });
 
-  /** Runs a child until its end, or until it said `lines` lines: then it is killed. @returns what it said */
+  /** Runs a child until its end, or until it printed `lines` lines: then it is killed. @returns its output */
   async function run(name: string, command: string, limits: { lines?: number; fileBlocks?: number } = {}) {
     const node = [process.execPath, ...CHILD, temporary.place, name, command];
     const limited =

@@ -62,7 +62,7 @@ describe("Temporal is killed (SIGKILL) around the completion of the deposit's ac
     const [report] = await endings([handle]);
     expect(report?.view.state).toBe('completed');
     expect((await rig.executions()).get(`createBridgeDeposit ${reference}`)).toBe(1);
-    // Only then is it the claim's answer that the flow went on with.
+    // Only then it is the claim's answer with which the flow continued.
     if (release === 'never') expect(next.claimed('reserve', 'answered')).toEqual([reference]);
     await next.kill();
   });

@@ -1,6 +1,6 @@
 /*
- * A worker in a process of its own, which a test may kill, stop or shut down: the real one, but for the crash points.
- * `node --import ./tools/typescript.mjs test/crash-matrix/worker-child.ts CONFIG`, with an IPC channel to the test.
+ * A worker in a separate process, which a test may kill, stop or shut down: the real one, plus the crash points. `node
+ * --import ./tools/typescript.mjs test/crash-matrix/worker-child.ts CONFIG`, with an IPC channel to the test.
  */
 import { randomUUID } from 'node:crypto';
 import { createCallbackSender } from '../../src/callbacks/index.js';

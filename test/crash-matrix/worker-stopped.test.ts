@@ -10,7 +10,7 @@ const UNCLAIMED: Hold = { word: 'unclaimed', moment: 'before', step: 'reserve' }
 const SENDING: Hold = { word: 'sending', moment: 'before', step: 'post' };
 
 /*
- * A stopped worker keeps its long polls open: the server goes on giving it tasks, each of which costs another timeout,
+ * A stopped worker keeps its long polls open: the server keeps giving it tasks, each of which costs another timeout,
  * and which it does when it wakes. So the zombie has more than its held attempts.
  */
 describe('a worker that is stopped (SIGSTOP), replaced and woken', () => {
@@ -20,7 +20,8 @@ describe('a worker that is stopped (SIGSTOP), replaced and woken', () => {
     rig = await openRig();
     // No events before the zombie has acted: they alone would keep it from sending, and the fence could not be seen.
     await rig.control('POST', '/clock', { freeze: true });
-    // How long it stands still is up to the server's timeouts: by its clocks, not at all. Too late is shown in test/store.
+    // The server's timeouts decide how long it stands still; its clocks do not move. test/store shows the too-late
+    // case.
     zombie = await rig.worker({ holds: [UNCLAIMED, SENDING], clocksStand: true });
   });
   afterAll(() => rig.close());

@@ -51,7 +51,7 @@ const env = () => ({
   PATH: process.env['PATH'] ?? '',
   TOWLINE_HOME: join(scratch, 'home'),
   SERVICE_BASE_URL: service.url,
-  // None is cut by it, however slow this machine is.
+  // The replacement cuts none of them, however slow this machine is.
   SERVICE_TIMEOUT: '600',
   DEVELOPMENT: 'true',
   SERVICE_TOKEN: 'a-token',
@@ -128,7 +128,7 @@ test('money is stopped by one command, for all workers at once: flows wait, the 
   expect(service.posts()).toBe(before + AT_A_TIME);
 });
 
-/** As docs/deployment.md tells it. */
+/** As docs/deployment.md describes it. */
 async function limitMoney(limit: string, reason: string): Promise<void> {
   const queue = ['--task-queue', 'towline-money', '--task-queue-type', 'activity'];
   const order = ['--queue-rps-limit', limit, '--queue-rps-limit-reason', reason];
@@ -137,7 +137,7 @@ async function limitMoney(limit: string, reason: string): Promise<void> {
   expect(ran).toMatchObject({ code: 0 });
 }
 
-/** What the doctor says about this; undefined where it says nothing. */
+/** The doctor's finding about this; undefined if there is none. */
 async function says(about: string): Promise<string | undefined> {
   const { out } = await run(['doctor', '--json'], env());
   const { findings } = JSON.parse(out) as { findings: { about: string; says: string }[] };
@@ -157,7 +157,7 @@ async function startFlows(): Promise<readonly WorkflowHandle[]> {
   );
 }
 
-/** `towline worker`, of these queues or of all, as soon as it is ready. */
+/** `towline worker`, for these queues or for all, as soon as it is ready. */
 async function startWorker(queues?: string) {
   const [port, metricsPort] = [await closedPort(), await closedPort()];
   const main = ['--import', join(packageRoot(), 'tools', 'typescript.mjs'), join(packageRoot(), 'src/cli/main.ts')];
@@ -183,7 +183,7 @@ async function startWorker(queues?: string) {
   return { child, ended, ask, metrics };
 }
 
-/** Executes each POST at once, and keeps its answer back until it lets go of all that came by then. */
+/** Executes each POST at once, and withholds its answer until it releases all that came by then. */
 async function openSlowService(behind: string) {
   const held = new Set<() => void>();
   const count = { posts: 0, cut: 0 };

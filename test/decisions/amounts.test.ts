@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
 
-/** Any Temporal client can start a flow: what it says of an amount is checked as the gateway checks it. */
+/** Any Temporal client can start a flow: its amounts are checked like those at the gateway. */
 describe('an amount that any Temporal client gives', () => {
   let bench: Stack;
   beforeAll(async () => {

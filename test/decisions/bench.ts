@@ -6,12 +6,12 @@ import { openStack, type Stack } from '../harness/stack.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
 
-/** Waits of our own take a hundredth of their time. */
+/** Waits of Towline take a hundredth of their time. */
 export const TIME_SCALE = 0.01;
 
 type Service = ActivityDeps['service'];
 
-/** A bench whose service is the sandbox, but for the operations that a test replaces. */
+/** A bench whose service is the sandbox, except for the operations that a test replaces. */
 export async function openDecisionBench(
   replaced: (service: Service) => Partial<Service>,
   more: Partial<ActivityDeps> = {},
@@ -43,7 +43,7 @@ export const ended = async (handle: WorkflowHandle): Promise<FlowView> =>
 export const noted = (handle: WorkflowHandle, pattern: RegExp): Promise<FlowReport> =>
   untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => pattern.test(detail)));
 
-/** An event that lies in the inbox, and never came to its flow. @param options.proof null: it is not trusted */
+/** An event that is in the inbox, and never reached its flow. @param options.proof null: it is not trusted */
 export async function inInbox(
   bench: Pick<Stack, 'store'>,
   flowId: string,

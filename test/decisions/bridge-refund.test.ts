@@ -152,7 +152,7 @@ describe('a refund that the input orders', () => {
     await decisions.bench.pass(7_200);
     expect((await parked(handle)).parked?.reason).toBe('refund_unknown');
     expect(await claimOf(refund)).toMatchObject({ phase: 'reserved' });
-    // The flow looks on while it is parked, and parks anew: an order that meets that moment is given again.
+    // The flow keeps checking while it is parked, and parks again: an order at that moment is given again.
     while ((await resolve(handle, 'mark-refunded').catch(() => undefined)) === undefined) await parked(handle);
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
     isAway = false;

@@ -15,7 +15,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     decisions = await openDecisionBench((service) => ({
       sendCrypto: (body) =>
         isSendLost ? Promise.reject(new UnknownOutcomeError('sendCrypto', 'timeout')) : service.sendCrypto(body),
-      // Something on the way sends it twice: the first one is executed, and the answer is that of the second.
+      // A proxy sends it twice: the first one is executed, and the answer is that of the second.
       createOnramp: async (body) => {
         await service.createOnramp(body);
         await inInbox(decisions, `onramp/${body.referenceId}`, 'SUCCESSFUL');

@@ -20,7 +20,9 @@ const LOOKUPS = [
   'getInvoicePayment',
 ] as const;
 
-/** A POST of a kind that the service can be asked about, or not; a card is sent by a gateway, which this bench has none of. */
+/**
+ * A POST of a kind with or without a lookup; cards are left out, since a gateway sends them and this bench has none.
+ */
 const POSTS = KINDS.filter(({ kind }) => kind !== 'card-deposit').flatMap((kind) =>
   (Object.keys(kind.posts) as MoneyOperationName[]).map((operation) => ({ kind, operation })),
 );
@@ -74,7 +76,7 @@ describe('fault 49: every POST whose answer is lost, and whose lookup does not a
     async ({ kind, operation }) => {
       for (const [, error] of ANSWERS) {
         lost = operation;
-        // The invoice is generated and read first, and asked about right before it is paid.
+        // The invoice is generated and read first, and looked up right before it is paid.
         answer = operation === 'payInvoice' ? undefined : error;
         const { reference, handle } = await started(kind, 360_000);
         await noted(handle, /outcome is unknown/);

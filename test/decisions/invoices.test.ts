@@ -8,16 +8,16 @@ import { newReference } from '../harness/references.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
 
-/** What the lookup of the payment answers; as the sandbox does where it is undefined. */
+/** The answer of the payment's lookup; undefined: the sandbox's. */
 let answer: (() => Promise<InvoicePayment>) | undefined;
 
 const refused = (httpStatus: number) => () =>
   Promise.reject<InvoicePayment>(
     new RejectedError('getInvoicePayment', { httpStatus, fields: [], isRateExpired: false, isAboutReference: false }),
   );
-/** Where the service cannot say what the invoice is about. */
+/** The service cannot say what the invoice is about. */
 let isUnreadable = false;
-/** The customer pays on the invoice's own page just before we do, and so the service refuses ours. */
+/** The customer pays on the invoice's own page just before we do, so the service refuses ours. */
 let paidMeanwhile = false;
 const record = (status: string, amount: string, currency: string) => () =>
   Promise.resolve({ referenceId: 'r', status, amount, currency } as InvoicePayment);
@@ -51,7 +51,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     return { reference, handle };
   };
 
-  /** Its deadline comes, without our waiting for it. */
+  /** Lets its deadline come, without waiting for it. */
   const parkedAfter = async (handle: WorkflowHandle, deadlineSeconds: number) => {
     await decisions.bench.pass(deadlineSeconds * 1_000 * TIME_SCALE);
     return parked(handle);
@@ -182,7 +182,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     await handle.terminate();
   });
 
-  /** A trusted webhook about another payment of it lies in the inbox, and never came to the flow. */
+  /** A trusted webhook about another payment of it is in the inbox, and never reached the flow. */
   const anotherInInbox = (flowId: string, reference: string) => {
     const data = { reference_id: reference, status: 'SUCCESSFUL', amount: 998.5, currency: 'KES' };
     const said = { flowId, reference, status: 'SUCCESSFUL', body: { event: 'payment.confirmed', data } };
@@ -268,7 +268,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     answer = refused(403);
     const { handle } = await start('unheard', { deadlineSeconds: 3_600, timeScale: 0.0001 });
     const { deadlineAt } = await parked(handle);
-    // Longer than one question is asked for.
+    // Longer than one query takes.
     await decisions.bench.pass(400_000);
     expect(await parked(handle)).toMatchObject({ deadlineAt });
     await resolve(handle, 'keep-waiting');

@@ -185,7 +185,7 @@ describe('a parked flow', () => {
 
   test('of which another send is ordered, and no quote is to be had, parks again, with few events', async () => {
     const reference = newReference('no-quote');
-    // The claim of an attempt that is gone, and that may have sent.
+    // The claim of a lost attempt that may have sent.
     const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference };
     const handle = await decisions.bench.start(
       transferInput(reference, { approval: 'required', timeScale: TIME_SCALE, deadlineSeconds: 600 }),

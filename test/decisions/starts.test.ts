@@ -37,7 +37,7 @@ describe('a start under a reference that another Temporal client has used', () =
 
   test('is refused with the type that it has, where that is none of a flow', async () => {
     const reference = newReference('wrong-type');
-    // Where nobody works, a flow of any type stays open.
+    // Without a worker, a flow of any type stays open.
     const idle = await openStack({ time: 'skipping', worker: false });
     const args = [inputOf(reference, '7.5')];
     const workflowId = `crypto-send/${reference}`;

@@ -26,7 +26,7 @@ describe('a crypto send whose answer was lost', () => {
         if (lose === 'not-sent') throw new NotSentError('sendCrypto', 'refused');
         if (lose === 'after' || lose === 'refused') await service.sendCrypto(body);
         if (lose === 'refused') {
-          // Something on the way sent it twice: the first one is executed, and the answer is that of the second.
+          // A proxy sent it twice: the first one is executed, and the answer is that of the second.
           await inInbox(decisions, `crypto-send/${body.referenceId}`, 'SUCCESSFUL');
           throw refusal(400, 'Insufficient balance')();
         }
@@ -97,7 +97,7 @@ describe('a crypto send whose answer was lost', () => {
       const { reference, handle } = await start('shown', { deadlineSeconds: 360_000 });
       expect((await parked(handle)).parked?.reason).toBe(reason);
       lookup = 'sandbox';
-      // By the look before it, or by the one that goes on meanwhile: whoever ordered is told so.
+      // Refused by the lookup before it, or by the one in progress: the person gets the reason.
       await expect(resolve(handle, action)).rejects.toMatchObject({
         cause: {
           message: expect.stringMatching(
@@ -208,7 +208,7 @@ describe('a crypto send that a setting would send again', () => {
       }),
       { repeatSettingOf: () => 'same-result' },
     );
-    // As if an attempt were under way when the deadline comes: its outcome is told after it.
+    // As if an attempt were in progress when the deadline comes: its outcome is known after it.
     const { claims } = decisions.store;
     const underWay = jest.spyOn(claims, 'voidUnsent').mockResolvedValue('sending');
     const reference = newReference('overdue');

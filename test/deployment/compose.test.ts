@@ -226,7 +226,7 @@ describe('the sandbox of another container', () => {
 
   it('is on this machine for gateway and workers, and the gateway is for it: by a program that the image has', () => {
     const entry = (name: string) => compose.services[name]?.entrypoint;
-    const forwarding = (door: string) => ['node', '--enable-source-maps', nearby, door];
+    const forwarding = (route: string) => ['node', '--enable-source-maps', nearby, route];
     expect(entry('gateway')).toEqual(forwarding('8401:sandbox:8401'));
     expect(entry('worker')).toEqual(forwarding('8401:sandbox:8401'));
     expect(entry('sandbox')).toEqual(forwarding('8400:gateway:8400'));

@@ -4,7 +4,7 @@ import { recordedNames } from './recorded-names.js';
 import { LOST_WITH, presentNames, type Names, type NameSort } from './present-names.js';
 
 const sorts = Object.keys(LOST_WITH) as NameSort[];
-/** What is written down, and what recorded histories tell. */
+/** The written names, and those of recorded histories. */
 async function snapshot(): Promise<Names> {
   const written = JSON.parse(await readFile(new URL('./names.json', import.meta.url), 'utf8')) as Names;
   const recorded = recordedNames();
@@ -12,7 +12,7 @@ async function snapshot(): Promise<Names> {
   return { ...written, ...recorded, 'workflow types': types };
 }
 
-/** One sentence for each name that was there and is gone; a rename is that, too. */
+/** One sentence for each name that was lost; a rename counts as lost. */
 function lost(before: Names, present: Names): readonly string[] {
   return sorts.flatMap((sort) =>
     (before[sort] ?? [])

@@ -29,7 +29,7 @@ import * as messages from '../../workflows/engine/messages.js';
 export type Names = Readonly<Record<NameSort, readonly string[]>>;
 export type NameSort = keyof typeof LOST_WITH;
 
-/** What a flow, a caller or a record of today loses when a name of this sort is gone. `…` is the name. */
+/** What a flow, a caller or a record loses when a name of this sort is gone. `…` is the name. */
 export const LOST_WITH = {
   'workflow types': 'running flows of the type … could not be continued by any worker',
   'activity names': 'flows that are about to call … would wait for it for ever, and histories with it would not replay',
@@ -59,7 +59,7 @@ export function presentNames(): Names {
       .map(({ name }) => name);
   return {
     'workflow types': Object.keys(workflows),
-    // None is called here: their names need nothing of what they do their work with.
+    // None is called here: their names need no dependencies.
     'activity names': Object.keys({
       ...createActivities(nothing),
       ...createCallbackActivities(nothing),
@@ -86,5 +86,5 @@ export function presentNames(): Names {
   };
 }
 
-/** Whatever is asked of it is there, and is nothing: enough to make activities that are never called. */
+/** Has every member, and every member is the same empty proxy: enough to create activities that are never called. */
 const nothing = new Proxy({}, { get: (_, member) => (member === 'then' ? undefined : nothing) }) as ActivityDeps;

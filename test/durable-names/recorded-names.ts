@@ -6,8 +6,8 @@ const TYPE = /"workflowType":\{"name":"(\w+)"/;
 const ID = /"workflowId":"([^"/]+)\/[^"]+"/;
 
 /**
- * The names of flow kinds, by the histories that were recorded of them: what ran once was started under these. So a new kind
- * is known by its histories, and one whose name is lost is missed as long as they are kept.
+ * The names of flow kinds, from their recorded histories: those were started under these names. So a new kind is known
+ * by its histories, and a lost name is noticed as long as they are kept.
  */
 export function recordedNames(): Pick<Names, 'workflow types' | 'flow kinds' | 'flow ids'> {
   const starts = readdirSync(HISTORIES).map(

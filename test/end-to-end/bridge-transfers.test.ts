@@ -10,7 +10,7 @@ const PARKS = new Set(['no-settlement-ever', 'mismatching-amount']);
 
 describe('bridge transfers through gateway, worker and sandbox', () => {
   let stack: Stack;
-  // Callbacks are signed here: a tampered copy would otherwise be as good as the capability that it came by.
+  // Callbacks are signed here: otherwise a tampered copy would be as trusted as the capability of its URL.
   withStack(
     { drivenAlone: true, sandbox: { callbackSecret: CALLBACK_SECRET }, env: { WEBHOOK_SECRETS: CALLBACK_SECRET } },
     (opened) => (stack = opened),

@@ -7,7 +7,7 @@ import { canariesIn, decryptedHistory } from '../flows/cards/find-canaries.js';
 import { startedFlows } from './reconcile/driver.js';
 import type { Stack } from './stack.js';
 
-/** What must be found nowhere. Card data is sought besides, in every spelling (`find-canaries.ts`). */
+/** Text that must not occur anywhere. Card data is searched as well, in every spelling (`find-canaries.ts`). */
 export interface Canaries {
   /** Not even by a thief with the payload keys: tokens, secrets. */
   readonly secret: readonly string[];
@@ -20,7 +20,7 @@ export async function scan(
   stack: Stack,
   dataConverter: DataConverter,
   canaries: Canaries,
-  /** What else was left behind, by where. */
+  /** Other remains, by place. */
   texts: Readonly<Record<string, string>>,
 ): Promise<{ readonly found: readonly string[]; readonly read: Readonly<Record<string, number>> }> {
   const found: string[] = [];
@@ -32,7 +32,7 @@ export async function scan(
   };
   const all = [...canaries.secret, ...canaries.personal];
 
-  // The list lags behind: those that the driver was told of are read in any case.
+  // The list lags: flows that the driver knows of are read in any case.
   const ids = new Set(startedFlows(readJournal(stack.sources.journal)));
   const query = `TaskQueue = '${stack.taskQueue}'`;
   for await (const { workflowId } of stack.client.workflow.list({ query })) ids.add(workflowId);
@@ -79,7 +79,7 @@ async function textOfDatabase(storePath: string): Promise<string> {
   }
 }
 
-/** The sandbox is somebody else, and keeps its own books; what an account command wrote for its caller is for the caller. */
+/** The sandbox is another party with its own books; output of an account command belongs to its caller. */
 const READ_FILES = `
   const { readdirSync, readFileSync } = require('node:fs');
   for (const entry of readdirSync(process.argv[1], { recursive: true, withFileTypes: true })) {

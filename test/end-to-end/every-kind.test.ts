@@ -5,10 +5,13 @@ import { failingOf, SIGNED, startOne, subscribe, whenDone } from './kinds-at-pla
 import { type Stack, withStack } from './stack.js';
 
 const MORE = { timeScale: 0.02 };
-/** For those that cannot learn how they ended: four seconds of our time. The others have hours, so that a busy machine parks none. */
+/**
+ * For flows that cannot learn how they ended: four seconds of our time. The others have hours, so that a busy machine
+ * parks none.
+ */
 const DEADLINE = { deadlineSeconds: 200 };
 
-/** What becomes of the webhooks of a flow on their way. Their callbacks come early, too. */
+/** What happens to the webhooks of a flow in transit. Their callbacks also come early. */
 const TROUBLES = {
   'each three times, late and in any order': { duplicate: 2, reorder: 1, delay: 1, delayMs: 400, early: true },
   'first attempt lost': { dropFirst: 1 },
@@ -41,7 +44,7 @@ describe('every kind of flow, started over HTTP, through gateway, worker and san
     );
   });
 
-  /** Of a kind without lookup whose webhooks are all lost, nothing can be known. */
+  /** If all webhooks of a kind without a lookup are lost, nothing can be known. */
   const isBlind = ({ hasLookup }: NamedKind, trouble: Trouble) => trouble === 'all lost' && !hasLookup;
 
   test.each(Object.keys(TROUBLES) as Trouble[])(

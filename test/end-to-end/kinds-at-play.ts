@@ -10,14 +10,14 @@ export const failingOf = ({ fails, refunds }: NamedKind) =>
 
 export const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 
-/** Signed: a tampered copy would otherwise be as good as the capability that it came by. */
+/** Signed: otherwise a tampered copy would be as trusted as the capability of its URL. */
 export const SIGNED = {
   drivenAlone: true,
   sandbox: { callbackSecret: SECRET, webhookSecret: SECRET },
   env: { WEBHOOK_SECRETS: SECRET },
 };
 
-/** Account webhooks come, too, from now on. */
+/** From now on account webhooks come as well. */
 export async function subscribe(stack: Stack): Promise<void> {
   const webhookUrl = stack.url + new URL(stack.gateway.inbound.webhook).pathname;
   await stack.control('POST', '/settings', { webhookUrl });
@@ -48,7 +48,7 @@ export async function startOne(
   return reference;
 }
 
-/** The flow when it has ended or is parked; asked again where a busy machine could not say how. */
+/** The flow when it has ended or parked; queried again if a busy machine could not answer. */
 export async function whenDone(stack: Stack, kind: FlowKind, reference: string, timeoutSeconds = 40): Promise<Answer> {
   for (let turn = 1; ; turn += 1) {
     const { body } = await stack.get(`/flows/${kind}/${reference}/wait?timeoutSeconds=${timeoutSeconds}`);

@@ -15,7 +15,7 @@ const withdrawal = (referenceId: string) => ({
   amount: '250.5',
 });
 
-/** One withdrawal of each ending: paid out, refused by the bank, and for ever on its way. */
+/** One withdrawal of each ending: paid out, refused by the bank, and in processing for ever. */
 async function play(stack: Stack): Promise<Record<'completed' | 'failed' | 'never', string>> {
   const run = async (ending: string) => {
     const reference = newReference(ending);
@@ -69,7 +69,7 @@ describe('the reconciler', () => {
     executions.push(
       ...executions.filter(({ reference }) => reference === references[ending]).map((one) => ({ ...one })),
     );
-  /** As the product notes it, whoever ordered it. */
+  /** As the product records it, whoever ordered it. */
   const noteSendAgain = ({ orders }: Writable) => orders.push({ ...claimed('completed'), action: 'send-again' });
   const driver = (path: string, body: object, status = 200) => ({
     of: 'gateway',
@@ -81,7 +81,7 @@ describe('the reconciler', () => {
   });
   const orderSendAgain = ({ calls }: Writable, ending: keyof typeof references, status?: number) =>
     calls.push(driver(`/flows/${flowId(ending)}/resolve`, { action: 'send-again', note: 'it never came' }, status));
-  /** The flow has ended as failed, and the service says now that it was paid out. */
+  /** The flow has ended as failed, and now the service says that it was paid out. */
   const paidLate = (w: Writable, change: Partial<InboxFact> = {}) => {
     changeRecord(w, 'failed', { status: 'SUCCESSFUL' });
     const body = { referenceId: references.failed, status: 'SUCCESSFUL' };

@@ -5,14 +5,14 @@ import { readStore } from './reconcile/read-store.js';
 import type { FlowFact, Witnesses } from './reconcile/witnesses.js';
 
 /*
- * Holds five witnesses against one another: the sandbox's books, the executions in Temporal, the claims, the inbox, and
- * what the driver wrote down before it asked for anything, with what went over the wire to the service. It shares no code
- * with the product: plain HTTP, SQL and arithmetic of its own (`reconcile.test.ts` holds it to that).
+ * Compares five witnesses: the sandbox's books, the executions in Temporal, the claims, the inbox, and what the driver
+ * wrote down before each request, plus the requests on the wire to the service. It shares no code with the product:
+ * plain HTTP, SQL and arithmetic of its own (`reconcile.test.ts` checks that).
  */
 
 /**
- * How long flows, events and callbacks may take to come to rest; what still moves then is a
- * violation. A flow that could not be asked in a slow moment is asked again after up to a minute.
+ * How long flows, events and callbacks may take to come to rest; what still moves then is a violation. A flow that
+ * could not be queried in a slow moment is queried again after up to a minute.
  */
 const PATIENCE_MS = 75_000;
 
@@ -46,7 +46,7 @@ export function createRest(sources: Sources, patienceMs: number): () => Promise<
   };
 }
 
-/** Once; for those who ask no more. */
+/** For callers that reconcile only once. */
 export const reconcile = (sources: Sources, patienceMs?: number): Promise<Witnesses> =>
   createReconciler(sources, patienceMs)();
 

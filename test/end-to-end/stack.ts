@@ -28,9 +28,12 @@ export interface Stack extends TestGateway {
   control(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answer>;
   /** The flow may rest as parked: what was done that leaves no other way. */
   expectParked(flowId: string, because: string): void;
-  /** Of everything so far: what was asked by `post` and `control`, and what lies everywhere. @throws Error that names every violation */
+  /**
+   * Checks everything so far: requests by `post` and `control`, and all stored data. @throws Error that names every
+   * violation
+   */
   reconcile(): Promise<Witnesses>;
-  /** Reconciles once more, so that nobody can forget it, and closes everything in any case. */
+  /** Reconciles once more, so that no test can forget it, and closes everything in any case. */
   close(): Promise<void>;
 }
 
@@ -47,7 +50,7 @@ export interface StackOptions {
    */
   readonly drivenAlone?: boolean;
   /**
-   * False where others than the test post to it, whose posts nobody counts: then `close` reconciles nothing.
+   * False if others than the test post to it, whose posts are not recorded: then `close` reconciles nothing.
    * @default true
    */
   readonly isReconciled?: boolean;
@@ -58,7 +61,7 @@ export interface StackOptions {
 /** For a `describe`: a stack for its tests, reconciled after each of them. */
 export function withStack(options: StackOptions, use: (stack: Stack) => void): void {
   let stack: Stack | undefined;
-  // The soak loads this file, too, where `@jest/globals` cannot be loaded.
+  // The soak also loads this file, and cannot load `@jest/globals`.
   const { afterAll, afterEach, beforeAll } = globalThis as unknown as typeof jestGlobals;
   beforeAll(async () => {
     stack = await openStack(options);

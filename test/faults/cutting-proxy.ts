@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Passes so many bytes of each connection on, then resets both sides. */
+/** Passes this many bytes of each connection on, then resets both sides. */
 export async function cuttingProxy(targetPort: number, bytes: number) {
   let cuts = 0;
   const sockets = new Set<Socket>();

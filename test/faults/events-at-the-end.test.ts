@@ -12,7 +12,7 @@ import { flowInput } from '../harness/kind.js';
 import { KINDS, type NamedKind } from '../harness/kinds.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 
-/** Of every kind that nothing can be looked up for. */
+/** Every kind without a lookup. */
 const TOLD = KINDS.filter(({ hasLookup }) => !hasLookup);
 const UNHANDLED_COMMAND =
   proto.temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
@@ -45,7 +45,7 @@ async function startOn(
 describe('events around the end of a flow', () => {
   let bench: Stack;
   beforeAll(async () => {
-    // The service accepts, and nobody says anything but the test.
+    // The service accepts, and only the test sends events.
     bench = await openStack({ time: 'real', sandbox: { stepMs: 3_600_000 } });
   });
   afterAll(() => bench.close());
@@ -63,7 +63,7 @@ describe('events around the end of a flow', () => {
         const handle = await burst();
         await handle.executeUpdate('answer');
         const taken: string[] = [];
-        // Until nothing is taken any more: so there are some at each moment of the completion.
+        // Until the flow takes no more: so there are some at each moment of the completion.
         const stream = async (first: string) => {
           for (let word = first; taken.length < 40; word = 'PROCESSING') {
             const id = await tell(handle, trusted(word));
@@ -72,11 +72,11 @@ describe('events around the end of a flow', () => {
           }
         };
         await Promise.all(['PENDING', 'IN_PROGRESS', 'SUCCESSFUL', 'RETRY'].map(stream));
-        const { events: fates } = (await handle.result()) as FlowReport;
+        const { events: results } = (await handle.result()) as FlowReport;
         const history = (await handle.fetchHistory()).events ?? [];
         return {
           taken: taken.length,
-          handled: taken.filter((id) => id in fates).length,
+          handled: taken.filter((id) => id in results).length,
           // Temporal refused a completion, because an event had come meanwhile.
           raced: history.some(({ workflowTaskFailedEventAttributes: failed }) => failed?.cause === UNHANDLED_COMMAND),
         };
@@ -119,7 +119,7 @@ describe('an event past the deadline', () => {
   });
 });
 
-/** @returns its id, where Temporal took it: the flow had not ended */
+/** @returns its id, if Temporal took it: the flow had not ended */
 async function tell(handle: WorkflowHandle, event: FlowEvent): Promise<string | undefined> {
   try {
     await handle.signal('events', [event]);

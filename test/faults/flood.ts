@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { inTurns } from './in-turns.js';
 
-/** Temporal's own limit is 10,000 for a run; ours is 180, and those that come meanwhile. */
+/** Temporal's own limit is 10,000 for a run; ours is 180, plus those that come meanwhile. */
 export const MOST_SIGNALS_PER_RUN = 200;
 const AT_ONCE = 20;
 
@@ -15,7 +15,7 @@ export interface Flooded {
 
 export interface Flood {
   readonly events: number;
-  /** So many are sent at once; then `taken` is awaited. */
+  /** This many are sent at once; then `taken` is awaited. */
   readonly burst: number;
   readonly send: (status: 'PAYMENT_SENT' | 'COMPLETED', turn: number) => Promise<void>;
   readonly taken: (sent: number) => Promise<void>;

@@ -17,11 +17,11 @@ export interface Refusal {
   readonly body?: unknown;
 }
 
-/** Stands between us and the sandbox, as a service's own gateway does: limits, checks tokens, and counts. */
+/** Stands between us and the sandbox, like a service's own gateway: limits, checks tokens, and counts. */
 export interface Front {
   readonly url: string;
   readonly seen: readonly Seen[];
-  /** Where it passes on what it does not refuse, and by which token. */
+  /** The target of requests that it does not refuse, and the token for it. */
   behind: { readonly url: string; readonly token: string };
   /** Undefined: passed on. */
   refuse: (request: Omit<Seen, 'status'>) => Refusal | undefined;

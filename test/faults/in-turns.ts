@@ -1,4 +1,4 @@
-/** Runs the work for all items, so many at a time. */
+/** Runs the work for all items, this many at a time. */
 export async function inTurns<T, R>(items: readonly T[], atATime: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const queue = [...items];

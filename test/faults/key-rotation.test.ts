@@ -65,7 +65,7 @@ test('the payload key is replaced under load, and the old one dropped: every flo
   expect(histories.get('old')?.open).toBeGreaterThanOrEqual(AT_ONCE);
   expect(await finish(before)).toEqual(completed);
 
-  // What was written by then by processes that had the old key first is sealed anew, and they start without it.
+  // What processes with the old key first have written until then is sealed again, and they start without it.
   await rotating.keys.reseal({ epoch: 1 });
   expect([...(await rotating.keys.usage()).keys()]).toEqual(['new']);
   await rotating.close();

@@ -14,7 +14,7 @@ const HALF = 700;
 /** How often a deposit is not sent before the way is free. */
 const REFUSALS = 2;
 
-/** Ways in which a connection is not made, so that nothing was sent. */
+/** Ways in which a connection fails, so that nothing was sent. */
 export const NOT_CONNECTED = ['refused', 'DNS', 'TLS'] as const;
 type NotConnected = (typeof NOT_CONNECTED)[number];
 
@@ -28,12 +28,15 @@ export interface SentEnd {
 export const SENT_ONCE: SentEnd = { state: 'completed', parked: null, executions: [1] };
 export const SENT_BY_ORDER: SentEnd = { state: 'completed', parked: 'unknown_outcome', executions: [0, 1] };
 
-/** A bench whose first tries of each deposit go another way than all else, by the word of the reference. */
+/**
+ * A bench in which the first attempts of each deposit go another way than everything else, by the word in the
+ * reference.
+ */
 export interface BrokenWays {
   readonly bench: Stack;
   /** Connections that were cut. */
   readonly cuts: () => number;
-  /** Deposits that the client was asked for, whichever way they went. */
+  /** Deposits requested from the client, whichever way they went. */
   readonly posts: (reference: string) => number;
   notConnected(way: NotConnected, n: number): Promise<readonly SentEnd[]>;
   halfSent(n: number): Promise<readonly SentEnd[]>;

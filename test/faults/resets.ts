@@ -21,7 +21,7 @@ export function resetFlows(bench: Stack, n: number, times: number): Promise<read
   const references = Array.from({ length: n }, () => newReference('reset'));
   return inTurns(references, 10, async (reference) => {
     const { workflowId } = await bench.start(transferInput(reference));
-    // Of whichever run is the latest.
+    // Of the latest run.
     const handle = bench.client.workflow.getHandle(workflowId);
     const runs = new Set<string>();
     for (let reset = 1; reset < times; reset += 1) {
@@ -46,7 +46,7 @@ async function tracked(handle: WorkflowHandle, runs: Set<string>): Promise<void>
   runs.add((await handle.describe()).runId);
 }
 
-/** What the UI's reset does: a new run whose history ends before the deposit was scheduled. */
+/** The effect of the UI's reset: a new run whose history ends before the deposit was scheduled. */
 async function resetToBeforeThePost(bench: Stack, handle: WorkflowHandle): Promise<void> {
   const { events } = await handle.fetchHistory();
   const submit = events?.find(

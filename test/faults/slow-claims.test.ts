@@ -8,7 +8,7 @@ import { describeStores, type StoreKind } from '../store/store-kinds.js';
 import type { Store } from '../../src/store/store.js';
 
 const WEBHOOKS = 50;
-/** Several kinds have it, so that the claims must tell which flow is meant. */
+/** Several kinds have it, so the claims must decide which flow is meant. */
 const EVENT = 'transaction.deposit.status.updated';
 
 /** A gateway without Temporal, whose claims can be locked. */
@@ -45,7 +45,7 @@ describeStores('fault 61: webhooks that come while the claims are locked', (kind
     const answers = await Promise.all(references.map(post));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(await tested.store.inbox.toMatch(2 * WEBHOOKS)).toHaveLength(WEBHOOKS);
-    // Known again though nobody knows yet whose it is.
+    // Recognised as repeated, although its flow is not known yet.
     expect((await post(references[0] ?? '')).status).toBe(200);
 
     await gateway.unlock();

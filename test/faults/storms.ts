@@ -44,12 +44,12 @@ export interface Rotated {
 export interface LimitedService {
   /** Refuses the first send and the first lookup of each flow with 429 until its hint is over. */
   storm(n: number): Promise<readonly Stormed[]>;
-  /** Refuses the token of n flows, half of them under way, and takes a new one later. */
+  /** Refuses the token of n flows, half of them in progress, and accepts a new one later. */
   rotate(n: number): Promise<Rotated>;
   close(): Promise<void>;
 }
 
-/** A service behind a front that limits and checks who asks, and a worker that is wired to it as in production. */
+/** A service behind a front that limits and checks callers, and a worker that is wired to it as in production. */
 export async function openLimitedService(): Promise<LimitedService> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-front-'));
   const tokenFile = join(folder, 'token');
@@ -122,7 +122,7 @@ export async function openLimitedService(): Promise<LimitedService> {
       const waiting = await Promise.all(flows.map(({ handle }) => handle.describe()));
 
       valid.add('second-token');
-      // As who rotates it should: whoever reads it meanwhile must not find half of it.
+      // As a rotation should be done: a reader must never find half of a token.
       writeFileSync(`${tokenFile}.new`, 'second-token', { mode: 0o600 });
       renameSync(`${tokenFile}.new`, tokenFile);
       await inTurns(flows, 10, async ({ reference, handle }) => {

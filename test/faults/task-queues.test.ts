@@ -8,7 +8,7 @@ import { openStack, type Stack } from '../harness/stack.js';
 import { until } from '../harness/until.js';
 import cryptoSend from '../kinds/crypto-send.js';
 
-/** Of each queue, so that two lookups that hang take all places that lookups have. */
+/** Per queue, so that two hanging lookups take all slots of lookups. */
 const SLOTS = 2;
 
 const hanging: (() => void)[] = [];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Makes Lightning invoices (BOLT 11) that decode; their signature is of nobody. */
+/** Makes Lightning invoices (BOLT 11) that decode; their signature is not valid. */
 
 const LETTERS = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l';
 const GENERATORS = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3];

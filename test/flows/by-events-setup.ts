@@ -18,7 +18,7 @@ export async function startAs(
   options: { ending?: string; more?: Record<string, unknown> } = {},
 ): Promise<Started> {
   const reference = newReference(word);
-  // What the bench's sandbox does with it: unless a test says otherwise, accept it and never say anything.
+  // What the bench's sandbox does with it: unless a test says otherwise, accept it and never send an event.
   await bench.control('POST', '/scenarios', {
     reference,
     ending: options.ending ?? kind.open.ending,

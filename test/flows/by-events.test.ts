@@ -11,7 +11,7 @@ import { startCardGateway, type CardGateway } from './cards/card-gateway.js';
 import { endOf, startAs } from './by-events-setup.js';
 
 const MINUTE_MS = 60_000;
-/** Between its last looks an activity waits for real, whatever the clock of the flows does. */
+/** Between its last lookups an activity waits in real time, whatever the flows' clock does. */
 const SCALED = { more: { timeScale: 0.02 } };
 
 const stage = (handle: WorkflowHandle, name: string) => untilFlow(handle, ({ view }) => view.stage === name);
@@ -31,7 +31,7 @@ const untilAllowed = (order: () => Promise<unknown>) =>
     ),
   );
 
-/** What holds for every kind whose POST nothing looks up: only trusted events and people tell its end. */
+/** What holds for every kind whose POST has no lookup: only trusted events and people decide its end. */
 describe.each(likeKinds('by-events'))('a $kind', (kind) => {
   let bench: Stack;
   let cards: CardGateway;

@@ -6,7 +6,7 @@ import { until } from '../harness/until.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
 
-/** Waits of our own take a hundredth of their time. Real time, since it can be shared: flows here end by themselves. */
+/** Waits of Towline take a hundredth of their time. Real time, since it can be shared: flows here end by themselves. */
 const TIME_SCALE = 0.01;
 /** Two seconds, scaled: for flows that are to reach their deadline. */
 export const SOON = { deadlineSeconds: 200 };

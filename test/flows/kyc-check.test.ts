@@ -78,10 +78,10 @@ describe('a KYC check', () => {
     [undefined, true, 'APPROVED'],
     ['REJECTED', false, 'REJECTED'],
     ['declined', undefined, 'REJECTED'],
-    // Nobody looked at it yet.
+    // Not reviewed yet.
     ['PENDING', false, 'PENDING'],
     [undefined, false, 'PENDING'],
-    // Somebody is done, and did not say how.
+    // A review ended, without saying how.
     ['COMPLETED', undefined, 'COMPLETED'],
     ['COMPLETED', false, 'COMPLETED but kycStatus false'],
     // A contradiction decides nothing.

@@ -15,7 +15,7 @@ const MINUTE_MS = 60_000;
 const UNTRUSTED = { trusted: false, proof: null, source: 'webhook' } as const;
 type Handle = Awaited<ReturnType<Stack['startFlow']>>;
 
-/** What holds for every kind that is one POST, and whose end the service's status lookup reports. */
+/** What holds for every kind with one POST whose end the service's status lookup reports. */
 describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
   const { record, posts, open, fails } = kind;
   const post = posts[record as MoneyOperationName];
@@ -45,7 +45,7 @@ describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
     untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes(text)));
   const outcomeOf = async (handle: Handle) => (await endOf(handle)).view.outcome;
 
-  /** Somebody else used the reference before, for another amount. */
+  /** Another party used the reference before, for another amount. */
   const used = async (reference: string) => {
     const { input, submissions } = flowOf(kind.kind);
     const theirs = input.parse({ ...flowInput(kind, reference), [amount]: '9' });

@@ -13,7 +13,7 @@ const BANK = {
   phoneNumber: '0821234567',
 };
 
-/** What no other kind does: who is paid, and its refund. The rest is in looked-up.test.ts. */
+/** Specific to this kind: who is paid, and its refund. The rest is in looked-up.test.ts. */
 describe('an offramp', () => {
   let bench: Stack;
   beforeAll(async () => {

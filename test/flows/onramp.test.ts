@@ -11,7 +11,7 @@ const ON_CHAIN = { public_address: ADDRESS, status: 'SUCCESSFUL', crypto_receive
 const MOBILE_MONEY = { phoneNumber: '+254712345678', accountName: 'Canary Customer', providerNetwork: 'VODACOM' };
 const CHECKOUT = { fullName: 'Canary Customer', phoneNumber: '+254712345678', paymentMethod: 'CAPITECPAY' };
 
-/** What no other kind does: its two legs, and how its customer pays. The rest is in looked-up.test.ts. */
+/** Specific to this kind: its two legs, and how its customer pays. The rest is in looked-up.test.ts. */
 describe('an onramp', () => {
   let bench: Stack;
   beforeAll(async () => {

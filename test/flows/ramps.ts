@@ -41,7 +41,7 @@ export async function move(bench: Stack, reference: string, ...statuses: readonl
   for (const status of statuses) await bench.move(reference, status);
 }
 
-/** Counts what is asked of the service from now on, by operation. */
+/** Counts calls of the service from now on, by operation. */
 export function countCalls(bench: Stack, ...operations: readonly string[]): Record<string, number> {
   const service = serviceOf(bench);
   const counts: Record<string, number> = {};

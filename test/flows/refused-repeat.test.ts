@@ -12,13 +12,13 @@ import { EXAMPLES, makeBefore } from './retry-safety/examples.js';
 const TIME_SCALE = 0.005;
 const LATE_MS = 30_000;
 
-/** Nobody can order another send of a card deposit: its card is gone. */
+/** Another send of a card deposit cannot be ordered: its card is gone. */
 const OPERATIONS = (Object.keys(EXAMPLES) as MoneyOperationName[]).filter((name) => name !== 'createCardDeposit');
 const WITH_A_RATE: readonly MoneyOperationName[] = ['createOnramp', 'createOfframp'];
 
 /**
- * The first send is executed long after its answer was lost, and it may be the very reason for which the next one is
- * refused: it took the balance.
+ * The first send is executed long after its answer was lost, and may be the cause for refusing the next one: it used up
+ * the balance.
  */
 describe('another send that the service refuses', () => {
   let bench: Stack;
@@ -31,7 +31,7 @@ describe('another send that the service refuses', () => {
     const example = EXAMPLES[operation];
     const reference = newReference(operation);
     await makeBefore(bench, example, reference);
-    // Late by the sandbox's clock: the test says when.
+    // Late by the sandbox's clock: the test moves it.
     await bench.control('POST', '/clock', { freeze: true });
     const rule = { operation, reference, first: 1 };
     await bench.control('POST', '/faults', { ...rule, kind: 'late-commit', delayMs: LATE_MS });
@@ -64,7 +64,7 @@ describe('another send that the service refuses', () => {
       await bench.control('POST', '/clock', { advanceMs: LATE_MS });
       await bench.control('POST', '/clock', { unfreeze: true });
       expect(await bench.executions(operation, reference)).toBe(1);
-      // Its lookup shows it by now: to the look before the order, or to the one that goes on meanwhile.
+      // Its lookup shows it by now: the one before the order, or the one in progress.
       if (operation === 'createInvoice') await sendAgain(handle).catch(refused);
       else await handle.signal('events', [trusted(EXAMPLES[operation].reportedAt ?? 'SUCCESSFUL')]);
       expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
@@ -94,7 +94,7 @@ describe('another send that the service refuses', () => {
     await sendAgain(handle);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.evidence['why'] !== undefined);
     expect(view.parked).toMatchObject({ reason: 'unknown_outcome', evidence: { why: expect.stringContaining('400') } });
-    // The order came to nothing: nobody may send by it later, not even after a reset of the flow in the UI.
+    // The order had no effect: nothing may be sent by it later, not even after a reset of the flow in the UI.
     const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference };
     expect(await bench.store.claims.get(key)).toMatchObject({ phase: 'sending' });
     await bench.control('POST', '/clock', { advanceMs: LATE_MS });

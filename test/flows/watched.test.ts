@@ -88,7 +88,7 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
   test('an untrusted event moves nothing and asks nothing', async () => {
     const { handle } = await start(open.ending);
     await looked(handle);
-    // One look at once, whose PENDING was news, and the slow one after it.
+    // One lookup at once, whose PENDING was new, and the slow one after it.
     while ((await looksOf(handle)) < 2) await new Promise((resolve) => setTimeout(resolve, 25));
     await handle.signal('events', [trusted(good, { trusted: false, proof: null, source: 'webhook' })]);
     await noted(handle, `unverified ${good}`);

@@ -6,19 +6,19 @@ import { newReference } from '../harness/references.js';
 import { type Stack, withStack } from '../end-to-end/stack.js';
 
 const DEPOSIT = 'transaction.deposit.status.updated';
-/** Signed: a tampered copy would otherwise be as good as the capability that it came by. */
+/** Signed: otherwise a tampered copy would be as trusted as the capability of its URL. */
 const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const WITHDRAWAL = 'transaction.withdrawal.status.updated';
-/** Whose record is what `kyc.status.changed` reports. */
+/** Kinds whose record `kyc.status.changed` reports. */
 const CHECKS = KINDS.filter(({ record }) => record === 'getKycStatus');
 
 describe('an account webhook', () => {
   let tested: GatewayUnderTest;
-  let door: string;
-  /** Nothing here needs Temporal: the claims tell whose reference it is. */
+  let endpoint: string;
+  /** Nothing here needs Temporal: the claims show whose reference it is. */
   beforeAll(async () => {
     tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
-    door = new URL(tested.gateway.inbound.webhook).pathname;
+    endpoint = new URL(tested.gateway.inbound.webhook).pathname;
   });
   afterAll(() => tested.close());
 
@@ -29,7 +29,7 @@ describe('an account webhook', () => {
     await tested.store.claims.markSending(key, 'o');
   };
   const post = (event: string | null, data: Record<string, unknown>) =>
-    tested.post(door, event === null ? data : { event, data });
+    tested.post(endpoint, event === null ? data : { event, data });
   const matched = () =>
     until('every webhook to be matched', async () => (await tested.store.inbox.toMatch(1)).length === 0);
   const rowsOf = async (flowId: string) => {
@@ -132,7 +132,7 @@ describe('an account webhook', () => {
       { event: WITHDRAWAL },
       { event: '__proto__', data: { referenceId: '..' } },
     ];
-    for (const body of strange) expect((await tested.post(door, JSON.stringify(body))).status).toBe(200);
+    for (const body of strange) expect((await tested.post(endpoint, JSON.stringify(body))).status).toBe(200);
     expect((await tested.store.inbox.counts()).byState.unmatched - before).toBe(strange.length);
   });
 });

@@ -34,7 +34,7 @@ const open = async (env: Record<string, string> = {}, gateway: Partial<GatewayOp
 };
 const bodyOf = (n: number, more: object = {}) =>
   JSON.stringify(settlement(newReference(), 'COMPLETED', { n, ...more }));
-/** The test is a proxy, so that requests may come from any address. */
+/** The test acts as a proxy, so that requests may come from any address. */
 const from = (address: string, body: string, headers: Record<string, string> = {}, path = SETTLEMENT_PATH) =>
   rawRequest(tested.url, path, body, { 'x-forwarded-for': address, ...headers }).then(({ status }) => status);
 const count = (statuses: readonly number[]): Record<number, number> =>
@@ -152,7 +152,7 @@ describe('fault 57: what comes without proof', () => {
     expect(await tested.store.inbox.unprovenBytes()).toBeLessThan(1_100_000);
     expect((await tested.store.inbox.counts()).dropped).toBeGreaterThan(50);
 
-    // Nothing is dropped that is on its way to a flow: then no more is taken, but for what is proven.
+    // Events on their way to a flow are never dropped: then only proven events are accepted.
     const waiting = (n: number) => bodyOf(n, { metadata: { notes: 'x'.repeat(50_000) } });
     await until('the quota to be full of them', async () => {
       const status = await from('203.0.113.9', waiting(0));

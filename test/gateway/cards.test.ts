@@ -238,7 +238,7 @@ describe('cards at a gateway', () => {
       const { body } = await post('/card-tokens', { card }, {}, at);
       const { cardToken, masked } = body as { cardToken: string; masked: string };
       const flow = newInput('token', { cardToken, masked });
-      // Started at the one, whichever keeps the card.
+      // Started at one gateway, whichever keeps the card.
       expect((await post('/flows/card-deposit', flow)).status).toBe(201);
       await untilStage(flow.referenceId, 'tracking');
       expect(await executions(flow.referenceId)).toBe(1);

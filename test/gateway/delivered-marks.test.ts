@@ -5,7 +5,7 @@ import { until } from '../harness/until.js';
 
 const REST_MS = 250;
 
-/** Marks, with a store that tells what it was asked for. */
+/** Marks, with a store that records its calls. */
 function marksUnderTest(write: () => Promise<void> = () => Promise.resolve()) {
   const written: { readonly ids: readonly string[]; readonly restMs: number; readonly turn: object }[] = [];
   let turn: object = {};
@@ -14,7 +14,7 @@ function marksUnderTest(write: () => Promise<void> = () => Promise.resolve()) {
     inbox: {
       markDelivered: (_flowId, ids, restMs = 0) => {
         written.push({ ids, restMs, turn });
-        // Those of one moment see the same object.
+        // Calls of one tick see the same object.
         queueMicrotask(() => setImmediate(() => (turn = {})));
         return write();
       },

@@ -42,7 +42,7 @@ describe('the way of an event into its flow', () => {
     await Promise.all(references.map((reference) => start(reference)));
     for (const reference of references) {
       const path = tested.callbackPath(reference);
-      // The second wave comes when the first signal is out and nobody has taken it.
+      // The second wave comes when the first signal was sent and no worker has taken it.
       expect((await tested.post(path, { status: 'PAYMENT_SENT', n: 0 })).status).toBe(200);
       await until('the first signal', async () => (await rowsOf(reference))[0]?.state === 'delivered');
       const wave = Array.from({ length: 49 }, (_, n) => tested.post(path, { status: 'PAYMENT_SENT', n: n + 1 }));
@@ -52,7 +52,7 @@ describe('the way of an event into its flow', () => {
     await workerRuns();
     for (const reference of references) {
       const rows = await allSettled(reference, 50);
-      // All say the same: the flow takes the first, and knows the others by their ids as repeats.
+      // All have the same status: the flow takes the first, and recognises the others as repeats by their ids.
       expect(statesOf(rows)).toEqual({ applied: 1, duplicate: 49 });
       const delivered = await signals(reference);
       expect(

@@ -65,7 +65,7 @@ describe('the places of the dispatcher', () => {
       },
       logger: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(String(JSON.parse(line).msg)) }),
       nowMs: Date.now,
-      // What is not told by a nudge is not found by chance.
+      // Without a nudge nothing is found by chance.
       everyMs: 3_600_000,
     });
     dispatcher.start();
@@ -121,7 +121,7 @@ describe('the places of the dispatcher', () => {
     await receive(`bridge-transfer/fails-${code}`);
     await until('its signal', async () => signalled.length === 1);
     const others = Array.from({ length: 8 }, (_, n) => `bridge-transfer/quick-${n}`);
-    // The dispatcher looks for them by itself no more often than in an hour.
+    // The dispatcher checks for them by itself at most once an hour.
     await delivered(await Promise.all(others.map(receive)));
     expect(signalled.filter(({ flowId }) => flowId.includes('fails'))).toHaveLength(1);
   });

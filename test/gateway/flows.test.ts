@@ -24,7 +24,7 @@ describe('the flow operations', () => {
     await worker.stop();
   });
 
-  /** Parked: an event that is proven says another amount. */
+  /** Parked: a proven event has another amount. */
   const park = async (reference: string) => {
     await start(reference);
     await tested.post(tested.callbackPath(reference), { status: 'COMPLETED', amount: 1, currency: 'KES' });
@@ -303,7 +303,7 @@ describe('the flow operations', () => {
     const waiting = fetch(`${closing.url}/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`, {
       headers: SHOP,
     });
-    // Two requests on one connection later, the first has long been heard.
+    // Two requests on one connection later, the first has long been received.
     await closing.get('/healthz');
     await closing.get('/readyz');
     await closing.close();

@@ -49,11 +49,11 @@ const FOREIGN: readonly (readonly [string, Signer, Verifier])[] = [
 
 describe.each(FOREIGN)('Standard Webhooks by the public package of %s', (_registry, sign, verify) => {
   let tested: GatewayUnderTest;
-  let door: string;
+  let endpoint: string;
   beforeAll(async () => {
     const env = { WEBHOOK_PROFILE: 'standard-webhooks', WEBHOOK_SECRETS: secrets.join() };
     tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1', env });
-    door = new URL(tested.gateway.inbound.webhook).pathname;
+    endpoint = new URL(tested.gateway.inbound.webhook).pathname;
   });
   afterAll(() => tested.close());
 
@@ -76,8 +76,8 @@ describe.each(FOREIGN)('Standard Webhooks by the public package of %s', (_regist
 
   it(`${COUNT} signed by it come in as trusted, and none of them with another body`, async () => {
     for (const vector of await vectors()) {
-      expect((await tested.post(door, `${vector.body} `, headersOf(vector))).status).toBe(401);
-      expect((await tested.post(door, vector.body, headersOf(vector))).status).toBe(200);
+      expect((await tested.post(endpoint, `${vector.body} `, headersOf(vector))).status).toBe(401);
+      expect((await tested.post(endpoint, vector.body, headersOf(vector))).status).toBe(200);
     }
     const rows = await tested.store.inbox.list({ limit: COUNT * 2 });
     expect(rows).toHaveLength(COUNT);

@@ -27,7 +27,7 @@ describe('fault 38: forged settlements', () => {
       otherAnswers: [],
       moved: [],
       trusted: 0,
-      // And they still end as the service says.
+      // And they still end as the service reports.
       ends: ['completed', 'completed', 'completed', 'completed'],
     });
   });
@@ -95,7 +95,7 @@ describe('fault 47: what is smuggled in, and what errors carry', () => {
     });
     const { count } = await stack.control('GET', '/faults/log');
     await stack.control('DELETE', '/faults');
-    // Whoever raises no fault shows nothing: chance is seeded by the references, which are the same in every run.
+    // A run without a fault shows nothing: chance is seeded by the references, which are the same in every run.
     expect(count).toBeGreaterThan(0);
     const histories = await inTurns(references, 5, async (reference) => {
       const history = await handleOf(reference).fetchHistory();

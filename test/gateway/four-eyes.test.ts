@@ -114,7 +114,7 @@ describe('an order that needs a second person', () => {
     const first = await Promise.all(
       (['alice', 'bob'] as const).map((by, index) => order(by, flow, mark, 'resolve', index === 0 ? stack : other)),
     );
-    // Whoever comes second confirms, or was a moment too early and is told so.
+    // The second caller confirms, or was a moment too early and is informed of that.
     expect(first.map(({ status }) => status).filter((status) => status === 202)).toHaveLength(1);
     const proposal = (await show(flow))['proposal'];
     const others = (['alice', 'bob', 'carol'] as const).filter((name) => name !== proposal?.by);
@@ -132,7 +132,7 @@ describe('an order that needs a second person', () => {
   it('is off once it is withdrawn, and nothing is left to withdraw', async () => {
     const flow = parked();
     expect((await order('alice', flow, mark)).status).toBe(202);
-    // Of those who may decide: not by a backend, though it may withdraw what it may order.
+    // By a person who may decide: not by a backend, which may only withdraw what it may order.
     expect((await order('shop', flow, {}, 'withdraw')).status).toBe(403);
     expect((await order('bob', flow, { note: 'they called back' }, 'withdraw')).body).toMatchObject({ proposal: null });
     expect((await order('bob', flow, {}, 'withdraw')).status).toBe(409);

@@ -15,11 +15,11 @@ describe('the metrics', () => {
   let worker: FlowWorker;
   beforeAll(async () => {
     tested = await gatewayUnderTest({
-      // All flows of the namespace are counted, those of other tests as well.
+      // All flows of the namespace are counted, including those of other tests.
       namespace: newReference('counted'),
       env: { GATEWAY_TOKENS: TOKENS },
       gateway: {
-        // Each scrape counts the flows anew, and what is in flight as of now.
+        // Each scrape counts the flows again, and the value in flight as of now.
         pace: { countEveryMs: 0 },
         nowMs: () => Date.now() + LISTED_AFTER_MS,
       },
@@ -78,7 +78,7 @@ describe('the metrics', () => {
       ['0.1', references[0]],
       ['0.2', references[1]],
     ] as const) {
-      // It stays on its way until it was counted, however long that takes.
+      // It stays in progress until it was counted, however long that takes.
       await worker.control('POST', '/scenarios', { reference, ending: 'silent' });
       await tested.post('/flows/bridge-transfer', transferInput(reference, { source_currency: 'LSL', amount }), AUTH);
     }

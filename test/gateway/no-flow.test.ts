@@ -14,13 +14,13 @@ const HOUR_MS = 3_600_000;
 describe('an event of a flow that never comes', () => {
   let tested: GatewayUnderTest;
   let worker: FlowWorker;
-  let door: string;
+  let endpoint: string;
   /** By how much the gateway's clock is ahead of the store's. */
   let laterMs = 0;
   beforeAll(async () => {
     tested = await gatewayUnderTest({ gateway: { nowMs: () => Date.now() + laterMs } });
     worker = await startFlowWorker(tested);
-    door = new URL(tested.gateway.inbound.webhook).pathname;
+    endpoint = new URL(tested.gateway.inbound.webhook).pathname;
   });
   afterAll(async () => {
     await tested.close();
@@ -41,7 +41,7 @@ describe('an event of a flow that never comes', () => {
 
   it('waits a day where it is proven, is asked about once where nothing proves it, and is listed then', async () => {
     const [proven, forged] = [newReference(), newReference()];
-    await tested.post(door, webhook(proven));
+    await tested.post(endpoint, webhook(proven));
     await tested.post(SETTLEMENT_PATH, settlement(forged, 'COMPLETED'));
     expect(await inState(forged, 'unmatched')).toMatchObject({ detail: expect.stringContaining('No flow') });
     laterMs = 2 * HOUR_MS;
@@ -57,7 +57,7 @@ describe('an event of a flow that never comes', () => {
   it('reaches its flow all the same, where that is started later', async () => {
     laterMs = 25 * HOUR_MS;
     const [proven, forged] = [newReference(), newReference()];
-    await tested.post(door, webhook(proven));
+    await tested.post(endpoint, webhook(proven));
     await tested.post(SETTLEMENT_PATH, settlement(forged, 'COMPLETED'));
     for (const reference of [proven, forged]) {
       await inState(reference, 'unmatched');
@@ -70,8 +70,8 @@ describe('an event of a flow that never comes', () => {
   it('and that names none is delivered to the one that a person says it is of', async () => {
     const reference = newReference();
     laterMs = 0;
-    await tested.post(door, { referenceId: reference, status: 'PAYMENT_SENT' });
-    // The claims are asked after it was answered.
+    await tested.post(endpoint, { referenceId: reference, status: 'PAYMENT_SENT' });
+    // The claims are checked after it was answered.
     const row = await until('it to match none', async () =>
       (await tested.store.inbox.list({ state: 'unmatched' })).find((one) => one.flowId === null),
     );

@@ -22,10 +22,10 @@ import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-t
 import { rawRequest } from './setup/raw-request.js';
 
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
-/** Everything that is ready to go on has gone on. */
+/** All pending microtasks have run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Time goes on when the test says so. */
+/** Time that moves only when the test says so. */
 function virtualClock() {
   let [nowMs, timers] = [0, [] as { at: number; work: () => void }[]];
   const clock: Clock = {
@@ -300,7 +300,7 @@ describe('fault 57: a token', () => {
     expect(statuses).toEqual(times(50).map(() => 429));
     expect((await tested.get(`/flows/bridge-transfer/${reference}`)).status).toBe(200);
     expect((await tested.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=0`)).status).toBe(200);
-    // Who still waits gets the flow as it is.
+    // Callers that still wait get the current flow.
     await tested.close();
     await Promise.all(waits);
     expect(statuses.filter((status) => status === 200)).toHaveLength(1_000);

@@ -34,7 +34,7 @@ describe('by HTTP,', () => {
     ]);
     expect((await stack.post(`/flows/${flow}/pay`, { mobileMoney })).status).toBe(200);
     const again = await stack.post(`/flows/${flow}/pay`, { mobileMoney });
-    // Where it has ended meanwhile, it takes no order; it never pays twice.
+    // If it has ended meanwhile, it takes no order; it never pays twice.
     expect([200, 409]).toContain(again.status);
     expect((await stack.get(`/flows/${flow}/wait?timeoutSeconds=20`)).body).toMatchObject({ state: 'completed' });
     expect(await answersOf(flow)).toMatchObject([

@@ -17,7 +17,7 @@ describe.each([
   let stack: Stack;
   withStack({ env: { WEBHOOK_PROFILE: profile, WEBHOOK_SECRETS: `${NEW},${OLD}` } }, (opened) => (stack = opened));
 
-  /** What came of a transfer whose end only the service's callbacks tell. */
+  /** The result of a transfer whose end only the service's callbacks report. */
   const transfer = async (settings: Record<string, unknown>) => {
     const reference = newReference();
     const webhookUrl = stack.url + new URL(stack.gateway.inbound.webhook).pathname;
@@ -55,7 +55,7 @@ describe.each([
     });
     expect(new Set(statuses)).toEqual(new Set([401]));
     expect(await rowsOf(reference)).toEqual([]);
-    // Mended: the retries are signed anew, and the flow ends after all.
+    // Corrected: the retries are signed again, and the flow ends after all.
     await stack.control('POST', '/settings', { callbackSecret: NEW, webhookSecret: NEW });
     expect(await endOf(reference)).toBe('completed');
   });
@@ -69,7 +69,7 @@ describe.each([
     expect(new Set((await rowsOf(reference)).map((row) => row.proof))).toEqual(new Set([null]));
     const signing = { webhookProfile: senders[0], callbackSecret: NEW, webhookSecret: NEW };
     await stack.control('POST', '/settings', signing);
-    // The service tells the same once more, and proves it.
+    // The service sends the same once more, with proof.
     const { deliveries } = await stack.control('GET', `/deliveries?reference=${reference}`);
     for (const { id } of deliveries) await stack.control('POST', `/deliveries/${id}/resend`);
     expect(await endOf(reference)).toBe('completed');

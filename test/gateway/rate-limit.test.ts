@@ -47,7 +47,7 @@ describe('a rate limit', () => {
     const limit = createRateLimit(1, () => 0);
     times(BURST).forEach(() => limit.take('busy'));
     for (const n of times(10_000)) limit.take(`address ${n}`);
-    // The busiest came first: it begins anew; one that came late does not.
+    // The busiest came first: it starts again; one that came late does not.
     expect(() => limit.take('busy')).not.toThrow();
     times(BURST - 1).forEach(() => limit.take('address 9999'));
     expect(() => limit.take('address 9999')).toThrow(/Too many/);

@@ -19,7 +19,7 @@ describe('the API reference', () => {
   let document: Answer;
   let described: readonly Described[];
   beforeAll(async () => {
-    // Nothing is asked of the service: its client is there so that its routes are.
+    // The service is never called: its client is there so that its routes are.
     const client = createServiceClient({ baseUrl: 'http://127.0.0.1:9', token: () => Promise.resolve('unused') });
     tested = await gatewayUnderTest({ gateway: { service: accessOf(client, 'unused') } });
     document = (await (await fetch(`${tested.url}/openapi.json`)).json()) as Answer;

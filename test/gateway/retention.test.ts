@@ -18,7 +18,10 @@ describeStores('the body of an event', (kind) => {
     await temporary.remove();
   });
 
-  /** A gateway that starts that long after the events came. Temporal is away: whether an event has a flow cannot be told. */
+  /**
+   * A gateway that starts this long after the events came. Temporal is down, so it is unknown whether an event has a
+   * flow.
+   */
   const gatewayAfter = (days: number) => {
     const nowMs = () => temporary.clock.now() + days * DAY_MS;
     return gatewayUnderTest({ storePath: temporary.place, temporalAddress: '127.0.0.1:1', gateway: { nowMs } });

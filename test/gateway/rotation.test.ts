@@ -40,7 +40,7 @@ describe('a running gateway, while the webhook secret is rotated', () => {
     ]);
     expect(await answers()).toEqual([200, 200, 401]);
     nowMs += 2 * HOUR_MS;
-    // It still stands in WEBHOOK_SECRETS.
+    // It is still in WEBHOOK_SECRETS.
     expect(await answers()).toEqual([401, 200, 401]);
   });
 

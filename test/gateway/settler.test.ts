@@ -23,7 +23,7 @@ describe('an event that its flow took when it had already ended', () => {
     await temporary.remove();
   });
 
-  /** Of a flow that completed, and whose last word, where it can be had, does not name the event. */
+  /** For a flow that completed, and whose last report, if it can be read, does not name the event. */
   const settled = async (lastWord: Pick<FlowReport, 'events'> | undefined) => {
     const { id } = await store.inbox.receive(anEvent({ flowId: FLOW, status: 'COMPLETED' }));
     await store.inbox.markDelivered(FLOW, [id]);

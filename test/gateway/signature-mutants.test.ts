@@ -18,7 +18,7 @@ describe('fault 40: mutants of signed deliveries', () => {
     const verdicts = judged(profile, mutants);
     const { statuses, rows, genuine } = await answered(profile, mutants);
     expect(statuses).toHaveLength(20);
-    // Signatures are judged before anything is read as JSON: also what is none is refused as a wrong signature.
+    // Signatures are checked before anything is parsed as JSON: an invalid body is also refused as a wrong signature.
     expect(verdicts.filter((verdict) => verdict === 'valid')).toEqual([]);
     expect(new Set(statuses)).toEqual(new Set([401]));
     expect(rows).toBe(0);

@@ -39,9 +39,9 @@ describe('while Temporal is away', () => {
     expect(after.meanwhile).toEqual({ waiting: TOTAL, delivered: 0 });
     expect(after.stored).toHaveLength(TOTAL);
     expect(after.delivered).toEqual(after.stored);
-    // Those of one flow go as one signal, and as a second one where the outage ended while one was on its way.
+    // Those of one flow go as one signal, or two if the outage ended while one was being sent.
     expect(after.mostSignals).toBeLessThanOrEqual(2);
-    // All say the same to a flow.
+    // All have the same status for a flow.
     expect(after.states).toMatchObject({ applied: FLOWS, duplicate: TOTAL - FLOWS });
   });
 });

@@ -10,7 +10,7 @@ const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settleme
 const PROVIDER = '203.0.113.7';
 const SOMEBODY = '198.51.100.9';
 
-/** What proves a settlement that comes by this machine, with this `X-Forwarded-For`. */
+/** What proves a settlement that comes through this machine, with this `X-Forwarded-For`. */
 async function proofOf(env: Record<string, string>, forwardedFor: string): Promise<string | null | undefined> {
   const tested = await gatewayUnderTest({
     temporalAddress: '127.0.0.1:1',

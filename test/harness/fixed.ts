@@ -5,5 +5,5 @@ export const keyring = createKeyring([{ id: 'test', bytes: new Uint8Array(32).fi
 export const NAMESPACE = 'default';
 export const ACCOUNT = 'default';
 export const SERVICE_TOKEN = 'canary-token-of-the-service';
-/** Of the settlement provider, who signs with it. */
+/** The settlement provider's secret, with which it signs. */
 export const SETTLEMENT_SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;

@@ -23,7 +23,7 @@ export interface TestGatewayOptions {
   readonly options?: Partial<GatewayOptions>;
 }
 
-/** The real gateway on a port of its own, which looks for work a little more often than by default. */
+/** The real gateway on its own port, which checks for work a little more often than by default. */
 export interface TestGateway {
   readonly url: string;
   readonly gateway: Gateway;

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /*
- * What a driver of a system asks of it, and what it answers, in a file of lines that are only ever appended: one before
- * each call is made, one after it. What was asked is on record even if the answer never comes.
+ * A driver's requests to a system, and the answers, in a file of lines that are only appended: one before each call,
+ * one after it. A request is recorded even if its answer never comes.
  */
 
 interface Asked {
-  /** Whom: `gateway`, `sandbox`, or whatever the driver calls it. */
+  /** Target: `gateway`, `sandbox`, or another name that the driver uses. */
   readonly of: string;
   readonly method: string;
   readonly path: string;
@@ -27,7 +27,7 @@ export interface Expectation {
 }
 
 export interface Call extends Asked {
-  /** When it was asked, ISO 8601. */
+  /** Time of the request, ISO 8601. */
   readonly at: string;
   /** Undefined while there is none, and for good if the call failed. */
   readonly answer?: Answered;
@@ -65,7 +65,7 @@ export function openJournal(path: string): Journal {
   };
 }
 
-/** Calls in the order in which they were asked. A last line that was cut off is left out. */
+/** Calls in the order of their requests. An incomplete last line is left out. */
 export function readJournal(path: string): { calls: readonly Call[]; expectations: readonly Expectation[] } {
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   const calls = new Map<number, Call>();

@@ -1,5 +1,5 @@
 import type { Card } from '../../src/contract/deposit.js';
-/* Who pays and who is paid in the tests: people's data have "Canary" in them, so that a search finds where they got to. */
+/* Payers and recipients of the tests: personal data contains "Canary", so that a search finds where it got to. */
 
 /** Nothing of it may be found anywhere; long enough to be found by nothing else. */
 export const CANARY_CARD: Card = {
@@ -15,7 +15,7 @@ export const CANARY_CARD: Card = {
 export const EVM_ADDRESS = '0xAbCdEf0123456789abcdef0123456789ABCDEF01';
 export const KENYAN_PHONE = '+254712345678';
 export const MOBILE_MONEY = { accountName: 'Canary Payer', phoneNumber: KENYAN_PHONE, providerNetwork: 'MPESA' };
-/** Who pays by card or at a bank's page, and how much. */
+/** A payer by card or at a bank's page, and the amount. */
 export const SOUTH_AFRICAN_PAYER = {
   fullName: 'Canary Payer',
   phoneNumber: '+27821234567',

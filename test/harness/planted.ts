@@ -13,7 +13,7 @@ export interface Planted {
   readonly replace: string;
 }
 
-/** What git knows of and what is new, as it stands here, with the packages and the build of this checkout. */
+/** Files known to git and new ones, as they are here, with the packages and the build of this checkout. */
 export function copyOfSources(): string {
   const root = packageRoot();
   const copy = mkdtempSync(join(tmpdir(), 'towline-planted-'));
@@ -25,7 +25,7 @@ export function copyOfSources(): string {
   return copy;
 }
 
-/** Plants a bug in a copy of the sources. @returns how to take it out again */
+/** Plants a bug in a copy of the sources. @returns how to remove it */
 export function plant(copy: string, { name, file, find, replace }: Planted): () => void {
   const path = join(copy, file);
   const text = readFileSync(path, 'utf8');

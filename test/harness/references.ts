@@ -13,7 +13,7 @@ export function newReference(word = 'ref'): string {
   return `${word}-${fileHash()}-${count}`;
 }
 
-/** jest's own, where jest runs this: the soak does, too, and `@jest/globals` cannot be loaded there. */
+/** jest's own, if jest runs this: the soak also runs it, and cannot load `@jest/globals`. */
 const jest = globalThis as { expect?: { getState(): { testPath?: string } } };
 
 /** Eight hex digits for the test file that runs. */

@@ -9,7 +9,7 @@ export async function reportOf(handle: WorkflowHandle): Promise<FlowReport> {
   return handle.query<FlowReport>('flow');
 }
 
-/** Asks a flow until its report is so. @throws Error that shows the last report */
+/** Queries a flow until its report matches. @throws Error that shows the last report */
 export async function untilFlow(
   handle: WorkflowHandle,
   holds: (report: FlowReport) => boolean,
@@ -24,7 +24,7 @@ export async function untilFlow(
   return until(what, asked, withinMs, LONGEST_PAUSE_MS);
 }
 
-/** How a flow ended; one that closes as Failed or Cancelled is queried. Where time can be skipped, this skips it. */
+/** How a flow ended; one that closes as Failed or Cancelled is queried. If time can be skipped, this skips it. */
 export async function endOf(handle: WorkflowHandle): Promise<FlowReport> {
   await handle.result().catch(() => undefined);
   return reportOf(handle);

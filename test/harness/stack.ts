@@ -31,7 +31,7 @@ export interface StackOptions {
   readonly time?: 'real' | 'skipping';
   /** @default the test run's server */
   readonly temporalAddress?: string;
-  /** False: the test starts workers of its own, or none. @default true */
+  /** False: the test starts its own workers, or none. @default true */
   readonly worker?: boolean;
   /** The real gateway, to which the sandbox's settlement provider then posts, signed. @default none */
   readonly gateway?: GatewayChoice;
@@ -50,7 +50,7 @@ export interface StackOptions {
   readonly taskQueue?: string;
   /** In every event of its client and its workers. @default the SDK's, which names the process */
   readonly identity?: string;
-  /** What the workers say. `STACK_LOG=1` shows it. */
+  /** The workers' log. `STACK_LOG=1` shows it. */
   readonly log?: LogSink;
 }
 
@@ -69,7 +69,7 @@ export interface Stack extends Control {
   readonly deps: ActivityDeps;
   readonly address: string;
   readonly dataConverter: DataConverter;
-  /** Where its store and its sandbox keep their files. */
+  /** Folder of its store and its sandbox. */
   readonly folder: string;
   readonly storePath: string;
   readonly taskQueue: string;
@@ -77,10 +77,10 @@ export interface Stack extends Control {
   start(input: Record<string, unknown>, id?: string): Promise<WorkflowHandle>;
   /** Starts a flow of any kind under its own id. */
   startFlow(kind: FlowKind, reference: string, input: Record<string, unknown>): Promise<WorkflowHandle>;
-  /** Ends every flow that is still open: one that is parked goes on asking, and skipped time must wait for each question. */
+  /** Ends every open flow: a parked one keeps asking, and skipped time must wait for each query. */
   terminateAll(): Promise<void>;
   worker(deps?: Partial<ActivityDeps>, share?: WorkerShare): Promise<TestWorker>;
-  /** A worker for the cards that a gateway keeps; whoever starts it stops it. */
+  /** A worker for the cards that a gateway keeps; its starter stops it. */
   cardWorker(cards: CardSource & { readonly queue: string }, deps?: Partial<ActivityDeps>): Promise<TestWorker>;
   /** Lets this much of the flows' time pass: at once if time can be skipped. */
   pass(ms: number): Promise<void>;
@@ -123,7 +123,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
     const store = await openAt(storePath, { keyring });
     closing.push(() => store.close());
 
-    // The gateway needs the service, and the sandbox the gateway's address: it comes to know the service after its start.
+    // The gateway needs the service, and the sandbox the gateway's address: it gets the service after its start.
     const later: { deps?: ActivityDeps } = {};
     const depsOf = () => later.deps ?? Promise.reject(new Error('a call came before the stack was open'));
     const gateway =
@@ -242,7 +242,7 @@ async function storeOfItsOwn(folder: string, closing: (() => Promise<unknown>)[]
 /** Pauses within an activity, which no time that is skipped can shorten. */
 const hurried: Clock = { ...systemClock, after: (ms, work) => systemClock.after(ms / 50, work) };
 
-/** Each is loaded where it is used: to load the SDK's worker takes longer than most tests. */
+/** Each is loaded where it is used: loading the SDK's worker takes longer than most tests. */
 async function openTemporal(isVirtual: boolean, options: TestTemporalOptions): Promise<TestTemporal> {
   if (isVirtual) return (await import('./virtual/temporal.js')).openVirtualTemporal();
   return (await import('./real-temporal.js')).openRealTemporal(options);

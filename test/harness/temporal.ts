@@ -6,10 +6,10 @@ import type { LogSink } from '../../src/temporal/sdk-logger.js';
 
 export type TestWorker = Pick<RunningWorker, 'ended' | 'shutdown'>;
 
-/** Where flows run, and how their time passes. */
+/** A Temporal server for flows, and its time. */
 export interface TestTemporal {
   readonly client: Client;
-  /** Empty where it is in this process. */
+  /** Empty if it is in this process. */
   readonly address: string;
   /** Lets this much of the flows' time pass: at once if time can be skipped. */
   readonly pass: (ms: number) => Promise<void>;

@@ -6,7 +6,7 @@ const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 
 /**
- * Asks until there is an answer other than undefined or false, with pauses that grow, and returns it.
+ * Polls until there is an answer other than undefined or false, with growing pauses, and returns it.
  *
  * @param what for the error: "waited 60000 ms in vain for {what}"
  */

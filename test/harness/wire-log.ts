@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** A request that went over the wire whole, and the status that came back; null while none has, or what came is not HTTP. */
+/** A whole request on the wire, and the status of its answer; null while there is none, or if it is not HTTP. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
   readonly body: string;
   readonly status: number | null;
-  /** Epoch ms: when it was there whole, and when the first byte of its answer was; null while none is. */
+  /** Epoch ms: when the request was complete, and when the first byte of its answer came; null while there is none. */
   readonly atMs: number;
   readonly answeredAtMs: number | null;
 }
@@ -22,8 +22,8 @@ export interface WireRecord {
 }
 
 /**
- * `asked`: the request is whole, and has not been passed on. `answering`: its answer has begun, and has not been passed on.
- * `answered`: the answer's first bytes have been passed on.
+ * `asked`: the request is complete, and has not been passed on. `answering`: its answer has begun, and has not been
+ * passed on. `answered`: the answer's first bytes have been passed on.
  */
 export type Moment = 'asked' | 'answering' | 'answered';
 
@@ -31,7 +31,7 @@ export type Moment = 'asked' | 'answering' | 'answered';
 export type Gate = (moment: Moment, request: WireRequest) => Promise<void> | undefined;
 
 export interface Wire {
-  /** Where to send what is meant for the target. */
+  /** The URL for requests to the target. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
@@ -164,7 +164,7 @@ function pass(
   async function goLater(): Promise<void> {
     from.pause();
     await Promise.all(held);
-    // Whoever was killed meanwhile has sent nothing, and is answered by nothing.
+    // A process that was killed meanwhile has sent nothing, and gets no answer.
     if (from.destroyed) return;
     go();
     from.resume();

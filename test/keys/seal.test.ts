@@ -18,7 +18,7 @@ describe('a seal', () => {
   });
 
   it('never looks the same twice', () => {
-    // More often than the pool of random bytes is filled anew.
+    // More often than the pool of random bytes is refilled.
     const seals = Array.from({ length: 2_000 }, () => seal(keyring, bytes('x'), 'c'));
     const nonceOf = (sealed: Uint8Array) => Buffer.from(sealed.slice(2 + oldKey.id.length, 14 + oldKey.id.length));
     expect(new Set(seals.map((sealed) => nonceOf(sealed).toString('hex'))).size).toBe(seals.length);

@@ -27,6 +27,6 @@ export default {
   fails: { ending: 'failed', reason: 'failed_at_service' },
   endings: ['failed', 'never', 'slow', 'no-callbacks-ever', 'success-after-timeout', 'rejected', 'insufficient-funds'],
   overdue: 'no_settlement',
-  // It has no webhook of its own kind: it asks from two seconds after it was sent on.
+  // It has no webhook of its own: it polls from two seconds after the send on.
   asksAtStart: Number.POSITIVE_INFINITY,
 } satisfies KindUnderTest;

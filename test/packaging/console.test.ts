@@ -12,7 +12,7 @@ import { until } from '../harness/until.js';
 const SHOTS = process.env['CONSOLE_SHOTS'];
 const OPERATOR = 'operator-secret-0123456789';
 const VIEWER = 'viewer-secret-0123456789ab';
-/** What keeps a browser from looking for its maker's hosts. */
+/** Keeps a browser from calling its maker's hosts. */
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',
@@ -76,7 +76,7 @@ if (browser === undefined)
     return { page, problems };
   }
 
-  /** Tab until this is where the keyboard is. */
+  /** Presses Tab until this has the focus. */
   async function tabTo(page: Page, target: Locator): Promise<void> {
     await target.waitFor();
     for (let presses = 0; presses < 100; presses += 1) {
@@ -108,7 +108,7 @@ if (browser === undefined)
 
     const yes = page.getByRole('button', { name: 'Yes, dismiss-event' });
     await yes.waitFor();
-    // Enter alone would leave it: what is asked once more begins at "No".
+    // Enter alone would cancel: the confirmation starts at "No".
     expect(await hasFocus(page.getByRole('button', { name: 'No, go back' }))).toBe(true);
     await tabTo(page, yes);
     await page.keyboard.press('Enter');

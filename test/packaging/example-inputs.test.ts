@@ -12,7 +12,7 @@ import { newReference } from '../harness/references.js';
 import { type Stack, withStack } from '../end-to-end/stack.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 
-/** Its own server: other tests start the examples, too, whose references are what they are. */
+/** Its own server: other tests also start the examples, whose references are fixed. */
 const home = await mkdtemp(join(tmpdir(), 'towline-examples-'));
 const server = await startDevServer({
   executable: process.env['TEST_TEMPORAL_CLI'] ?? '',

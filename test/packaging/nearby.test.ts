@@ -14,7 +14,7 @@ describe('the sandbox of another container', () => {
   it('is spoken to as if it were here, but only while it is the service', async () => {
     await ensureBuilt();
     const port = await anyFreePort();
-    // All of 127.0.0.0/8 is this machine: another address of it stands for another container.
+    // All of 127.0.0.0/8 is this machine: another address of it represents another container.
     const isNear = async (env: Record<string, string>) => {
       const home = await mkdtemp(join(tmpdir(), 'towline-nearby-'));
       const child = spawn(process.execPath, ['tools/nearby.mjs', `${port}:127.0.0.2:${port}`, 'sandbox'], {

@@ -13,7 +13,9 @@ import { packageRoot } from '../../src/package-root.js';
 
 jest.setTimeout(240_000);
 
-/** Kind, scene, ending, and what the sandbox executed for it: of every kind at least one; what plays alone comes last. */
+/**
+ * Kind, scene, ending, and the sandbox's executions for it: at least one of every kind; what plays alone comes last.
+ */
 const ROWS = [...SCENES.filter(({ alone }) => !alone), ...SCENES.filter(({ alone }) => alone)].map((scene) => [
   scene.kind,
   scene.name,
@@ -30,7 +32,7 @@ afterAll(() => rm(scratch, { recursive: true, force: true }));
 interface Start {
   readonly process: ChildProcess;
   readonly output: () => string;
-  /** Resolves when the output holds this. */
+  /** Resolves when the output contains this. */
   until(text: string | RegExp): Promise<void>;
   readonly ended: Promise<number>;
 }
@@ -85,14 +87,14 @@ async function eventually(what: () => string, holds: () => boolean): Promise<voi
   }
 }
 
-/** Every process id that `npm start` told of, those of restarted processes included. */
+/** Every process id that `npm start` printed, including those of restarted processes. */
 function pidsIn(output: string): number[] {
   const told = /processes +(.*)/.exec(output)?.[1] ?? '';
   const again = [...output.matchAll(/runs again, as process (\d+)/g)].map(([, pid]) => Number(pid));
   return [...[...told.matchAll(/\w+ (\d+)/g)].map(([, pid]) => Number(pid)), ...again];
 }
 
-/** Processes of this home by what the system knows of them, whoever started them and whatever they are. */
+/** Processes of this home, as the system knows them, whoever started them and whatever they are. */
 function processesOf(home: string): number[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')

@@ -71,7 +71,7 @@ describe('what keeps towline up from starting is one sentence, and the exit code
 
 test.each(['gateway', 'sandbox'])('a %s by itself says that its port is taken, too', async (name) => {
   const setting = `${name.toUpperCase()}_PORT`;
-  // No Temporal: whatever listens at its usual address may be bound to another store.
+  // No Temporal: a server at its usual address may be bound to another store.
   const own = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
   const env = { ...FREE, ...own, [setting]: String(taken) };
   const { code, err } = await runProcess([name], env);

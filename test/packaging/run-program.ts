@@ -2,17 +2,17 @@ import { spawn, type ChildProcess } from 'node:child_process';
 
 export interface RunOptions {
   readonly cwd: string;
-  /** Besides PATH and HOME. @default none */
+  /** In addition to PATH and HOME. @default none */
   readonly env?: Readonly<Record<string, string>>;
-  /** Told of the process, and of its output so far each time when there is more. */
+  /** Called with the process, and with its output so far each time there is more. */
   readonly watch?: (child: ChildProcess, out: string) => void;
 }
 
 export interface Ended {
-  /** Undefined where a signal ended it, as `all` then says. */
+  /** Undefined if a signal ended it, as `all` then says. */
   readonly code: number | undefined;
   readonly out: string;
-  /** Both streams, for whoever has to find out what went wrong. */
+  /** Both streams, to find out what went wrong. */
   readonly all: string;
 }
 
@@ -37,7 +37,7 @@ export function runProgram(command: string, args: readonly string[], options: Ru
   });
 }
 
-/** @throws Error with its output where it fails */
+/** @throws Error with its output if it fails */
 export async function mustRun(command: string, args: readonly string[], options: RunOptions): Promise<string> {
   const { code, out, all } = await runProgram(command, args, options);
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${all}`);

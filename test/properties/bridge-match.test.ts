@@ -117,7 +117,7 @@ describe('an event, compared with what the flow knows', () => {
   });
 });
 
-/** Another value of the same kind: for amounts, the smallest step away that was not there before. */
+/** Another value of the same kind: for amounts, the smallest step away from it. */
 function other(name: string, ours: string): string {
   if (!AMOUNTS.includes(name)) return `${ours}x`;
   return ours.includes('.') ? `${ours}1` : `${ours}.1`;

@@ -108,7 +108,7 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
   });
 });
 
-/** Open rises or ends; an ending stays, but for FAILED → REFUNDED, or becomes a conflict; a conflict stays. */
+/** Open rises or ends; an ending stays, except for FAILED → REFUNDED, or becomes a conflict; a conflict stays. */
 function mayFollow(was: BridgeState, is: BridgeState): boolean {
   switch (was.kind) {
     case 'conflict':

@@ -16,7 +16,10 @@ export const BOTH = [false, true] as const;
 export const subsetsOf = <T>(all: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: 2 ** all.length }, (_, mask) => all.filter((_each, bit) => (mask & (1 << bit)) !== 0));
 
-/** Everything that claim, lookup, trusted and untrusted events, the service's own word, the window and the deadline say. */
+/**
+ * All combinations of claim, lookup, trusted and untrusted events, the service's own statement, the window and the
+ * deadline.
+ */
 export const POSTS: readonly PostEvidence[] = CLAIM_SAYS.flatMap((claim) =>
   LOOKUP_SAYS.flatMap((lookup) =>
     TRUSTED_SAY.flatMap((trusted) =>
@@ -35,7 +38,7 @@ export const ENDS: readonly EndEvidence[] = subsetsOf(ENDINGS).flatMap((proven) 
   subsetsOf(ENDINGS).flatMap((claimed) => EVIDENCE.map((fundsHeld) => ({ proven, claimed, fundsHeld }))),
 );
 
-/** What was proven when a person was asked, and what is when the order is carried out: never less. */
+/** What was proven when a person was asked, and when the order is carried out: never less. */
 export const ASKED: readonly { readonly shown: readonly Ending[]; readonly proven: readonly Ending[] }[] = subsetsOf(
   ENDINGS,
 ).flatMap((shown) =>
@@ -46,6 +49,6 @@ export const ASKED: readonly { readonly shown: readonly Ending[]; readonly prove
 
 export const ACTIONS: readonly ParkAction[] = [...new Set(Object.values(PARK_ACTIONS).flat())];
 
-/** What the lookup said of a payment, and what trusted events did. */
+/** What the lookup said about a payment, and what trusted events did. */
 export const TOLD: readonly { readonly proven: readonly Meaning[]; readonly byEvents: readonly Meaning[] }[] =
   subsetsOf(MEANINGS).flatMap((proven) => subsetsOf(MEANINGS).map((byEvents) => ({ proven, byEvents })));

@@ -21,7 +21,9 @@ import { paymentStateOf } from '../../workflows/engine/payment.js';
 import { BOTH, ENDS, POSTS, TOLD } from './combinations.js';
 import { decisionsDocument } from './decisions-document.js';
 
-/** Written anew, so that it cannot share a mistake with the table: any single witness that shows the POST done. */
+/**
+ * Written independently, so that it cannot share a mistake with the table: any single witness that shows the POST done.
+ */
 const anyShowsIt = ({ claim, lookup, trusted }: PostEvidence) =>
   [claim === 'answered', lookup === 'shown', trusted === 'shown'].includes(true);
 const wasNeverSent = ({ claim }: PostEvidence) => ['free', 'reserved', 'void'].includes(claim);
@@ -37,7 +39,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
       expect(wrong(sends, ({ lookup, trusted }) => lookup === 'other' || trusted === 'other')).toEqual([]);
       expect(wrong(sends, ({ claim }) => ['answered', 'rejected', 'void'].includes(claim))).toEqual([]);
       const repeats = sends.filter((post) => !wasNeverSent(post));
-      // The service itself said "not found" for the whole window; or it has no lookup, and is known to take a repeat.
+      // The service itself said "not found" for the whole window; or it has no lookup, and is known to accept a repeat.
       expect(wrong(repeats, ({ windowOver, overdue }) => !windowOver || overdue)).toEqual([]);
       expect(wrong(repeats, ({ lookup }) => lookup !== 'absent' && lookup !== 'no-lookup')).toEqual([]);
       expect(wrong(repeats, ({ untrusted, saidToExist }) => untrusted || saidToExist)).toEqual([]);
@@ -128,7 +130,7 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
     for (const by of ['input', 'person'] as const) {
       for (const [termsStand, theirsBegun] of BOTH.flatMap((one) => BOTH.map((other) => [one, other] as const))) {
         const sent = ENDS.filter((end) => refundRefusal({ ...end, by, termsStand, theirsBegun }) === null);
-        // What the service may be refunding is refunded by us only if a person says so.
+        // If the service may be refunding, we refund only on a person's order.
         expect(sent.length > 0).toBe(termsStand && (by === 'person' || !theirsBegun));
         expect(wrong(sent, ({ proven }) => !proven.includes('failed'))).toEqual([]);
         expect(wrong(sent, ({ proven }) => proven.includes('completed') || proven.includes('refunded'))).toEqual([]);

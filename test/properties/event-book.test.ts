@@ -34,14 +34,14 @@ describe('the event book', () => {
         if (listensAfter >= ids.length) book.absorbWith(absorb);
         const once = [...new Set(ids)];
         expect(absorbed).toEqual(once);
-        expect(Object.keys(book.fates())).toEqual(once);
+        expect(Object.keys(book.results())).toEqual(once);
         expect(once.every((known) => book.knows(known))).toBe(true);
       }),
       { numRuns: 1_000 },
     );
   });
 
-  it('keeps ids, fates and waiting events when the flow continues as new at any moment', () => {
+  it('keeps ids, results and waiting events when the flow continues as new at any moment', () => {
     const cuts = fc.uniqueArray(fc.nat(30), { maxLength: 4 });
     fc.assert(
       fc.property(fc.array(id, { maxLength: 30 }), fc.nat(30), cuts, (ids, listensAfter, continued) => {
@@ -63,7 +63,7 @@ describe('the event book', () => {
             book.take(event(taken));
           });
           book.absorbWith(absorb);
-          return { absorbed: [...absorbed], fates: { ...book.fates() } };
+          return { absorbed: [...absorbed], results: { ...book.results() } };
         };
         expect(run(continued)).toEqual(run([]));
       }),
@@ -77,17 +77,17 @@ describe('the event book', () => {
     book.take(event('a'));
     book.close();
     book.take(event('b'));
-    expect(book.fates()).toEqual({ a: 'applied' });
+    expect(book.results()).toEqual({ a: 'applied' });
     expect(book.knows('b')).toBe(false);
   });
 
-  it('takes what a person decided later in place of the first fate', () => {
+  it('takes what a person decided later in place of the first result', () => {
     const book = openEventBook();
     book.absorbWith(() => 'unverified');
     book.take(event('a'));
     book.settle('a', 'applied');
     book.take(event('a'));
-    expect(book.fates()).toEqual({ a: 'applied' });
+    expect(book.results()).toEqual({ a: 'applied' });
   });
 });
 

@@ -19,7 +19,7 @@ import {
 import { createRandom, type Random } from '../harness/random.js';
 
 const WITHOUT_DECIMALS = ['UGX', 'XOF', 'XAF', 'RWF', 'GNF'];
-/** What these tests know of currencies by themselves. */
+/** These tests' own knowledge about currencies. */
 const CURRENCIES: readonly (readonly [name: string, decimals: number])[] = [
   ...WITHOUT_DECIMALS.map((name) => [name, 0] as const),
   ['KES', 2],
@@ -30,7 +30,7 @@ const CURRENCIES: readonly (readonly [name: string, decimals: number])[] = [
 const BOOKS = 25;
 const TURNS = 2_200;
 const MANY = 100_000;
-/** 2^53+1 and its neighbours, cents that are none in binary, and the ends of what a JSON number carries. */
+/** 2^53+1 and its neighbours, cents that are inexact in binary, and the limits of a JSON number. */
 const EDGES = [0n, 1n, 10n, 20n, 30n, 2n ** 53n - 1n, 2n ** 53n + 1n, 10n ** 15n - 1n, 10n ** 15n, 10n ** 17n + 1n];
 
 /** The other arithmetic: whole minor units in BigInt. */
@@ -95,7 +95,7 @@ function keepBooks(random: Random, name: string, decimals: number) {
   return { differing, operations };
 }
 
-/** As a JSON number where one carries it, and refused where none does: then as text. */
+/** As a JSON number if it is exact as one; else it is refused, and sent as text. */
 function overTheWire(amount: string): string {
   try {
     return fromWireNumber(JSON.parse(JSON.stringify(toWireNumber(amount))) as number);

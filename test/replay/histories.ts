@@ -9,7 +9,7 @@ export const HISTORIES = fileURLToPath(new URL('./histories', import.meta.url));
 const { History } = proto.temporal.api.history.v1;
 export type History = proto.temporal.api.history.v1.IHistory;
 
-/** One run of one flow, as it was recorded. */
+/** One recorded run of one flow. */
 export interface Recording {
   readonly name: string;
   readonly workflowId: string;
@@ -17,8 +17,8 @@ export interface Recording {
 }
 
 /**
- * A history as JSON, an event a line. By the message's own reflection and not by the SDK's `historyToJSON`: npm gives
- * that one another copy of protobufjs than the messages come from, and it refuses them ("type must be a Type").
+ * A history as JSON, an event a line. Uses the message's own reflection and not the SDK's `historyToJSON`: npm gives
+ * that another copy of protobufjs than the messages come from, and it refuses them ("type must be a Type").
  */
 export function historyToText(history: History): string {
   const json = History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String });

@@ -8,10 +8,10 @@ import { openStage, type Stage } from './stage.js';
 const AT_ONCE = 4;
 
 /**
- * Plays scenes and writes the history of each of their runs. Those that stand there stay as they are, for they hold what
- * flows of earlier versions did; those that no scene has any more go.
- * @param anew names of scenes to record once more. @default those that have no history yet
- * @throws Error where a scene ends otherwise than it should: it has no history then, and the others have theirs
+ * Plays scenes and writes the history of each of their runs. Existing ones stay, because they hold what flows of
+ * earlier versions did; those without a scene are deleted.
+ * @param anew names of scenes to record again. @default those that have no history yet
+ * @throws Error if a scene ends otherwise than it should: it has no history then, and the others have theirs
  */
 export async function recordHistories(
   address: string,

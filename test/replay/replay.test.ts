@@ -36,7 +36,7 @@ describe('recorded histories', () => {
   it('replay on the present workflows, all of them', async () => {
     const results = await replayed(recordings);
     const broken = results.flatMap(({ workflowId, error }) => (error ? [`${workflowId}: ${error.message}`] : []));
-    // A flow that parked before the deployment would stop here: keep the old way by `patched`, or record anew where no
+    // A flow that parked before the deployment would stop here: keep the old way by `patched`, or record again if no
     // flow of that version runs anywhere.
     expect(broken).toEqual([]);
     expect(results).toHaveLength(recordings.length);

@@ -9,7 +9,7 @@ import type { Stage } from './stage.js';
 /** One flow as it is recorded. */
 interface Scene {
   readonly ends: FlowState;
-  /** Where it ended otherwise than by completion or refund: the reason. */
+  /** The reason, if it ended other than by completion or refund. */
   readonly reason?: string;
   play(stage: Stage, reference: string): Promise<Flow>;
 }
@@ -54,7 +54,7 @@ export async function tracked(on: Stage, reference: string, more: Record<string,
   return flow;
 }
 
-/** Failed after the crypto was paid, and nobody refunds it within the wait. */
+/** Failed after the crypto was paid, and without a refund within the wait. */
 export async function overdueRefund(on: Stage, reference: string, more: Record<string, unknown>): Promise<Flow> {
   await on.sandbox('/scenarios', { reference, ending: 'silent' });
   const flow = await tracked(on, reference, { ...THOUSANDTH, ...more });
@@ -62,7 +62,7 @@ export async function overdueRefund(on: Stage, reference: string, more: Record<s
   return flow;
 }
 
-/** A settlement in the inbox, whose body the report to the service is made of. */
+/** A settlement in the inbox, from whose body the report to the service is made. */
 export async function received(on: Stage, reference: string, status: string): Promise<string> {
   const id = `recorded-${reference}`;
   const flowId = `bridge-transfer/${reference}`;

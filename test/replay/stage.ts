@@ -25,12 +25,12 @@ export interface Stage {
   ): Promise<WorkflowHandleWithFirstExecutionRunId>;
   /** `POST /_sandbox/…` */
   sandbox(path: string, body: unknown): Promise<unknown>;
-  /** Moves what the sandbox has under this reference by hand, as soon as it can be moved. */
+  /** Moves the sandbox's record under this reference by hand, as soon as it can be moved. */
   move(reference: string, status: string, operation?: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** In every recorded event: a name, where Temporal would write this machine's. */
+/** Replaces this machine's name, which Temporal would write, in every recorded event. */
 const IDENTITY = 'recorder';
 const SERVICE_TIMEOUT_MS = 2_000;
 const silent = { info() {}, warn() {}, error() {}, debug() {} };

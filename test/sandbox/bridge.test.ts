@@ -276,7 +276,7 @@ describe('settlement reports', () => {
       crypto_payment: { payment_hash: 'a'.repeat(64), amount_msat: '7700000', chain: 'LIGHTNING', token: 'MSAT' },
     });
     expect(settled[1]?.settlement_details?.amount).toBe('103.95');
-    // Nobody reported them to the service, so for the service nothing is settled.
+    // They were never reported to the service, so for the service nothing is settled.
     expect((await rig.statuses('r1')).at(-1)).toBe('PAYMENT_CONFIRMED');
     await gateway.close();
   });

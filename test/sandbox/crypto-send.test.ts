@@ -54,7 +54,7 @@ describe('a crypto send', () => {
     const refused = await send({ referenceId: 's2', cryptoAmount: 5.42 });
     expect([refused.status, refused.body.message]).toEqual([400, 'Insufficient Funds']);
     expect(await rig.executions('s2', 'sendCrypto')).toBe(0);
-    // What failed came back into the wallet.
+    // The failed amount came back into the wallet.
     const { balances } = (await rig.control('GET', '/ledger')).body;
     expect(balances['wallet:integrator']).toEqual({ CUSD: '0' });
   });

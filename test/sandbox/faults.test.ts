@@ -17,7 +17,7 @@ const injections = async (reference: string) =>
     kind: string;
     committed: boolean;
   }[];
-/** The HTTP status, or `broken` where the connection broke without an answer. */
+/** The HTTP status, or `broken` if the connection broke without an answer. */
 const outcomeOf = async (call: Promise<{ status: number }>) => call.then(({ status }) => status).catch(() => 'broken');
 const send = (referenceId: string, over = {}) =>
   rig.call('POST', SEND, {

@@ -9,7 +9,7 @@ export interface Received {
   readonly body: any;
 }
 
-/** A receiver of webhooks that remembers what came, and answers what it is told to. */
+/** A receiver of webhooks that records what came, with configurable answers. */
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];

@@ -11,7 +11,9 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** A running sandbox with its own folder and a receiver for its callbacks; frozen in time unless told otherwise. */
+/**
+ * A running sandbox with its own folder and a receiver for its callbacks; frozen in time unless configured otherwise.
+ */
 export interface Rig {
   readonly sandbox: Sandbox;
   readonly receiver: Receiver;

@@ -5,7 +5,7 @@ import { create, historyOf, isCalledBack, SAMPLES, sampled, type Sampled } from 
 import { type Rig, startRig, STEP_MS } from './start.js';
 
 const ACCOUNT_HOOK = '/account';
-/** One for all: starting it takes longer than what most of these tests do. */
+/** One for all: starting it takes longer than most of these tests. */
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig({ dbPath: ':memory:' });

@@ -138,7 +138,7 @@ describe('error bodies', () => {
     bodies.push((await lookup()).body);
     const marks = { A: 'success', B: 'success', C: 'timestamp', D: 'statusCode' };
     for (const body of bodies) expect(body).toHaveProperty(marks[errorBody as keyof typeof marks]);
-    // Control stays as it is: what drives the sandbox must not have to know its settings.
+    // Control stays unchanged: a driver of the sandbox must not have to know its settings.
     expect((await rig.control('GET', '/deposits/none')).body).toMatchObject({
       success: false,
       error_code: 'NOT_FOUND',

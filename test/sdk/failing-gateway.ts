@@ -11,15 +11,15 @@ export interface FailingGateway {
   /** `METHOD path` of every request so far. */
   readonly asked: string[];
   readonly bodies: string[];
-  /** What comes next, in this order; the last one stays. */
+  /** The next turns, in this order; the last one repeats. */
   plays(...turns: readonly Turn[]): void;
-  /** Nobody listens any more. */
+  /** Stops listening. */
   stop(): Promise<void>;
   /** Listens again, at the same port. */
   restart(): Promise<void>;
 }
 
-/** A server at which everything goes wrong that can, as it is told. */
+/** A server with scripted faults. */
 export async function startFailingGateway(): Promise<FailingGateway> {
   const asked: string[] = [];
   const bodies: string[] = [];

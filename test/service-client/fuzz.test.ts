@@ -63,7 +63,7 @@ const bodies: fc.Arbitrary<Buffer | string> = fc.oneof(
   fc.nat(50_000).map((depth) => `${'{"data":'.repeat(depth)}1${'}'.repeat(depth)}`),
 );
 
-/** The word that a flow goes by is a word of the answer, and it is about the reference that was asked for. */
+/** The status that a flow uses is in the answer, and is about the requested reference. */
 function isWhatTheBodySays(data: { status: string; provider_reference_id?: string | null | undefined }): boolean {
   const { data: said } = JSON.parse(new TextDecoder().decode(Buffer.from(body))) as { data: Record<string, unknown> };
   return data.status === said['status'] && data.provider_reference_id === said['provider_reference_id'];

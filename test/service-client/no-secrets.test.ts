@@ -29,7 +29,7 @@ async function scripts(): Promise<string[]> {
     echo(400, (seen) => ({ success: false, message: everything(seen), error_code: everything(seen) })),
     echo(400, ({ body }) => ({
       success: false,
-      // Spelled otherwise than it was sent; names only where some were sent.
+      // Spelled otherwise than it was sent; names only if some were sent.
       message: `${body && 'CANARY HOLDER, cvv 987,'} 4111 1111-1111 1111, +256 700 123 456, 700123456`,
       data: { errors: [{ path: '4111111111111111' }, { path: 'card.number' }] },
     })),

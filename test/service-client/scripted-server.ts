@@ -43,7 +43,7 @@ async function listening(
   };
 }
 
-/** A real HTTP server on loopback that reads each request whole, notes it, and answers as the test says. */
+/** A real HTTP server on loopback that reads each whole request, records it, and answers as the test says. */
 export async function serveHttp(answer: Answer): Promise<ScriptedServer> {
   const seen: SeenRequest[] = [];
   const server = createServer((request, response) => {
@@ -71,7 +71,7 @@ export const answerJson = (
   headers: Record<string, string> = {},
 ) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
-/** A port of loopback on which nobody listens. */
+/** A port of loopback on which nothing listens. */
 export async function closedPort(): Promise<number> {
   const { port, close } = await serveRaw(() => undefined);
   await close();

@@ -1,6 +1,6 @@
 import '../../tools/typescript.mjs';
 
-/** Every project that has a setup comes here: whichever is first stops everything, once all tests are done. */
+/** Every project with a setup comes here: the first one stops everything, once all tests are done. */
 export default async function teardown() {
   // The same module instance that the setup has loaded.
   const { stopTestServers } = await import('./test-servers.ts');

@@ -12,19 +12,22 @@ import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 export interface TestServersOptions {
   /** The folder of package.json. */
   root: string;
-  /** The bundle in dist/, where that was built from the present sources, as `npm test` sees to. */
+  /** The bundle in dist/, if that was built from the current sources, as `npm test` ensures. */
   freshBundle: string | undefined;
 }
 
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** The projects of one run share them: each is started by the first that asks for it. */
+/** The projects of one run share them: the first that needs one starts it. */
 let postgres: Promise<TestCluster | undefined> | undefined;
 let servers: Promise<Pick<DevServer, 'address' | 'stop'>> | undefined;
 let bundle: Promise<string> | undefined;
 let folder: string | undefined;
 
-/** Tells the tests where it is by `TEST_DATABASE_URL` (empty where Postgres is not installed), which jest hands to its workers. */
+/**
+ * Passes its address to the tests in `TEST_DATABASE_URL` (empty if Postgres is not installed), which jest passes to its
+ * workers.
+ */
 export async function startPostgres(): Promise<void> {
   forgetUsersServers();
   postgres ??= startTestCluster(process.env, log);
@@ -32,8 +35,8 @@ export async function startPostgres(): Promise<void> {
 }
 
 /**
- * Starts Postgres and what Temporal's tests share, and tells the tests by environment variables: `TEST_TEMPORAL_ADDRESS`,
- * `TEST_WORKFLOW_BUNDLE`, `TEST_TEMPORAL_CLI`.
+ * Starts Postgres and what Temporal's tests share, and passes their addresses in environment variables:
+ * `TEST_TEMPORAL_ADDRESS`, `TEST_WORKFLOW_BUNDLE`, `TEST_TEMPORAL_CLI`.
  */
 export async function startServers(options: TestServersOptions): Promise<void> {
   forgetUsersServers();
@@ -86,7 +89,7 @@ async function startTemporal(options: TestServersOptions): Promise<DevServer> {
   return devServer;
 }
 
-/** Tells the tests where the workflows' bundle is by `TEST_WORKFLOW_BUNDLE`. */
+/** Passes the path of the workflows' bundle to the tests in `TEST_WORKFLOW_BUNDLE`. */
 export async function prepareBundle(options: TestServersOptions): Promise<void> {
   process.env['TEST_WORKFLOW_BUNDLE'] = await bundleOnce(options);
 }
@@ -96,13 +99,13 @@ export async function stopTestServers(): Promise<void> {
   const stopping: (Promise<{ stop(): Promise<unknown> } | undefined> | undefined)[] = [servers, postgres];
   servers = undefined;
   postgres = undefined;
-  // Temporal before the Postgres that it may stand on.
+  // Temporal before the Postgres that it may use.
   await (await stopping[0])?.stop();
   await Promise.all(stopping.slice(1).map(async (server) => (await server)?.stop()));
   if (folder) await rm(folder, { recursive: true, force: true });
 }
 
-/** Who has TEMPORAL_ADDRESS, a profile or a database set for work must not find our tests' flows there. */
+/** A user with TEMPORAL_ADDRESS, a profile or a database for work must not find our tests' flows there. */
 function forgetUsersServers(): void {
   for (const name of Object.keys(process.env)) {
     if (name.startsWith('TEMPORAL_') && name !== 'TEMPORAL_CLI_PATH') delete process.env[name];

@@ -5,13 +5,13 @@ import type { RepeatMode } from '../../src/sandbox/settings.js';
 import type { Weather } from './world/weather.js';
 import type { Plant } from './world/world.js';
 
-/** A bug that somebody might make, made here by replacing a part: the simulation must find it. */
+/** A bug that a developer might make, made here by replacing a part: the simulation must find it. */
 export interface PlantedBug {
   readonly name: string;
   readonly story: string;
   /** What it breaks, by the invariant that shows it. */
   readonly breaks: readonly string[];
-  /** The first run that finds it, when it was last looked for; a test looks again from there. */
+  /** The first run that finds it, by the last search; a test searches again from there. */
   readonly seed: number;
   readonly kind?: string;
   readonly repeatMode?: RepeatMode;

@@ -38,7 +38,10 @@ export interface SimResult {
 const HORIZON_MS = 14 * 3_600_000;
 /** What is left open in the inbox is settled by then. */
 const SETTLE_MS = 10 * 60_000;
-/** Counted from the deadline, or from the last fault: a flow asks once more, and its settle window may begin there. */
+/**
+ * Counted from the deadline, or from the last fault: a flow checks the status once more, and its settle window may
+ * begin there.
+ */
 const PAST_DEADLINE_MS = 30 * 60_000;
 const CALM_EVERY = 12;
 /** Events on their way: a wall clock that was wrong may have put them off by an hour. */
@@ -95,7 +98,7 @@ async function play(world: World, { seed, kind }: SimOptions, isCalm: boolean): 
     steps += 1;
     await work();
     await quiet(world);
-    // Only the service's commits and the end of a flow change what these say.
+    // Only the service's commits and the end of a flow change these results.
     if (sandbox.writes !== writes || hasChanged) violations.push(...safetyViolations(facts));
     violations.push(...monitors.check());
     ({ writes } = sandbox);

@@ -32,7 +32,7 @@ describeStores('the register', (kind) => {
   });
   afterEach(() => temporary.remove());
 
-  /** As who owns the database: its own rules are out of the way first. */
+  /** Like the owner of the database: its own rules are removed first. */
   const tamper = async (sql: string) => {
     const of = kind === 'postgres' ? ' ON audit' : '';
     for (const name of ['audit_no_change', 'audit_no_delete']) await temporary.execute(`DROP TRIGGER ${name}${of}`);
@@ -126,7 +126,7 @@ describeStores('the register', (kind) => {
     await tamper(`DELETE FROM audit WHERE chain = 1 AND number >= 3`);
     expect(await problems()).toEqual(['Chain 1, entry 3 is missing: chain 2, which began later, had it as an end.']);
     await temporary.execute(`DELETE FROM audit WHERE chain = 2`);
-    // Nothing in the database says so any more: this is what heads are exported for.
+    // Nothing in the database shows it any more: heads are exported for this case.
     expect(await problems()).toEqual([]);
     expect((await store.audit.verify(heads)).problems).toEqual([
       'Chain 1, entry 3 is missing: the heads that were kept had it as an end.',

@@ -231,7 +231,7 @@ describeStores('claims that were restored to an earlier copy under load', (kind)
   });
 });
 
-/** Its logger stays silent: what is refused here is meant to be. */
+/** Its logger stays silent: refusals are intended here. */
 const inActivity = <T>(act: () => Promise<T>): Promise<T> =>
   new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(act) as Promise<T>;
 
@@ -260,7 +260,7 @@ const withdrawalRequest = ({ reference }: ClaimRef) => ({
   callbackUrl: 'https://caller.example',
 });
 
-/** Of the file, as a backup of SQLite is taken; of Postgres, the tables that count here. */
+/** For the file, a backup as SQLite takes it; for Postgres, the tables that matter here. */
 async function takeBackup(kind: StoreKind, { place, execute }: TemporaryStore): Promise<{ restore(): Promise<void> }> {
   if (kind === 'libsql') {
     // Nothing writes at this moment: the file and its log are one state.

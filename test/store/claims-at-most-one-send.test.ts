@@ -12,8 +12,8 @@ import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 /*
  * Attempts are the real `submitUnderClaim`, held before each of its calls: to the claims, and before the POST leaves. A
  * command lets one of them make one call. An attempt that is not moved for a while has crashed; one that is moved later
- * is a zombie that woke up and goes on where it was, knowing nothing. Commands of one group run at the same time. `lost`:
- * the store writes, and its answer does not come back.
+ * is a zombie that woke up and continues where it was, knowing nothing. Commands of one group run at the same time.
+ * `lost`: the store writes, and its answer does not come back.
  */
 type Ending = 'answer' | 'rejection' | 'not-sent' | 'unknown';
 type Command =
@@ -51,7 +51,7 @@ interface StoreUnderTest {
 }
 
 interface Attempt {
-  /** Lets the call happen that it is held before; resolves once it is held again, or over. */
+  /** Makes the call that it is held before; resolves once it is held again, or over. */
   move(step: Step): Promise<void>;
 }
 

@@ -1,15 +1,15 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * `before`: the server never hears of it, and undoes what was open. `after`: it was done, but its answer is lost. `never`: the
- * connection stays, and nothing goes through it any more, as with a process that hangs.
+ * `before`: the server never gets it, and undoes what was open. `after`: it was done, but its answer is lost. `never`:
+ * the connection stays, and nothing passes through it any more, as with a process that hangs.
  */
 export type Cut = 'before' | 'after' | 'never';
 
 export interface CuttingProxy {
   /** The URL of a database, by way of this proxy. */
   through(url: string): string;
-  /** Cuts the connection that says this next, once. @returns resolves when it did */
+  /** Cuts the next connection that sends this, once. @returns resolves when it did */
   cutAt(words: string, cut: Cut): Promise<void>;
   /** While down, connections are refused after they are made, and those that exist are cut. */
   down(isDown: boolean): void;
@@ -50,7 +50,7 @@ export async function startCuttingProxy(target: { host: string; port: number }):
       if (cut === 'after') {
         swallow = true;
         upstream.write(bytes);
-        // Its answer says that it is done.
+        // Its answer shows that it is done.
         upstream.once('data', () => client.destroy());
       } else if (cut === 'never') hangs = true;
       else client.destroy();

@@ -34,7 +34,7 @@ describe('the activities that decide about money', () => {
         }),
       );
     const record = { status: 'PENDING', referenceId: 'r', cryptoAmount: 1 };
-    /** What comes of it, when the service has the record only from the nth question on. */
+    /** The result if the service has the record only from the nth query on. */
     const settled = async (shownAt: number, afterMs: number) => {
       const reference = newReference('missed');
       let asked = 0;

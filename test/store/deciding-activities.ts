@@ -40,7 +40,7 @@ export function asActivity<T>(run: () => Promise<T>, afterMs = 0): Promise<T> {
   return new MockActivityEnvironment(info, { logger: silent }).run(run) as Promise<T>;
 }
 
-/** A body that `sendCrypto` takes: what a claim is for is checked before it. */
+/** A body that `sendCrypto` accepts: a claim's request is checked before it. */
 export const sendRequest = (referenceId: string) => ({
   receiverAddress: '0x1111111111111111111111111111111111111111',
   chain: 'CELO',

@@ -20,7 +20,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
   let refund: RefundOrder;
   let claim: ClaimRef;
   let posts: number;
-  /** What becomes of a POST. */
+  /** One attempt to send. */
   let post: () => Promise<unknown>;
   const away = () => Promise.reject(new NotSentError('sendCrypto', 'refused'));
 
@@ -98,7 +98,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     const activities = createClaimActivities(deps);
     post = away;
     await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
-    // Nothing was ever sent: the attempt that waits may still do so, and the caller is told.
+    // Nothing was ever sent: the waiting attempt may still send, and the caller learns that.
     expect(await activities.holdBack({ ...claim, order })).toBe(false);
     expect(await activities.orderSendAgain({ ...claim, order })).toBe(true);
     await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });

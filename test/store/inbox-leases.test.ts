@@ -129,7 +129,7 @@ describeStores('the leases of the inbox', (kind) => {
       expect(leased.filter(({ hasProven }) => !hasProven)).toHaveLength(1);
       await inbox.markDelivered(flow(4), [honest]);
 
-      // One is proven that had none, while somebody has it leased.
+      // One that had no proof becomes proven while it is leased.
       const flowId = leased.find(({ hasProven }) => !hasProven)?.flowId ?? '';
       const late = await receive({ flowId });
       await inbox.defer(flowId, 0);

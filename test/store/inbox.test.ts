@@ -48,7 +48,7 @@ describeStores('the inbox', (kind) => {
       expect(await leasedIds()).toEqual([]);
     });
 
-    it('tells events apart by door, by flow and by whether they came trusted', async () => {
+    it('tells events apart by endpoint, by flow and by whether they came trusted', async () => {
       const same = { contentHash: 'h' };
       const ids = await Promise.all([
         receive(same),

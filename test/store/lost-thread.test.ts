@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => temporary.remove());
 
-/** More than the thread's heap takes. */
+/** More than the thread's heap holds. */
 const TOO_MUCH = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000000)
   SELECT i, 'row ' || i AS a, 'of many ' || i AS b FROM n`;
 const asked = { sql: 'SELECT count(*) FROM claims', params: [] };

@@ -74,7 +74,7 @@ describeStores('the schema of a store', (kind) => {
 
     const newer = await temporary.open({ schema: next });
     await use(newer, 'newer');
-    // The release is rolled back: the process that runs goes on, and another one of its build starts.
+    // The release is rolled back: the running process continues, and another one of its build starts.
     await use(first, 'after');
     await use(await temporary.open(), 'back');
     expect((await newer.inbox.counts()).byState.applied).toBe(used + 4);

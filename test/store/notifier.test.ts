@@ -97,7 +97,7 @@ describeStores('notifications', (kind) => {
     await Promise.all([one, other, one, other].map(({ notifier }) => notifier.round()));
     expect(new Set(idsOf(receiver.received)).size).toBe(5);
     expect(receiver.received).toHaveLength(5);
-    // Whoever has the duty stops without a word.
+    // The process that holds the duty stops without releasing it.
     await park(other.store, 'offramp/o-6');
     temporary.clock.advance(2 * NOTIFY_DUTY_MS);
     for (const { notifier } of [other, one]) await notifier.round();
@@ -133,7 +133,7 @@ describeStores('notifications', (kind) => {
 
   it('remind of nothing that is known to be over, and are not sent for what was over first', async () => {
     const { store, notifier } = await process({ isStillOpen: () => Promise.resolve(false) });
-    // The word that it goes on came before the word that it is parked.
+    // The resolution came before the matter itself.
     await store.matters.resolve(idOf('onramp/quick'));
     await park(store, 'onramp/quick');
     await park(store, 'onramp/forgotten');

@@ -65,7 +65,7 @@ describe('a request', () => {
     const patient = await openConnection({ path: temporary.place });
     const db = await openConnection({ path: temporary.place, lockTimeoutMs: 30 });
     await db.write([{ sql: 'CREATE TABLE t (a INTEGER) STRICT', params: [] }], turnOf.meta);
-    // By hand, since a connection of ours never leaves a transaction open.
+    // By hand, since our own connections never leave a transaction open.
     const { default: Database } = await import('libsql');
     const raw = new Database(temporary.place);
     raw.exec('BEGIN IMMEDIATE');

@@ -15,7 +15,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
   let proxy: CuttingProxy;
   let hanging: Store;
   let other: Store;
-  /** Beside both: what a third one holds. */
+  /** A third session that holds locks. */
   let beside: Client;
   beforeEach(async () => {
     database = await makeTemporaryDatabase();
@@ -35,9 +35,9 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
 
   const idsOf = async (store: Store) =>
     (await store.inbox.lease(leaseAll)).flatMap(({ rows }) => rows.map(({ id }) => id));
-  /** Sessions that wait for a lock of another one, of whatever kind. */
+  /** Sessions that wait for any lock of another one. */
   const waiting = async () => {
-    // Not by `beside`: in a transaction the activity stands still.
+    // Not by `beside`: within a transaction the activity view does not change.
     const [row] = await database.query(
       `SELECT count(*)::int AS n FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0 AND datname = current_database()`,
     );
@@ -70,7 +70,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
       expect((await other.inbox.counts()).byState.applied).toBe(free.length);
       expect(await waiting()).toBe(0);
 
-      // Its own flow is kept in order: what comes by another gateway waits for what hangs.
+      // Its own flow is kept in order: events through another gateway wait for the hanging one.
       const next = other.inbox.receive(anEvent({ flowId: flow('stuck') }));
       if (what !== 'settle') for (;;) if ((await waiting()) === 1) break;
       proxy.down(true);

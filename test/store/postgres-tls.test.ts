@@ -25,7 +25,7 @@ import { keyring } from './temporary-store.js';
       await rm(folder, { recursive: true });
     });
 
-    /** As it is reached by its name, which its certificate has, with what stands behind the `?`. */
+    /** With its name, which its certificate has, and the query after the `?`. */
     const urlOf = (given: string | undefined, query: string): string => {
       const url = new URL(given ?? '');
       url.hostname = 'localhost';

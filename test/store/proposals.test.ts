@@ -66,7 +66,7 @@ describeStores('a proposal', (kind) => {
     expect(await elsewhere.end(made, true)).toBe(true);
   });
 
-  /** As a gateway asks whether this person is the second one. */
+  /** Like a gateway: checks whether this person is the second one. */
   const order = (name: string, at: Pick<Store, 'proposals' | 'audit'> = store) =>
     secondPerson({ store: at as Store }, { name, role: 'operator', means: 'token' }, given);
 
@@ -75,7 +75,7 @@ describeStores('a proposal', (kind) => {
     const confirmed = await order('bob');
     expect(confirmed).toMatchObject({ by: 'alice', action: 'mark-completed' });
     const { id = '' } = confirmed ?? {};
-    // Bob's order got no answer, and Bob has gone home.
+    // Bob's order got no answer, and Bob has left.
     await expect(order('carol')).rejects.toThrow('bob has confirmed it already');
     expect(await proposals.get(key)).toMatchObject({ confirmedBy: 'bob' });
     expect(await proposals.end({ ...key, id })).toBe(false);

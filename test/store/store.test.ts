@@ -99,7 +99,7 @@ describeStores('a store', (kind) => {
   });
 });
 
-/** All bytes of a store, by where they lie. */
+/** All bytes of a store, by place. */
 async function contentOf({ place, execute }: TemporaryStore): Promise<[string, string][]> {
   if (place.startsWith('postgres:')) {
     const tables = await execute(

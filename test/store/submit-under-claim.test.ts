@@ -31,7 +31,7 @@ describeStores('a POST under its claim', (kind) => {
   });
   afterAll(() => temporary.remove());
 
-  /** One claim, as many attempts as are asked for, and how many POSTs left. */
+  /** One claim, any number of attempts, and the number of POSTs that left. */
   const claimed = (replaced: Partial<ActivityDeps> = {}) => {
     const reference = newReference('submit');
     const flowId = `crypto-send/${reference}`;
@@ -54,7 +54,7 @@ describeStores('a POST under its claim', (kind) => {
   const failing = (error: Error) => async () => {
     throw error;
   };
-  /** This store, but for one member of its claims. */
+  /** This store, with one member of its claims replaced. */
   const claimsThat = (replaced: (claims: ClaimStore) => Partial<ClaimStore>): Partial<ActivityDeps> => ({
     store: { ...store, claims: { ...store.claims, ...replaced(store.claims) } },
   });
@@ -175,7 +175,7 @@ describeStores('a POST under its claim', (kind) => {
     const other = { owner: 'other', flowId: 'crypto-send/x', fingerprint: 'f' };
     const { sent, attempt } = claimed(
       claimsThat((claims) => ({
-        // As another send that was ordered, which is looked up before it is marked.
+        // Like an ordered second send, which is looked up before it is marked.
         reserve: (key, first) => claims.reserve(key, first),
         async markSending(key, owner) {
           await claims.reserve(key, other);

@@ -14,7 +14,7 @@ import type { ReceivedEvent } from '../../src/protocol/events.js';
 
 export const keyring = createKeyring([{ id: 'test', bytes: new Uint8Array(32).fill(7) }]);
 
-/** A clock that moves only when it is told to. */
+/** A clock that only the test moves. */
 function createClock(startMs = Date.UTC(2026, 0, 1)): { now: () => number; advance: (ms: number) => void } {
   let nowMs = startMs;
   return {
@@ -31,7 +31,7 @@ export interface TemporaryStore {
   readonly place: string;
   readonly clock: ReturnType<typeof createClock>;
   open(options?: { readonly keyring?: Keyring; readonly schema?: Schema }): Promise<Store>;
-  /** Any statement, beside whatever the stores do. */
+  /** Any statement, independently of the stores. */
   readonly execute: (sql: string) => Promise<readonly Record<string, unknown>[]>;
   /** Closes what was opened, too. */
   remove(): Promise<void>;

@@ -60,7 +60,7 @@ describe('a deposit that is held back by an event of the inbox', () => {
     expect(view.parked?.evidence).toMatchObject({ differs: ['token'], theirs: { token: 'USDT' } });
     await resolve(handle, 'dismiss-event');
     await parkedAs(handle, 'unknown_outcome');
-    // One that matches decides, as late as it comes.
+    // A matching one decides, however late it comes.
     await handle.signal('events', [trusted('COMPLETED')]);
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
@@ -70,9 +70,9 @@ describe('a deposit that is held back by an event of the inbox', () => {
 describe('a submit that is under way at the deadline, and turns out not to have been sent', () => {
   let bench: Stack;
   let own: Stack;
-  /** Reaches nobody: each attempt to withdraw ends as the test says. */
+  /** Reaches nothing: each attempt to withdraw ends as the test says. */
   let connect: () => Promise<void> = () => Promise.resolve();
-  /** The deadline has asked for the claim, and was told that it may be sent. */
+  /** The deadline has asked for the claim, and the claim may be sent. */
   let refuse: () => void = () => undefined;
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping' });
@@ -100,7 +100,9 @@ describe('a submit that is under way at the deadline, and turns out not to have 
     await bench.close();
   });
 
-  /** Returns when the deadline tried in vain to void the claim; `giveUp` lets the attempt find that it reached nobody. */
+  /**
+   * Returns when the deadline tried in vain to void the claim; `giveUp` lets the attempt find that it reached nothing.
+   */
   const atDeadline = async (word: string, timing: { timeScale: number; deadlineSeconds: number }) => {
     let giveUp: () => void = () => undefined;
     const connected = new Promise<void>((resolve) => (giveUp = resolve));

@@ -21,14 +21,14 @@ describe('the failure of a bridge transfer', () => {
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return handle;
   };
-  const fateOf = async (handle: Awaited<ReturnType<typeof tracked>>, event: FlowEvent) =>
+  const resultOf = async (handle: Awaited<ReturnType<typeof tracked>>, event: FlowEvent) =>
     (await untilFlow(handle, ({ events }) => event.id in events)).events[event.id];
 
   test('before any payment of the crypto is believed a minute after it was told, where nothing says otherwise', async () => {
     const handle = await tracked('bare');
     const failed = EARLY();
     await handle.signal('events', [failed]);
-    expect(await fateOf(handle, failed)).toBe('applied');
+    expect(await resultOf(handle, failed)).toBe('applied');
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
     await handle.result().catch(() => undefined);
     const { view } = await handle.query<FlowReport>('flow');
@@ -52,7 +52,7 @@ describe('the failure of a bridge transfer', () => {
       else {
         for (const event of events) {
           await handle.signal('events', [event]);
-          await fateOf(handle, event);
+          await resultOf(handle, event);
         }
       }
       const { view } = await untilFlow(handle, ({ view }) => view.stage === 'refunding');
@@ -63,11 +63,11 @@ describe('the failure of a bridge transfer', () => {
   });
 
   test('that says something new is applied, and a repeat of it is a duplicate', async () => {
-    const handle = await tracked('fates');
+    const handle = await tracked('event-results');
     const events = [BARE(), DETAILED(), trusted('FAILED', { facts: { failureStage: 'settlement' } })];
     await handle.signal('events', events);
-    const { events: fates } = await untilFlow(handle, ({ view }) => view.stage === 'refunding');
-    expect(events.map(({ id }) => fates[id])).toEqual(['applied', 'applied', 'duplicate']);
+    const { events: results } = await untilFlow(handle, ({ view }) => view.stage === 'refunding');
+    expect(events.map(({ id }) => results[id])).toEqual(['applied', 'applied', 'duplicate']);
     await handle.signal('events', [trusted('REFUNDED')]);
     await handle.result();
   });
@@ -76,7 +76,7 @@ describe('the failure of a bridge transfer', () => {
     const handle = await tracked('contradicted');
     const failed = EARLY();
     await handle.signal('events', [failed]);
-    await fateOf(handle, failed);
+    await resultOf(handle, failed);
     await handle.signal('events', [trusted('COMPLETED')]);
     const { view } = await untilFlow(handle, ({ view }) => view.state === 'parked');
     expect(view.parked?.reason).toBe('conflict');
@@ -88,7 +88,7 @@ describe('the failure of a bridge transfer', () => {
     const handle = await tracked('mismatch');
     const failed = EARLY();
     await handle.signal('events', [failed]);
-    await fateOf(handle, failed);
+    await resultOf(handle, failed);
     await handle.signal('events', [
       trusted('COMPLETED', { facts: { settlementAmount: '7', settlementCurrency: 'ZAR' } }),
     ]);

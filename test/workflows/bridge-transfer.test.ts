@@ -275,7 +275,7 @@ describe('a bridge transfer', () => {
     const repeated: FlowEvent[] = Array.from({ length: 50 }, () => trusted('DEPOSIT_CONFIRMED'));
     for (let signal = 0; signal < 200; signal += 1) {
       await latest.signal('events', signal % 4 === 0 ? repeated : [trusted('PAYMENT_SENT')]);
-      // As the dispatcher does: the next signal goes out when the flow has taken this one.
+      // Like the dispatcher: the next signal is sent when the flow has taken this one.
       if (signal % 20 === 0) await reportOf(latest);
     }
     const answer = await latest.executeUpdate<{ kind: string }, []>('answer');

@@ -21,7 +21,7 @@ describe('at its deadline a bridge transfer', () => {
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return { reference, handle };
   };
-  /** An event of the provider as the inbox holds it; the flow hears of it by signal only where the test says so. */
+  /** An event of the provider as the inbox holds it; the flow gets it by a signal only if the test says so. */
   const received = async (flowId: string, reference: string, status: string, proof: 'signature' | null) => {
     const event: FlowEvent = trusted(status, { source: 'settlement', proof, trusted: proof !== null });
     await bench.store.inbox.receive({

@@ -7,7 +7,7 @@ import { type Stack, openStack } from '../harness/stack.js';
 
 const SERVICE_ADDRESS = '0xAbCdEf1111111111111111111111111111111111';
 
-/** What the service's answers say of the refund of the next deposits, in place of what the sandbox says. */
+/** The refund terms in the service's answers to the next deposits, in place of the sandbox's. */
 let refundConfig: Record<string, unknown> = {};
 
 describe('a refund that is due', () => {

@@ -153,8 +153,8 @@ describe('after a failure that nobody refunded', () => {
 
 describe('fault 4: the service commits the refund long after our timeout', () => {
   test('n = 10: the lookup finds nothing at first and adopts it later: executed once each, none sent again', async () => {
-    // Wait for the refund: 15 min × 0.005 = 4.5 s. Settle window: (400 s + 60 s) × 0.005 = 2.3 s, after a timeout of 1.5 s;
-    // the commit comes 2.5 s after the request.
+    // Wait for the refund: 15 min × 0.005 = 4.5 s. Settle window: (400 s + 60 s) × 0.005 = 2.3 s, after a timeout of
+    // 1.5 s; the commit comes 2.5 s after the request.
     const bench = await openStack({
       time: 'real',
       sandbox: { stepMs: 1 },

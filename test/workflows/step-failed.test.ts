@@ -7,7 +7,7 @@ import { openStack } from '../harness/stack.js';
 
 test('a step that can never succeed, once money was sent, is not called a failure: a person says how it ended', async () => {
   const bench = await openStack({ time: 'skipping' });
-  // As where a later version of the contract no longer takes a reference that an earlier one sent.
+  // As if a later version of the contract no longer accepted a reference that an earlier one sent.
   const getCryptoSend = () => Promise.reject(new InvalidRequestError('getCryptoSend', []));
   Object.assign(bench.deps.service, { getCryptoSend });
   const reference = newReference('hopeless');

@@ -2,10 +2,10 @@ import { compareAmounts } from '../../src/money.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import type { Facts } from '../engine/evidence.js';
 
-/** What an event may say of the crypto that came in, or that is to go back. */
+/** Amounts in an event about the crypto that came in, or that is to go back. */
 const AMOUNTS = ['cryptoAmount', 'amountMsat', 'refundCryptoAmount'] as const;
 
-/** The smallest that was said of each. Events may come in any order. */
+/** The smallest reported value of each. Events may come in any order. */
 export function smallest(known: Facts, said: Facts): Facts {
   const least: Record<string, string> = { ...known };
   for (const name of AMOUNTS) {
@@ -15,7 +15,7 @@ export function smallest(known: Facts, said: Facts): Facts {
   return least;
 }
 
-/** Runs inside signal handlers, which must not throw: what cannot be read as an amount limits nothing. */
+/** Runs inside signal handlers, which must not throw: a value that cannot be read as an amount limits nothing. */
 function isLess(amount: string, than: string | undefined): boolean {
   try {
     return compareAmounts(amount, than ?? amount) < (than === undefined ? 1 : 0);
@@ -27,8 +27,8 @@ function isLess(amount: string, than: string | undefined): boolean {
 type AskedFor = Pick<BridgeTransferInput, 'crypto_payment' | 'token'>;
 
 /**
- * The most that may be sent back, in the token that was to come in. Null where the input does not say how much that is, or
- * where less came in by an amount in another unit.
+ * The most that may be sent back, in the token that was to come in. Null if the input does not say how much that is, or
+ * if a smaller amount came in that is given in another unit.
  */
 export function mostToRefund({ crypto_payment: payment, token }: AskedFor, cameIn: Facts): string | null {
   const { crypto_amount: asked, amount_msat: askedMsat } = payment;

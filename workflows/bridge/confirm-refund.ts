@@ -16,7 +16,7 @@ import { bridgeState, isRefunded, rulesOf, type Transfer } from './transfer.js';
 const REFUND: TrackPlan = { noun: 'the refund', words: PAYMENT_WORDS, hasLookup: true, firstLookMs: 0 };
 
 /**
- * The send was accepted; its own status says whether it arrived, as of every crypto send. A completion of the transfer
+ * The send was accepted; its own status says whether it arrived, as for every crypto send. A completion of the transfer
  * meanwhile is a contradiction.
  */
 export async function confirmRefund(
@@ -27,7 +27,7 @@ export async function confirmRefund(
   const send = sendOf(transfer, order);
   const standing = () => {
     const ended = endOf(send);
-    // A send of ours that failed is no second refund.
+    // A failed send of ours is no second refund.
     const hasFailed = ended !== null && ended !== 'arrived';
     return bridgeState(transfer).kind === 'conflict' || (isRefunded(transfer) && !hasFailed) ? 'conflict' : ended;
   };
@@ -45,11 +45,11 @@ export async function confirmRefund(
       await decideMismatch(flow, transfer, rulesOf(flow, transfer));
       continue;
     }
-    // A word that is not final: the next one is waited for as long.
+    // The status is not final: the next one is awaited for as long.
     if (polling.settled() && send.otherRecord === undefined) continue;
     const evidence = { reference: order.reference, ...send.otherRecord };
     const asked = { reason: 'refund_unconfirmed', evidence } as const;
-    // A record of another send stays one, however often it is looked at.
+    // A record of another send stays one, however often it is looked up.
     const decision = send.otherRecord
       ? await askAbout(flow, asked.reason, () => evidence, isDecided(transfer))
       : await parkAndLook(flow, send, REFUND, asked, isDecided(transfer));
@@ -69,7 +69,7 @@ function endOf(send: Payment): 'arrived' | { readonly word: string } | null {
   return now.kind === 'ended' && now.meaning === 'succeeded' ? 'arrived' : { word: send.words.at(-1) ?? now.kind };
 }
 
-/** It is looked up as the crypto send that it is. */
+/** It is looked up like any crypto send. */
 function sendOf(transfer: Transfer, { reference, cryptoAmount, receiverAddress }: OrderedRefund): Payment {
   const send = newPayment({
     input: { referenceId: reference },

@@ -3,7 +3,7 @@ import { endFromDecision } from '../engine/flow-end.js';
 import { askPerson } from '../engine/park.js';
 import { bridgeState, brief, isRefunded, type Transfer } from './transfer.js';
 
-/** What is proven or claimed excludes one another: a person says how it ended. */
+/** Proofs or claims contradict one another: a person decides how it ended. */
 export async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
   const evidence = () => ({
     proven: transfer.statuses.seen,
@@ -21,6 +21,6 @@ function whyConflict(transfer: Transfer): string {
   return 'an unverified event claims another ending than the one that is proven';
 }
 
-/** Something came that decides, or that a person is to be asked about. */
+/** Something came that decides, or that a person has to decide. */
 export const isDecided = (transfer: Transfer) => () =>
   bridgeState(transfer).kind === 'conflict' || isRefunded(transfer) || transfer.mismatches.length > 0;

@@ -22,8 +22,8 @@ import type { GuardedClaim } from '../engine/messages.js';
 import type { Post } from '../engine/post.js';
 
 /**
- * Makes the deposit: one POST under one claim, inside the life of a quote. Returns when the service is known to have it
- * (by its answer, by the claim, or by a trusted event); every other way ends the flow.
+ * Makes the deposit: one POST under one claim, within the life of a quote. Returns when the service is known to have it
+ * (by its answer, by the claim, or by a trusted event); every other result ends the flow.
  */
 export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void> {
   flow.enter('depositing', 'sending the deposit');
@@ -99,7 +99,7 @@ async function depositOnce(flow: Flow, transfer: Transfer): Promise<SubmitOutcom
       usableMs: quote.lifeMs - QUOTE_MARGIN_MS,
     });
   } catch (error) {
-    // No worker took it in time. An earlier attempt may have sent: the next submit asks the claim, as always.
+    // No worker took it in time. An earlier attempt may have sent: the next submit reads the claim, as always.
     if (error instanceof ActivityFailure && isScheduleToStart(error.cause)) return NOT_TAKEN;
     throw error;
   }
@@ -107,7 +107,10 @@ async function depositOnce(flow: Flow, transfer: Transfer): Promise<SubmitOutcom
 
 const NOT_TAKEN: SubmitOutcome = { kind: 'quote-expired', by: 'us' };
 
-/** Money is stopped, or its queue is behind: no reason to fail. It is quoted again until the deadline, ever more slowly. */
+/**
+ * Money is stopped, or its queue is behind: that is no reason to fail. The flow gets new quotes until the deadline,
+ * ever more slowly.
+ */
 async function pauseUntaken(flow: Flow, claim: GuardedClaim, untaken: number): Promise<void> {
   if (untaken === 1) flow.note('no worker took the deposit while its quote was young: money is stopped, or is behind');
   const pauseMs = Math.min(UNTAKEN_PAUSE_MS * 2 ** (untaken - 1), UNTAKEN_PAUSE_MOST_MS);
@@ -140,7 +143,7 @@ async function quoteAgain(
   return null;
 }
 
-/** Or why there is none: that alone does not end the flow, for an earlier send may have been executed. */
+/** Or why there is none: that alone does not end the flow, because an earlier send may have been executed. */
 async function newQuote(flow: Flow, claim: GuardedClaim, input: Transfer['input']): Promise<Quote | string> {
   try {
     const quote = await submitUntilDeadline(flow, claim, () =>
@@ -155,20 +158,20 @@ async function newQuote(flow: Flow, claim: GuardedClaim, input: Transfer['input'
 }
 
 /**
- * No usable quote. Where nothing was ever sent, the claim is voided and the flow ends; only then is it true that nothing
- * moved. Else the claim and a person decide.
+ * No usable quote. If nothing was ever sent, the claim is voided and the flow ends; only then is it true that nothing
+ * moved. Otherwise the claim and a person decide.
  */
 async function noQuote(flow: Flow, claim: GuardedClaim, why: string): Promise<SubmitOutcome> {
   if (flow.money.at !== 'sent' && (await voidUnsent(flow, claim, 'quote_rejected')) === true) {
     await unlessStopping(flow);
     return endFlow('failed', 'quote_rejected', `${why}. Nothing was sent.`);
   }
-  // A send that a person ordered is off: without a quote there is none.
+  // A send that a person ordered is cancelled: without a quote there is none.
   if (flow.money.at === 'sent') await holdBack(flow, claim, { actor: 'flow', note: why });
   return { kind: 'unknown', reason: why, repeat: 'unknown' };
 }
 
-/** What the flow needs of the service's answer to a deposit. Members that it did not give are null. */
+/** The members of the service's answer to a deposit that the flow needs. Missing members are null. */
 function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
   const refund = data.refund_config;
   return {
@@ -190,7 +193,7 @@ function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
   };
 }
 
-/** A duration between two stamps of the service's clock, at most a day: ours does not matter. */
+/** A duration between two timestamps of the service's clock, at most a day: our clock does not matter. */
 function lifeOf(created: string | null | undefined, expires: string | null | undefined): number | null {
   const lifeMs = Date.parse(expires ?? '') - Date.parse(created ?? '');
   return Number.isFinite(lifeMs) && lifeMs > 0 ? Math.min(lifeMs, 86_400_000) : null;

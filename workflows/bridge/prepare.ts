@@ -14,8 +14,8 @@ import { NOTHING_SEEN } from './statuses.js';
 import { depositClaim, type Transfer, type TimedQuote } from './transfer.js';
 
 /**
- * Checks the input and gets the first quote: one step, since nothing has moved yet. It may run twice, and then the flow has
- * the later quote.
+ * Checks the input and gets the first quote: one step, since nothing has moved yet. It may run twice, and then the flow
+ * has the later quote.
  */
 export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Transfer> {
   const askedAtMs = Date.now();
@@ -42,7 +42,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
     toReport: null,
     serviceKnows: NOTHING_SEEN,
   };
-  // From here on the claim says whether anything was sent, also by an earlier run that was reset in the UI.
+  // From here on the claim shows whether anything was sent, also by an earlier run that was reset in the UI.
   flow.money = { at: 'claimed', claim: depositClaim(flow, transfer), isWaiting: true };
   return transfer;
 }
@@ -54,7 +54,7 @@ function prepare(flow: Flow, rawInput: unknown): Promise<BridgePreparation> {
   );
 }
 
-/** Waits for the approval of the quote, where the input asks for one. The deadline ends the flow with nothing moved. */
+/** Waits for the approval of the quote, if the input asks for one. The deadline ends the flow with nothing moved. */
 export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<void> {
   const approval = { by: null as string | null };
   const isAwaited = () =>
@@ -82,8 +82,8 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
 const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, SATS: 1e7, BTC: 1e15 };
 
 /**
- * Why a new quote is worse than the agreed one by more than the limit, as a sentence; null where it is not. Amounts are
- * compared in one unit: quotes whose units cannot be brought together are no better than none.
+ * Why a new quote is worse than the agreed one by more than the limit, as a sentence; null if it is not. Amounts are
+ * compared in one unit: a quote whose unit cannot be converted counts as none.
  */
 export function whyWorse(agreed: Quote, offered: Quote, limitBps: number): string | null {
   if (agreed.cryptoAmount === null || offered.cryptoAmount === null) return 'The new quote names no amount';

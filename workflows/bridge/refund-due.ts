@@ -4,19 +4,19 @@ import type { Facts } from '../engine/evidence.js';
 import { cryptoWasPaid, type SeenStatuses } from './statuses.js';
 
 /**
- * Stages before the service pays the crypto: what fails in one of them owes no refund of it. Whole words, since the last
+ * Stages before the service pays the crypto: a failure in one of them owes no refund of it. Whole words, since the last
  * leg pays fiat out: "fiat_payout" is no early stage. Any other word decides nothing.
  */
 const BEFORE_PAYMENT = /^(deposit|deposit_initiated|fiat_deposit|fiat_collection|collection|quote|rate|kyc)$/i;
 
 /**
- * What says that the service's own refund is announced at most, or came to nothing. Any other word may mean that it is
- * done or under way: a refund by us could be the second one.
+ * Words which say that the service's own refund is at most announced, or failed. Any other word may mean that it is
+ * done or in progress: a refund by us could be the second one.
  */
 const NOT_BEGUN =
   /^(pending|none|not[ _-]?(started|initiated|applicable|required)|failed|rejected|declined|cancell?ed)$/i;
 
-/** Whether the service's own refund may be done or under way, by a FAILED event. */
+/** Whether the service's own refund may be done or in progress, by a FAILED event. */
 export function refundBegun(facts: Facts): boolean {
   const said = facts['refundStatus']?.trim();
   return said !== undefined && said !== '' && !NOT_BEGUN.test(said);
@@ -28,9 +28,9 @@ interface Failed {
 }
 
 /**
- * Whether the crypto was paid to us, so that a failure owes it back. Shown as soon as any trusted event said so,
- * whatever came before or after; absent only if the failure names a stage before the payment. The event that reported the
- * payment may be lost.
+ * Whether the crypto was paid to us, so that a failure obliges us to return it. `shown` as soon as any trusted event
+ * said so, whatever came before or after; `absent` only if the failure names a stage before the payment. The event that
+ * reported the payment may be lost.
  */
 export function fundsHeld({ failure, statuses }: Failed): Evidence {
   const facts = failure?.facts ?? {};
@@ -47,7 +47,10 @@ function owesRefund(facts: Facts): boolean {
   );
 }
 
-/** The facts of two FAILED events together; where they contradict one another, those that owe the customer a refund, or may have made it. */
+/**
+ * The facts of two FAILED events together; if they contradict one another, the facts that owe the customer a refund, or
+ * say that it may have been made.
+ */
 export function factsTogether(first: Facts, second: Facts): Facts {
   const together = owesRefund(second) && !owesRefund(first) ? { ...first, ...second } : { ...second, ...first };
   const begun = [first, second].find(refundBegun)?.['refundStatus'];

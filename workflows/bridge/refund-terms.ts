@@ -7,11 +7,11 @@ import { refundReferenceOf, type Transfer } from './transfer.js';
 
 /** A refund that is yet to be ordered. */
 export type RefundTerms = Omit<RefundOrder, 'by' | 'judged'>;
-/** With who ordered it. */
+/** Including who ordered it. */
 export type OrderedRefund = Omit<RefundOrder, 'judged'>;
 
 /**
- * What a refund by `sendCrypto` would be, or a sentence that says why there can be none. We send back no more than what
+ * The terms of a refund by `sendCrypto`, or a sentence that says why there can be none. We send back no more than what
  * came in, only in the same token on the same chain, and only to an address of that chain.
  */
 export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | string {
@@ -41,7 +41,7 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | strin
 
 const word = (text: string) => text.trim().toUpperCase();
 
-/** Why only a person may say how much goes back; null if nothing says that less came in than was asked for. */
+/** Why only a person may decide how much goes back; null if nothing says that less came in than was asked for. */
 export function lessCameIn({ input, cameIn }: Transfer): string | null {
   const { crypto_amount: asked, amount_msat: askedMsat } = input.crypto_payment;
   const most = mostToRefund(input, cameIn);
@@ -50,7 +50,7 @@ export function lessCameIn({ input, cameIn }: Transfer): string | null {
   return `an event says ${most} ${word(input.token)}, and ${wanted} was to come in: no more than that is sent back`;
 }
 
-/** A bridge knows chains and tokens that a crypto send does not. */
+/** A bridge supports chains and tokens that a crypto send does not. */
 function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundTerms): string | undefined {
   if (!CHAINS.some((known) => known === chain)) return `crypto cannot be sent on ${chain || 'a chain without a name'}`;
   if (!TOKENS.some((known) => known === token)) return `${token || 'a token without a name'} cannot be sent`;

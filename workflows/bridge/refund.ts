@@ -20,13 +20,13 @@ import { brief, endEvidence, isRefunded, bridgeState, refundClaim, rulesOf, type
 import type { Post } from '../engine/post.js';
 
 /**
- * After a proven FAILED: waits for the refund that is due or may be, then sends it (where the input says so and it can
- * be sent), or asks a person. Nothing is ever refunded that completed: a contradiction stops here and parks.
+ * After a proven FAILED: waits for the refund that is or may be due, then sends it (if the input allows it and it can
+ * be sent), or asks a person. A completed transfer is never refunded: a contradiction stops here and parks.
  */
 export function settleFailure(flow: Flow, transfer: Transfer): Promise<Outcome> {
   if (endStep(endEvidence(transfer)).do === 'refund') {
     flow.enter('refunding', `failed (stage: ${stageOf(transfer)}); waiting for its refund`, 'service');
-    // A failure that is reported past the deadline has a time of its own.
+    // A failure that is reported past the deadline gets a deadline of its own.
     if (flow.deadlinePassed) flow.extendDeadline();
   }
   return decideFailure(flow, transfer);
@@ -34,7 +34,7 @@ export function settleFailure(flow: Flow, transfer: Transfer): Promise<Outcome> 
 
 const stageOf = ({ failure }: Transfer): string => failure?.facts['failureStage'] ?? 'not said';
 
-/** Takes what is known of a failure, and goes on until it is decided. */
+/** Acts on what is known of a failure, and repeats that until it is decided. */
 async function decideFailure(flow: Flow, transfer: Transfer, isRead = false): Promise<Outcome> {
   if (transfer.mismatches.length > 0) {
     await decideMismatch(flow, transfer, rulesOf(flow, transfer));
@@ -51,7 +51,7 @@ async function decideFailure(flow: Flow, transfer: Transfer, isRead = false): Pr
     return decideFailure(flow, transfer);
   }
   if (!isRead) {
-    // What speaks against it may lie there, and not have come to the flow.
+    // Events against it may be in the inbox, and not have reached the flow.
     await readInbox(flow);
     return decideFailure(flow, transfer, true);
   }
@@ -65,7 +65,7 @@ async function decideFailure(flow: Flow, transfer: Transfer, isRead = false): Pr
   return why === null ? sendRefund(flow, transfer, terms, 'input') : askForRefund(flow, transfer, terms, why);
 }
 
-/** Why a refund whose terms stand is not sent by the input's order alone; null: it is. */
+/** Why a refund with usable terms is not sent by the input's permission alone; null: it is. */
 function whyNotByUs(transfer: Transfer, isEarly: boolean): string | null {
   if (isEarly) return 'the deadline passed, and the service still has time to refund';
   return transfer.input.refund.auto ? lessCameIn(transfer) : 'the input does not say refund.auto';
@@ -113,7 +113,7 @@ async function sendRefund(
   const theirsBegun = refundBegun(transfer.failure?.facts ?? {});
   const refusal = refundRefusal({ ...endEvidence(transfer), by, termsStand: true, theirsBegun });
   if (refusal !== null) return askForRefund(flow, transfer, order, refusal);
-  // It has a time of its own, where the flow's own is over.
+  // It has a deadline of its own if the flow's own is over.
   if (flow.deadlinePassed) flow.extendDeadline();
   flow.enter('refunding', `sending the refund of ${order.cryptoAmount} ${order.token}`);
   const submitted = await sentOrWhyNot(flow, postOf(flow, transfer, order));
@@ -142,12 +142,12 @@ async function sendRefund(
   }
 }
 
-/** Events that this decision rests on: one that is none of them may speak against it. */
+/** Events that this decision rests on: any other event may contradict it. */
 function judgedEvents(flow: Flow, { mismatches, unverified }: Transfer): readonly string[] {
   const isUndecided = (id: string) => mismatches.some(({ event }) => event.id === id);
   const isKept = (id: string) => unverified.some((event) => event.id === id);
-  return Object.entries(flow.book.fates()).flatMap(([id, fate]) =>
-    isUndecided(id) || (fate === 'unverified' && !isKept(id)) ? [] : [id],
+  return Object.entries(flow.book.results()).flatMap(([id, result]) =>
+    isUndecided(id) || (result === 'unverified' && !isKept(id)) ? [] : [id],
   );
 }
 
@@ -155,7 +155,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
   const { reference } = order;
   let claim = refundClaim(flow, transfer);
   const trusted = (): TrustedSay => {
-    // Nothing in such an event says that it is of our refund: the service may have made one of its own.
+    // Nothing in such an event says that it is about our refund: the service may have made one of its own.
     if (isRefunded(transfer)) return transfer.ownRefund === null ? 'shown' : 'other';
     return bridgeState(transfer).kind === 'conflict' ? 'other' : 'nothing';
   };
@@ -175,7 +175,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
       claim = { ...claim, fingerprint };
       if (NOT_SENT.includes(outcome.kind)) transfer.ownRefund = before;
       if (outcome.kind === 'contradicted') {
-        // The event may not have come to the flow yet.
+        // The event may not have reached the flow yet.
         await readInbox(flow);
         if (before === null && trusted() === 'nothing') throw new HeldBack();
       }
@@ -189,13 +189,13 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
     readEvents: () => undefined,
     decideOther: () => decideConflict(flow, transfer),
     parkReason: 'refund_unknown',
-    // The deposit was executed: whatever becomes of the refund, the flow must not say that nothing was.
+    // The deposit was executed: whatever happens to the refund, the flow must not say that nothing was executed.
     onNotExecuted: (by) =>
       endFlow('failed', 'closed_by_person', `The transfer failed, and no refund was sent by us; closed by ${by}`),
   };
 }
 
-/** What a submit says of a refund that did not leave by it. */
+/** Results of a submit that show that it did not send the refund. */
 const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 'void', 'quote-expired'];
 
 /** An event that this decision does not rest on was enough not to send; its claim stays free for a person's order. */
@@ -240,7 +240,7 @@ function refunded(detail: string): Outcome {
   return { state: 'refunded', reason: null, detail };
 }
 
-/** Not quite, where an earlier run of the flow, before a reset in the UI, may have sent one of ours: then there are two. */
+/** Not certain if an earlier run, before a reset in the UI, may have sent a refund of ours: then there are two. */
 export async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise<Outcome> {
   const claim = refundClaim(flow, transfer);
   const order = { ...claim, reason: 'refunded by the service or the provider' };

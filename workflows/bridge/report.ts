@@ -11,7 +11,7 @@ import { asBridgeStatus, foldStatus, rises } from './statuses.js';
 import type { Transfer } from './transfer.js';
 import type { Resolution } from '../engine/messages.js';
 
-/** Reports to the service what the provider settled. Repeat-safe, so it needs no claim and is retried. */
+/** Reports the provider's settlement to the service. Repeat-safe, so it needs no claim and is retried. */
 export async function reportPending(flow: Flow, transfer: Transfer): Promise<void> {
   const event = transfer.toReport;
   const status = asBridgeStatus(event?.status ?? null);
@@ -48,7 +48,7 @@ async function takeOutcome(flow: Flow, transfer: Transfer, report: Report, outco
   carryOut(transfer, event, status, await askAbout(flow, 'report_refused', evidence, isOvertaken(transfer, status)));
 }
 
-/** The service cannot be reached now: a person is asked, and it is tried on meanwhile. */
+/** The service cannot be reached now: a person is asked, and the report is tried meanwhile. */
 async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, message: string): Promise<void> {
   const { event, status, order } = report;
   flow.note(`${status} could not be reported to the service so far: ${message}`);
@@ -64,12 +64,12 @@ async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, me
   carryOut(transfer, event, status, decision);
 }
 
-/** Whether the service has said more by itself than what it is to learn. */
+/** Whether the service itself has reported a higher status than the one to report. */
 const isOvertaken = (transfer: Transfer, status: BridgeStatus) => () =>
   !rises({ seen: transfer.serviceKnows.seen.filter((word) => word !== status) }, status);
 
 function carryOut(transfer: Transfer, event: FlowEvent, status: BridgeStatus, decision: Resolution | 'decided'): void {
-  // The service is further by itself: there is nothing to report.
+  // The service's own status is further: there is nothing to report.
   if (decision === 'decided') return;
   if (decision.action !== 'report-again') return endFromDecision(decision);
   transfer.serviceKnows = { seen: transfer.serviceKnows.seen.filter((word) => word !== status) };

@@ -14,8 +14,8 @@ import { checkInbox, readInbox } from '../engine/inbox.js';
 import { fundsHeld } from './refund-due.js';
 
 /**
- * Follows an accepted deposit to a proven ending. Trusted events decide; the provider's settlements are reported on to
- * the service; contradictions and mismatches go to a person; at the deadline the inbox is looked at once more.
+ * Follows an accepted deposit to a proven ending. Trusted events decide; the provider's settlements are reported to the
+ * service; contradictions and mismatches go to a person; at the deadline the inbox is read once more.
  */
 export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<Ending> {
   let lookedOnceMore = false;
@@ -30,7 +30,7 @@ export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<E
     } else if (tooLong(flow))
       await continueFlowAsNew(flow, transfer.input, (): TransferCarried => ({ flow: flow.carry(), transfer }));
     else if (!lookedOnceMore) {
-      // The bridge has no status lookup: what can be looked up is the inbox.
+      // The bridge has no status lookup, so the inbox is read instead.
       await checkInbox(flow);
       lookedOnceMore = true;
     } else {
@@ -40,14 +40,14 @@ export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<E
   }
 }
 
-/** True where the loop has something to do. */
+/** True if the loop has something to do. */
 function hasWork(transfer: Transfer): boolean {
   return transfer.mismatches.length > 0 || transfer.toReport !== null || bridgeState(transfer).kind !== 'open';
 }
 
 /**
- * Events come in any order: a failure that owes nothing is believed only after a while in which none comes, and none
- * says otherwise. A refund that is due, or may be, waits by itself.
+ * Events come in any order: a failure that owes nothing counts only after a while in which no event contradicts it. A
+ * refund that is or may be due has a wait of its own.
  */
 async function isUncontradicted(flow: Flow, transfer: Transfer, ending: Ending): Promise<boolean> {
   if (ending !== 'FAILED' || fundsHeld(transfer) !== 'absent') return true;
@@ -58,7 +58,7 @@ async function isUncontradicted(flow: Flow, transfer: Transfer, ending: Ending):
   };
   const summary = 'Is the failure contradicted?';
   if (await condition(contradicted, flow.scaled(FAILURE_GRACE_MS), { summary })) return false;
-  // What contradicts it may lie there, and not have come to the flow.
+  // An event against it may be in the inbox, and not have reached the flow.
   await readInbox(flow);
   return !contradicted();
 }

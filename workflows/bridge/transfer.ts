@@ -25,7 +25,7 @@ import {
 import { factsTogether, fundsHeld, refundBegun } from './refund-due.js';
 import { smallest } from './came-in.js';
 
-/** One bridge transfer in the making. What of it travels through continue-as-new is `TransferCarried`. */
+/** One bridge transfer in progress. `TransferCarried` is the part that travels through continue-as-new. */
 export interface Transfer extends Evidence {
   readonly input: BridgeTransferInput;
   readonly fingerprint: string;
@@ -34,12 +34,12 @@ export interface Transfer extends Evidence {
   quote: TimedQuote;
   /** The quote that the caller agreed to, with which new ones are compared. */
   readonly agreed: Quote;
-  /** Null until the deposit's answer is known; stays null where only events proved it. */
+  /** Null until the deposit's answer is known; stays null if only events proved it. */
   deposit: BridgeDepositAnswer | null;
   statuses: SeenStatuses;
   /** The first trusted FAILED event, with the facts of all of them, for the refund. */
   failure: FlowEvent | null;
-  /** The smallest amounts of crypto that trusted or accepted events say, as decimal strings: no more is sent back. */
+  /** The smallest amounts of crypto in trusted or accepted events, as decimal strings: no more is sent back. */
   cameIn: Facts;
   /** Reference of a refund by us that may have been sent: a REFUNDED of the service may then be a second one. */
   ownRefund: string | null;
@@ -47,7 +47,7 @@ export interface Transfer extends Evidence {
   completion: Facts;
   /** Workflow time of the first one, ms. */
   failedAtMs: number | null;
-  /** The provider's trusted settlement that the service has yet to learn of; the highest one. */
+  /** The provider's trusted settlement that is yet to be reported to the service; the highest one. */
   toReport: FlowEvent | null;
   /** Statuses that the service knows, from its own events or from our reports. */
   serviceKnows: SeenStatuses;
@@ -58,7 +58,7 @@ export interface TransferCarried {
   readonly transfer: Transfer;
 }
 
-/** All that is known about the end of a transfer. */
+/** Everything that is known about the ending of a transfer. */
 export function endEvidence(transfer: Transfer): EndEvidence {
   const endings = (words: readonly string[]) => ENDINGS.filter((ending) => words.includes(ending.toUpperCase()));
   return {
@@ -80,10 +80,10 @@ export function isRefunded(transfer: Transfer): boolean {
   return now.kind === 'ended' && now.ending === 'REFUNDED';
 }
 
-/** A person may have accepted a COMPLETED of another amount: then the figures are said. */
+/** A person may have accepted a COMPLETED of another amount: then the sentence names the figures. */
 export function whatArrived({ input, completion }: Pick<Transfer, 'input' | 'completion'>): string {
   const { amount, currency } = input.settlement;
-  // A bare amount is the recipient's where it is in that currency, and the customer pays in another one.
+  // A bare amount is the recipient's if it is in that currency, and the customer pays in another one.
   const isBare = completion['currency'] === currency && input.source_currency !== currency;
   const arrived = completion['settlementAmount'] ?? (isBare ? completion['amount'] : undefined) ?? amount;
   const paidIn = completion['settlementCurrency'] ?? currency;
@@ -146,7 +146,9 @@ function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
   return true;
 }
 
-/** A bare callback may overtake the provider's FAILED, which reports the refund. True where this one says something new. */
+/**
+ * A bare callback may overtake the provider's FAILED, which reports the refund. True if this one adds something new.
+ */
 function learnFailure(transfer: Transfer, event: FlowEvent): boolean {
   const before = transfer.failure;
   const facts = factsTogether(before?.facts ?? {}, event.facts);
@@ -168,12 +170,12 @@ export function depositClaim({ reference, flowId }: Flow, { fingerprint, pin }: 
 
 export const refundReferenceOf = (reference: string): string => `${reference}.refund`;
 
-/** The claim of a refund by us, of which the amount is not decided yet. */
+/** The claim of a refund by us whose amount is not decided yet. */
 export function refundClaim({ reference, flowId }: Flow, { pin }: Transfer): GuardedClaim {
   return { operation: 'sendCrypto', reference: refundReferenceOf(reference), flowId, fingerprint: '', pin };
 }
 
-/** What we know of a transfer, in the words of an event's facts. */
+/** What we know about a transfer, in the words of an event's facts. */
 export function knownFacts(
   input: BridgeTransferInput,
   deposit: { serviceReference: string | null; paymentHash: string | null },
@@ -194,7 +196,7 @@ export function knownFacts(
 
 /**
  * An event's bare `amount` and `currency` may mean the fiat that the customer pays or the fiat that the recipient gets:
- * they are compared with the side whose currency they name, and with neither where both sides have that currency.
+ * they are compared with the side whose currency they name, and with neither if both sides have that currency.
  */
 export function amountDiffers(input: BridgeTransferInput, facts: Facts): boolean {
   const { amount, currency } = facts;
@@ -206,7 +208,7 @@ export function amountDiffers(input: BridgeTransferInput, facts: Facts): boolean
   return candidates.length > 0 && candidates.every((candidate) => !equalAmounts(candidate, amount));
 }
 
-/** A quote with the workflow time from which its life counts. */
+/** A quote with the workflow time at which its life begins. */
 export interface TimedQuote extends Quote {
   readonly quotedAtMs: number;
 }

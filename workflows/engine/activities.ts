@@ -13,7 +13,7 @@ import { queueOfActivity, taskQueueOf } from '../../src/protocol/task-queues.js'
 import { CHECK, READ } from './policies.js';
 import type { Flow } from './flow.js';
 
-/** Checks the input and says what the flow needs from outside; nothing has moved yet. */
+/** Checks the input and returns what the flow needs from outside; nothing has moved yet. */
 export function checkInput(flow: Flow, rawInput: unknown): Promise<FlowPreparation> {
   const order = preparationOf(flow, rawInput);
   return checkAtOnce('prepareFlow', order, () => act(READ, 'Check the input', flow.timeScale).prepareFlow(order));
@@ -28,9 +28,9 @@ export function preparationOf(flow: Flow, input: unknown): PreparationOrder {
 type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer'>;
 
 /**
- * Runs a check on the worker that has the flow at hand: a step less on the way to the service's answer. One brief try; if that
- * fails, `otherwise` has the last word, the ordinary activity, whose retries the server keeps. It may run twice, and so is
- * never for what moves money.
+ * Runs a check on the worker that currently runs the flow: one step less on the way to the service's answer. One brief
+ * attempt; if that fails, `otherwise` decides, the ordinary activity, which the server retries. It may run twice, and
+ * so is never used for what moves money.
  */
 export async function checkAtOnce<Name extends keyof Checks>(
   name: Name,
@@ -47,8 +47,8 @@ export async function checkAtOnce<Name extends keyof Checks>(
 }
 
 /**
- * Activities under a policy, with the one line that the Temporal UI shows for the step; each on its own task queue, unless
- * the policy names another.
+ * Activities under a policy, with the one line that the Temporal UI shows for the step; each on its own task queue,
+ * unless the policy names another.
  */
 export function act(policy: ActivityOptions, summary: string, timeScale = 1): Activities {
   const activity = (name: string) =>
@@ -58,12 +58,14 @@ export function act(policy: ActivityOptions, summary: string, timeScale = 1): Ac
       summary,
     })[name];
   return new Proxy({} as Activities, {
-    // A result that does not open must never be taken for an answer.
+    // A result that cannot be decrypted must never be taken for an answer.
     get: (_, name) => async (argument: unknown) => requireDecoded(await activity(String(name))?.(argument)),
   });
 }
 
-/** Retry delays are waits of our own: they scale. Timeouts of a single call belong to the network: they do not. */
+/**
+ * Retry delays are waits of our own, so they scale. Timeouts of a single call depend on the network, so they do not.
+ */
 function scaledRetries(policy: ActivityOptions, timeScale: number): ActivityOptions {
   if (timeScale === 1 || policy.retry === undefined) return policy;
   const scaled = (value: unknown) => Math.max(20, Math.ceil(Number(value) * timeScale));

@@ -8,8 +8,8 @@ import { within } from './waits.js';
 type Asked = Pick<OrderToAdmit, 'update' | 'action' | 'input'>;
 
 /**
- * Takes an order only if whoever gave it may give it alone, or with whoever confirmed it; and if it is recorded. Its actor is from
- * then on who is known to have given it, or says so.
+ * Takes an order only if the person who gave it may give it alone, or together with the one who confirmed it; and if it
+ * is recorded. From then on its actor is the proven one, or the claimed name marked as unproven.
  *
  * @throws ApplicationFailure, which refuses the update
  */

@@ -1,31 +1,31 @@
 import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/protocol/messages.js';
-/** Decides what an event does to its flow; pure of commands, since it runs inside signal handlers. */
+/** Decides what an event does to its flow; issues no commands, since it runs inside signal handlers. */
 type Absorb = (event: FlowEvent) => EventResult;
 
 /** What travels through continue-as-new. */
 export interface EventBookState {
-  readonly fates: Readonly<Record<string, EventResult>>;
+  readonly results: Readonly<Record<string, EventResult>>;
   readonly waiting: readonly FlowEvent[];
 }
 
 export interface EventBook {
   /** Takes each id once, and none after `close`. Events that come before `absorbWith` wait in order. */
   take(event: FlowEvent): void;
-  /** The flow has ended: what comes from now on changes nothing, and must be listed as late. */
+  /** The flow has ended: later events change nothing, and must be listed as late. */
   close(): void;
   absorbWith(absorb: Absorb): void;
-  settle(id: string, fate: EventResult): void;
+  settle(id: string, result: EventResult): void;
   knows(id: string): boolean;
-  /** Those that came early, and have not acted yet. */
+  /** Early events that have not acted yet. */
   waiting(): readonly FlowEvent[];
-  fates(): Readonly<Record<string, EventResult>>;
+  results(): Readonly<Record<string, EventResult>>;
   state(): EventBookState;
 }
 
 /** Every event that a flow received, once each, with its outcome. */
 export function openEventBook(carried?: EventBookState): EventBook {
-  const fates: Record<string, EventResult> = { ...carried?.fates };
-  const ids = new Set([...Object.keys(fates), ...(carried?.waiting ?? []).map((event) => event.id)]);
+  const results: Record<string, EventResult> = { ...carried?.results };
+  const ids = new Set([...Object.keys(results), ...(carried?.waiting ?? []).map((event) => event.id)]);
   let waiting: FlowEvent[] = [...(carried?.waiting ?? [])];
   let absorb: Absorb | undefined;
   let closed = false;
@@ -35,7 +35,7 @@ export function openEventBook(carried?: EventBookState): EventBook {
       if (closed || ids.has(event.id)) return;
       ids.add(event.id);
       if (absorb === undefined) waiting.push(event);
-      else fates[event.id] = absorb(event);
+      else results[event.id] = absorb(event);
     },
     close() {
       closed = true;
@@ -44,19 +44,19 @@ export function openEventBook(carried?: EventBookState): EventBook {
       absorb = next;
       const early = waiting;
       waiting = [];
-      for (const event of early) fates[event.id] = next(event);
+      for (const event of early) results[event.id] = next(event);
     },
-    settle(id, fate) {
-      fates[id] = fate;
+    settle(id, result) {
+      results[id] = result;
     },
     knows: (id) => ids.has(id),
     waiting: () => waiting,
-    fates: () => fates,
-    state: () => ({ fates, waiting }),
+    results: () => results,
+    state: () => ({ results, waiting }),
   };
 }
 
-/** Reads a signal's argument: a list of events, of which those that are none are left out. */
+/** Reads a signal's argument: a list of events; entries that are not events are left out. */
 export function eventsOf(argument: unknown): readonly FlowEvent[] {
   if (!Array.isArray(argument)) return [];
   return argument.filter(isFlowEvent);
@@ -75,8 +75,8 @@ function isFlowEvent(value: unknown): value is FlowEvent {
 }
 
 /**
- * Why an order about an event cannot be taken, or null. A person vouches for one event and no other: where several came,
- * the order must name one, and one that the flow does not hold is never replaced by another.
+ * Why an order about an event cannot be taken, or null. A person vouches for exactly one event: if several came, the
+ * order must name one, and an event that the flow does not hold is never replaced by another.
  */
 export function validateEventChoice(parked: Parked, { action, eventId }: ResolveOrder): string | null {
   const asked = eventsAskedAbout(parked, action);

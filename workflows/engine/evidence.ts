@@ -5,7 +5,7 @@ import { sameAmount } from '../../src/money.js';
 import { park } from './park.js';
 import type { Flow } from './flow.js';
 
-/** What events said beside what they proved. Travels through continue-as-new. */
+/** Evidence from events besides their statuses. Travels through continue-as-new. */
 export interface Evidence {
   /** Any trusted event proves that the service has what we sent. */
   proven: boolean;
@@ -20,51 +20,51 @@ interface Mismatch {
   readonly differs: readonly string[];
 }
 
-/** What a kind of flow knows about its events. Pure of commands: all of it runs inside signal handlers. */
+/** What a kind of flow knows about its events. Issues no commands: all of it runs inside signal handlers. */
 export interface EventRules {
   known(): Facts;
-  /** The same for a person's eyes, where that says more. */
+  /** The same facts for a person, if those say more. */
   shown?(): Facts;
   /** Names of the facts in which the event differs from what we know. */
   differs(event: FlowEvent): readonly string[];
-  /** True where the event's status was proven before. */
+  /** True if the event's status was proven before. */
   seen(event: FlowEvent): boolean;
   /** True for an untrusted event that says more than its status, which is not proven. @default always false */
   claimsMore?(event: FlowEvent): boolean;
-  /** False for an event that may be older than what was sent: it reports nothing of it. @default always true */
+  /** False for an event that may be older than what was sent: it says nothing about it. @default always true */
   proves?(event: FlowEvent): boolean;
-  /** Takes a trusted event that matches; true where it said something new. */
+  /** Takes a trusted event that matches; true if it added something new. */
   apply(event: FlowEvent): boolean;
 }
 
 export const NO_EVIDENCE: Evidence = { proven: false, unverified: [], mismatches: [] };
 
-/** What trusted events say of a POST by now. */
+/** What trusted events say about a POST by now. */
 export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {
   if (proven) return 'shown';
   return mismatches.length > 0 ? 'other' : 'nothing';
 }
 
 /**
- * Anyone may post untrusted events: only so many are kept and reported, so that forgeries cannot fill the history. The
- * first of each ending is kept beside them: it vetoes what the flow would do by itself.
+ * Anyone may post untrusted events: only this many are kept and reported, so that forgeries cannot fill the history.
+ * The first of each ending is always kept: it vetoes what the flow would do by itself.
  */
 const MAX_UNVERIFIED = 20;
 
-/** Lets the flow's events act from now on; those that came early are taken first, in order. */
+/** Lets the flow's events act from now on; early ones are taken first, in order. */
 export function handleEvents(flow: Flow, evidence: Evidence, rules: EventRules): void {
   flow.book.absorbWith((event) => absorb(flow, evidence, rules, event));
 }
 
-/** Takes an event that a person vouched for, whatever it differs in. */
+/** Takes an event that a person vouched for, whatever its differences. */
 function vouchFor(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): void {
   evidence.unverified = evidence.unverified.filter((earlier) => earlier.id !== event.id);
   flow.book.settle(event.id, take(flow, evidence, rules, { ...event, trusted: true, proof: 'person' }));
 }
 
 /**
- * Takes an untrusted event that a person says is true. One that differs from what we know is asked about once more, with both
- * sides shown: its status alone was on show.
+ * Takes an untrusted event that a person says is true. If it differs from what we know, the person is asked again, with
+ * both sides shown: before, only its status was shown.
  */
 export function trustClaimed(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): void {
   const differs = rules.differs(event);
@@ -119,7 +119,7 @@ function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event
   return 'unverified';
 }
 
-/** By a trusted event of its status: it says nothing beside it. */
+/** A trusted event of its status corroborates it, if it says nothing else. */
 function isCorroborated(rules: EventRules, untrusted: FlowEvent): boolean {
   return rules.differs(untrusted).length === 0 && rules.claimsMore?.(untrusted) !== true;
 }
@@ -138,7 +138,9 @@ function corroborate(flow: Flow, evidence: Evidence, rules: EventRules, event: F
   evidence.unverified = evidence.unverified.filter((earlier) => !agreeing.includes(earlier));
 }
 
-/** What can be compared between an event, a record of the service, and what we know; amounts as decimal strings. */
+/**
+ * The facts that can be compared between an event, a service's record, and what we know; amounts as decimal strings.
+ */
 export type Facts = Readonly<Record<string, string>>;
 
 /** Facts that are amounts: "100" and "100.00" are the same. Every other fact is compared as text. */
@@ -151,7 +153,7 @@ const AMOUNTS: readonly string[] = [
   'paidAmount',
 ];
 
-/** The facts in which an event differs from what we know; what either side does not say cannot differ. */
+/** The facts in which an event differs from what we know; a fact that one side lacks cannot differ. */
 export function differences(known: Facts, other: Facts): readonly string[] {
   return Object.entries(known)
     .filter(([name, ours]) => {
@@ -162,7 +164,7 @@ export function differences(known: Facts, other: Facts): readonly string[] {
     .map(([name]) => name);
 }
 
-/** Runs inside signal handlers, which must not throw: what cannot be read as an amount is not equal to one. */
+/** Runs inside signal handlers, which must not throw: a value that cannot be read as an amount equals none. */
 export function equalAmounts(ours: string, theirs: string): boolean {
   try {
     return sameAmount(ours, theirs);
@@ -171,7 +173,7 @@ export function equalAmounts(ours: string, theirs: string): boolean {
   }
 }
 
-/** Those of the facts that are named. */
+/** The named facts. */
 export function pick(facts: Facts, names: readonly string[]): Facts {
   return Object.fromEntries(names.flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]]])));
 }

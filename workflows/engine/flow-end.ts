@@ -2,7 +2,7 @@ import type { Outcome } from '../../src/protocol/messages.js';
 import type { EndReason } from '../../src/protocol/vocabulary.js';
 import type { Resolution } from './messages.js';
 
-/** Thrown by a step to end its flow; never leaves the workflow. Not an error of the code. */
+/** Thrown by a step to end its flow; never leaves the workflow. Not a programming error. */
 export class FlowEnd extends Error {
   override readonly name = 'FlowEnd';
   readonly outcome: Outcome;
@@ -13,12 +13,12 @@ export class FlowEnd extends Error {
   }
 }
 
-/** Ends the flow where nothing was paid out: `failed`, `expired` or `cancelled`, with its reason and a sentence. */
+/** Ends the flow if nothing was paid out: `failed`, `expired` or `cancelled`, with its reason and a sentence. */
 export function endFlow(state: 'failed' | 'expired' | 'cancelled', reason: EndReason, detail: string): never {
   throw new FlowEnd({ state, reason, detail });
 }
 
-/** Ends the flow by a person's word on how it ended: `mark-completed`, `mark-refunded`, or else failed. */
+/** Ends the flow by a person's decision on how it ended: `mark-completed`, `mark-refunded`, or else failed. */
 export function endFromDecision(decision: Resolution): never {
   throw new FlowEnd(orderedEnd(decision));
 }

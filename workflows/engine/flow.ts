@@ -54,7 +54,7 @@ export interface Flow {
   answer: SubmitAnswer | null;
   /** Set when the flow only waits for its handlers, to continue in a new run. */
   continuesAsNew: boolean;
-  /** A person's order about the parked flow, until the story carries it out. */
+  /** A person's order about the parked flow, until it is carried out. */
   resolution: Resolution | null;
   /** The last order that was not carried out, because of what was proven by then. */
   refused: { readonly order: Resolution; readonly why: string } | null;
@@ -65,11 +65,11 @@ export interface Flow {
   updates: number;
   /** When it parked last, ms; 0: never in this run. */
   parkedAtMs: number;
-  /** Words to the store that are on their way: it does not end before they are there, or that took too long. */
+  /** Number of writes to the store in progress: the flow does not end before they are done, or took too long. */
   notifying: number;
   /** Attempts to stop it that are under way. */
   stopping: number;
-  /** Why the flow must not be stopped although nothing was sent; null where there is nothing to ask. */
+  /** Why the flow must not be stopped although nothing was sent; null if there is no such check. */
   beforeStop: (() => Promise<string | null>) | null;
   /** What is proven of its money so far, by the events that were taken and by the lookup. */
   proven: () => readonly Meaning[];
@@ -77,15 +77,15 @@ export interface Flow {
   claims: () => readonly GuardedClaim[];
   /** Undefined if no caller wants callbacks. */
   readonly reports: ChangeReports | undefined;
-  /** Milliseconds of a wait of our own, scaled. */
+  /** Scales a wait of our own, in milliseconds. */
   scaled(ms: number): number;
-  /** Enters a stage; the timeline and the UI's current details say so. */
+  /** Enters a stage; the timeline and the UI's current details show it. */
   enter(stage: string, detail: string, by?: string): void;
   note(detail: string, by?: string): void;
-  /** The flow waits longer: one more default deadline, or until the very time that a person's `keep-waiting` gives. */
+  /** The flow waits longer: one more default deadline, or until the time that a person's `keep-waiting` gives. */
   extendDeadline(until?: string): void;
   handlePlaintext(allowed: boolean): void;
-  /** Keeps what distinguishes this request from another one under its reference, where its starter did not. */
+  /** Keeps what distinguishes this request from another one under its reference, if its starter did not. */
   keepFingerprint(fingerprint: string): void;
   view(outcome?: Outcome): FlowView;
   report(outcome?: Outcome): FlowReport;
@@ -188,7 +188,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
         timeline,
       };
     },
-    report: (ending) => ({ view: flow.view(ending), events: flow.book.fates() }),
+    report: (ending) => ({ view: flow.view(ending), events: flow.book.results() }),
     end(ending) {
       outcome = ending;
       flow.book.close();
@@ -214,7 +214,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
   };
 
   function takeSignal(argument: unknown): void {
-    // A key that this worker lacks: the task fails, and waits for a worker that has it. Dropping it would lose events.
+    // Without its key the task fails, and waits for a worker that has it. Dropping the signal would lose events.
     requireKnownKey(argument);
     if (!isPlaintext(argument)) return eventsOf(argument).forEach((event) => flow.book.take(event));
     if (allowPlaintext === undefined) heldPlaintext.push(argument);
@@ -229,7 +229,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     void deadlineReached(deadlineAtMs);
   }
 
-  /** Ends with the workflow; an extension starts another one, and this one then finds that it is no longer meant. */
+  /** Ends with the workflow; an extension starts another wait, and this one then finds that it no longer counts. */
   async function deadlineReached(atMs: number): Promise<void> {
     // A cancel in the UI must neither end the timer nor break the flow by it.
     await CancellationScope.nonCancellable(() =>

@@ -5,8 +5,8 @@ import { act } from './activities.js';
 import type { Flow } from './flow.js';
 
 /**
- * Events may lie in the inbox that never got here. The flow takes those that it does not know. False where the store does not
- * answer: then nothing is known of them.
+ * The inbox may hold events that never reached the flow. The flow takes those that it does not know. False if the store
+ * does not answer: then nothing is known about them.
  */
 export async function readInbox(flow: Flow, patienceMs = STORE_PATIENCE_MS): Promise<boolean> {
   const events = await within(flow, patienceMs, () =>
@@ -23,7 +23,7 @@ export async function checkInbox(flow: Flow): Promise<void> {
   await readInbox(flow);
 }
 
-/** What is proven of the flow's money, with what trusted events say that have not acted yet. */
+/** What is proven of the flow's money, including trusted events that have not acted yet. */
 export function provenOf(flow: Flow): readonly Meaning[] {
   const early = flow.book.waiting().filter(({ trusted }) => trusted);
   return [...early.map(({ status }) => classifyOfAnyKind(status)), ...flow.proven()];

@@ -9,7 +9,7 @@ import { park } from './park.js';
 import { paymentState, takeReading, type Payment, type TrackPlan } from './payment.js';
 import type { Resolution } from './messages.js';
 
-/** Looks the payment up until it says another word than those that are known: one activity, however long it takes. */
+/** Looks the payment up until its status is one that is not known yet: one activity, however long it takes. */
 export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstLookMs: number, isParked = false) {
   const ignoredStatuses = payment.words.filter((word) => !saidByEvent(payment, plan, word));
   const isHinted = payment.words.some((word) => isFinal(classifyStatus(plan.words, word)));
@@ -28,8 +28,8 @@ export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstL
 }
 
 /**
- * Parks, and goes on looking meanwhile: for decisions that the service may make needless, whether or not its webhooks
- * arrive. `decided`: the payment stands elsewhere now, or `also` holds.
+ * Parks, and keeps looking up the payment meanwhile: for decisions that the service may make unnecessary, whether or
+ * not its webhooks arrive. `decided`: the payment's state has changed, or `also` holds.
  */
 export async function parkAndLook(
   flow: Flow,
@@ -50,7 +50,7 @@ export async function parkAndLook(
   return decision;
 }
 
-/** Takes what the service says now; false where it could not be asked. */
+/** Takes the service's current status; false if it could not be asked. */
 export async function lookOnce(flow: Flow, payment: Payment, plan: TrackPlan, summary: string): Promise<boolean> {
   const order = { flowId: payment.lookUpAs ?? flow.flowId, input: payment.input };
   const found = await within(flow, SETTLE_PATIENCE_MS, () =>
@@ -62,11 +62,11 @@ export async function lookOnce(flow: Flow, payment: Payment, plan: TrackPlan, su
   return found?.says === 'shown' || found?.says === 'absent';
 }
 
-/** An event cuts the waiting short; its word is confirmed by the look that follows. */
+/** An event cuts the wait short; the lookup that follows confirms its status. */
 async function lookForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   payment.lookNow = false;
   const polling = pollStatus(flow, payment, plan, 0, true);
-  // Bounded by who parks: the person's order, or a late event.
+  // Bounded by `park`: the person's order, or a late event.
   await condition(() => polling.settled() || payment.lookNow);
   if (polling.settled()) takeReading(flow, payment, plan, await polling.promise);
   else polling.cancel();
@@ -77,7 +77,7 @@ function inWords(payment: Payment): string {
   return now.kind === 'ended' ? now.meaning : now.kind;
 }
 
-/** A word beyond `pending` that only an event said so far: the lookup saying it, too, is news. */
+/** A status beyond `pending` that only an event reported so far: it is new when the lookup confirms it. */
 function saidByEvent(payment: Payment, plan: TrackPlan, word: string): boolean {
   const meaning = classifyStatus(plan.words, word);
   return meaning !== 'pending' && !payment.provenMeanings.includes(meaning);

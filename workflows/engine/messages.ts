@@ -22,7 +22,7 @@ import type { CallbackReport } from '../../src/protocol/callbacks.js';
 /** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
 export const eventsSignal = defineSignal<[unknown]>(EVENTS_SIGNAL);
 export const flowQuery = defineQuery<FlowReport>(FLOW_QUERY);
-/** Of the delivery of a flow's callbacks: the flow says what changed, a person wants the newest sent again. */
+/** Signals of the delivery of a flow's callbacks: the flow reports a change, a person wants the newest sent again. */
 export const changesSignal = defineSignal<[unknown]>(CHANGES_SIGNAL);
 export const resendSignal = defineSignal<[unknown]>(RESEND_SIGNAL);
 export const callbacksQuery = defineQuery<CallbackReport>(CALLBACKS_QUERY);
@@ -39,7 +39,7 @@ export interface Resolution extends ResolveOrder {
   readonly action: ParkAction;
 }
 
-/** Which claim stands between the flow and its money, once a submit was scheduled. */
+/** The claim that guards the flow's money, once a submit was scheduled. */
 export interface GuardedClaim {
   readonly operation: string;
   readonly reference: string;
@@ -49,14 +49,14 @@ export interface GuardedClaim {
 }
 
 /**
- * Where the flow stands with its money: it watches what was started elsewhere, and has no claim (`elsewhere`); nothing was
- * scheduled in this run that could send (`unsent`); a submit may come or is under way, and the claim decides (`claimed`);
- * money may have moved (`sent`).
+ * The state of the flow's money: it watches a payment that was started elsewhere, and has no claim (`elsewhere`);
+ * nothing was scheduled in this run that could send (`unsent`); a submit may come or is in progress, and the claim
+ * decides (`claimed`); money may have moved (`sent`).
  */
 export type MoneyPhase =
   | { readonly at: 'elsewhere' }
   /** `done`: operations that were executed, and moved nothing. */
   | { readonly at: 'unsent'; readonly done?: readonly string[] }
-  /** `isWaiting`: nothing is under way yet, as while the quote waits for its approval. */
+  /** `isWaiting`: nothing is in progress yet, for example while the quote waits for its approval. */
   | { readonly at: 'claimed'; readonly claim: GuardedClaim; readonly isWaiting?: true }
   | { readonly at: 'sent' };

@@ -16,7 +16,7 @@ import { provenOf, readInbox } from './inbox.js';
 export interface ParkOptions {
   /** Actions of the reason that this flow cannot carry out. */
   readonly without?: readonly ParkAction[];
-  /** Asks the service once more, where it can be asked: what it says may make `decided` hold. */
+  /** Asks the service once more, if possible: its answer may make `decided` hold. */
   readonly lookAgain?: () => Promise<void>;
   /** Why an order cannot be carried out by what its step knows at that moment; null: it can. */
   readonly refusalOf?: (order: Resolution) => string | null;
@@ -25,17 +25,17 @@ export interface ParkOptions {
 const DECIDED = 'what is proven by now decides';
 const CANNOT_READ = 'the inbox cannot be read now, and what lies there may say otherwise: order it again';
 
-/** They end nothing and send nothing. */
+/** These end nothing and send nothing. */
 const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
 
-/** A person's last word: after it the flow sends nothing more, not even after a reset in the UI. */
+/** Final decisions of a person: after one of them the flow sends nothing more, not even after a reset in the UI. */
 const LAST_WORDS: readonly ParkAction[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
 
 /**
- * Waits for a person, with the reason, the evidence and the legal actions on show, and reminds once a day. A late event
- * may decide instead: then `decided` holds, and the answer is `decided`. So it is where an order is refused: every order that
- * ends or sends something is judged by the inbox and the service at the moment when it is carried out. A flow that is stopped
- * meanwhile ends.
+ * Waits for a person, showing the reason, the evidence and the legal actions, and reminds once a day. A late event may
+ * decide instead: then `decided` holds, and the answer is `decided`. The same happens if an order is refused: every
+ * order that ends or sends something is checked against the inbox and the service when it is carried out. A flow that
+ * is stopped meanwhile ends.
  */
 export async function park(
   flow: Flow,
@@ -53,7 +53,7 @@ export async function park(
   flow.note(`parked: ${reason}`);
   const shown = endingsOf(provenOf(flow));
   const settled = () => flow.resolution !== null || flow.stop !== null || decided();
-  // It waits for the store for as long as that is away, and the flow waits for neither.
+  // It waits for the store for as long as that is unavailable, and the flow does not wait for it.
   let notifying = notify(flow, since, actions);
   while (!(await condition(settled, flow.scaled(REMINDER_MS), { summary: 'Remind that it is parked' }))) {
     notifying.cancel();
@@ -89,7 +89,7 @@ export async function park(
   }
 }
 
-/** The same until an order can be carried out, or `decided` holds; the evidence as it is each time. */
+/** The same until an order can be carried out, or `decided` holds; the evidence is read again each time. */
 export async function askAbout(
   flow: Flow,
   reason: ParkReason,
@@ -103,7 +103,7 @@ export async function askAbout(
   }
 }
 
-/** For what a person alone decides. */
+/** For decisions that only a person can make. */
 export async function askPerson(
   flow: Flow,
   reason: ParkReason,
@@ -115,10 +115,7 @@ export async function askPerson(
   return decision;
 }
 
-/**
- * From a person's last word on no attempt sends under the flow's claims. Returns why that could not be made
- * sure, or null.
- */
+/** After a person's final decision no attempt sends under the claims. Returns why that is not certain, or null. */
 async function closeClaims(flow: Flow, { action, actor, note }: Resolution): Promise<string | null> {
   const closing = { flowId: flow.flowId, claims: flow.claims(), action, order: { actor, note } };
   const sendable = await within(flow, STORE_PATIENCE_MS, () =>
@@ -129,19 +126,19 @@ async function closeClaims(flow: Flow, { action, actor, note }: Resolution): Pro
   return sendable.length === 0 ? null : `an attempt to send is under way (${sendable.join(', ')}): order it again`;
 }
 
-/** People are notified by what the store holds, also while the gateway or Temporal is away. */
+/** People are notified from the store, even while the gateway or Temporal is down. */
 function notify(flow: Flow, since: string, actions: readonly ParkAction[]): Observed<void> {
   const { amount, currency } = workflowInfo().memo ?? {};
   const money = typeof amount === 'string' && typeof currency === 'string' ? { amount, currency } : {};
   const { reason } = flow.parked ?? {};
   const content = { flowId: flow.flowId, since, ...(reason === undefined ? {} : { reason }), actions, ...money };
   const notifying = observed(() => act(STORE, 'Notify that it is parked', flow.timeScale).notifyParked(content));
-  // Cancelled once it goes on.
+  // Cancelled once the flow continues.
   notifying.promise.catch(() => undefined);
   return notifying;
 }
 
-/** Beside the story, which it must not hold up; the flow ends after it. */
+/** Runs beside the flow, which it must not delay; the flow ends only after it. */
 async function notifyUnparked(flow: Flow, since: string): Promise<void> {
   flow.notifying += 1;
   const order = { flowId: flow.flowId, since };
@@ -151,22 +148,22 @@ async function notifyUnparked(flow: Flow, since: string): Promise<void> {
   flow.notifying -= 1;
 }
 
-/** No two of a flow are the same: by it the matters are known, and a step takes no time to a workflow. */
+/** Unique within a flow: it identifies the matter, and a step takes no time in a workflow. */
 function parkedSince(flow: Flow): string {
   flow.parkedAtMs = Math.max(Date.now(), flow.parkedAtMs + 1);
   return new Date(flow.parkedAtMs).toISOString();
 }
 
-/** The action that is meant, if it is legal now; else undefined. */
+/** The requested action, if it is legal now; else undefined. */
 export function legalAction(flow: Flow, action: string): ParkAction | undefined {
   return flow.parked?.actions.find((candidate) => candidate === action);
 }
 
 /**
- * Handles an update. A refused *Cancel* of the Temporal UI leaves the root scope cancelled for ever, and handlers run in
- * it: each body gets a scope that cannot be cancelled.
+ * Handles an update. A refused *Cancel* of the Temporal UI leaves the root scope cancelled for ever, and handlers run
+ * in it, so each body gets a scope that cannot be cancelled.
  *
- * @param validator refuses what is known to be refused: that leaves nothing in the history, and counts for no limit
+ * @param validator refuses at once: that leaves nothing in the history, and does not count for the limit
  */
 export function onUpdate<Answer, Args extends unknown[]>(
   flow: Flow,

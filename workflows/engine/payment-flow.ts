@@ -16,14 +16,14 @@ import { trackPayment } from './track.js';
 
 /** A payment that was made elsewhere: it is only tracked. */
 export interface WatchPlan extends TrackPlan {
-  /** What the timeline says at the start. */
+  /** The timeline's first entry. */
   readonly watching: string;
 }
 
 interface OwnSteps {
   /** After the input was checked, also in a run that continues another one. */
   readonly prepared?: (flow: Flow, payment: Payment) => void;
-  /** After the service took the POST. */
+  /** Called after the service accepted the POST. */
   readonly submitted?: (flow: Flow, payment: Payment) => void;
 }
 

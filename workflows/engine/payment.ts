@@ -22,27 +22,27 @@ export interface TrackPlan {
   /** For people: "the crypto send". */
   readonly noun: string;
   readonly words: StatusMap;
-  /** Whether the contract has a status lookup: then events are hints, and it has the last word. */
+  /** Whether the contract has a status lookup: then events are hints, and the lookup decides. */
   readonly hasLookup: boolean;
   /** How long events are awaited before the first lookup, ms. */
   readonly firstLookMs: number;
-  /** Stages of the way with the words that prove them, first to last. @default the stage stays as it is */
+  /** Stages with the statuses that prove them, first to last. @default the stage stays unchanged */
   readonly stages?: readonly (readonly [stage: string, words: readonly string[]])[];
-  /** What the kind keeps of its trusted events beside their words. Pure of commands. */
+  /** Keeps data of trusted events besides their statuses. Issues no commands. */
   readonly onEvent?: (payment: Payment, event: FlowEvent) => void;
-  /** A decision of its own that the kind may wait for on the way. */
+  /** A decision of its own that the kind may wait for in between. */
   readonly waitStep?: WaitStep;
-  /** Where no lookup confirms a failure: how long an event that contradicts it is awaited, ms. @default not at all */
+  /** If no lookup confirms a failure: how long to wait for an event that contradicts it, ms. @default not at all */
   readonly failureGraceMs?: number;
-  /** Where the service has a record before the POST: whether a word can only be said after it. */
+  /** If the service has a record before the POST: whether a status can only occur after it. */
   readonly proves?: (word: string | null) => boolean;
-  /** How seldom it is looked up while no event says a final word, ms. @default as the looks get slower by themselves */
+  /** Interval between lookups while no event reports a final status, ms. @default the cadence of polling */
   readonly lookEveryMs?: number;
-  /** True: what events say makes it look, and can contradict nothing, for the service may decide otherwise. */
+  /** True: events trigger a lookup, and cannot contradict anything, because the service may decide otherwise. */
   readonly isOnlyHinted?: boolean;
-  /** Why it parks at the deadline. @default by what was claimed of the settlement */
+  /** Why it parks at the deadline. @default by what was claimed about the settlement */
   readonly overdue?: ParkReason;
-  /** The sentences of its ends, if it is no payment. */
+  /** The sentences of its ends, if it is not a payment. */
   readonly ends?: { readonly succeeded: string; readonly failed: readonly [reason: EndReason, detail: string] };
 }
 
@@ -50,11 +50,11 @@ export interface TrackPlan {
 export interface PaymentPlan extends TrackPlan {
   /** Name of its submission in the kind's definition. */
   readonly step: string;
-  /** Its POST, where another worker than the flow's own must send it. */
+  /** Sends its POST, if another worker than the flow's own must do that. */
   readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
   /** Where it was refused, or given up before it was sent: whether it was paid all the same, by another way, and is to be followed. @default no */
   readonly paidAllTheSame?: (flow: Flow, payment: Payment) => Promise<boolean>;
-  /** False: what a send needs is gone after the first one, so that not even a person can order another. @default true */
+  /** False: what a send needs is gone after the first one, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;
 }
 
@@ -71,23 +71,23 @@ export interface Payment extends Evidence {
   steps: Readonly<Record<string, StepTerms>>;
   readonly pin: Pin;
   facts: Facts;
-  /** The service's answer; null until it is known, and where only an event proved it. */
+  /** The service's answer; null until it is known, and if only an event proved it. */
   answer: unknown;
-  /** The answer for the callers who wait for a step, by step. */
+  /** The answers for the callers who wait for a step, by step. */
   answers: Readonly<Record<string, SubmitAnswer>>;
-  /** Every word that was proven or reported, in the order of arrival. */
+  /** Every status that was proven or reported, in the order of arrival. */
   words: readonly string[];
-  /** By the lookup, or by trusted events where there is none. */
+  /** By the lookup, or by trusted events if there is none. */
   provenMeanings: readonly Meaning[];
-  /** By trusted events, where there is a lookup to confirm them. */
+  /** By trusted events, if there is a lookup to confirm them. */
   eventMeanings: readonly Meaning[];
-  /** A trusted event said something final: look now. */
+  /** A trusted event reported a final status: look it up now. */
   lookNow: boolean;
-  /** Set where the service's record under our reference turned out to be of another payment. */
+  /** Set if the service's record under our reference turned out to be of another payment. */
   otherRecord?: OtherRecord;
-  /** Flow id by which it is looked up, where that is not the flow's own. */
+  /** Flow id by which it is looked up, if that is not the flow's own. */
   lookUpAs?: string;
-  /** Of an offramp whose refund goes to a Lightning invoice. */
+  /** For an offramp whose refund goes to a Lightning invoice. */
   refund?: RefundInvoice;
 }
 
@@ -113,7 +113,7 @@ export async function preparePayment(flow: Flow, rawInput: unknown): Promise<Pay
 
 type NewPayment = Pick<Payment, 'input' | 'windows' | 'steps' | 'pin'>;
 
-/** A payment of which nothing is known yet. */
+/** A payment about which nothing is known yet. */
 export function newPayment({ input, windows, steps, pin }: NewPayment): Payment {
   return {
     ...NO_EVIDENCE,
@@ -131,7 +131,7 @@ export function newPayment({ input, windows, steps, pin }: NewPayment): Payment 
   };
 }
 
-/** By the lookup, and by trusted events; what they only hint at proves nothing. */
+/** By the lookup, and by trusted events; hints prove nothing. */
 export function provenBy({ words, provenMeanings }: Payment, plan: TrackPlan): readonly Meaning[] {
   return plan.isOnlyHinted ? provenMeanings : words.map((word) => classifyStatus(plan.words, word));
 }
@@ -171,8 +171,8 @@ function apply(flow: Flow, payment: Payment, plan: TrackPlan, event: FlowEvent):
 }
 
 /**
- * Takes what the lookup said: the truth, if it is about this payment. A service that answers a repeated reference with its
- * first result accepts what it never executes, and its record is then of another request.
+ * Takes the result of a lookup, which counts if it is about this payment. A service that answers a repeated reference
+ * with its first result accepts what it never executes, and its record is then of another request.
  */
 export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, reading: StatusReading): void {
   const { status, facts } = reading;
@@ -189,7 +189,7 @@ export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, readi
   noteStatus(flow, payment, plan, `${status} (looked up)`, 'service');
 }
 
-/** The furthest stage that any word so far has reached; undefined where the plan has none for it. */
+/** The furthest stage that any status so far has reached; undefined if the plan has none for it. */
 export function stageReached(payment: Payment, plan: TrackPlan): string | undefined {
   return plan.stages?.findLast(([, words]) => words.some((word) => payment.words.includes(word)))?.[0];
 }
@@ -200,7 +200,7 @@ function noteStatus(flow: Flow, payment: Payment, plan: TrackPlan, detail: strin
   else flow.enter(stage, detail, by);
 }
 
-/** Where a payment stands by all that was proven, and by what trusted events reported beside it. */
+/** The state of a payment by everything that was proven, and by what trusted events reported in addition. */
 export type PaymentState =
   | { readonly kind: 'open' }
   | { readonly kind: 'ended'; readonly meaning: FinalMeaning }
@@ -209,7 +209,7 @@ export type PaymentState =
 
 export type FinalMeaning = Exclude<Meaning, 'pending' | 'collected' | 'owed' | 'refund-pending'>;
 
-/** How far along the way a meaning lies: the furthest one that was proven decides, so that order cannot matter. */
+/** How far each meaning is: the furthest proven one decides, so that order cannot matter. */
 const ORDER: readonly Meaning[] = [
   'pending',
   'collected',
@@ -221,23 +221,23 @@ const ORDER: readonly Meaning[] = [
   'refunded',
 ];
 
-/** What a success may have on its way: every other word excludes it. */
+/** Meanings that may come before a success: every other one excludes it. */
 const BEFORE_SUCCESS: readonly Meaning[] = ['pending', 'collected', 'succeeded'];
 
 /**
- * @param proven by the status lookup, or by trusted events where there is none
- * @param byEvents of trusted events; where a lookup exists it has the last word, unless the two exclude one another
+ * @param proven by the status lookup, or by trusted events if there is none
+ * @param byEvents from trusted events; if a lookup exists it decides, unless the two exclude one another
  */
 export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Meaning[]): PaymentState {
   const all = [...proven, ...byEvents];
-  // A success excludes every word of failure and refund.
+  // A success excludes every meaning of failure and refund.
   if (all.includes('succeeded') && proven.length > 0 && all.some((meaning) => !BEFORE_SUCCESS.includes(meaning))) {
     return proven.some(isFinal) ? { kind: 'conflict' } : { kind: 'open' };
   }
   const furthest = ORDER.findLast((meaning) => proven.includes(meaning)) ?? 'pending';
   if (furthest === 'pending' || furthest === 'collected' || furthest === 'refund-pending') return { kind: 'open' };
   if (furthest === 'owed') return { kind: 'owed' };
-  // A failure says that nothing was taken, and what came back was.
+  // A failure says that nothing was collected, while money that came back was.
   if (furthest === 'failed' && saysMoneyMoved(all)) return { kind: 'conflict' };
   return { kind: 'ended', meaning: furthest };
 }
@@ -245,7 +245,7 @@ export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Me
 /** Travels through continue-as-new. */
 export interface RefundInvoice {
   readonly asked: boolean;
-  /** What the service reported of the refund's amount. */
+  /** What the service reported about the refund's amount. */
   readonly facts: Facts;
   readonly given: GivenInvoice | null;
   readonly handedOver: boolean;

@@ -3,7 +3,7 @@ import type { TrustedSay } from '../../src/protocol/decisions.js';
 import type { GuardedClaim } from './messages.js';
 import type { Rejection } from '../../src/protocol/messages.js';
 
-/** One money POST of a flow, with what its kind knows of it. */
+/** One money POST of a flow, with what its kind knows about it. */
 export interface Post {
   readonly claim: GuardedClaim;
   /** For people: "the deposit". */
@@ -14,9 +14,9 @@ export interface Post {
   prepareAgain?(because: 'quote-expired' | 'ordered'): Promise<SubmitOutcome | null>;
   /** How long to look it up before it counts as not found, ms. */
   readonly settleMs: number;
-  /** What the service's record must agree with to be taken for ours. */
+  /** The service's record must match these facts to count as ours. */
   readonly expect: Facts;
-  /** What trusted events say of it by now. */
+  /** What trusted events say about it by now. */
   trusted(): TrustedSay;
   /** Untrusted events claim that it was executed. */
   claimed(): boolean;
@@ -24,15 +24,15 @@ export interface Post {
   readEvents(): void;
   /** Asks a person about trusted events that differ; returns when one was decided. */
   decideOther(): Promise<void>;
-  /** False: what a send needs is gone, so that not even a person can order another. @default true */
+  /** False: what a send needs is gone, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;
-  /** The reason to park with, where another one than the usual says more. */
+  /** The reason to park with, if a more specific one than the usual exists. */
   readonly parkReason?: 'refund_unknown';
-  /** What becomes of the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
+  /** Ends the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
   readonly onNotExecuted?: (by: string) => never;
 }
 
-/** How a submit ended, where it did not end the flow. */
+/** How a submit ended, if it did not end the flow. */
 export type Submitted =
   /** The service has it. */
   | { readonly kind: 'accepted'; readonly answer: unknown }

@@ -22,7 +22,7 @@ export interface ReportsCarried {
 
 /** Hands the changes of a flow on to the delivery of its callbacks. */
 export interface ChangeReports {
-  /** Nothing is on its way: the flow may close, or continue as new. */
+  /** Nothing is being reported: the flow may close, or continue as new. */
   idle(): boolean;
   carry(): ReportsCarried;
 }
@@ -35,10 +35,10 @@ interface Reported {
   view(): FlowView;
 }
 
-/** A delivery that ends in the moment in which a change is handed to it is started again: this often at most. */
+/** A delivery that ends at the moment in which it gets a change is started again: at most this often. */
 const TRIES = 3;
 
-/** Undefined where no caller wants callbacks. Only what the flow itself says is sent: an untrusted event changes nothing. */
+/** Undefined if no caller wants callbacks. Only the flow's own changes are sent: an untrusted event changes nothing. */
 export function reportChanges(
   flow: Reported,
   rawInput: unknown,
@@ -61,8 +61,8 @@ export function reportChanges(
   }
 
   /**
-   * A caller that waits for the service's answer waits no longer because of the callbacks: that the money is being sent is reported
-   * with its outcome. And what changes in one moment is one change.
+   * Callbacks do not delay a caller that waits for the service's answer: the change "money is being sent" is reported
+   * together with its outcome. Simultaneous changes are one change.
    */
   const mayTell = (): boolean => {
     const { money } = flow;
@@ -77,14 +77,14 @@ export function reportChanges(
       const changes = waiting;
       waiting = [];
       handing = true;
-      // A start that came in the clear has no say until it is allowed to.
+      // A start that came unencrypted gets no callback until it is allowed.
       if (!isPlaintext(rawInput) || flow.allowPlaintext) await hand(changes);
       reported = changes.at(-1) ?? reported;
       handing = false;
     }
   }
 
-  /** Never fails the flow: that its caller cannot be reached is no reason to stop the money. */
+  /** Never fails the flow: an unreachable caller is no reason to stop the money. */
   async function hand(changes: readonly FlowChange[]): Promise<void> {
     for (let turn = 0; turn < TRIES; turn += 1) {
       if (begun && (await signalled(changes))) return;
@@ -128,7 +128,7 @@ export function reportChanges(
   };
 }
 
-/** Unchecked as it is: who sends judges it. */
+/** Unchecked: the sender of callbacks checks it. */
 function callbackUrlIn(rawInput: unknown): string | undefined {
   const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
   const url = (input as Record<string, unknown> | null | undefined)?.['callbackUrl'];

@@ -24,8 +24,8 @@ import { validateEventChoice } from './event-book.js';
 import { untilProblem } from '../../src/protocol/until.js';
 
 /**
- * Runs a flow's story from opening to closing. The closed status reports the truth: completed and refunded close
- * Completed; failed and expired close Failed, with the reason as type; cancelled closes Cancelled.
+ * Runs a flow from opening to closing. The closed status reports the truth: completed and refunded close Completed;
+ * failed and expired close Failed, with the reason as type; cancelled closes Cancelled.
  */
 export async function runFlow(
   kind: FlowKind,
@@ -36,14 +36,14 @@ export async function runFlow(
   const flow = openFlow(kind, rawInput, carried);
   answerUpdates(flow);
   handleUiCancel(flow);
-  // A cancel in the UI is an order that may be refused: it must not tear through the story.
+  // A cancel in the UI is an order that may be refused: it must not abort the flow's steps.
   const outcome = await CancellationScope.nonCancellable(() =>
     story(flow)
       .catch((error) => outcomeOf(flow, error))
       .then((ended) => unlessMoved(flow, ended)),
   );
   flow.end(outcome);
-  // Its closed status says so already: an event less in most histories.
+  // Its closed status shows that already: this saves an event in most histories.
   if (outcome.state !== 'completed') markAs(outcome.state);
   flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
   const allReported = () => flow.reports?.idle() ?? true;
@@ -92,7 +92,7 @@ function answerUpdates(flow: Flow): void {
   );
 
   onUpdate(flow, answerUpdate, async (): Promise<SubmitAnswer> => {
-    // A flow that goes on as new waits for this handler. It does so only where the answer is known, or there is none to come.
+    // A flow that continues as new waits for this handler. It does so only if the answer is known, or none will come.
     await condition(
       () => flow.answer !== null || flow.parked !== null || flow.continuesAsNew || flow.view().outcome !== null,
     );
@@ -132,7 +132,7 @@ function checkResolve(flow: Flow, order: ResolveOrder): void {
   if (wrong !== null) throw notAllowed('invalid_input', wrong);
 }
 
-/** What a story threw, as its outcome; what is not one of our endings is a bug and stays an error. */
+/** Turns what a flow threw into its outcome; anything but one of our endings is a bug and stays an error. */
 function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
   if (error instanceof FlowEnd) return error.outcome;
   if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) {
@@ -141,8 +141,8 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
     if (reason !== undefined && flow.money.at === 'sent') return askPerson(flow, error.activityType, detail);
     if (reason !== undefined) return { state: 'failed', reason, detail };
   }
-  // Anything else is a bug, not an ending: a plain Error fails the workflow task, so that the flow waits for the mended
-  // version instead of being called failed. A failure of Temporal's own, such as a cancellation, would close it as failed.
+  // Anything else is a bug, not an ending: a plain Error fails the workflow task, so that the flow waits for the fixed
+  // version instead of failing. A failure of Temporal's own, such as a cancellation, would close it as failed.
   if (error instanceof TemporalFailure) {
     const of = error instanceof ActivityFailure ? error.activityType : error.name;
     throw new Error(`unexpected failure of ${of}`, { cause: error });
@@ -151,8 +151,8 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
 }
 
 /**
- * The one way out for an end that says that nothing moved: no flow takes it before its claims and its inbox were asked. A
- * stop has asked them, and a person has decided.
+ * Every end that says that nothing moved passes through here: the flow's claims and its inbox are checked first. A stop
+ * has checked them, and a person's decision needs no check.
  */
 async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
   const saysNothingMoved =
@@ -180,7 +180,7 @@ async function close(flow: Flow, outcome: Outcome): Promise<FlowReport> {
   });
 }
 
-/** Temporal closes an execution as Cancelled only where its cancellation was requested: so we request it. */
+/** Temporal closes an execution as Cancelled only if its cancellation was requested, so we request it. */
 async function becomeCancelled(flow: Flow): Promise<never> {
   const scope = CancellationScope.current();
   if (!scope.consideredCancelled) {
@@ -191,18 +191,18 @@ async function becomeCancelled(flow: Flow): Promise<never> {
   return scope.cancelRequested;
 }
 
-/** True where the run has grown so long that the flow should continue in a new one. */
+/** True if the run has grown so long that the flow should continue in a new one. */
 export function tooLong(flow: Flow): boolean {
   const isFull = flow.signals() >= MAX_SIGNALS_PER_RUN || flow.updates >= MAX_UPDATES_PER_RUN;
   return isFull || workflowInfo().continueAsNewSuggested;
 }
 
-/** Nothing is under way that a new run would cut off. */
+/** Nothing is in progress that a new run would cut off. */
 export function canContinueAsNew(flow: Flow): boolean {
   return allHandlersFinished() && flow.notifying === 0 && (flow.reports?.idle() ?? true);
 }
 
-/** Between steps only: no POST is in flight, and what is carried holds event ids and the absolute deadline. */
+/** Only between steps: no POST is in flight, and the carried state holds event ids and the absolute deadline. */
 export async function continueFlowAsNew(flow: Flow, input: unknown, carried: () => unknown): Promise<never> {
   flow.continuesAsNew = true;
   await condition(() => canContinueAsNew(flow));

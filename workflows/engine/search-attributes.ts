@@ -7,7 +7,9 @@ import {
   type UNDELIVERED,
 } from '../../src/protocol/vocabulary.js';
 
-/** Shows in listings why the flow is parked; null: it goes on. One upsert for both attributes, since each is billed. */
+/**
+ * Shows in listings why the flow is parked; null: it continues. One upsert for both attributes, since each is billed.
+ */
 export function showParked(reason: ParkReason | null): void {
   upsertSearchAttributes({
     [STATE_ATTRIBUTE]: reason === null ? [] : ['parked'],

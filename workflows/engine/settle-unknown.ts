@@ -21,8 +21,8 @@ import { readInbox } from './inbox.js';
 import type { Post, Submitted } from './post.js';
 
 /**
- * Settles a POST whose outcome is unknown: by the claim, the lookup and trusted events for the whole settle window, else
- * by a person. Returns how it ended, or that it is to be sent again.
+ * Settles a POST whose outcome is unknown: by the claim, the lookup and trusted events for the whole settle window,
+ * else by a person. Returns how it ended, or that it is to be sent again.
  */
 export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled): Promise<Submitted | 'send-again'> {
   flow.money = { at: 'sent' };
@@ -31,13 +31,13 @@ export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled):
   flow.enter('outcome-unknown', `${what} (${open.why})`);
   post.readEvents();
   if (open.heldBack) {
-    // The event may lie there, and not have come to the flow.
+    // The event may be in the inbox, and not have reached the flow.
     await readInbox(flow);
     return settleOn(flow, post, open);
   }
   const asking = ask(flow, post, open);
   const isSettled = () => asking.settled() || post.trusted() !== 'nothing';
-  // One that is past its deadline already was ordered by a person, who waits for it.
+  // If it is past its deadline already, a person ordered it and waits for it.
   const wasOver = flow.deadlinePassed;
   const patienceMs = flow.scaled(post.settleMs) + Math.max(AT_LEAST_MS, flow.scaled(SETTLE_PATIENCE_MS));
   const summary = 'Settle what is unknown';
@@ -64,7 +64,7 @@ function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['looku
   );
 }
 
-/** Takes the step that is legal by all that is known now. */
+/** Takes the step that is legal by everything that is known now. */
 async function decide(flow: Flow, post: Post, open: Open, found: PostReading): Promise<Submitted | 'send-again'> {
   const stepOf = (now: Open) => postStep(evidenceOf(flow, post, now, found), now.repeat);
   const step = stepOf(open);
@@ -76,7 +76,7 @@ async function decide(flow: Flow, post: Post, open: Open, found: PostReading): P
     case 'end-not-sent':
       return { kind: 'void', why: found.why ?? 'void' };
     case 'repeat': {
-      // An event that lies there, proven or not, is enough to hold back what no person ordered.
+      // An event in the inbox, proven or not, is enough to hold back what no person ordered.
       const now: Open = (await readInbox(flow)) ? open : { ...open, repeat: 'unknown' };
       if (stepOf(now).do !== 'repeat') return decide(flow, post, now, found);
       return sendAgain(flow, post, open, 'DUPLICATE_REFERENCE', `the service is set to "${open.repeat}"`);
@@ -90,7 +90,7 @@ async function decide(flow: Flow, post: Post, open: Open, found: PostReading): P
       }
       return askPerson(flow, post, open, found, step.reason);
     case 'send':
-      // `readPost` says so of no POST that may have been sent.
+      // `readPost` never says so about a POST that may have been sent.
       throw new TypeError('a send that may be a second one');
     default:
       return step satisfies never;
@@ -114,7 +114,7 @@ function lookAgain(flow: Flow, post: Post, saidToExist = false): Promise<PostRea
   );
 }
 
-/** Parks, and goes on asking: what comes by an event, the claim or the lookup decides before a person does. */
+/** Parks, and keeps asking: an event, the claim or the lookup may decide before a person does. */
 async function askPerson(
   flow: Flow,
   post: Post,
@@ -133,7 +133,7 @@ async function askPerson(
     lookAgain: async () => {
       now = (await lookAgain(flow, post, open.saidToExist)) ?? found;
     },
-    // Against proof an order is refused, and proof goes on.
+    // An order against proof is refused, and the flow continues with the proof.
     refusalOf: ({ action }) => refusalOf(action as PostOrder, evidenceOf(flow, post, still, now)),
   });
   if (decision === 'decided' && asking.settled()) return decide(flow, post, still, await asking.promise);
@@ -186,7 +186,7 @@ async function sendAgain(
   const ordered = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Order another send', flow.timeScale).orderSendAgain({ ...post.claim, order: { actor, note } }),
   );
-  // The claim moved meanwhile, or the store is away, and may have taken the order all the same.
+  // The claim moved meanwhile, or the store is unavailable and may nevertheless have taken the order.
   if (ordered !== true) {
     if (ordered === undefined)
       await holdBack(flow, post.claim, { actor, note: 'the order to send again was not confirmed' });
@@ -194,7 +194,7 @@ async function sendAgain(
     return settleOn(flow, post, open);
   }
   flow.note(`to be sent again: ${note}`, actor);
-  // It has a time of its own, where the flow's own is over.
+  // It has a deadline of its own if the flow's own is over.
   if (flow.deadlinePassed) flow.extendDeadline();
   return 'send-again';
 }
@@ -208,7 +208,7 @@ const HELD_BACK = 'a trusted event names this reference, so it was not sent';
 
 type Unsettled = Extract<SubmitOutcome, { kind: 'unknown' | 'duplicate' | 'contradicted' }>;
 
-/** What a flow knows of a POST that it cannot settle yet. */
+/** What a flow knows about a POST that it cannot settle yet. */
 interface Open {
   readonly why: string;
   readonly repeat: RepeatSetting;
@@ -216,7 +216,7 @@ interface Open {
   readonly refused?: string | undefined;
   /** It was never sent, because of an event: it must not be sent. */
   readonly heldBack: boolean;
-  /** The lookup was asked for the whole settle window. */
+  /** The lookup was made for the whole settle window. */
   readonly windowOver: boolean;
 }
 
@@ -267,7 +267,7 @@ function shownOf(post: Post, { why, refused, heldBack }: Open, found: PostReadin
 function impossible(post: Post, open: Open, reason: ParkReason): readonly ParkAction[] {
   return [
     ...(post.sendAgain === false || open.heldBack ? (['send-again'] as const) : []),
-    // What the service has under the reference of a payment is not its money; of a refund it may be.
+    // The service's record under the reference of a payment is not its money; under that of a refund it may be.
     ...(reason === 'duplicate_mismatch' && post.parkReason === undefined ? (['mark-refunded'] as const) : []),
   ];
 }

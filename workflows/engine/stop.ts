@@ -26,7 +26,7 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
     if (why !== null) return why;
   }
   if (flow.view().outcome !== null) return HAS_ENDED;
-  // No await before this decision: the story must not schedule a submit between it and the mark.
+  // No await before this decision: the flow must not schedule a submit between it and the mark.
   if (flow.money.at === 'unsent' || flow.money.at === 'elsewhere') {
     markStopped(flow, state, order);
     return null;
@@ -42,7 +42,7 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
   return MAY_HAVE_MOVED;
 }
 
-/** Why it is known already that the flow cannot be stopped; null: `tryStop` says. */
+/** Why the flow cannot be stopped, if that is known already; null: `tryStop` decides. */
 export function whyNoStop(flow: Flow): string | null {
   if (flow.view().outcome !== null) return HAS_ENDED;
   return flow.money.at === 'sent' ? MAY_HAVE_MOVED : null;
@@ -53,8 +53,9 @@ const MAY_HAVE_MOVED = 'money may have moved already';
 const CANNOT_SAY = 'the store cannot say now whether money moved';
 
 /**
- * Why money may have moved although this run has sent nothing: an earlier run of the flow may have, before a reset in the UI
- * or under an id that is used again. What that one has only reserved is voided. Null: nothing was sent.
+ * Why money may have moved although this run has sent nothing: an earlier run of the flow may have sent it, before a
+ * reset in the UI or under an id that is used again. Claims that that run only reserved are voided. Null: nothing was
+ * sent.
  */
 export async function whyMaybeSent(flow: Flow, reason: string): Promise<string | null> {
   const { money } = flow;
@@ -74,7 +75,9 @@ export async function whyMaybeSent(flow: Flow, reason: string): Promise<string |
   return left.length === 0 ? null : `money may have moved in an earlier run of the flow (${left.join(', ')})`;
 }
 
-/** What trusted events prove against an end that says that nothing moved, in the inbox too; null: nothing. */
+/**
+ * What trusted events, including those in the inbox, prove against an end that says that nothing moved; null: nothing.
+ */
 export async function whyMoved(flow: Flow, patienceMs = STORE_PATIENCE_MS): Promise<string | null> {
   if (!(await readInbox(flow, patienceMs))) return CANNOT_SAY;
   return saysMoneyMoved(provenOf(flow)) ? 'it is proven that money moved' : null;
@@ -110,8 +113,8 @@ function markStopped(flow: Flow, state: 'cancelled' | 'expired', order: PersonOr
 }
 
 /**
- * Runs a step that moves nothing; a stop order or the deadline ends the flow instead. A person is asked where it is not known
- * by the deadline that nothing was sent.
+ * Runs a step that moves nothing; a stop order or the deadline ends the flow instead. A person is asked if it is not
+ * known by the deadline that nothing was sent.
  */
 export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Promise<T> {
   const { promise, settled, cancel } = observed(step);
@@ -125,15 +128,16 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
   return promise;
 }
 
-/** A step that can never succeed says nothing of the money that was sent before it: that is never called failed by us. */
+/** A step that can never succeed says nothing about money sent before it: the flow does not fail by itself. */
 export async function askForEnd(flow: Flow, step: string, why: string): Promise<never> {
   const reason = saysMoneyMoved(provenOf(flow)) ? 'conflict' : 'step_failed';
   return endFromDecision(await askPerson(flow, reason, () => ({ step, why })));
 }
 
 /**
- * Runs a submit, or a step on the way to it, until the deadline. Before the first send a stop order or the deadline ends
- * the flow, once its claim is void. Undefined: past the deadline nothing says whether it was sent, and it is not tried any more.
+ * Runs a submit, or a step on the way to it, until the deadline. Before the first send a stop order or the deadline
+ * ends the flow, once its claim is void. Undefined: past the deadline it is unknown whether it was sent, and it is not
+ * tried any more.
  */
 export async function submitUntilDeadline<T>(
   flow: Flow,
@@ -151,12 +155,12 @@ export async function submitUntilDeadline<T>(
   if (isRepeat && !isOver()) await holdBack(flow, claim, BY_DEADLINE);
   const mostTries = isRepeat ? 0 : STOP_TRIES;
   for (let tries = 0; tries < mostTries && !isOver(); tries += 1) {
-    // An attempt may be on its way: where it turns out not to have been sent, the next one must not be.
+    // An attempt may be in progress: if it turns out not to have been sent, the next one must not send.
     await tryStop(flow, 'expired', { actor: 'deadline' });
     if (isOver()) break;
     await condition(isOver, flow.scaled(STOP_AGAIN_MS * 2 ** tries), { summary: 'Try again to stop the submit' });
   }
-  // That it was cancelled is no outcome of it, and may come while a stop is waited for.
+  // Its cancellation is not an outcome of it, and may come while a stop is awaited.
   const isDone = settled();
   if (!isDone) cancel();
   await unlessStopping(flow);
@@ -165,13 +169,13 @@ export async function submitUntilDeadline<T>(
   return undefined;
 }
 
-/** A stop that was taken while the flow was about to end otherwise: who ordered it was promised that ending. */
+/** A stop was taken while the flow was about to end otherwise: its ending was promised to the person who ordered it. */
 export async function stopOr(flow: Flow, ended: Outcome): Promise<Outcome> {
   await condition(() => flow.stopping === 0);
   return flow.stop ?? ended;
 }
 
-/** That a stop voided the claim may come to an attempt before it comes here. Who ordered the stop was promised that ending. */
+/** An attempt may see the claim voided by a stop before the flow does. The stop's ending was promised to its person. */
 export async function unlessStopping(flow: Flow): Promise<void> {
   await condition(() => flow.stopping === 0);
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
@@ -180,8 +184,8 @@ export async function unlessStopping(flow: Flow): Promise<void> {
 const BY_DEADLINE: ClaimOrder = { actor: 'deadline', note: 'not sent again by the deadline' };
 
 /**
- * Another send that was ordered is off: its claim goes back to `sending`, from which nothing is sent, not even after a reset of
- * the flow in the UI.
+ * Cancels an ordered second send: its claim goes back to `sending`, from which nothing is sent, not even after a reset
+ * of the flow in the UI.
  */
 export async function holdBack(flow: Flow, claim: GuardedClaim, order: ClaimOrder): Promise<void> {
   const isHeld = await within(flow, STORE_PATIENCE_MS, () =>

@@ -11,7 +11,7 @@ import type { SubmitAnswer } from '../../src/protocol/messages.js';
 
 /**
  * Sends a payment's POST under its claim. Returns when the service is known to have it (by its answer, by the claim, by
- * the lookup, or by a trusted event); every other way ends the flow.
+ * the lookup, or by a trusted event); every other result ends the flow.
  */
 export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentPlan): Promise<void> {
   const terms = payment.steps[plan.step];
@@ -67,7 +67,7 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
   };
 }
 
-/** The first POST of a flow is the one whose answer its starter waits for. */
+/** A flow's starter waits for the answer to the flow's first POST. */
 function answerCallers(flow: Flow, payment: Payment, plan: PaymentPlan, answer: SubmitAnswer): void {
   flow.answer ??= answer;
   payment.answers = { ...payment.answers, [plan.step]: answer };
@@ -82,7 +82,7 @@ function accepted(flow: Flow, payment: Payment, plan: PaymentPlan, answer: unkno
   handlePaymentEvents(flow, payment, plan);
 }
 
-/** The service's own id of what it made, where its answer has one. */
+/** The service's own id of the new record, if its answer has one. */
 function idOf(answer: unknown): string | null {
   const { id } = (typeof answer === 'object' && answer !== null ? answer : {}) as { id?: unknown };
   return typeof id === 'string' && id !== '' ? id : null;

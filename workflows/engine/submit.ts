@@ -9,8 +9,9 @@ import { readInbox } from './inbox.js';
 import type { Post, Submitted } from './post.js';
 
 /**
- * The one way in which a flow sends money. Three outcomes, never two; what is unknown is settled by the claim, the
- * lookup and trusted events, else by a person, whose order is checked when it is carried out. Never by itself: failed.
+ * The only way in which a flow sends money. Three outcomes, never two; an unknown outcome is settled by the claim, the
+ * lookup and trusted events, else by a person, whose order is checked when it is carried out. It never becomes failed
+ * by itself.
  */
 export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
@@ -81,7 +82,7 @@ async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
 /** Something on the way may have sent it twice, and the refusal is of the second one. */
 async function settleContradicted(flow: Flow, post: Post, refused: string): Promise<Submitted> {
   const reason = `refused (${refused}), and a trusted event reports it`;
-  // Its claim may be closed already, so that not even a person can order another send.
+  // Its claim may be closed already, so not even a person can order another send.
   const closed = { ...post, sendAgain: false };
   const settled = await settleUnknown(flow, closed, { kind: 'unknown', reason, repeat: 'unknown' });
   if (settled === 'send-again') throw new TypeError('another send of what was refused');
@@ -104,7 +105,7 @@ const OVERDUE: SubmitOutcome = {
   repeat: 'unknown',
 };
 
-/** The answer is in the flow; a store that is away keeps it from nothing. */
+/** The flow has the answer; an unavailable store does not stop it. */
 async function recordAnswer(flow: Flow, { claim }: Post, answer: unknown): Promise<void> {
   await within(flow, RECORD_PATIENCE_MS, () =>
     act(STORE, 'Write the answer to its claim', flow.timeScale).recordAnswer({ ...claim, answer }),

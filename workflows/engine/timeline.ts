@@ -5,7 +5,7 @@ import { MAX_TIMELINE } from './policies.js';
 /** Latest entries of the timeline that are shown. */
 const SHOWN = 12;
 
-/** What the Temporal UI shows as the workflow's current details: Markdown that a person on call understands. */
+/** The workflow's current details in the Temporal UI: Markdown that a person on call understands. */
 export function currentDetails(view: FlowView): string {
   const paragraphs = [`**${view.kind} ${view.reference}** is **${view.state}** (${view.stage})`];
   if (view.outcome !== null) {
@@ -33,7 +33,7 @@ function line({ at, stage, by, detail }: TimelineEntry): string {
   return `- ${at.slice(5, 10)} ${at.slice(11, 19)} · ${stage} · ${by}: ${detail}`;
 }
 
-/** Adds an entry; past the limit the middle goes, since the beginning and the latest matter most. */
+/** Adds an entry; past the limit the middle is dropped, since the beginning and the latest matter most. */
 export function withEntry(timeline: readonly TimelineEntry[], entry: TimelineEntry): readonly TimelineEntry[] {
   const next = [...timeline, entry];
   if (next.length <= MAX_TIMELINE) return next;

@@ -23,14 +23,14 @@ import {
 import { checkInbox, readInbox } from './inbox.js';
 
 /**
- * Follows an accepted payment to its end. Events and polling race: an event is a hint that cuts the polling short, and
- * the lookup has the last word where there is one; else trusted events that match decide. At the deadline it looks once
- * more, and then a person decides, or a late event after all.
+ * Follows an accepted payment to its end. Events and polling race: an event is a hint that triggers a lookup, and the
+ * lookup decides, if there is one; else trusted events that match decide. At the deadline the flow checks the status
+ * once more, and then a person decides, or a late event does.
  */
 export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan): Promise<Outcome> {
   let lookedOnceMore = false;
   for (;;) {
-    // Only where the flow itself has moved no money: it watches what was started elsewhere.
+    // Only if the flow itself has moved no money: it watches a payment that was started elsewhere.
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
     const now = paymentState(payment);
     if (payment.mismatches.length > 0) await decideMismatch(flow, payment, rulesOf(flow, payment, plan));
@@ -54,8 +54,8 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan
 }
 
 /**
- * Events come in any order, and what had expired may be paid after all. So a failure that only events report is
- * believed only after a while in which none says otherwise.
+ * Events come in any order, and an expired payment may be paid after all. So a failure that only events report counts
+ * only after a while without contradiction.
  */
 async function failureConfirmed(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Meaning): Promise<boolean> {
   if (meaning !== 'failed' || plan.failureGraceMs === undefined) return true;
@@ -65,7 +65,7 @@ async function failureConfirmed(flow: Flow, payment: Payment, plan: TrackPlan, m
   };
   const summary = 'Is the failure contradicted?';
   if (await condition(contradicted, flow.scaled(plan.failureGraceMs), { summary })) return false;
-  // What contradicts it may lie there, and not have come to the flow.
+  // An event against it may be in the inbox, and not have reached the flow.
   await readInbox(flow);
   return !contradicted();
 }
@@ -90,7 +90,7 @@ async function waitForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promi
 
 async function checkStatusAtDeadline(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   await checkInbox(flow);
-  // What made us look is answered by this look: left set, it would end every wait for a person at once.
+  // This lookup answers the trigger: if it stayed set, it would end every wait for a person at once.
   payment.lookNow = false;
   if (!plan.hasLookup) return;
   const isAsked = await lookOnce(flow, payment, plan, 'Deadline: look once more');
@@ -121,7 +121,7 @@ function whyOverdue(payment: Payment, plan: TrackPlan, isClaimed: boolean): Park
   return isClaimed && !plan.hasLookup ? 'unverified_settlement' : 'no_settlement';
 }
 
-/** Money was taken, and what it was for failed: no failure, but a debt. The service may still pay it back. */
+/** Money was collected, and its purpose failed: not a failure, but a debt. The service may still pay it back. */
 async function decideOwed(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   const evidence = { words: payment.words, why: 'the money was collected, and nothing shows that it was given back' };
   const decision = await parkAndLook(flow, payment, plan, { reason: 'crypto_leg_failed', evidence });
@@ -170,7 +170,7 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
   }
 }
 
-/** Where no lookup has the last word, an unverified event is enough not to call it failed by ourselves. */
+/** If no lookup decides, an unverified event is enough to keep the flow from ending as failed by itself. */
 function isVetoed({ unverified }: Payment, plan: TrackPlan): boolean {
   const claimed = endingsOf(unverified.map(({ status }) => classifyStatus(plan.words, status)));
   return !plan.hasLookup && endStep({ proven: ['failed'], claimed, fundsHeld: 'absent' }).do === 'park';

@@ -2,7 +2,7 @@ import { CancellationScope, condition } from '@temporalio/workflow';
 import type { Flow } from './flow.js';
 
 /*
- * Nothing that a flow waits for may keep it for ever. Each wait ends at the flow's deadline or after a time of its own:
+ * No wait may keep a flow for ever. Each wait ends at the flow's deadline or after a time of its own:
  * test/architecture/waits.test.ts finds all of them.
  */
 
@@ -27,7 +27,7 @@ export function observed<T>(step: () => Promise<T>): Observed<T> {
 /** A single call to store or service belongs to the network, which does not scale. */
 export const AT_LEAST_MS = 15_000;
 
-/** The step's result, or undefined where it took longer than that; then it is cancelled. Milliseconds before scaling. */
+/** The step's result, or undefined if it took longer than that; then it is cancelled. Milliseconds before scaling. */
 export async function within<T>(flow: Flow, ms: number, step: () => Promise<T>): Promise<T | undefined> {
   const running = observed(step);
   await condition(running.settled, Math.max(AT_LEAST_MS, flow.scaled(ms)));

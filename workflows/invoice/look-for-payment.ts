@@ -28,11 +28,11 @@ export const PAY: PaymentPlan = {
   words: CHECKOUT_WORDS,
   hasLookup: true,
   firstLookMs: INVOICE_PAYMENT_FIRST_LOOK_MS,
-  // PENDING of an invoice that existed before says nothing of a payment.
+  // PENDING of an invoice that existed before says nothing about a payment.
   proves: provesPayment,
 };
 
-/** A payment by another way is followed as ours would be, but for its failures. */
+/** A payment made in another way is followed like ours, except for its failures. */
 export function planOf({ answers }: Payment): PaymentPlan {
   const answer = answers[PAY.step];
   return answer?.kind === 'none' && answer.reason === BY_ANOTHER_WAY ? { ...PAY, words: ATTEMPT_WORDS } : PAY;
@@ -41,15 +41,15 @@ export function planOf({ answers }: Payment): PaymentPlan {
 const BY_ANOTHER_WAY = 'paid by another way';
 
 /**
- * Whether the invoice was paid by another way, as by its own page: then to pay it again would charge twice, and that
- * payment is followed as if it were ours. What is not known is asked again until the deadline; then a person is asked,
- * and asking goes on. Only "not paid" allows to pay, or to say that nothing moved.
+ * Whether the invoice was paid in another way, for example on its own page: then paying it again would charge twice,
+ * and that payment is followed like ours. If it is not known, the flow asks again until the deadline; then a person is
+ * asked, and the flow keeps asking. Only "not paid" allows paying, or saying that nothing moved.
  * @param beforeOurs we are about to pay
  */
 export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = false): Promise<boolean> {
   for (;;) {
     const found = await untilAnswered(flow, payment, beforeOurs);
-    // What came meanwhile, or lies in the inbox, may contradict it.
+    // Events that came meanwhile, or are in the inbox, may contradict it.
     if (found.says === 'not-paid') await readInbox(flow);
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
     if (payment.mismatches.length > 0) return takePayment(flow, payment, found);
@@ -65,7 +65,7 @@ function paidByEvent({ words }: Payment): boolean {
 }
 
 /**
- * Why a flow whose invoice exists is not stopped: the customer may have paid it by its own page. Null: it is not paid.
+ * Why a flow whose invoice exists is not stopped: the customer may have paid it on its own page. Null: it is not paid.
  */
 export async function whyNotStopped(flow: Flow, payment: Payment): Promise<string | null> {
   const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, {}).promise);
@@ -119,7 +119,7 @@ async function askPerson(
   const decision = await park(flow, 'payment_unclear', evidence, decided, { lookAgain, refusalOf });
   if (decision === 'decided' && asking.settled()) return shown ?? asking.promise;
   asking.cancel();
-  // An order that was refused, or what contradicts it, leads to another look.
+  // A refused order, or what contradicts it, leads to another lookup.
   if (decision === 'decided') return shown ?? { says: 'cannot-tell' };
   if (decision.action === 'keep-waiting') {
     flow.extendDeadline(decision.until);
@@ -150,14 +150,14 @@ function ask(
   );
 }
 
-/** Of another amount or currency it is no payment of ours: following it asks a person, with both sides shown. */
+/** If its amount or currency differs, it is not our payment: following it asks a person, with both sides shown. */
 function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): true {
   followPayment(flow, payment);
   if (reading !== undefined) takeReading(flow, payment, planOf(payment), reading);
   return true;
 }
 
-/** A payment of the invoice by another way is tracked as ours would be; nothing is sent. */
+/** A payment of the invoice in another way is tracked like ours; nothing is sent. */
 export function followPayment(flow: Flow, payment: Payment): 'paid' {
   flow.money = { at: 'sent' };
   flow.enter('tracking', 'the invoice was paid by another way; nothing was sent', 'service');

@@ -13,17 +13,17 @@ import { within } from '../engine/waits.js';
 import { checkOrder, notAllowed, onUpdate } from '../engine/park.js';
 import { PAY } from './look-for-payment.js';
 
-/** Where orders to pay come in, by the update `pay`. */
+/** Takes orders to pay, by the update `pay`. */
 export interface PayUpdates {
-  /** Orders that came before this wait for it. */
+  /** Orders that came before this call wait for it. */
   serve(payment: Payment): void;
   /** Orders that wait for an answer: the flow must not continue as new under them. */
   busy(): boolean;
 }
 
 /**
- * One order is taken; a second one with the same content finds the first, and any other is refused. Who ordered learns
- * what the service answered.
+ * One order is taken; a second one with the same content finds the first, and any other is refused. The caller gets the
+ * service's answer.
  */
 export function openPayUpdates(flow: Flow): PayUpdates {
   let served: Payment | undefined;
@@ -45,7 +45,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
       payment.input = input;
       payment.steps = { ...payment.steps, [PAY.step]: terms };
       flow.note('ordered to pay', order.actor);
-      // The wait for this order has had its time, and the payment has one of its own.
+      // The wait for this order has used up its time, so the payment gets a deadline of its own.
       flow.extendDeadline();
     }
     await condition(() => payment.answers[PAY.step] !== undefined || flow.parked !== null || ended());
@@ -69,13 +69,13 @@ export function openPayUpdates(flow: Flow): PayUpdates {
   };
 }
 
-/** The flow's input as it would be, had the order come with it. */
+/** The flow's input, as if the order had come with it. */
 function withOrder(input: unknown, { actor: _actor, proof: _proof, ...payment }: PayOrder): unknown {
   const before = input as { readonly pay: 'generated' | 'existing' };
   return before.pay === 'existing' ? { ...before, ...payment } : { ...before, payment };
 }
 
-/** What is wrong with an order ends the order, and not the flow. */
+/** An error in an order ends the order, and not the flow. */
 async function describe(flow: Flow, payment: Payment, payOrder: PayOrder): Promise<DescribedStep> {
   try {
     const input = withOrder(payment.input, payOrder);

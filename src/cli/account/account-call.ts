@@ -24,13 +24,13 @@ export interface AccountCall<T> {
   readonly name: string;
   /** For people: "The API key". */
   readonly what: string;
-  /** What to look at before it is tried again, where the outcome is unknown. */
+  /** What to check before it is tried again, if the outcome is unknown. */
   readonly check: string;
   readonly call: (service: ServiceClient, options: Pick<CallOptions, 'onAnswer'>) => Promise<T>;
   readonly text: (answer: T) => string;
 }
 
-/** One account operation, tried once: a place for its secret answer, the call, the answer. */
+/** One account operation, tried once: makes a place for its secret answer, calls, and stores the answer. */
 export async function callAccount<T>(context: CliContext, asked: AccountCall<T>): Promise<void> {
   const { settings, options, name, what, check } = asked;
   const place = await answerPlace(context, options, { home: settings.towlineHome, name, what, check });
@@ -40,7 +40,7 @@ export async function callAccount<T>(context: CliContext, asked: AccountCall<T>)
   try {
     answer = await asked.call(service, { onAnswer: (answered) => (came.answer = answered) });
   } catch (error) {
-    // It may hold the key that was made, in a shape that we do not know.
+    // It may hold the new key, in a shape that we do not know.
     const text = error instanceof UnknownOutcomeError ? textOfSuccess(came.answer) : '';
     if (text === '') await place.drop();
     else await place.write(`${text}\n`, 'What the service answered, as it came,');
@@ -63,8 +63,8 @@ export function wasNotDone(error: unknown): boolean {
 }
 
 /**
- * What went wrong with an account operation, which was tried once, as a sentence that says what to do.
- * @param check what to look at before it is tried again, where the outcome is unknown
+ * Explains the failure of an account operation, which was tried once, as a sentence that says what to do.
+ * @param check what to check before it is tried again, if the outcome is unknown
  */
 function accountError(error: unknown, check: string): unknown {
   if (error instanceof RateLimitedError) {
@@ -101,7 +101,9 @@ function notSent({ reason }: NotSentError): CliError {
   return new CliError(`The service cannot be reached (${reason}). Nothing was sent.`, EXIT.unreachable);
 }
 
-/** What a gateway or a worker needs and an account operation does not: who has no account yet has none of it set. */
+/**
+ * Settings that a gateway or worker needs, but not an account operation: without an account none of them exists yet.
+ */
 const NOT_NEEDED = {
   PUBLIC_URL: () => 'https://not-needed.invalid',
   PAYLOAD_KEYS: () => `unused:${randomBytes(32).toString('base64')}`,
@@ -118,7 +120,7 @@ export function accountSettings(env: Environment, needs: 'token' | 'nothing'): P
   return loadSettings({
     ...env,
     ...Object.fromEntries(standIns),
-    // Of what is made up in development, nothing is needed here.
+    // Nothing that development generates is needed here.
     DEVELOPMENT: '',
     ...(hasToken ? {} : { SERVICE_TOKEN: 'none-yet-and-never-sent' }),
   });

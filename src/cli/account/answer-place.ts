@@ -11,17 +11,17 @@ export interface AnswerOptions {
 
 /** Where a secret answer goes. */
 export interface AnswerPlace {
-  /** @param as what it is, for people. @default what was asked for */
+  /** @param as what it is, for people. @default the requested answer */
   write(text: string, as?: string): Promise<void>;
   /** There is no answer. */
   drop(): Promise<void>;
 }
 
 /**
- * Makes the place before the service is asked, so that no answer is lost for want of one: a new file that only its owner
- * can read, or stdout, where that was asked for.
+ * Makes the place before the service is called, so that no answer is lost because it cannot be stored: a new file that
+ * only its owner can read, or stdout, if requested.
  *
- * `what`, for people: "The API key"; `check`: what to look at where the answer is lost after all.
+ * `what`, for people: "The API key"; `check`: what to check if the answer is lost after all.
  */
 export async function answerPlace(
   context: CliContext,
@@ -62,10 +62,12 @@ const cannotBeMade = (path: string) => (error: NodeJS.ErrnoException) => {
   throw new CliError(`${path} ${why}: name another file with --out. Nothing was sent.`);
 };
 
-/** 20261121T134037Z and milliseconds, so that files of one folder stand in their order. */
+/** 20261121T134037Z and milliseconds, so that the files of one folder sort by time. */
 const timeForName = () => new Date().toISOString().replaceAll(/[-:.]/g, '');
 
-/** What an account operation is given: a file, or stdin. Secrets never come by the command line, which others can see. */
+/**
+ * The input of an account operation: a file, or stdin. Secrets never come by the command line, which others can see.
+ */
 export async function readInputText(context: CliContext, file: string): Promise<string> {
   const text = file === '-' ? await context.stdin() : await readFile(file, 'utf8').catch(cannotBeRead(file));
   if (text.trim() === '') throw new CliError(`${nameOf(file)} is empty: nothing was sent.`);
@@ -80,7 +82,7 @@ export async function readInputJson(context: CliContext, file: string): Promise<
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if it is not JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -14,7 +14,7 @@ const STANDARD = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/
 /** 256 bits, in the form of Standard Webhooks. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-/** Why a gateway could not take this secret in WEBHOOK_SECRETS; undefined where it can. */
+/** Why a gateway could not accept this secret in WEBHOOK_SECRETS; undefined if it could. */
 function secretProblem(secret: string): string | undefined {
   if (secret.length < SHORTEST) return `must have at least ${SHORTEST} characters`;
   if (/[,\s]/.test(secret)) return 'must have no comma and no space, since WEBHOOK_SECRETS is a list';
@@ -28,15 +28,17 @@ export interface SecretChange {
   readonly secret: string;
   /** `WEBHOOK_SECRETS`. */
   readonly fromSetting: readonly string[];
-  /** How long the old secrets count on after the service has taken the new one, ms; undefined: without an end. */
+  /**
+   * How long the old secrets remain valid after the service has accepted the new one, ms; undefined: without an end.
+   */
   readonly overlapMs: number | undefined;
   readonly nowMs: () => number;
 }
 
 /**
- * Sends a new webhook secret so that no event is refused meanwhile: the gateways take it before the service has it, and
- * the old ones count on for a while after. Where the service did not take it, all is as before; where that cannot be
- * reported, both count, without an end.
+ * Sends a new webhook secret so that no event is refused meanwhile: the gateways accept it before the service has it,
+ * and the old ones remain valid for a while after. If the service did not accept it, everything stays as before; if
+ * that is unknown, both remain valid without an end.
  */
 export function changeSecret<T>(change: SecretChange, send: () => Promise<T>): Promise<T> {
   const { path, secret, overlapMs, nowMs } = change;
@@ -66,7 +68,7 @@ export function changeSecret<T>(change: SecretChange, send: () => Promise<T>): P
 
 const earlier = (left: string | null, right: string): string => (left !== null && left < right ? left : right);
 
-/** One that has ended is kept only where it still stands in the setting: without its entry it would count again. */
+/** An expired secret is kept only if it is still in the setting: without its entry it would become valid again. */
 function isNeeded({ secret, until }: KeptSecret, { fromSetting, nowMs }: SecretChange): boolean {
   return until === null || Date.parse(until) > nowMs() || fromSetting.includes(secret);
 }
@@ -76,7 +78,7 @@ const Account = IntegratorRequest.extend({ country_code: countryCode() }).refine
   { path: ['phone'], message: LOCAL_PHONE_PROBLEM },
 );
 
-/** The account as it can be sent. What is wrong is named by member, never by value. @throws CliError */
+/** The account in a form that can be sent. Errors name the member, never its value. @throws CliError */
 export const checkIntegrator = (given: unknown): IntegratorRequest => checked(Account, given);
 
 /** @throws CliError */

@@ -35,7 +35,7 @@ function line({ colors }: CliContext, { verdict, about, says }: Finding): string
   return `${mark} ${colors.bold(about)}: ${says}`;
 }
 
-/** What can be mended here counts more than what cannot be reached. */
+/** A problem that can be fixed here outranks one that only says that something cannot be reached. */
 function worst(findings: readonly Finding[]): ExitCode {
   const codes = findings.flatMap(({ exitCode }) => exitCode ?? []);
   return codes.includes(EXIT.refused) ? EXIT.refused : (codes[0] ?? EXIT.done);

@@ -94,7 +94,7 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
   });
 }
 
-/** The worker that sends the cards of one gateway, with a service client of its own. */
+/** The worker that sends the cards of one gateway, with its own service client. */
 function serveCardsBy(parts: {
   readonly settings: Settings;
   readonly secrets: LiveSecrets;

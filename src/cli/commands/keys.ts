@@ -13,7 +13,7 @@ import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
 
-/** What `towline keys list` says of one payload key. */
+/** The output of `towline keys list` about one payload key. */
 interface KeyJson {
   readonly keyId: string;
   readonly given: 'seals' | 'opens' | 'missing';
@@ -22,7 +22,7 @@ interface KeyJson {
   /** Flows whose histories may hold its payloads; null if Temporal does not answer, or for a key that is in use. */
   readonly openFlows: number | null;
   readonly closedFlows: number | null;
-  /** ISO 8601: when the closed ones are gone. */
+  /** ISO 8601: when the histories of the closed ones are gone. */
   readonly keptUntil: string | null;
   readonly verdict: string;
 }

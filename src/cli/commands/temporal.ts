@@ -22,7 +22,7 @@ export function addTemporalCommand(program: Command, run: RunCommand, context: C
     .action((args: readonly string[]) => run(() => runTemporal(context, args)));
 }
 
-/** Its exit code is this command's: 0, or `refused` for everything else. */
+/** Exit code 0, or `refused` for everything else. */
 async function runTemporal({ env, err }: CliContext, args: readonly string[]): Promise<ExitCode> {
   const { settings } = await loadSettings(env);
   const { path } = await findServerExecutable({ env, log: err });

@@ -20,7 +20,7 @@ export function addWatchCommand(program: Command, run: RunCommand, context: CliC
       run(async () => {
         const gateway = createGatewayClient(gatewayAccess(context.env));
         const flowId = flowArgument(flow);
-        // The middle of a long timeline is dropped by the flow, so entries are identified by their time and not by their place.
+        // The flow drops the middle of a long timeline, so entries are identified by time and not by position.
         const printed = new Set<string>();
         for (;;) {
           const { state, timeline, parked } = printable(await gateway.show(flowId));

@@ -50,7 +50,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
     const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
     if (!(await isBound(temporal.client, given))) throw away(settings);
-    // Not before: the SDK's runtime keeps a process going until its last worker has ended, and one that is refused has none.
+    // Not earlier: the SDK's runtime keeps a process alive until its last worker ends, and a refused worker has none.
     const { workerMetricsHost, workerMetricsPort } = settings;
     const endpoint = workerMetricsPort === undefined ? undefined : { host: workerMetricsHost, port: workerMetricsPort };
     const metrics = createWorkerMetrics(installRuntime(log, endpoint), moneyOperations);

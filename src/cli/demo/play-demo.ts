@@ -14,12 +14,12 @@ export interface DemoDeps {
   readonly namespace: string;
   readonly processes: Processes;
   readonly gateway: GatewayClient;
-  /** Makes this run's references its own. @default the time in base 36 */
+  /** Makes this run's references unique. @default the time in base 36 */
   readonly run?: string;
 }
 
 /**
- * Plays flows of every kind against the sandbox, side by side, and those that take something away from everybody one by one.
+ * Plays flows of every kind against the sandbox, side by side, and one by one those that affect other flows.
  * @returns whether each ended as expected
  */
 export async function playDemo(deps: DemoDeps): Promise<boolean> {

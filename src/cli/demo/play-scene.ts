@@ -16,10 +16,10 @@ export interface Played {
   readonly scene: Scene;
   readonly reference: string;
   readonly flowId: string;
-  /** Undefined where the flow could not even be asked about. */
+  /** Undefined if the flow could not be read. */
   readonly state: FlowState | undefined;
   readonly executed: Executions;
-  /** What is not as expected; none where all is. */
+  /** Deviations from what is expected; empty if there are none. */
   readonly flaws: readonly string[];
   readonly tookMs: number;
 }
@@ -31,14 +31,14 @@ export interface PlayDeps {
   readonly say: (line: string) => void;
 }
 
-/** All waits of our own (retries, deadlines, the wait for a refund) are that much shorter in the demo. */
+/** All waits of Towline (retries, deadlines, the wait for a refund) are shortened by this factor in the demo. */
 const TIME_SCALE = 0.02;
 /** So that, scaled, a slow machine still ends before it. */
 const DEADLINE_SECONDS = 36_000;
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 50;
 
-/** Plays one scene to its end. Never rejects: what goes wrong is a flaw. */
+/** Plays one scene to its end. Never rejects: an error becomes a flaw. */
 export async function playScene(scene: Scene, reference: string, deps: PlayDeps): Promise<Played> {
   const { gateway, sandbox } = deps;
   const flowId = flowIdOf(scene.kind, reference);
@@ -79,7 +79,7 @@ async function prepare(scene: Scene, stage: Stage): Promise<void> {
   if (begunBy !== undefined) await sandbox.begin(begunBy(reference));
 }
 
-/** What it must have shown besides its ending: a run in which the fault did not happen shows nothing. */
+/** Checks what the scene must show besides its ending: a run in which the fault did not happen shows nothing. */
 async function flawsOf(scene: Scene, stage: Stage, ended: Flow): Promise<readonly string[]> {
   const { sandbox, gateway, reference, flowId } = stage;
   const { fault, isLookedUp, hides } = scene;
@@ -127,7 +127,7 @@ async function until<T>(what: string, ask: () => Promise<T | undefined>): Promis
   }
 }
 
-/** The example of a kind, as it stands in `examples/`, under a reference of its own. */
+/** The example of a kind, as in `examples/`, with a reference of its own. */
 export async function exampleInput(kind: FlowKind, reference: string): Promise<Record<string, unknown>> {
   const example = await readFile(join(packageRoot(), 'examples', `${kind}.json`), 'utf8');
   return {

@@ -1,4 +1,4 @@
-/** What the demo asks of the sandbox's control interface. */
+/** The parts of the sandbox's control interface that the demo uses. */
 export interface SandboxControl {
   /** How the operation with this reference will end. */
   scenario(reference: string, ending: string): Promise<void>;
@@ -11,11 +11,11 @@ export interface SandboxControl {
   }): Promise<void>;
   /** Every fault that was injected, and whether its request was executed all the same. */
   faultsOf(reference: string): Promise<readonly { readonly executed: boolean }[]>;
-  /** What was executed under this reference, by operation. */
+  /** The executions under this reference, by operation. */
   executions(reference: string): Promise<Executions>;
-  /** Posts an unsigned COMPLETED with every fact right, as an attacker would who knows all of them. */
+  /** Posts an unsigned COMPLETED with every fact right, like an attacker who knows all facts. */
   forge(reference: string): Promise<void>;
-  /** Begins what another party would have begun. */
+  /** Starts something that another party would start. */
   begin(what: { readonly path: string; readonly body: unknown }): Promise<void>;
   /** How many times longer a step of the ending `slow` takes. */
   setSlowFactor(factor: number): Promise<void>;

@@ -5,7 +5,7 @@ import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import type { GatewayClient } from '../gateway-client.js';
 import type { SandboxControl } from './sandbox-control.js';
 
-/** What a scene can do. */
+/** The actions of a scene. */
 export interface Stage {
   readonly reference: string;
   readonly flowId: string;
@@ -13,26 +13,26 @@ export interface Stage {
   readonly sandbox: SandboxControl;
   /** Kills the worker's process with SIGKILL; resolves when another one is ready. */
   readonly killWorker: () => Promise<void>;
-  /** Prints a line about what is going on. */
+  /** Prints a progress line. */
   readonly say: (line: string) => void;
-  /** Asks again and again until it holds. @throws Error where it does not in time */
+  /** Asks again and again until it holds. @throws Error if it does not in time */
   readonly until: <T>(what: string, ask: () => Promise<T | undefined>) => Promise<T>;
 }
 
-/** One flow of the demo: what is done to it, and how it must end all the same. */
+/** One flow of the demo: what is done to it, and how it must end nevertheless. */
 export interface Scene extends DemoScene {
   readonly kind: FlowKind;
-  /** Plays by itself, since it takes something away from everybody. */
+  /** Plays alone, since it affects other flows. */
   readonly alone?: true;
   /** Before the flow is started. */
   readonly prepare?: (stage: Stage) => Promise<void>;
   /** While it runs. */
   readonly meanwhile?: (stage: Stage) => Promise<void>;
-  /** Takes back what was done to others than this flow; comes last, whatever happened. */
+  /** Undoes effects on other flows; comes last, in every case. */
   readonly tidy?: (stage: Stage) => Promise<void>;
-  /** After its end: what is not as it should be besides the ending, as a sentence. */
+  /** After its end: a deviation besides the ending, as a sentence. */
   readonly flaw?: (stage: Stage, ended: Flow) => Promise<string | undefined>;
 }
 
-/** The scene of each kind, as its definition has it. */
+/** The scene of each kind, from its definition. */
 export const kindScenes: readonly Scene[] = FLOW_KINDS.map((kind) => ({ kind, ...flowOf(kind).demo }));

@@ -3,13 +3,13 @@ import { kindScenes, type Scene } from './scene.js';
 
 const DEPOSIT = 'createBridgeDeposit';
 const ONCE = { createBridgeDeposit: 1 };
-/** Time to look at a flow between a forged COMPLETED and the genuine one. */
+/** Time to see a flow between a forged COMPLETED and the genuine one. */
 const SLOW_FACTOR = 4;
 const USUAL_SLOW_FACTOR = 20;
 /** Longer than it takes to kill the worker that waits for this answer. */
 const HELD_ANSWER_MS = 20_000;
 
-/** Fiat in, crypto across, fiat out: what goes wrong with it, one after the other. */
+/** Fiat in, crypto across, fiat out: one fault after the other. */
 const TROUBLED_TRANSFERS: readonly Omit<Scene, 'kind'>[] = [
   {
     name: 'refunded',
@@ -73,7 +73,7 @@ function saysUnverified(view: Flow): boolean {
   return view.timeline.some(({ detail }) => detail.startsWith('unverified COMPLETED'));
 }
 
-/** The demo: one flow of every kind by its definition, and transfers with which something goes wrong. */
+/** The demo: one flow of every kind by its definition, and transfers with faults. */
 export const SCENES: readonly Scene[] = [
   ...kindScenes,
   ...TROUBLED_TRANSFERS.map((scene) => ({ kind: 'bridge-transfer' as const, ...scene })),

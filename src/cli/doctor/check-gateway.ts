@@ -6,7 +6,7 @@ import { type Finding, good, note } from './finding.js';
 
 const WITHIN_MS = 5_000;
 
-/** Whether the gateway of these settings runs on this machine. None is no fault: it may run elsewhere. */
+/** Whether the gateway of these settings runs on this machine. A missing one is no fault: it may run elsewhere. */
 export async function checkGateway(settings: Settings): Promise<readonly Finding[]> {
   const url = gatewayUrl(settings);
   const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(WITHIN_MS) }).catch(() => undefined);
@@ -15,7 +15,7 @@ export async function checkGateway(settings: Settings): Promise<readonly Finding
   return [note('gateway', `${url} answers ${answer.status} to /readyz: its store or Temporal is away.`)];
 }
 
-/** Whether callbacks to callers can be signed, and by what. */
+/** Whether callbacks to callers can be signed, and with what. */
 export function checkCallbacks(
   settings: Pick<Settings, 'callbackSecrets' | 'development'>,
   store: Pick<Store, 'macs' | 'macsInEpoch'> | undefined,
@@ -34,7 +34,7 @@ export function checkCallbacks(
 
 type ProxySettings = Pick<Settings, 'trustedProxies' | 'settlementNetworks' | 'publicUrl' | 'development'>;
 
-/** TRUSTED_PROXIES: the proxy that ends TLS in front of the gateway hides where requests come from. */
+/** TRUSTED_PROXIES: the proxy that ends TLS in front of the gateway hides the address of a request's sender. */
 export function explainProxies(settings: ProxySettings): readonly Finding[] {
   const { trustedProxies, settlementNetworks } = settings;
   if (trustedProxies !== undefined) {
@@ -65,7 +65,7 @@ const HOW_TO_FIND_OUT =
   'SETTLEMENT_SECRETS); if not, give it the URL with the capability (towline doctor --show-secrets), or set its ' +
   'SETTLEMENT_NETWORKS.';
 
-/** SETTLEMENT_TRUST: what counts as proof that a settlement comes from the provider. Anybody can post one. */
+/** SETTLEMENT_TRUST: what proves that a settlement comes from the provider. Anyone can post one. */
 export function explainSettlements(settings: TrustSettings): readonly Finding[] {
   const { settlementTrust: trust } = settings;
   const proofs = [

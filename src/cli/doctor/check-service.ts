@@ -7,8 +7,8 @@ import { bad, type Finding, good, note } from './finding.js';
 const WITHIN_MS = 10_000;
 
 /**
- * Reachability, token and clock of the service, by asking for a record that cannot exist: no money is near it. Not by the
- * service client, since the date of an answer is of no use to anybody else.
+ * Checks reachability, token and clock of the service by asking for a record that cannot exist: no money is involved.
+ * Does not use the service client, because only this check needs the date of an answer.
  */
 export async function checkService(settings: Settings): Promise<readonly Finding[]> {
   const { serviceBaseUrl, serviceToken: token = '' } = settings;
@@ -52,11 +52,13 @@ function reasonOf(error: unknown): string {
   return name === 'TimeoutError' ? 'no answer in time' : 'no connection';
 }
 
-/** What signed webhooks may be off: signatures that are older or younger are refused. */
+/** Allowed clock difference for signed webhooks: older or younger signatures are refused. */
 const SIGNATURE_TOLERANCE_SECONDS = 300;
 const WORTH_A_NOTE_SECONDS = 5;
 
-/** Compares our clock with the `Date` of an answer, which is exact to a second and to the time that the answer took. */
+/**
+ * Compares our clock with the `Date` of an answer, which is accurate to a second plus the time that the answer took.
+ */
 export function checkClock(date: string | null, askedAtMs: number, answeredAtMs: number): readonly Finding[] {
   const theirsMs = Date.parse(date ?? '');
   if (!Number.isFinite(theirsMs))

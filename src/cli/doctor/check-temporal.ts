@@ -46,7 +46,7 @@ async function examine(temporal: TemporalClient, address: string): Promise<reado
   ];
 }
 
-/** The server remembers so long who asked for tasks. One that was killed since is among them. */
+/** The server remembers for this long who polled. A worker that was killed since is still included. */
 const SEEN_WITHIN_MS = 5 * 60_000;
 const MOST_SHOWN = 5;
 

@@ -6,7 +6,7 @@ import { checkService, explainDuplicates } from './check-service.js';
 import { checkTemporal } from './check-temporal.js';
 import { type Finding, good, note } from './finding.js';
 
-/** Everything that the doctor looks at. Nothing of it moves money or changes a flow. */
+/** All checks of the doctor. None of them moves money or changes a flow. */
 export async function examine(
   { settings, home }: LoadedSettings,
   options: { readonly showSecrets: boolean },

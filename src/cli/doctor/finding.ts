@@ -1,8 +1,8 @@
 import type { ExitCode } from '../exit-codes.js';
 
-/** What a check of the doctor found. */
+/** The result of one check of the doctor. */
 export interface Finding {
-  /** `note`: nothing is wrong, but it should be known. */
+  /** `note`: not a problem, but good to know. */
   readonly verdict: 'good' | 'note' | 'bad';
   readonly about: string;
   readonly says: string;

@@ -16,11 +16,11 @@ export interface ChildOptions {
 
 export interface Child {
   readonly pid: number;
-  /** Resolves when it says that it is ready. @throws CliError where it refused, or ended before */
+  /** Resolves when it says that it is ready. @throws CliError if it refused, or ended before */
   readonly ready: Promise<void>;
   /** Resolves, with its exit code or signal, when it is gone. */
   readonly ended: Promise<number | NodeJS.Signals>;
-  /** Asks it to end, and kills it where it does not; resolves when it is gone. */
+  /** Asks it to end, and kills it if it does not; resolves when it is gone. */
   stop(): Promise<void>;
   kill(): void;
 }
@@ -29,7 +29,7 @@ const main = fileURLToPath(new URL('../main.js', import.meta.url));
 
 /**
  * Starts one of our processes. It has a process group of its own, so that a terminal's Ctrl-C does not reach it: we end
- * it in our order. It ends itself when the IPC channel closes, so that not even our SIGKILL leaves it behind.
+ * it in our order. It ends itself when the IPC channel closes, so even our SIGKILL does not leave it behind.
  */
 export function startChild({ name, env, logFile, graceMs }: ChildOptions): Child {
   const log = openLog(logFile);
@@ -42,11 +42,11 @@ export function startChild({ name, env, logFile, graceMs }: ChildOptions): Child
   log.close();
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? 1));
-    // Not started at all: there is no exit then.
+    // It did not start at all, so there is no exit.
     child.once('error', () => resolve(1));
   });
   const ready = readiness(child, name, ended, logFile);
-  // Who does not wait for it learns of the end by `ended`.
+  // A caller that does not wait for it sees the end through `ended`.
   ready.catch(() => undefined);
 
   return {
@@ -80,7 +80,7 @@ function readiness(child: ChildProcess, name: string, ended: Child['ended'], log
 
 const LARGE_BYTES = 10 * 1_024 * 1_024;
 
-/** Opens a log to append to. A large one is set aside first; the one before that goes. */
+/** Opens a log to append to. A large one is renamed first; the previous renamed one is deleted. */
 function openLog(path: string): { readonly fd: number; close(): void } {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LARGE_BYTES) renameSync(path, `${path}.old`);

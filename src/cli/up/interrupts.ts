@@ -6,7 +6,7 @@ export interface Interrupts {
   readonly second: Promise<void>;
   /** Aborted at the first. */
   readonly signal: AbortSignal;
-  /** Everything has ended: signals do again what they always do. */
+  /** Everything has ended: signals have their default effect again. */
   stopListening(): void;
 }
 
@@ -35,7 +35,7 @@ export function listenForInterrupts(): Interrupts {
     else process.exit(130);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  // Who read our output is gone (`npm start | head`): no output is seen any more.
+  // The reader of our output is gone (`npm start | head`), so further output cannot be seen.
   const outputIsGone = () => onSignal('SIGHUP');
   process.stdout.on('error', outputIsGone);
   return interrupts;
@@ -50,12 +50,12 @@ interface Ending {
 
 export interface Endings {
   add(ending: Ending): void;
-  /** Ends everything, the latest first. What is added meanwhile is ended as well. */
+  /** Ends everything, the latest first. Entries that are added meanwhile are ended as well. */
   stopAll(): Promise<void>;
   stopAllNow(): Promise<void>;
 }
 
-/** Remembers what to end, and in which order: who was started later uses what was started earlier. */
+/** Remembers what to end, and in which order: a later process uses the earlier ones. */
 export function createEndings(): Endings {
   const started: Ending[] = [];
   let isEnding = false;

@@ -13,7 +13,7 @@ import type { Endings } from './interrupts.js';
 import { supervise, type Supervised, untilItAnswers, untilItPolls } from './supervise.js';
 
 export interface Processes {
-  /** Undefined where the service is not our sandbox. */
+  /** Undefined if the service is not our sandbox. */
   readonly sandbox: Supervised | undefined;
   readonly gateway: Supervised;
   readonly worker: Supervised;
@@ -21,7 +21,7 @@ export interface Processes {
 
 export interface StartProcessesDeps {
   readonly settings: Settings;
-  /** What they get as their environment. */
+  /** Their environment. */
   readonly env: Environment;
   readonly home: Home;
   readonly temporal: TemporalClient;
@@ -54,7 +54,7 @@ export async function startProcesses(deps: StartProcessesDeps): Promise<Processe
 type PortSettings = Pick<Settings, 'gatewayHost' | 'gatewayPort' | 'sandboxHost' | 'sandboxPort' | 'serviceIsSandbox'>;
 
 /**
- * Asked before anything is started, so that a taken port is said at once.
+ * Called before anything is started, so that a taken port is reported at once.
  * @throws GatewayPortTakenError, CliError
  */
 export async function assertPortsFree(settings: PortSettings): Promise<void> {
@@ -65,7 +65,7 @@ export async function assertPortsFree(settings: PortSettings): Promise<void> {
   }
 }
 
-/** Whatever else is wrong with an address is reported by the process that is to listen there. */
+/** The process that listens there reports any other problem of the address. */
 function isTaken(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer();

@@ -6,7 +6,7 @@ import { type Child, type ChildOptions, startChild } from './child.js';
 export interface Supervised {
   readonly name: string;
   pid(): number;
-  /** Resolves when it is ready; after a death, when it is ready again. @throws CliError where its first start fails */
+  /** Resolves when it is ready; after a death, when it is ready again. @throws CliError if its first start fails */
   untilReady(): Promise<void>;
   /** Ends it for good. */
   stop(): Promise<void>;
@@ -24,10 +24,10 @@ export interface SuperviseDeps {
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 30_000;
-/** Who lived that long and then died is started again as if for the first time. */
+/** A process that lived this long and then died is restarted as if for the first time. */
 const STABLE_MS = 60_000;
 
-/** Keeps one of our processes running: one that dies is started again, later and later. */
+/** Keeps one of our processes running: if it dies, it is restarted, after growing pauses. */
 export function supervise(options: ChildOptions, { say, untilItWorks }: SuperviseDeps): Supervised {
   const { name } = options;
   const stopping = new AbortController();
@@ -112,7 +112,7 @@ function createGate(): Gate {
       open = resolve;
       refuse = reject;
     });
-    // It may not be awaited.
+    // It may never be awaited.
     passing.catch(() => undefined);
   };
   isPending = false;
@@ -134,12 +134,12 @@ function createGate(): Gate {
 const PAUSE_MS = 50;
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Asks an address until it answers with a 2xx; returns early when the signal is aborted. */
+/** Polls an address until it answers with a 2xx; returns early when the signal is aborted. */
 export async function untilItAnswers(url: string, signal: AbortSignal): Promise<void> {
   await untilTrue(signal, async () => (await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })).ok);
 }
 
-/** Asks Temporal until the worker with this identity takes tasks. */
+/** Polls Temporal until the worker with this identity takes tasks. */
 export async function untilItPolls(
   temporal: { readonly client: Client; readonly namespace: string },
   identity: string,

@@ -12,18 +12,18 @@ import { GRPC, grpcStatusOf, temporalAddress } from '../wiring/temporal.js';
 
 /** The Temporal server that our processes use. */
 interface TemporalServer {
-  /** What their environment has in the place of every `TEMPORAL_*` variable of ours. */
+  /** Replaces every `TEMPORAL_*` variable in the environment of our processes. */
   readonly environment: Environment;
-  /** Undefined where the server is not ours. */
+  /** Undefined if the server is not ours. */
   pid(): number | undefined;
-  /** Ends a server of ours. */
+  /** Ends the server if it is ours. */
   stop(): Promise<void>;
 }
 
 export interface TemporalServerOptions {
   readonly env: Environment;
   readonly home: Home;
-  /** Where the UI decodes payloads. */
+  /** URL at which the UI decodes payloads. */
   readonly codecEndpoint: string;
   readonly say: (line: string) => void;
 }
@@ -31,7 +31,7 @@ export interface TemporalServerOptions {
 const RESTART_DELAY_MS = 1_000;
 
 /**
- * The server of `TEMPORAL_ADDRESS`, or a dev server of our own with its state in the home, which is kept running.
+ * The server of `TEMPORAL_ADDRESS`, or our own dev server with its state in the home, which is kept running.
  * @throws NoTemporalServerError, DevServerError
  */
 export async function provideTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {
@@ -65,7 +65,7 @@ export async function provideTemporalServer(options: TemporalServerOptions): Pro
     }
   }
 
-  /** On the same ports, since everybody knows it by them. */
+  /** On the same ports, since all processes use them. */
   async function startAgain(): Promise<DevServer | undefined> {
     while (!stopping.signal.aborted) {
       try {
@@ -90,8 +90,8 @@ export async function provideTemporalServer(options: TemporalServerOptions): Pro
 }
 
 /**
- * A namespace, TLS or an API key that is set for another server does not fit ours. Empty and not removed: a process of
- * ours would take a removed one from the `.env` file again.
+ * A namespace, TLS or an API key that is set for another server does not fit ours. Set to empty and not removed: our
+ * processes would read a removed one from the `.env` file again.
  */
 function emptied(env: Environment): Environment {
   return Object.fromEntries(Object.keys(env).flatMap((name) => (name.startsWith('TEMPORAL_') ? [[name, '']] : [])));
@@ -112,8 +112,8 @@ function portIn(address: string): number {
 const WITHIN_MS = 15_000;
 
 /**
- * Connects to the server that our processes will use, and registers what flows need there.
- * @throws CliError where it cannot be reached
+ * Connects to the server that our processes will use, and registers the search attributes of flows.
+ * @throws CliError if it cannot be reached
  */
 export async function prepareTemporal(
   settings: Pick<Settings, 'temporal'>,

@@ -18,11 +18,11 @@ export interface UpOptions {
 
 const FOR_EVER = new Promise<never>(() => undefined);
 
-/** Everything on this machine: Temporal, sandbox, gateway, worker, and a demo; until it is interrupted. */
+/** Runs everything on this machine: Temporal, sandbox, gateway, worker, and a demo; until it is interrupted. */
 export async function up(context: CliContext, options: UpOptions): Promise<ExitCode> {
   const interrupts = listenForInterrupts();
   const endings = createEndings();
-  // What is still going on while everything ends must not be printed as if it mattered.
+  // Messages of processes that are still running while everything ends must not look important.
   const quietly: CliContext = {
     ...context,
     out: (line) => void (interrupts.signal.aborted || context.out(line)),
@@ -73,7 +73,10 @@ async function serve(
   return FOR_EVER;
 }
 
-/** Makes this process the only `towline up` of this home. @returns what releases it @throws CliError if another one runs here */
+/**
+ * Makes this process the only `towline up` of this home. @returns a function that releases it @throws CliError if
+ * another one runs here
+ */
 export function lockHome(home: Pick<Home, 'folder' | 'lock'>): () => void {
   const lock = takeFileLock(home.lock);
   if (lock.taken) return () => lock.release();
@@ -83,7 +86,7 @@ export function lockHome(home: Pick<Home, 'folder' | 'lock'>): () => void {
   );
 }
 
-/** Says where everything is. */
+/** Prints all addresses. */
 function printAddresses(
   { out, colors }: CliContext,
   about: {
@@ -123,7 +126,7 @@ function processIds(ids: Readonly<Record<string, number | undefined>>): string {
 
 const MOST = 500;
 
-/** A home that was used before still has its flows: those that were running go on, those that were parked still wait. */
+/** A home that was used before still has its flows: running ones continue, parked ones still wait. */
 async function printEarlierFlows({ out }: CliContext, gateway: Pick<GatewayClient, 'list'>): Promise<void> {
   const { flows } = await gateway.list({ limit: MOST });
   if (flows.length === 0) return;

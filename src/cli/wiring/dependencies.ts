@@ -65,7 +65,7 @@ export function activityDeps(parts: {
 type ServiceSettings = Pick<Settings, 'serviceBaseUrl' | 'serviceTimeoutMs' | 'duplicateWords' | 'timeScale'>;
 type TokenOfService = Pick<LiveSecrets, 'serviceToken'>;
 
-/** The service of the settings, with its token, whose file is looked at again when the service refuses it. */
+/** The service of the settings, with its token, whose file is read again when the service refuses the token. */
 export function openService(
   settings: ServiceSettings,
   secrets: TokenOfService,
@@ -74,12 +74,12 @@ export function openService(
   return openServiceAccess(settings, secrets, metrics).client;
 }
 
-/** The secrets of a process, which says in its log what is wrong with a file. */
+/** The secrets of a process, which logs problems with their files. */
 export function followSecretsOf(settings: SettingsOfSecrets, log: Pick<Logger, 'error'>): LiveSecrets {
   return followSecrets(settings, { onBroken: (problem) => log.error({ problem }, BROKEN_SECRET) });
 }
 
-/** The same for a gateway: with its token, which the proxy knows existing integrations by. */
+/** The same for a gateway: with the service token, by which the proxy recognises existing integrations. */
 export function openServiceAccess(
   settings: ServiceSettings,
   { serviceToken }: TokenOfService,
@@ -101,7 +101,7 @@ export function openServiceAccess(
   };
 }
 
-/** The store of the settings: shared where DATABASE_URL is set, else the file in TOWLINE_HOME. */
+/** The store of the settings: shared if DATABASE_URL is set, else the file in TOWLINE_HOME. */
 export function openConfiguredStore(settings: Settings, home: Home, keyring: Keyring): Promise<Store> {
   const { databaseUrl } = settings;
   return databaseUrl === undefined
@@ -109,7 +109,7 @@ export function openConfiguredStore(settings: Settings, home: Home, keyring: Key
     : openPostgresStore({ url: databaseUrl, keyring });
 }
 
-/** For people: nothing of the URL, which is a secret. */
+/** For people: shows nothing of the URL, which is a secret. */
 export function placeOfStore(settings: Settings, home: Home): string {
   return settings.databaseUrl === undefined ? home.store : 'the database of DATABASE_URL';
 }
@@ -122,15 +122,15 @@ export async function loadKeyring(settings: Pick<Settings, 'payloadKeys' | 'towl
 }
 
 /**
- * What signs callbacks: `CALLBACK_SECRETS`, or in development one that is derived from the store's key and so survives a
- * restart. None elsewhere: nothing is sent then, and the worker says why.
+ * The secrets that sign callbacks: `CALLBACK_SECRETS`, or in development one that is derived from the store's key and
+ * so survives a restart. Otherwise none: then nothing is sent, and the worker says why.
  */
 export function callbackSecrets(
   settings: Pick<Settings, 'callbackSecrets' | 'development'>,
   store: Pick<Store, 'macs'>,
 ): readonly string[] {
   if (settings.callbackSecrets.length > 0 || !settings.development) return settings.callbackSecrets;
-  // By the first key that the store had: receivers know it, and are given no other one.
+  // Derived from the store's first key: receivers know it, and never get another one.
   const derived = store.macs('callback-secret', '').at(-1) ?? '';
   return [`whsec_${Buffer.from(derived, 'hex').toString('base64')}`];
 }
@@ -147,7 +147,7 @@ export function createProcessLogger(
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** In each line of an activity, whoever writes it: the flow that it is for. */
+/** Adds the flow to each log line of an activity. */
 function flowAtWork(): { readonly flowId?: string } {
   const workflowId = asyncLocalStorage.getStore()?.info.workflowExecution?.workflowId;
   return workflowId === undefined ? {} : { flowId: flowIdOfCallbacks(workflowId) ?? workflowId };

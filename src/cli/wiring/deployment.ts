@@ -32,7 +32,8 @@ export async function requireOwnStore({ store, namespace, account }: Given): Pro
 }
 
 /**
- * Binds namespace, store and account to one another, durably, at the first start; from then on refuses any other.
+ * Binds namespace, store and account to one another, durably, at the first start; after that it refuses any other
+ * combination.
  *
  * @throws CliError which says what differs, and what to do
  */
@@ -60,7 +61,7 @@ export async function isBound(client: Pick<Client, 'workflowService' | 'connecti
   }
 }
 
-/** What the namespace's record says against this store, and what to do about it. */
+/** How the namespace's record differs from this store, and what to do about it. */
 export function differenceOf(record: DeploymentRecord, ours: DeploymentRecord): string | undefined {
   if (record.store !== ours.store) {
     return (
@@ -84,7 +85,7 @@ export function differenceOf(record: DeploymentRecord, ours: DeploymentRecord): 
   return undefined;
 }
 
-/** What a gateway follows while it runs. */
+/** What a gateway watches while it runs. */
 export interface BindingWatch {
   /** Rejects once Temporal shows that the namespace is bound to something else. Never resolves. */
   readonly ended: Promise<void>;
@@ -92,9 +93,9 @@ export interface BindingWatch {
 }
 
 /**
- * The same for a gateway, which takes webhooks while Temporal is away: what Temporal says is asked until it answers.
+ * The same for a gateway, which accepts webhooks while Temporal is down: it asks Temporal until it answers.
  *
- * @throws CliError where it is known at once
+ * @throws CliError if the binding is known at once to differ
  */
 export async function watchBinding(
   client: Pick<Client, 'workflowService' | 'connection'>,

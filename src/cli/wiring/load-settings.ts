@@ -9,15 +9,15 @@ export interface LoadedSettings {
   readonly home: Home;
 }
 
-/** Of a form that passes every check, so that the other settings can be read before the secrets are known. */
+/** Has a form that passes every check, so that the other settings can be read before the secrets are known. */
 const STAND_IN: DevelopmentSecrets = {
   SERVICE_TOKEN: 'stand-in',
   SETTLEMENT_SECRETS: `whsec_${Buffer.alloc(32).toString('base64')}`,
 };
 
 /**
- * The settings of this process. In development, the token of the service and the secret of settlements need not be set:
- * they are made once and kept in TOWLINE_HOME, so that sandbox, gateway and worker agree.
+ * The settings of this process. In development, the service token and the settlement secret need not be set: they are
+ * made once and kept in TOWLINE_HOME, so that sandbox, gateway and worker agree.
  * @throws SettingsError
  */
 export async function loadSettings(env: Environment): Promise<LoadedSettings> {
@@ -82,7 +82,9 @@ async function read(path: string): Promise<DevelopmentSecrets | undefined> {
   }
 }
 
-/** Written aside and linked into place: of two processes that start at once one wins, and both read its secrets. */
+/**
+ * Written to a temporary file and linked into place: if two processes start at once, both read the winner's secrets.
+ */
 async function make(path: string): Promise<DevelopmentSecrets> {
   const secrets: DevelopmentSecrets = {
     SERVICE_TOKEN: `sandbox-${randomBytes(24).toString('base64url')}`,
@@ -103,7 +105,7 @@ async function make(path: string): Promise<DevelopmentSecrets> {
   return (await read(path)) ?? secrets;
 }
 
-/** What lies where in TOWLINE_HOME. Payload keys of development lie in it, too: `keys`, see `src/keys`. */
+/** The layout of TOWLINE_HOME. It also holds the payload keys of development: `keys`, see `src/keys`. */
 export interface Home {
   readonly folder: string;
   /** Claims and inbox. */

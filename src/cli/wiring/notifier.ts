@@ -9,7 +9,10 @@ import { createCallbackHandles } from '../../temporal/callback-handle.js';
 import { createFlowReader } from '../../temporal/flow-handle.js';
 import { uiUrlOf } from './temporal.js';
 
-/** For gateways and workers alike: whichever has the duty notifies, so that people are called while the others are down. */
+/**
+ * For gateways and workers alike: the one that holds the lease sends notifications, so that people are notified while
+ * the others are down.
+ */
 export function openNotifier(parts: {
   readonly settings: Settings;
   readonly store: Store;
@@ -40,7 +43,9 @@ export function placesOf(settings: Pick<Settings, 'publicUrl' | 'temporal'>, nam
   return { publicUrl: settings.publicUrl, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) };
 }
 
-/** Where Temporal or a worker does not answer, it may be: who waits in vain is called once too often. */
+/**
+ * If Temporal or a worker does not answer, the flow may still be parked: one notification too many is the safe error.
+ */
 export function stillOpenAt(client: Client): (matter: DueMatter) => Promise<boolean> {
   const reader = createFlowReader(client);
   const callbacks = createCallbackHandles(client);
@@ -54,7 +59,7 @@ export function stillOpenAt(client: Client): (matter: DueMatter) => Promise<bool
       }
       const view = await reader.show(flowId);
       if (view === undefined || view.state !== 'parked') return false;
-      // Terminated, or asked for no worker that answered: a person is needed.
+      // Terminated, or no worker answered: a person is needed.
       return view.parked === null || view.parked.since === since || view.parked.reason === 'terminated';
     } catch {
       return true;

@@ -35,7 +35,7 @@ export function openTemporal(options: {
   return { client, namespace, dataConverter, codec: createPayloadCodec(codecDeps), close: () => connected.close() };
 }
 
-/** What histories and pollers show of a process of ours: which one, on which machine, of which build. */
+/** The identity that histories and pollers show for our processes: which one, on which machine, of which build. */
 export function identityOf(name: string, pid: number): string {
   return `towline-${name}-${pid}@${hostname()}/${build()}`;
 }
@@ -50,7 +50,7 @@ function build(): string {
   }
 }
 
-/** Where Temporal is, in words. */
+/** The address of Temporal, in words. */
 export function temporalAddress(settings: Pick<Settings, 'temporal'>): string {
   return settings.temporal['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
 }
@@ -58,12 +58,12 @@ export function temporalAddress(settings: Pick<Settings, 'temporal'>): string {
 /** gRPC's status codes that we distinguish. */
 export const GRPC = { notFound: 5, permissionDenied: 7, unimplemented: 12 } as const;
 
-/** The status code of what a Temporal call threw; undefined for anything else. */
+/** The status code of an error of a Temporal call; undefined for any other error. */
 export function grpcStatusOf(error: unknown): number | undefined {
   return isGrpcServiceError(error) ? error.code : undefined;
 }
 
-/** Where people look at flows: `TEMPORAL_UI_URL`, which `towline up` sets to the UI of the server that it started. */
+/** The Temporal UI for people: `TEMPORAL_UI_URL`, which `towline up` sets to the UI of the server that it started. */
 export function uiUrlOf(settings: Pick<Settings, 'temporal'>): string | undefined {
   const url = settings.temporal['TEMPORAL_UI_URL'];
   return url !== undefined && URL.canParse(url) ? url.replace(/\/+$/, '') : undefined;

@@ -5,7 +5,7 @@ import { cardQueueOf, cardTokenOf } from '../../flows/capability.js';
 import { createPlaces } from '../http/places.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 
-/** Works on a card's task queue until it is shut down: a worker for the one activity that sends a card. */
+/** Serves a card's task queue until it is shut down: a worker for the one activity that sends a card. */
 interface CardWorker {
   readonly ended: Promise<void>;
   shutdown(): Promise<void>;
@@ -14,18 +14,18 @@ interface CardWorker {
 /** Starts that worker; passed in, since the gateway itself knows neither activities nor the service. */
 export type ServeCards = (cards: Pick<CardVault, 'queue' | 'take' | 'putBack' | 'forget'>) => Promise<CardWorker>;
 
-/** Where cards are taken in: they are kept for a minute, and a worker of this very process sends them. */
+/** Takes cards in: they are kept for a minute, and a worker in this process sends them. */
 export interface CardIntake {
   /**
-   * @param owner name of the token by which it came
-   * @throws Refusal 503 where this gateway cannot take cards now, 429 where this token has its share of them
+   * @param owner name of the token that sent the card
+   * @throws Refusal 503 if this gateway cannot take cards now, 429 if this token has used up its share
    */
   keep(card: Card, owner: string): KeptCard;
   forget(token: string): void;
   close(): Promise<void>;
 }
 
-export interface CardDeskOptions {
+export interface CardIntakeOptions {
   readonly serve: ServeCards | undefined;
   readonly logger: Logger;
   readonly nowMs: () => number;
@@ -36,8 +36,8 @@ const RETRY_AFTER_SECONDS = 5;
 const PAUSE_MS = 1_000;
 const CLOSE_WITHIN_MS = 1_500;
 
-/** The worker starts with the first card: a gateway that sees none has none. */
-export function createCardIntake({ serve, logger, nowMs, lifeMs }: CardDeskOptions): CardIntake {
+/** The worker starts with the first card: a gateway without cards has none. */
+export function createCardIntake({ serve, logger, nowMs, lifeMs }: CardIntakeOptions): CardIntake {
   const vault = createCardVault({ nowMs, ...(lifeMs === undefined ? {} : { lifeMs }) });
   let serving: Promise<void> | undefined;
   let worker: CardWorker | undefined;
@@ -74,30 +74,30 @@ export function createCardIntake({ serve, logger, nowMs, lifeMs }: CardDeskOptio
     forget: (token) => vault.forget(token),
     async close() {
       closing.abort();
-      // What is being sent is finished; what was not taken yet is dropped, and nothing was charged.
+      // A card that is being sent is finished; a card that was not taken yet is dropped, and nothing was charged.
       await worker?.shutdown().catch(() => undefined);
       vault.clear();
-      // A start that hangs, because Temporal is away, has nothing to do any more.
+      // A start that hangs, because Temporal is down, has no work any more.
       await Promise.race([serving, new Promise((resolve) => setTimeout(resolve, CLOSE_WITHIN_MS).unref())]);
     },
   };
 }
 
-/** What a caller gets in the place of a card. */
+/** What a caller gets in place of a card. */
 interface KeptCard {
   readonly cardToken: string;
   readonly masked: string;
   readonly expiresAt: string;
 }
 
-/** Cards in this process's memory: each for a minute, behind a token that is used once. Never written anywhere. */
+/** Cards in this process's memory: each for a minute, behind a one-time token. Never written anywhere. */
 export interface CardVault {
   /** On which only this process works. */
   readonly queue: string;
   /**
-   * Undefined where it is full.
+   * Undefined if it is full.
    * @param owner who may fill a quarter of it
-   * @throws Refusal 429 where this owner has done so
+   * @throws Refusal 429 if this owner has done so
    */
   keep(card: Card, owner?: string): KeptCard | undefined;
   /** To one taker at a time. */
@@ -117,7 +117,7 @@ export interface CardVaultOptions {
   readonly lifeMs?: number;
   /** How many cards at a time; far more than a gateway sees in a minute. @default 10,000 */
   readonly most?: number;
-  /** Runs what is to happen later, and gives what stops it. @default a timer that keeps no process alive */
+  /** Runs work later, and returns a function that cancels it. @default a timer that keeps no process alive */
   readonly after?: (ms: number, work: () => void) => () => void;
 }
 
@@ -141,7 +141,7 @@ export function createCardVault(options: CardVaultOptions): CardVault {
       if (cards.size >= most) return undefined;
       const free = owner === undefined ? () => undefined : shares.take(owner);
       const cardToken = cardTokenOf(queue, randomBytes(32));
-      // The timer is what ends its minute: a clock that is set back must not prolong it.
+      // A timer ends the minute: a clock that is set back must not prolong it.
       const stopTimer = after(lifeMs, () => forget(cardToken));
       cards.set(cardToken, { card, free, taken: false, stopTimer });
       return { cardToken, masked: maskedNumber(card.number), expiresAt: new Date(nowMs() + lifeMs).toISOString() };

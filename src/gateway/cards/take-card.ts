@@ -10,8 +10,8 @@ import { addRoute } from '../http/route.js';
 import type { CardIntake } from './card-intake.js';
 
 /*
- * A card as callers give it. What is wrong is named by member, never by value: these messages go back to the caller and
- * must hold nothing of a card.
+ * A card as callers send it. Errors name the member, never its value: these messages go back to the caller and must
+ * contain nothing of a card.
  */
 
 const SEPARATORS = /[ -]/g;
@@ -46,8 +46,8 @@ export function passesLuhn(digits: string): boolean {
 const WithCard = z.looseObject({ card: CardGiven });
 
 /**
- * For `POST /flows/card-deposit` with a `card`: takes it out of the body and puts its token there, before anything that
- * starts flows sees the body. Where no new flow came of it, the card is dropped at once.
+ * For `POST /flows/card-deposit` with a `card`: replaces the card in the body by its token, before anything that starts
+ * flows sees the body. If no new flow was started, the card is dropped at once.
  *
  * @param start says whether a new flow was started
  */
@@ -68,7 +68,7 @@ export async function withCardTaken<Started extends { readonly started: boolean 
     if (!outcome.started) cards.forget(cardToken);
     return outcome;
   } catch (error) {
-    // Any other error may have come after the flow was started: then the card is needed, and ends with its minute.
+    // Any other error may have come after the flow was started: then the card is needed, and expires after its minute.
     if (error instanceof Refusal) cards.forget(cardToken);
     throw error;
   }
@@ -82,8 +82,8 @@ const CardToken = z.object({
 } satisfies MembersOf<Kept>);
 
 /**
- * `POST /card-tokens` `{card}`: 201 and `{cardToken, masked, expiresAt}`, for callers who start a card flow by other ways
- * than `POST /flows/card-deposit`. Only this gateway can use the token, once, within a minute.
+ * `POST /card-tokens` `{card}`: 201 and `{cardToken, masked, expiresAt}`, for callers who do not start a card flow by
+ * `POST /flows/card-deposit`. Only this gateway can use the token, once, within a minute.
  */
 export function addCardRoutes(
   server: FastifyInstance,

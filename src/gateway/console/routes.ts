@@ -8,7 +8,7 @@ import { CHECK_FIRST, FLOW_KINDS, FLOW_STATES, PARK_SENTENCES } from '../../prot
 
 const PAGE_FOLDER = new URL('./page/', import.meta.url);
 const MODULES = ['api.js', 'app.js', 'flow.js', 'flows.js', 'inbox.js', 'parts.js'];
-/** The library, as it is published: the browser loads it from this gateway, and nothing is built. */
+/** The library, as it is published: the browser loads it from this gateway, without a build step. */
 const IMPORT_MAP = JSON.stringify({
   imports: { preact: '/console/preact.js', 'preact/hooks': '/console/hooks.js', htm: '/console/htm.js' },
 });
@@ -18,7 +18,7 @@ const WORDS = Object.entries({ CHECK_FIRST, PARK_SENTENCES, FLOW_KINDS, FLOW_STA
   .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`)
   .join('');
 
-/** Its own scripts and styles and no others, and calls to no other host. */
+/** Only its own scripts and styles, and no calls to any other host. */
 const PAGE_POLICY = [
   "default-src 'none'",
   `script-src 'self' 'sha256-${createHash('sha256').update(IMPORT_MAP).digest('base64')}'`,
@@ -31,8 +31,8 @@ const PAGE_POLICY = [
 ].join('; ');
 
 /**
- * `/console`: pages for people who decide about parked flows. They call the public API with the token of who signed in,
- * and nothing else; what is served here is the same for everyone.
+ * `/console`: pages for people who decide about parked flows. They call only the public API, with the token of the
+ * person who signed in; the content served here is the same for everyone.
  */
 export function addConsoleRoutes(
   server: FastifyInstance,
@@ -54,7 +54,7 @@ export function addConsoleRoutes(
     ...['console.css', ...MODULES].map((name) => [name, new URL(name, PAGE_FOLDER)] as const),
     ['preact.js', resolve('preact')],
     ['hooks.js', resolve('preact/hooks')],
-    // What Node requires is a module of its own sort, which no browser reads.
+    // Node's `require` finds a different module format, which no browser reads.
     ['htm.js', join(dirname(resolve('htm')), 'htm.module.js')],
   ];
   const add = (name: string, read: () => Promise<string | Buffer>) => {

@@ -21,7 +21,7 @@ import type { InboxRow } from '../../protocol/events.js';
 
 export interface DeliverDeps {
   readonly inbox: InboxStore;
-  /** Who must know of what is loud. @default the log alone */
+  /** Opens a matter for what people must know at once. @default only the log */
   readonly matters?: Pick<MatterStore, 'open'>;
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
@@ -37,18 +37,18 @@ export interface DeliverDeps {
 /** Untrusted events that a flow is shown; as many as it keeps. */
 const MOST_UNTRUSTED = 20;
 
-/** Settling leaves the lease to rows that came meanwhile: they are due now. */
+/** Settling passes the lease to rows that came meanwhile: they are due now. */
 const AT_ONCE = 0;
 
-/** When the flow is looked at again, and the rows that were signalled, to be marked as delivered: else they are due then. */
+/** When the flow is checked again, and the signalled rows to mark as delivered; without rows it is only due again. */
 interface Delivery {
   readonly dueInMs: number;
   readonly signalled?: readonly string[];
 }
 
 /**
- * One flow's rows, in order, as one signal. The caller marks them as delivered after it: a crash in between delivers
- * twice, and the flow takes each id once.
+ * Sends one flow's rows, in order, as one signal. The caller marks them as delivered after it: a crash in between
+ * delivers twice, and the flow takes each id once.
  */
 export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<Delivery> {
   const { inbox } = deps;
@@ -59,7 +59,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
     await quarantine(deps, flowId, hopeless);
     return putOff(inbox, flowId, AT_ONCE);
   }
-  // A full signal has nothing to wait for.
+  // A full signal does not wait.
   const isFull = batch.rows.length === EVENTS_PER_SIGNAL;
   const restMs = isFull ? 0 : deps.pace.restMs(flowId);
   if (restMs > 0) return putOff(inbox, flowId, restMs);
@@ -80,25 +80,25 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   if (facts === undefined) {
     const waiting = await markUnmatched(deps, flowId, rows);
     if (waiting.length === 0) return putOff(inbox, flowId, AT_ONCE);
-    // An account webhook may be of something that the account's other users did: no flow of ours, ever.
+    // An account webhook may be about something that the account's other users did, which never has a flow of ours.
     const isOurs = waiting.some(({ proof, source }) => proof !== null && source !== 'webhook');
     return putOff(inbox, flowId, untilFlowExists(deferrals, isOurs));
   }
   // It continued as new between our two questions.
   if (facts.isOpen) return putOff(inbox, flowId, untilSignalSeen(deferrals));
   const report = await deps.reader.report(flowId);
-  // No worker answers: whether the flow took them is not known yet.
+  // No worker answers, so it is not known yet whether the flow took them.
   if (report === undefined && facts.status !== 'TERMINATED') return putOff(inbox, flowId, untilFlowHeals(deferrals));
-  // It may have taken them from a signal whose answer was lost, and ended by them.
-  const fates = report === undefined ? [] : eventResultsOf(report, new Set(rows.map(({ id }) => id)));
-  await inbox.settle(fates);
-  const taken = new Set(fates.map(({ id }) => id));
+  // The flow may have taken them from a signal whose answer was lost, and ended because of them.
+  const verdicts = report === undefined ? [] : eventResultsOf(report, new Set(rows.map(({ id }) => id)));
+  await inbox.settle(verdicts);
+  const taken = new Set(verdicts.map(({ id }) => id));
   const late = rows.filter(({ id }) => !taken.has(id));
   if (late.length > 0) await markLate(deps, late, facts);
   return putOff(inbox, flowId, AT_ONCE);
 }
 
-/** An event that cannot be read holds up its flow no longer: a person sees to it. */
+/** An event that cannot be read no longer blocks its flow: a person handles it. */
 async function quarantine(
   { inbox, matters, logger }: DeliverDeps,
   flowId: string,
@@ -135,8 +135,8 @@ async function setConflictsAside({ inbox, logger }: DeliverDeps, batch: InboxBat
 }
 
 /**
- * Anyone can post untrusted events: past the first few they stay in the inbox, and cannot fill a flow's history. The first
- * of each ending is shown all the same: it vetoes what the flow would do by itself.
+ * Anyone can post untrusted events: after the first few they stay in the inbox, and cannot fill a flow's history. The
+ * first one of each ending is still shown: it vetoes what the flow would do by itself.
  */
 async function limitUntrusted(
   { inbox }: DeliverDeps,
@@ -169,14 +169,16 @@ async function putOff(inbox: InboxStore, flowId: string, delayMs: number): Promi
   return { dueInMs: delayMs };
 }
 
-/** Rows for a flow that has ended: listed for a person, and loudly where a proven event says that it ended otherwise. */
+/**
+ * Rows for a flow that has ended: listed for a person, with an alarm if a proven event says that it ended differently.
+ */
 export async function markLate(
   { inbox, matters, logger }: Pick<DeliverDeps, 'inbox' | 'matters' | 'logger'>,
   rows: readonly Pick<InboxRow, 'id' | 'status' | 'proof'>[],
   facts: NonNullable<Awaited<ReturnType<FlowReader['facts']>>>,
 ): Promise<void> {
   const alarming: string[] = [];
-  const fates = rows.map((row) => {
+  const verdicts = rows.map((row) => {
     const trusted = row.proof !== null;
     const verdict = lateVerdict(row.status, facts.state, trusted);
     if (verdict.contradicts && trusted) {
@@ -188,24 +190,24 @@ export async function markLate(
     }
     return { id: row.id, state: 'late' as const, detail: verdict.detail };
   });
-  // Before the rows are settled: who dies in between does both again.
+  // Before the rows are settled: after a crash in between, both are done again.
   for (const eventId of alarming) {
     await openEventMatter(matters, { kind: 'late_event_contradicts', flowId: facts.flowId, eventId });
   }
-  await inbox.settle(fates);
+  await inbox.settle(verdicts);
 }
 
 /** What a late event says about the ending of its flow. */
 export interface LateVerdict {
   readonly contradicts: boolean;
-  /** For a person who looks at the event. */
+  /** For a person who reads the event. */
   readonly detail: string;
 }
 
-/** Endings of a flow that a word of this meaning can stand next to. A word that is not final says nothing of them. */
+/** Endings of a flow that agree with a word of this meaning. A word that is not final agrees with any. */
 const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> = {
   pending: undefined,
-  // A failure says that nothing was taken.
+  // A failure says that nothing was collected.
   collected: ['completed', 'refunded'],
   owed: ['refunded'],
   succeeded: ['completed'],
@@ -213,7 +215,7 @@ const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> =
   failed: ['failed', 'refunded', 'expired', 'cancelled'],
   'refund-pending': ['failed', 'refunded', 'expired', 'cancelled'],
   'refund-failed': ['failed'],
-  // What came back had been taken.
+  // Money that came back had been collected.
   refunded: ['refunded'],
 };
 
@@ -222,7 +224,7 @@ export function lateVerdict(status: string | null, ended: FlowState, trusted: bo
   const agreeing = AGREES_WITH[meaning];
   const said = status ?? 'no status';
   const proof = trusted ? '' : ' Its origin is not proven.';
-  // A flow that was terminated did not end by itself, and the person who did that may not know that money moved.
+  // A terminated flow did not end by itself, and the person who terminated it may not know that money moved.
   if (ended === 'parked') {
     const moved = meaning === 'succeeded' || meaning === 'refunded';
     return { contradicts: moved, detail: `The flow had been terminated; this says ${said}.${proof}` };
@@ -240,13 +242,14 @@ export interface NoFlowDeps {
   readonly nowMs: () => number;
 }
 
-/** An account webhook may be of what the account's other users did: no flow of ours, ever. */
+/** An account webhook may be about what the account's other users did, which never has a flow of ours. */
 const PROVEN_WAITS_MS = 24 * 3_600_000;
 
 /**
- * Events whose flow does not exist, and did not come in time: listed as unmatched. Kept waiting they would cost calls for
- * ever, and in the end take the places of those that have a flow. Anybody can post what nothing proves, for flows that
- * never will be: that is asked about once. A flow that starts later has them all the same (`releaseWaiting`).
+ * Events whose flow does not exist, and did not come in time: listed as unmatched. If they kept waiting, they would
+ * cost calls for ever, and in the end use the places of events that have a flow. Anyone can post unproven events for
+ * flows that will never exist: for those the flow is looked up only once. A flow that starts later still gets them
+ * (`releaseWaiting`).
  *
  * @returns those that may still wait
  */
@@ -261,7 +264,7 @@ export async function markUnmatched(
   if (over.length === 0) return rows;
   const detail = 'No flow of this id was there in time. One that is started later still gets it.';
   await inbox.settle(over.map(({ id }) => ({ id, state: 'unmatched' as const, detail })));
-  // Started in this very moment: its own order to releaseWaiting came too early to find these.
+  // The flow was started at this moment, and its own `releaseWaiting` came too early to find these rows.
   if ((await reader.facts(flowId)) !== undefined) await inbox.releaseWaiting(flowId);
   return rows.filter((row) => !isOver(row));
 }
@@ -281,14 +284,14 @@ const DETAILS: Readonly<Record<EventVerdict['state'], string>> = {
 /** The state of the wanted rows, as far as the flow's report names their events. */
 export function eventResultsOf(report: FlowReport, wanted: ReadonlySet<string>): EventVerdict[] {
   const byRow = new Map<string, EventVerdict['state']>();
-  for (const [eventId, fate] of Object.entries(report.events)) {
+  for (const [eventId, result] of Object.entries(report.events)) {
     const id = rowIdOf(eventId);
-    // A row that a person vouched for was delivered twice: the second fate counts, unless the first says more. Where the
+    // A row that a person vouched for was delivered twice: the second result counts, unless the first says more. If the
     // second one was applied, the flow has made the first one its duplicate.
     const earlier = byRow.get(id);
     const saysMore =
-      earlier === undefined || earlier === 'unverified' || (earlier === 'duplicate' && fate === 'applied');
-    if (wanted.has(id) && saysMore) byRow.set(id, fate);
+      earlier === undefined || earlier === 'unverified' || (earlier === 'duplicate' && result === 'applied');
+    if (wanted.has(id) && saysMore) byRow.set(id, result);
   }
   return [...byRow].map(([id, state]) => ({ id, state, detail: DETAILS[state] }));
 }

@@ -4,8 +4,8 @@ import type { InboxStore } from '../../store/inbox.js';
 import { errorForLog } from '../http/refusal.js';
 
 /**
- * Marks what was signalled as delivered: a moment later, and what was signalled meanwhile along with it, in one
- * transaction. The flow acts on the signal at that moment, and this machine's work is better spent on that.
+ * Marks signalled rows as delivered, a moment later and together with rows that were signalled meanwhile, in one
+ * transaction. At that moment the flow acts on the signal, and this machine's work is better spent on that.
  */
 export interface DeliveredMarks {
   /**
@@ -39,11 +39,12 @@ export function createDeliveredMarks(deps: {
   let waiting: Mark[] = [];
   let stopTimer: (() => void) | undefined;
 
-  /** Where it fails, the lease runs out and the events go out again, of which the flow takes each once. */
+  /** If it fails, the lease runs out and the events are sent again; the flow takes each of them once. */
   async function write({ flowId, ids, restUntilMs, marked }: Mark): Promise<void> {
     try {
       const restMs = Math.max(0, Math.ceil(restUntilMs - clock.monotonicMs()));
-      // The store counts from the moment in which it writes: a read by our earlier count could come too soon, and in vain.
+      // The store counts from the moment in which it writes: a read by our earlier timestamp could come too soon, and
+      // find nothing.
       await deps.inbox.markDelivered(flowId, ids, restMs);
       marked(restMs);
     } catch (error) {
@@ -56,7 +57,7 @@ export function createDeliveredMarks(deps: {
     stopTimer = undefined;
     const marks = waiting;
     waiting = [];
-    // Asked for in one moment, they share a transaction.
+    // Writes that start at the same moment share a transaction.
     for (const mark of marks) {
       const written = write(mark).finally(() => writing.delete(written));
       writing.add(written);

@@ -12,18 +12,18 @@ export interface Dispatcher {
   /** Something may be due now. Never waits and never throws. */
   nudge(): void;
   /**
-   * This flow is there now: events that came before it go out. Never throws, and is not awaited; if it fails they
-   * go out a little later.
+   * This flow exists now: events that came before it are sent. Never throws, and is not awaited; if it fails, they are
+   * sent a little later.
    */
   releaseWaiting(flowId: string): void;
-  /** A place for an event of this flow that is about to be stored; none where it has to wait its turn. */
+  /** A place for an event of this flow that is about to be stored; undefined if it has to wait its turn. */
   reserve(flowId: string, isProven: boolean): Place | undefined;
   start(): void;
   /** Resolves when nothing is in flight any more. */
   stop(): Promise<void>;
 }
 
-/** Held for one delivery, until one of its methods is called; to free it again does nothing. */
+/** Held for one delivery, until one of its methods is called; freeing it twice does nothing. */
 export interface Place {
   /** For how long the flow is to be leased to this gateway. */
   readonly leaseMs: number;
@@ -35,49 +35,55 @@ export interface Place {
 export interface DispatcherDeps extends DeliverDeps {
   readonly logger: Logger;
   readonly drain: Drain;
-  /** How often it looks by itself, for what another gateway stored or a killed one left behind. @default 1000 */
+  /** How often it checks by itself, for rows that another gateway stored or a killed one left behind. @default 1000 */
   readonly everyMs?: number;
   /** @default the system's */
   readonly clock?: Clock;
 }
 
-/** Flows at a time: with a proven event waiting, and with none. Forged events take no place of the proven. */
+/** Flows at a time: with a proven event waiting, and with none. Forged events use no place of proven ones. */
 const AT_ONCE = { proven: 32, unproven: 4 } as const;
 type Pool = keyof typeof AT_ONCE;
 const POOLS: readonly Pool[] = ['proven', 'unproven'];
 const poolOf = (isProven: boolean): Pool => (isProven ? 'proven' : 'unproven');
 
 /**
- * How long the events of a killed gateway wait for another one. A delivery that takes longer may happen twice, which the
- * flow, taking each id once, does not mind.
+ * How long the events of a killed gateway wait for another one. A delivery that takes longer may happen twice, which is
+ * harmless, because the flow takes each id once.
  */
 const LEASE_MS = 10_000;
 
-/** So many flows that fail with no delivery in between: it is not about one of them. One that is busy or slow is. */
+/**
+ * If this many flows fail without a delivery in between, the cause is an outage and not one of them. If fewer fail,
+ * that flow is busy or slow.
+ */
 const MANY_FLOWS = 5;
 
 /** Wakes that fall into one of these are one. */
 const TICK_MS = 10;
 
 /**
- * From the inbox to the flows: leases what is due, one signal per flow at a time, in order. Each delivery has a place of
- * its own, so that a slow one delays its own flow only. Loses nothing when stopped.
+ * Delivers from the inbox to the flows: leases what is due, one signal per flow at a time, in order. Each delivery has
+ * a place of its own, so that a slow one delays only its own flow. Loses nothing when stopped.
  */
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { inbox, logger, clock = systemClock } = deps;
   const marks = createDeliveredMarks(deps);
   const inFlight = new Set<Promise<void>>();
-  const hastening = new Set<Promise<void>>();
+  const releasing = new Set<Promise<void>>();
   /** Places that are reserved, or with a delivery. */
   const held = { proven: 0, unproven: 0 };
   /** Something more may be due. */
   const more = { proven: false, unproven: false };
   let leasing: Promise<void> | undefined;
-  /** Something may have come: how often. A delivery that sees the same figure at its end has nothing to look for. */
+  /**
+   * Counts the nudges, each of which means that something may have come. A delivery that sees the same count at its end
+   * need not check again.
+   */
   let nudges = 0;
   let stopped = true;
   let failures = 0;
-  /** By what may be an outage, since the last delivery. */
+  /** Flows whose delivery failed as in an outage, since the last successful delivery. */
   const failing = new Set<string>();
   let pausedUntilMs = 0;
   let stopLooking: (() => void) | undefined;
@@ -107,7 +113,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     });
   };
 
-  /** The delivery that ends first looks for more. */
+  /** The delivery that ends first checks for more. */
   const free = (pool: Pool): void => {
     held[pool] -= 1;
     look();
@@ -167,7 +173,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     };
   }
 
-  /** @param reread for a batch to which more came since it was leased */
+  /** @param reread for a batch whose flow has got more events since it was leased */
   function begin(batch: InboxBatch, seen: number, reread?: () => Promise<InboxBatch['rows']>): void {
     const pool = poolOf(batch.hasProven);
     held[pool] += 1;
@@ -189,7 +195,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       marks.add(batch.flowId, signalled, dueInMs, (restMs) => {
         // More of this flow may have come since it was leased.
         if (nudges === seen && batch.rows.length < EVENTS_PER_SIGNAL) return;
-        // One more, since the store counts whole milliseconds of another clock.
+        // One millisecond more, since the store counts whole milliseconds of another clock.
         lookIn(restMs === 0 ? 0 : restMs + 1);
       });
     } catch (error) {
@@ -197,7 +203,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
   }
 
-  /** Nothing is lost, and where Temporal (or the store) is away nothing is tried before it had time to come back. */
+  /** Loses nothing; if Temporal or the store is down, nothing is tried before it had time to recover. */
   async function giveBack(batch: InboxBatch, error: unknown): Promise<void> {
     if (isOutage(error)) failing.add(batch.flowId);
     const outage = isUnreachable(error) || (isOutage(error) && failing.size >= MANY_FLOWS);
@@ -211,23 +217,23 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       logger.warn(line, 'events cannot be delivered; trying again');
     }
     lookIn(delayMs + 1);
-    // Where this fails, too, the lease runs out.
+    // If this also fails, the lease runs out.
     await inbox.defer(batch.flowId, delayMs).catch(() => undefined);
   }
 
   function releaseWaiting(flowId: string): void {
-    const hastened = inbox
+    const released = inbox
       .releaseWaiting(flowId)
       .catch(() => undefined)
       .finally(() => {
-        hastening.delete(hastened);
+        releasing.delete(released);
         nudge();
       });
-    hastening.add(hastened);
+    releasing.add(released);
   }
 
   async function allDone(): Promise<void> {
-    await Promise.all(hastening);
+    await Promise.all(releasing);
     await leasing;
     await Promise.all(inFlight);
   }

@@ -4,11 +4,11 @@ import { systemClock, type Clock } from '../../clock.js';
 
 const GRACE_MS = 1_000;
 
-/** Calls to Temporal that a shutdown need not wait for: what they were to deliver stays in the inbox. */
+/** Calls to Temporal that a shutdown need not wait for: the undelivered events stay in the inbox. */
 export interface Drain {
   /** Runs calls that `finish` may cut off. */
   readonly within: <T>(calls: () => Promise<T>) => Promise<T>;
-  /** Waits for what is in flight, and cuts it off when its time is up. */
+  /** Waits for what is in flight, and aborts it when the time is up. */
   finish(inFlight: Promise<unknown> | undefined): Promise<void>;
 }
 
@@ -16,8 +16,8 @@ export function createDrain(client: Client, clock: Clock = systemClock): Drain {
   const open = new Set<AbortController>();
   return {
     async within(calls) {
-      // One of their own: the connection never takes the listener of a call off its signal, and looks through all of them
-      // to add the next. A signal for the gateway's whole life would hold every call that it ever made.
+      // A signal of their own: the connection never removes the listener of a call from its signal, and searches all of
+      // them to add the next. A signal for the gateway's whole life would hold every call that it ever made.
       const own = new AbortController();
       setMaxListeners(0, own.signal);
       open.add(own);
@@ -32,7 +32,7 @@ export function createDrain(client: Client, clock: Clock = systemClock): Drain {
       const timeIsUp = new Promise<void>((resolve) => {
         stopTimer = clock.after(GRACE_MS, resolve);
       });
-      // A client that still tries to connect gets no abort: it is not awaited.
+      // A client that still tries to connect gets no abort, so it is not awaited.
       await Promise.race([inFlight, timeIsUp]);
       stopTimer?.();
       for (const calls of open) calls.abort();

@@ -3,17 +3,18 @@ import type { Dispatcher, Place } from './dispatcher.js';
 import type { WebhookMatcher } from './webhook-matcher.js';
 import type { ReceivedEvent } from '../../protocol/events.js';
 
-/** An event for which a place is held. */
+/** An event for which a place is reserved. */
 interface First {
-  /** Others of its flow came while it was stored. */
+  /** Other events of its flow came while it was stored. */
   moreCame: boolean;
 }
 
 /**
- * Into the inbox, and on to the flow. The event of a quiet flow is leased in the transaction that stores it, and goes
- * out without a read of the inbox; where others of its flow come at the same time, they go out with it.
+ * Stores an event in the inbox, and sends it to its flow. The event of a quiet flow is leased in the transaction that
+ * stores it, and is sent without a read of the inbox; other events of its flow that come at the same time are sent with
+ * it.
  *
- * @returns durable when it resolves, as {@link InboxStore.receive}, which also says what it throws
+ * @returns durable when it resolves, like {@link InboxStore.receive}, which also documents the errors
  */
 export function createIntake(deps: {
   readonly inbox: Pick<InboxStore, 'receive'>;
@@ -37,7 +38,7 @@ export function createIntake(deps: {
     }
   };
 
-  /** A person looks at it, unless the claims are still to be asked. */
+  /** For a person, unless the claims can still match it. */
   const receiveOfNoFlow = async (event: ReceivedEvent): Promise<Receipt> => {
     const receipt = await inbox.receive(event);
     if (event.toMatch === true && receipt.kind === 'stored') matcher.nudge();

@@ -11,20 +11,20 @@ import type { Duty } from '../../store/duties.js';
 
 export interface Settler {
   start(): void;
-  /** A person's order may have changed the state of this flow's events: looked at soon. */
+  /** A person's order may have changed the state of this flow's events: checks them soon. */
   lookAt(flowId: string): void;
   stop(): Promise<void>;
 }
 
 export interface SettlerDeps extends SettleDeps {
-  /** Whether it is this gateway's to ask, and not another one's. */
+  /** Whether this gateway holds the duty to ask, and not another one. */
   readonly duty: Pick<Duty, 'isOurs'>;
   readonly drain: Drain;
   /** @default 1000 */
   readonly everyMs?: number;
   /** @default the system's */
   readonly clock?: Clock;
-  /** A row is asked about when it was delivered this long ago. @default 2000 */
+  /** A row is due for a query when it was delivered this long ago. @default 2000 */
   readonly ageMs?: number;
 }
 
@@ -34,10 +34,12 @@ const MOST = 25;
 const BACKLOG_SHARE = 0.1;
 const FLOWS_LISTED = 250;
 
-/** Asks flows for the state of their events. Slow on purpose: it is not awaited, and each question costs a worker. */
+/** Asks flows for the state of their events. Deliberately slow: nothing waits for it, and each query costs a worker. */
 export function createSettler(deps: SettlerDeps): Settler {
   const { inbox, logger } = deps;
-  /** Flows that could not say yet, with when to ask again. Without it they would keep the others from being asked. */
+  /**
+   * Flows that could not answer yet, with the time to ask again. Otherwise they would keep the others from being asked.
+   */
   const patience = new Map<string, { looks: number; dueAt: number }>();
   const soon = new Set<string>();
   let running: Promise<void> | undefined;
@@ -89,7 +91,7 @@ export function createSettler(deps: SettlerDeps): Settler {
 
 interface SettleDeps {
   readonly inbox: InboxStore;
-  /** Who must know of what is loud. @default the log alone */
+  /** Opens a matter for what people must know at once. @default only the log */
   readonly matters?: Pick<MatterStore, 'open'>;
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
@@ -97,24 +99,24 @@ interface SettleDeps {
   readonly nowMs: () => number;
 }
 
-/** A flow that is closed, and whose last word cannot be had by then, never names an event. */
+/** After this time, a closed flow whose result cannot be read will never name an event. */
 const UNKNOWN_FOR_MS = 60_000;
 const RISEN_AT_ONCE = 100;
 
 /**
- * Settles the rows of one flow by what the flow says became of its events. Returns whether all of `ids` are settled.
- * Rows that were settled as unverified are looked at again: a person may have vouched for them since.
+ * Settles the rows of one flow by the flow's report about its events. Returns whether all of `ids` are settled. Rows
+ * that were settled as unverified are checked again: a person may have vouched for them since.
  */
 async function settleFlow(deps: SettleDeps, flowId: string, ids: readonly string[]): Promise<boolean> {
-  // Asked first: what a flow said after it was seen closed is its last word.
+  // Read first: a report that a flow gave after it was seen closed is final.
   const facts = await deps.reader.facts(flowId);
   const report = facts && (await deps.reader.report(flowId));
   const unverified = await deps.inbox.list({ flowId, state: 'unverified', limit: RISEN_AT_ONCE, bodies: false });
-  const fates =
+  const verdicts =
     report === undefined ? [] : eventResultsOf(report, new Set([...ids, ...unverified.map(({ id }) => id)]));
-  if (fates.length > 0) await deps.inbox.settle(fates);
+  if (verdicts.length > 0) await deps.inbox.settle(verdicts);
 
-  const settled = new Set(fates.map(({ id }) => id));
+  const settled = new Set(verdicts.map(({ id }) => id));
   const unknown = ids.filter((id) => !settled.has(id));
   if (unknown.length < ids.length) deps.openSignals.taken(flowId);
   if (unknown.length === 0) return true;

@@ -1,19 +1,19 @@
 /**
- * How soon one flow is signalled again. The first signal to a quiet flow goes out at once. While events keep coming, each
- * next one waits longer, up to a second, and takes what came meanwhile along: however many events a sender posts, they
- * cost a flow a signal a second, and not a signal each. Memory only: forgetting costs one signal more.
+ * How soon one flow is signalled again. The first signal to a quiet flow is sent at once. While events keep coming,
+ * each further signal waits longer, up to a second, and includes what came meanwhile: however many events a sender
+ * posts, a flow gets at most about one signal a second. Memory only: losing it costs one signal more.
  */
 export interface SignalPace {
-  /** A signal went out; returns for how many milliseconds there is none to this flow. */
+  /** A signal was sent; returns for how many milliseconds there is none to this flow. */
   signalled(flowId: string): number;
   /** Whole milliseconds until the next signal may go out; 0: now. */
   restMs(flowId: string): number;
 }
 
-/** A signal of more would be a large history event. A flow takes 10,001 events in 201 signals, and these do not rest. */
+/** A larger signal would be a large history event. A flow takes 10,001 events in 201 signals, which do not wait. */
 export const EVENTS_PER_SIGNAL = 50;
 
-/** A flow without a signal for so long is a quiet one. */
+/** A flow without a signal for this long counts as quiet. */
 const QUIET_AFTER_MS = 2_000;
 
 interface Paced {
@@ -37,7 +37,7 @@ export function createSignalPace(nowMs: () => number): SignalPace {
       forgetQuiet(now);
       const inARow = paced.get(flowId)?.inARow ?? 0;
       const restMs = untilNextSignal(inARow);
-      // Deleted first: a map keeps the place of the first insertion.
+      // Deleted first: a map keeps the position of the first insertion.
       paced.delete(flowId);
       paced.set(flowId, { nextAt: now + restMs, quietAt: now + QUIET_AFTER_MS, inARow: inARow + 1 });
       return restMs;
@@ -53,13 +53,13 @@ const doubled = (firstMs: number, times: number, mostMs: number): number =>
 
 /** The flow is not there (yet). One that is started through the gateway hastens its events; others find them in time. */
 export const untilFlowExists = (deferrals: number, isOurs: boolean): number =>
-  // Anybody can post settlements for flows that never will be; those must not cost a call a minute for ever.
+  // Anyone can post settlements for flows that will never exist; those must not cost a call a minute for ever.
   doubled(1_000, deferrals, isOurs ? 60_000 : 600_000);
 
-/** The flow has a signal that it has not seen: what comes meanwhile goes out with the next one. */
+/** The flow has a signal that it has not seen: events that come meanwhile are sent with the next one. */
 export const untilSignalSeen = (deferrals: number): number => doubled(50, deferrals, 5_000);
 
-/** A flow whose events come thick and fast: they are merged, the more of them the longer they come. */
+/** A flow with frequent events: they are merged, the more of them the longer they keep coming. */
 const untilNextSignal = (inARow: number): number => doubled(250, inARow, 1_000);
 
 /** Temporal cannot be reached: short, so that a backlog drains soon after. */
@@ -68,16 +68,16 @@ export const untilTemporalAnswers = (failures: number): number => doubled(250, f
 /** A flow that cannot yet say the state of its events. */
 export const untilNextLook = (looks: number): number => doubled(2_000, looks, 60_000);
 
-/** An event that cannot be opened: a gateway with its key finds it soon, once there is one. */
+/** An event that cannot be decrypted: a gateway that gets its key finds it soon. */
 export const UNTIL_KEY_COMES_MS = 10_000;
 
 /** Temporal answers, but refuses this one flow's signal. */
 export const untilFlowHeals = (deferrals: number): number => doubled(1_000, deferrals, 60_000);
 
 /**
- * Flows that were signalled and have not been seen to take it. The first signal to a quiet flow goes out at once; before
- * the next one, Temporal is asked whether the first was taken. So a flow without a worker collects one signal, and its
- * events wait in the inbox. Memory only: forgetting costs one signal more.
+ * Flows that were signalled and have not yet been seen to take the signal. The first signal to a quiet flow is sent at
+ * once; before the next one, Temporal is asked whether the first was taken. So a flow without a worker collects one
+ * signal, and its events wait in the inbox. Memory only: losing it costs one signal more.
  */
 export interface OpenSignals {
   add(flowId: string): void;
@@ -85,7 +85,7 @@ export interface OpenSignals {
   taken(flowId: string): void;
 }
 
-/** An old entry: whatever the flow does, one signal in that time is no burden. */
+/** An old entry is dropped: one signal in this time is no burden, whatever the flow does. */
 const FORGET_AFTER_MS = 600_000;
 const MOST = 100_000;
 
@@ -99,7 +99,7 @@ export function createOpenSignals(nowMs: () => number): OpenSignals {
   };
   return {
     add(flowId) {
-      // Deleted first: a map keeps the place of the first insertion.
+      // Deleted first: a map keeps the position of the first insertion.
       signalledAt.delete(flowId);
       signalledAt.set(flowId, nowMs());
       forgetOldest();

@@ -2,20 +2,20 @@ import type { Logger } from 'pino';
 import type { InboxBatch } from '../../store/inbox.js';
 import type { InboxRow } from '../../protocol/events.js';
 
-/** Flows whose events wait, all of them, since one of them cannot be opened: it was sealed with a key that is not here. */
+/** Flows all of whose events wait because one of them cannot be decrypted: its key is not here. */
 export interface UnreadableFlows {
   /**
-   * Which rows of this batch cannot be opened any more: those with a broken seal at once, those of a missing key after an
-   * hour. Until then their flow waits, which is said in the log, once for each flow.
+   * The rows of this batch that cannot be decrypted any more: damaged ones at once, those of a missing key after an
+   * hour. Until then their flow waits, which is logged once for each flow.
    */
   examine(batch: Pick<InboxBatch, 'flowId' | 'rows'>): 'key may come' | readonly InboxRow[];
   /** How many wait now. */
   count(): number;
 }
 
-/** They are looked at every ten seconds: one that was not for so long was delivered by a gateway that has the key. */
+/** Checked every ten seconds: one that was not checked for this long was delivered by a gateway that has the key. */
 const HELD_FOR_MS = 60_000;
-/** Long enough to give a gateway a key that was forgotten; its deadline, or a person, must not wait for ever. */
+/** Long enough to give a gateway a forgotten key; the flow's deadline, or a person, must not wait for ever. */
 const KEY_COMES_WITHIN_MS = 3_600_000;
 /** More lines of the log could not be read. */
 const MOST_NAMED = 10_000;

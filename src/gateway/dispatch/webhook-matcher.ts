@@ -9,24 +9,24 @@ import type { Drain } from './drain.js';
 import type { UnreadableFlows } from './unreadable-flows.js';
 
 export interface WebhookMatcher {
-  /** A webhook came that is to be matched. Never waits and never throws. */
+  /** A webhook came that has to be matched. Never waits and never throws. */
   nudge(): void;
   start(): void;
-  /** Resolves when nothing is in flight any more. What is not matched stays in the inbox. */
+  /** Resolves when nothing is in flight any more. Unmatched webhooks stay in the inbox. */
   stop(): Promise<void>;
 }
 
 export interface WebhookMatcherDeps {
   readonly inbox: Pick<InboxStore, 'toMatch' | 'match' | 'settle'>;
-  /** Who must know of what is loud. @default the log alone */
+  /** Opens a matter for what people must know at once. @default only the log */
   readonly matters?: Pick<MatterStore, 'open'>;
-  /** Asks the claims which flow a webhook is about. */
+  /** Finds the flow of a webhook by the claims. */
   readonly matchOf: (body: unknown) => Promise<Pick<ReceivedEvent, 'flowId' | 'reference' | 'status'>>;
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
   readonly unreadable: Pick<UnreadableFlows, 'examine'>;
   readonly drain: Pick<Drain, 'finish'>;
   readonly logger: Logger;
-  /** How often it looks by itself, for what another gateway left behind or could not match. @default 1000 */
+  /** How often it checks by itself, for webhooks that another gateway left behind or could not match. @default 1000 */
   readonly everyMs?: number;
   /** @default the system's */
   readonly clock?: Clock;
@@ -35,8 +35,8 @@ export interface WebhookMatcherDeps {
 const ROWS_AT_ONCE = 20;
 
 /**
- * Finds the flow of each account webhook that its sender could not wait for. One at a time: each asks the claims several
- * questions, and who posts many of them must not take the claims' connections.
+ * Finds the flow of each account webhook whose match takes too long for its sender to wait. One at a time: each needs
+ * several queries about claims, and a sender of many webhooks must not take the claims' connections.
  */
 export function createWebhookMatcher(deps: WebhookMatcherDeps): WebhookMatcher {
   const { inbox, matchOf, dispatcher, unreadable, logger, clock = systemClock } = deps;

@@ -32,8 +32,8 @@ export const proposal = () =>
     .meta({ description: 'An order that waits for a second person.' });
 
 /**
- * A flow, as the document shows it. Words that a later version may add to (reasons, actions, stages) are text: an
- * enumeration would make generated clients refuse them.
+ * A flow, as the document shows it. Words that a later version may add to (reasons, actions, stages) are text:
+ * generated clients would refuse new values of an enumeration.
  */
 export type Flow = FlowJson;
 export const Flow = z.object({
@@ -65,7 +65,7 @@ export const Flow = z.object({
   proposal: proposal(),
 } satisfies MembersOf<FlowJson>);
 
-/** @throws Refusal 404 where it does not exist */
+/** @throws Refusal 404 if it does not exist */
 export async function shownFlow(
   reader: Pick<FlowReader, 'show'>,
   { kind, reference, flowId }: FlowAddress,
@@ -75,15 +75,15 @@ export async function shownFlow(
   throw new Refusal(404, `There is no flow ${kind}/${reference}. Start it with POST /flows/${kind}.`, { reference });
 }
 
-/** Where we asked the service to call back: it carries a capability, and is not shown to others. */
+/** The callback URL that we gave to the service: it contains a capability, and is not shown to others. */
 const OWN_CALLBACK = /https?:\/\/[^\s"'<>]{1,300}\/callbacks\/[a-z-]+\/[A-Za-z0-9._:-]+\/[0-9a-f]{43}/g;
 
-/** The service repeats what it was sent: in the place of our callback URL stands the caller's, or nothing. */
+/** The service repeats what it was sent: our callback URL is replaced by the caller's, or removed. */
 export function withoutOwnCallbacks(value: unknown, instead?: string): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutOwnCallbacks(item, instead));
   // Also within a sentence of the service.
   if (typeof value === 'string') return value.replace(OWN_CALLBACK, instead ?? '(callback)');
-  // A number that JavaScript cannot hold is an object of its own kind.
+  // A number that JavaScript cannot hold is an object of a special class.
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([member, inner]) => {
@@ -95,7 +95,7 @@ export function withoutOwnCallbacks(value: unknown, instead?: string): unknown {
 }
 
 /**
- * What the service answered, byte for byte, unless it repeats a callback URL of ours: then without that, and with every
+ * The service's answer, byte for byte, unless it repeats a callback URL of ours: then without that URL, and with every
  * number as it was written.
  */
 export function bytesWithoutOwnCallbacks(bytes: Uint8Array, instead?: string): Buffer {
@@ -115,7 +115,7 @@ function jsonWithoutOwnCallbacks(text: string, instead?: string): string | undef
   }
 }
 
-/** Refuses what can be judged from the URL alone; the rest is judged when a callback is sent. @throws Refusal 400 */
+/** Refuses what the URL alone shows; the rest is checked when a callback is sent. @throws Refusal 400 */
 export function checkCallbackUrl(settings: Pick<Settings, 'callbackAllowLoopback'>, input: unknown): void {
   const { callbackUrl } = (input ?? {}) as { callbackUrl?: unknown };
   if (typeof callbackUrl !== 'string') return;

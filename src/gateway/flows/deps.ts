@@ -27,7 +27,7 @@ export interface FlowOperationDeps {
   readonly settings: Settings;
   readonly client: Client;
   readonly store: Store;
-  /** What the service has under the reference of an operation. Undefined: this gateway has no way to the service. */
+  /** Looks up an operation's reference at the service. Undefined: this gateway cannot reach the service. */
   readonly lookUp: LookUp | undefined;
   readonly reader: FlowReader;
   readonly watch: FlowWatch;
@@ -39,7 +39,7 @@ export interface FlowOperationDeps {
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
-  /** Aborted when the gateway closes: who waits for a flow then gets its present state. */
+  /** Aborted when the gateway closes: requests that wait for a flow then get its current state. */
   readonly closing: AbortSignal;
   /** @default that of all flows */
   readonly taskQueue?: string;

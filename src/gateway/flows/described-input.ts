@@ -13,7 +13,7 @@ type Schemas = Readonly<Record<string, Schema>>;
 
 export const pascal = (name: string) => name.replace(/(^|-)(\w)/g, (_, _dash, letter: string) => letter.toUpperCase());
 
-/** The input of a kind as the document shows it: its schema, before those of its forms, and the one in `examples/`. */
+/** The input of a kind as the document shows it: its schema after those of its forms, and its input in `examples/`. */
 export function describedInput(kind: FlowKind): { readonly schemas: Schemas; readonly example: unknown } {
   return { schemas: schemasOf(kind), example: exampleOf(kind) };
 }
@@ -35,13 +35,13 @@ function schemasOf(kind: FlowKind): Schemas {
   return kind === 'card-deposit' ? cardForms(name, schema) : { [name]: schema };
 }
 
-/** A preparation of the raw value has no schema; what comes after it has. */
+/** A preprocessing step of the raw value has no schema; its output has. */
 const outOf = (input: z.ZodType): z.ZodType =>
   input instanceof z.ZodPipe && input.in instanceof z.ZodTransform ? (input.out as z.ZodType) : input;
 
 /**
  * The forms of an input that has several, by the word that distinguishes them; callers may leave it out, since the
- * preparation fills it in. Each has a name of its own: generators make a type of it, and some can make none without.
+ * preprocessing fills it in. Each has a name of its own: generators make a type from it, and some fail without.
  */
 function unionForms(name: string, input: z.ZodDiscriminatedUnion): Schemas {
   const { discriminator } = input.def;
@@ -54,7 +54,7 @@ function unionForms(name: string, input: z.ZodDiscriminatedUnion): Schemas {
   return { [name]: { anyOf: forms.map(([form]) => ref(form)) }, ...Object.fromEntries(forms) };
 }
 
-/** A card, which over HTTP stands in its place itself, or the token that `POST /card-tokens` gave for it. */
+/** A card, which over HTTP is itself in this place, or the token from `POST /card-tokens`. */
 function cardForms(name: string, { properties = {}, required = [], ...schema }: Schema): Schemas {
   const { card: _card, cardToken, masked, ...rest } = properties;
   const others = required.filter((member) => !(member in { cardToken, masked }));

@@ -3,7 +3,10 @@ import type { FlowOperationDeps } from './deps.js';
 import { resolvedView } from './resolve-terminated.js';
 import { proposedOrder, topicOf } from './second-person.js';
 
-/** A flow as every route answers it: with what was decided of it since it was terminated, and with what waits for a second person. */
+/**
+ * A flow as every route answers it, including what was decided about it since it was terminated, and proposals that
+ * wait for a second person.
+ */
 export async function flowJson(deps: Pick<FlowOperationDeps, 'store'>, view: FlowWithMoney): Promise<Flow> {
   const resolved = await resolvedView(view, deps.store);
   return { ...resolved, proposal: await proposedOrder(deps, resolved.flowId, topicOf(resolved)) };

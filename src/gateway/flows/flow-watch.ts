@@ -3,21 +3,24 @@ import type { FlowReader } from '../../temporal/flow-handle.js';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
-/** Beyond 200 flows that are waited for, each is asked about less often: in all, Temporal is asked so often at most. */
+/** Limits the queries to Temporal in all: above 200 watched flows, each is queried less often. */
 const MOST_QUESTIONS_PER_SECOND = 200;
 
 /** Flows that are waited for: one series of questions to Temporal for each, however many wait for it. */
 export interface FlowWatch {
-  /** Resolves when the flow no longer runs (or is not there), and when `signal` is aborted. @throws where Temporal does not answer */
+  /**
+   * Resolves when the flow no longer runs (or does not exist), and when `signal` is aborted. @throws if Temporal does
+   * not answer
+   */
   untilStill(flowId: string, signal: AbortSignal): Promise<void>;
-  /** The flow as JSON; those who ask at once get one answer. */
+  /** The flow as JSON; simultaneous requests share one answer. */
   show: FlowReader['show'];
 }
 
 export function createFlowWatch(reader: Pick<FlowReader, 'facts' | 'show'>, clock: Clock = systemClock): FlowWatch {
-  /** Who waits for each flow. */
+  /** The waiters of each flow. */
   const watched = new Map<string, Set<() => void>>();
-  // Those who ask while an answer is on its way have that one.
+  // A request while an answer is on its way shares that answer.
   const facts = shared((flowId: string) => reader.facts(flowId));
   const isRunning = async (flowId: string): Promise<boolean> => (await facts(flowId))?.state === 'running';
 
@@ -29,7 +32,7 @@ export function createFlowWatch(reader: Pick<FlowReader, 'facts' | 'show'>, cloc
         pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 1.5);
       } while (waiting.size > 0 && (await isRunning(flowId)));
     } catch {
-      // Each of them asks once more, and says what is wrong.
+      // Each waiter queries once more, and reports the error.
     } finally {
       watched.delete(flowId);
       for (const release of waiting) release();
@@ -60,7 +63,7 @@ export function createFlowWatch(reader: Pick<FlowReader, 'facts' | 'show'>, cloc
   };
 }
 
-/** One question at a time for each name, whose answer is of all who ask meanwhile. */
+/** At most one query at a time for each name; its answer goes to everyone who asks meanwhile. */
 function shared<T>(ask: (name: string) => Promise<T>): (name: string) => Promise<T> {
   const open = new Map<string, Promise<T>>();
   return (name) => {

@@ -16,13 +16,13 @@ import type { FlowOperationDeps } from './deps.js';
 import { secondPerson, topicOf } from './second-person.js';
 import { type OrderOutcome, orderFlow, type OrderUpdate } from './send-order.js';
 
-/** What one person orders. */
+/** One person's order. */
 export interface GivenOrder {
   readonly update: OrderUpdate;
   readonly action: string;
-  /** The argument of the update, but for who orders it. */
+  /** The argument of the update, without the actor. */
   readonly content: Readonly<Record<string, unknown>> & { readonly note?: string | undefined };
-  /** Of `content`: what a second person has to mean as well. */
+  /** The part of `content` that a second person has to confirm as well. */
   readonly choice?: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ export interface Admitted {
   readonly proposal: Proposal | undefined;
 }
 
-/** Keeps that something was refused. Whoever is refused gets the refusal, whatever the store says. */
+/** Records a refusal. The caller gets the refusal even if the store fails. */
 export async function recordRefusal(
   { store, logger }: Pick<FlowOperationDeps, 'store' | 'logger'>,
   note: Omit<AuditNote, 'kind'>,
@@ -46,12 +46,12 @@ export async function recordRefusal(
   });
 }
 
-/** So long, what one name is refused for the same lack of a role is one entry. */
+/** For this long, all refusals of one name for the same missing permission are one entry. */
 const SAME_REFUSAL_MS = 600_000;
 
 /**
- * Keeps that a role did not suffice: at once, and of what follows how often it came. The register is kept for ever, and a token that
- * may do nothing must not fill it.
+ * Records that a role did not suffice: the first refusal at once, later ones as a count. The audit log is kept for
+ * ever, and a token without permissions must not fill it.
  */
 export function createRoleRefusals(
   deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'monotonicMs'>,
@@ -75,7 +75,7 @@ export function createRoleRefusals(
   };
 }
 
-/** Runs what an order asks for; if it is refused, that is recorded. */
+/** Runs an order; if it is refused, that is recorded. */
 export async function recordingRefusals<T>(
   deps: Pick<FlowOperationDeps, 'store' | 'logger'>,
   about: Omit<AuditNote, 'kind' | 'details'>,
@@ -93,8 +93,8 @@ export async function recordingRefusals<T>(
 }
 
 /**
- * Whether an order may be carried out: by one person, or by the second one of two. It is recorded with what the flow showed; what
- * cannot be recorded is not carried out.
+ * Whether an order may be carried out: with one person, or with the confirmation of a second one. It is recorded with
+ * what the flow showed; an order that cannot be recorded is not carried out.
  *
  * @param view the flow as it is shown. Undefined for orders that never need a second person
  * @returns undefined: it is a proposal now
@@ -131,7 +131,7 @@ export async function admitOrder(
   return { id, actor: proposal.by, second: caller.name, note, proposal };
 }
 
-/** Neither parked, nor waiting for an approval; or that is not known. */
+/** The flow is neither parked nor waiting for an approval, or its state is not known. */
 export function notNow(view: FlowWithMoney | undefined, reference: string): Refusal {
   if (view?.state === 'parked' || view?.stage.startsWith(NOT_REPORTED)) {
     return new Refusal(503, 'No worker says now what the flow waits for. Order it again later.', { reference }, 5);
@@ -140,9 +140,9 @@ export function notNow(view: FlowWithMoney | undefined, reference: string): Refu
 }
 
 /**
- * An order to a flow: recorded, and with the proof that a gateway knows who gave it.
+ * Sends an order to a flow: recorded, and with the proof that a gateway knows who gave it.
  *
- * @param isDone whether a flow that has ended is what was ordered
+ * @param isDone whether a flow that has ended did what was ordered
  * @throws Refusal, StoreUnavailableError
  */
 export async function giveOrder(
@@ -180,7 +180,7 @@ export async function giveOrder(
   });
 }
 
-/** What the flow says itself is refused without asking it: each order to a flow costs Temporal. @throws Refusal 409 */
+/** Refuses what the flow's own view already excludes: each order to a flow costs Temporal. @throws Refusal 409 */
 function requireApprovalIsAwaited(view: FlowWithMoney): void {
   if (view.stage.startsWith(NOT_REPORTED) || topicOf(view)?.topic === 'approval') return;
   const { reference, parked } = view;
@@ -207,11 +207,11 @@ function requireTaken(outcome: OrderOutcome, view: FlowWithMoney, foreign: strin
       }
       throw new Refusal(503, 'No worker took the order yet. Check the flow before retrying.', { reference }, 5);
     case 'refused': {
-      // What is wrong with the order's content is no question of where the flow stands.
+      // An error in the order's content does not depend on the flow's state.
       if (CONTENT_PROBLEMS.includes(outcome.type)) throw new Refusal(400, outcome.message, { reference });
       const actions = view.parked?.actions ?? [];
       const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
-      // Who ordered an unknown action was given the list by the flow itself.
+      // For an unknown action the flow itself has already listed the actions.
       const more = outcome.type === 'unknown_action' && actions.length > 0 ? '' : ` ${legal}`;
       throw new Refusal(409, `The flow refused it: ${outcome.message.replace(/\.$/, '')}.${more}`, {
         reference,

@@ -7,8 +7,8 @@ import type { FlowOperationDeps } from './deps.js';
 type Deps = Pick<FlowOperationDeps, 'settings' | 'reader'>;
 
 /**
- * Refuses a new flow above `MAX_AMOUNTS`. One that exists is found all the same, whatever the limit is by now: to refuse
- * it would say that nothing was sent.
+ * Refuses a new flow above `MAX_AMOUNTS`. An existing flow is still found, whatever the limit is by now: a refusal
+ * would say that nothing was sent.
  *
  * @throws Refusal 400
  */

@@ -19,7 +19,7 @@ import { isReference } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
-import { isTerminated, standingOfTerminated } from './resolve-terminated.js';
+import { isTerminated, stateOfTerminated } from './resolve-terminated.js';
 
 export const ListQuery = z
   .strictObject({
@@ -60,7 +60,7 @@ export const FlowList = z.object({
 } satisfies MembersOf<FlowPage>);
 
 const LIST_WITHIN_MS = 10_000;
-/** A filter may leave little of each page of the server's: after so many, the rest is for the next request. */
+/** A filter may leave little of each page of the server: after this many pages, the rest is for the next request. */
 const MOST_PAGES = 20;
 
 /** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
@@ -73,7 +73,7 @@ async function pageOf(deps: FlowOperationDeps, query: ListQuery, after: string |
   const flows: ListedFlow[] = [];
   let next: string | null = after ?? null;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    // Never more than there is room for: what a page holds is listed, or left out for good.
+    // Never more than fits: every flow of a page is either listed, or left out for good.
     const page: ServerPage = await serverPage(deps, visibilityQuery(wanted), wanted.limit - flows.length, next);
     const listed = await Promise.all(page.found.map((found) => flowOfRow(deps, found, wanted)));
     const there = listed.flatMap((flow, at) =>
@@ -104,7 +104,7 @@ async function serverPage(
 
 const MARK_LENGTH = 16;
 
-/** The server answers a token that it did not make with any error at all: ours are marked. */
+/** The server answers a token that it did not make with an arbitrary error, so ours are marked. */
 const markOf = (store: Pick<Store, 'mac'>, token: string): string => store.mac('page', token).slice(0, MARK_LENGTH);
 
 /** @throws Refusal 400 */
@@ -125,7 +125,7 @@ async function flowOfRow(
   const status = found.status.name;
   const terminated = isTerminated(status);
   const state = terminated
-    ? await standingOfTerminated(deps, found)
+    ? await stateOfTerminated(deps, found)
     : stateOf(status, found.searchAttributes[STATE_ATTRIBUTE]?.[0]);
   if (state === undefined || state !== (query.state ?? state)) return undefined;
   const closedAt = found.closeTime?.toISOString() ?? null;
@@ -143,7 +143,7 @@ async function flowOfRow(
   };
 }
 
-/** Parked flows with since when. */
+/** Adds to parked flows since when they are parked. */
 async function withSince(
   deps: FlowOperationDeps,
   rows: readonly { readonly flow: ListedFlow; readonly runId: string }[],
@@ -178,7 +178,7 @@ function stateCondition(state: FlowState): string {
 
 export const PARKED_AND_OPEN = `${STATE_ATTRIBUTE} = 'parked' AND ExecutionStatus = 'Running'`;
 
-/** Could not say that a person is needed. */
+/** A terminated flow could not report that a person is needed. */
 const TERMINATED = "ExecutionStatus IN ('Terminated', 'TimedOut')";
 
 export const reasonCondition = (reason: ParkReason): string =>

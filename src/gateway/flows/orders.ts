@@ -15,7 +15,7 @@ import { giveOrder, notNow, recordingRefusals } from './give-order.js';
 import { isTerminated, resolveTerminated } from './resolve-terminated.js';
 import { topicOf, withdrawProposal } from './second-person.js';
 
-/** It is shown on terminals. */
+/** Shown on terminals, so control characters are refused. */
 const note = () =>
   z
     .string()
@@ -29,7 +29,7 @@ const ResolveBody = z.strictObject({
     .string()
     .regex(/^[\w.-]{1,80}$/, 'is not an event id')
     .optional(),
-  // Judged by the flow, whose clock it is.
+  // Checked by the flow, against its own clock.
   until: z
     .string()
     .max(40)
@@ -55,7 +55,7 @@ const order = {
   },
 } as const;
 
-/** What a person, or the caller, decides about a flow. */
+/** The decisions of a person, or of the caller, about a flow. */
 export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
   const { tokens } = deps;
   addRoute(
@@ -110,7 +110,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       },
       refusals: { 409: 'It does not wait for that.' },
     },
-    // Once: the same order again finds the first one. What is in it is checked by the flow, by the rules of its kind.
+    // Once: the same order again finds the first one. The flow checks its content, by the rules of its kind.
     ({ reply, params, caller, body: content }) => {
       const order = { update: UPDATES.pay, action: 'pay', content };
       return answerOrder(deps, reply, giveOrder(deps, caller, addressOf(params), order));
@@ -168,7 +168,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
   );
 }
 
-/** The flow as JSON; 202 where the order waits for a second person. */
+/** The flow as JSON; 202 if the order waits for a second person. */
 async function answerOrder(
   deps: FlowOperationDeps,
   reply: FastifyReply,

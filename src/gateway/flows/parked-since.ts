@@ -8,14 +8,14 @@ export interface ParkedRun {
 }
 
 /**
- * Since when flows are parked, ISO 8601, by their ids: their own word, by their worker. Without those for which none answered in
- * time. Who parks again for the same reason within a minute is shown with the time before.
+ * Since when flows are parked, ISO 8601, by their ids, as their workers report it. Flows without an answer in time are
+ * left out. A flow that parks again for the same reason within a minute is shown with the earlier time.
  */
 export type ParkedSince = (flows: readonly ParkedRun[]) => Promise<ReadonlyMap<string, string>>;
 
-/** Of all lists of the gateway: to ask a flow costs a worker a replay, in the places in which it runs flows that move money. */
+/** For all lists of the gateway: asking a flow may cost a worker a replay, in the slots of flows that move money. */
 const ASKED_AT_ONCE = 16;
-/** A list waits no longer. */
+/** A list waits this long at most. */
 const WITHIN_MS = 4_000;
 const KNOWN_FOR_MS = 60_000;
 const MOST_KNOWN = 10_000;
@@ -29,7 +29,7 @@ interface Question {
 }
 
 export function createParkedSince(reader: Pick<FlowReader, 'reportOfOpen'>, clock: Clock = systemClock): ParkedSince {
-  /** The longest ago first. */
+  /** The oldest first. */
   const known = new Map<string, { readonly since: string; readonly untilMs: number }>();
   const open = new Map<string, Question>();
   const waiting: string[] = [];

@@ -16,18 +16,18 @@ import type { FlowOperationDeps } from './deps.js';
 import { admitOrder, type GivenOrder } from './give-order.js';
 
 /*
- * A flow that was terminated in the UI receives nothing any more; what can still be decided is decided on its claims, and
+ * A flow that was terminated in the UI receives nothing any more; a decision about it is carried out on its claims, and
  * kept with them.
  */
 
-/** How a person's word ends a terminated flow. */
+/** The ending of a terminated flow by a person's order. */
 const ENDINGS: Readonly<Partial<Record<string, Outcome['state']>>> = {
   'mark-completed': 'completed',
   'mark-refunded': 'refunded',
   'mark-failed': 'failed',
 };
 
-/** What can be said of a flow whose claim is in that phase. Nothing can be marked of what was never sent. */
+/** Orders that are legal for a flow whose claim is in that phase. A flow that was never sent cannot be marked. */
 const LEGAL: Readonly<Record<ClaimPhase | 'absent', readonly ParkAction[]>> = {
   absent: ['close-not-executed'],
   reserved: ['close-not-executed'],
@@ -37,7 +37,7 @@ const LEGAL: Readonly<Record<ClaimPhase | 'absent', readonly ParkAction[]>> = {
   void: [],
 };
 
-/** Carries out an order about a terminated flow, which takes none by itself any more. */
+/** Carries out an order about a terminated flow, which can no longer take orders itself. */
 export async function resolveTerminated(
   deps: FlowOperationDeps,
   caller: Caller,
@@ -71,9 +71,9 @@ export async function resolveTerminated(
       if (!isOver(phase)) throw new Refusal(409, `Its claim is ${phase} now. Look at the flow again.`, { reference });
     }
   }
-  // Whatever was not sent by now never is: not by an attempt that is late, nor after a reset in the UI.
+  // What was not sent by now never is: not by a late attempt, nor after a reset in the UI.
   for (const key of moneyOperationsOf(address, deps.settings.serviceAccount)) {
-    // Its epoch is not known here: what was prepared before a restore may have been sent, and is then no more than unknown.
+    // Its epoch is not known here: a flow that was prepared before a restore may have sent, which is then only unknown.
     const unsent = { flowId, fingerprint: facts.fingerprint ?? '', epoch: FIRST_EPOCH };
     const phase = await claims.voidUnsent(key, unsent, `${note} (${actor})`);
     if (action === 'close-not-executed' && !isOver(phase)) {
@@ -86,7 +86,7 @@ export async function resolveTerminated(
 }
 
 const FIRST_EPOCH = 1;
-/** As many trusted events as a flow of ours has many times over. */
+/** Many times as many trusted events as one flow gets. */
 const MOST_PROOF = 200;
 
 /**
@@ -111,8 +111,8 @@ const CONTRADICTS: Readonly<Partial<Record<ParkAction, readonly Meaning[]>>> = {
 };
 
 /**
- * A person's order is refused with the proof against it. Trusted events that contradict one another leave the ending to the
- * person; that nothing was executed is said against none of them.
+ * Refuses a person's order if there is proof against it. If trusted events contradict one another, the person chooses
+ * the ending; "not executed" is refused against any of them.
  */
 async function requireNoProofAgainst(
   { inbox }: Pick<Store, 'inbox'>,
@@ -133,8 +133,8 @@ async function requireNoProofAgainst(
 }
 
 /**
- * The service is asked at this moment. What it shows is not closed as not executed, nor where it cannot be asked; and is not
- * marked with an ending that its status excludes.
+ * Asks the service at this moment. A payment that it shows, or that cannot be looked up, is not closed as not executed;
+ * and no ending is recorded that its status excludes.
  */
 async function requireServiceSaysNoOther(
   { store, lookUp }: FlowOperationDeps,
@@ -186,7 +186,7 @@ export async function resolvedView(view: FlowWithMoney, store: Store): Promise<F
   };
 }
 
-/** What only watches has no claim that could keep a person's word, and needs none. */
+/** A flow that only watches has no claim that could hold a person's decision, and needs none. */
 const WATCH_ENDED: Outcome = {
   state: 'cancelled',
   reason: 'cancelled_before_sending',
@@ -214,12 +214,12 @@ function notExecuted(claims: readonly Claim[]): Outcome | undefined {
 
 async function legalFor(store: Store, claims: readonly Claim[]): Promise<readonly ParkAction[]> {
   const phases = await Promise.all(claims.map((claim) => phaseOf(store, claim)));
-  // The one that went furthest decides: what was executed cannot be closed as not executed.
+  // The claim that went furthest decides: an executed one cannot be closed as not executed.
   for (const phase of ['answered', 'sending', 'reserved'] as const) if (phases.includes(phase)) return LEGAL[phase];
   return claims.length === 0 ? LEGAL.absent : [];
 }
 
-/** One that is reserved for another send was in `sending` before: it stands where it stood then. */
+/** A claim that is reserved for another send was in `sending` before, so it counts as `sending`. */
 async function phaseOf(store: Pick<Store, 'claims'>, claim: Claim): Promise<ClaimPhase> {
   if (claim.phase !== 'reserved') return claim.phase;
   const orders = await store.claims.orders(claim);
@@ -228,7 +228,7 @@ async function phaseOf(store: Pick<Store, 'claims'>, claim: Claim): Promise<Clai
 
 const isOver = (phase: ClaimPhase | undefined): boolean => phase === 'void' || phase === 'rejected';
 
-/** Every claim that a flow of the kind may ask for. */
+/** Every claim that a flow of the kind may use. */
 function moneyOperationsOf(
   { kind, reference }: Pick<FlowAddress, 'kind' | 'reference'>,
   account: string,
@@ -248,14 +248,14 @@ export interface TerminatedDeps {
   readonly store: Store;
 }
 
-/** Where Temporal's visibility shows what may be no flow that waits for a person. */
+/** Statuses of Temporal's visibility that may hide a decided flow. */
 export const isTerminated = (status: string): boolean => status === 'TERMINATED' || status === 'TIMED_OUT';
 
 /**
- * How a flow stands that visibility shows as terminated: a person may have decided it since, on its claims. Undefined
- * where that run is not its last one: a reset in the UI terminates a run, and goes on as another.
+ * The state of a flow that visibility shows as terminated: a person may have decided it since, on its claims. Undefined
+ * if that run is not its last one: a reset in the UI terminates a run, and continues as another.
  */
-export async function standingOfTerminated(
+export async function stateOfTerminated(
   { reader, store }: TerminatedDeps,
   { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
 ): Promise<FlowState | undefined> {

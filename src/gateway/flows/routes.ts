@@ -93,12 +93,12 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
 }
 
 /**
- * What the service answered to the flow's POSTs so far, oldest first: where a customer is to be sent (`redirect_url`), or
- * what they are to pay. It may hold personal data, and is in no list and no log.
+ * The service's answers to the flow's POSTs so far, oldest first: where to send a customer (`redirect_url`), or what
+ * they have to pay. They may hold personal data, and are in no list and no log.
  */
 async function answersOfFlow(deps: FlowOperationDeps, address: FlowAddress): Promise<ServiceAnswers> {
   const claims = await deps.store.claims.ofFlow(address.flowId);
-  // Without a claim nothing was sent; what does not exist at all is a 404 and not an empty list.
+  // Without a claim nothing was sent; a flow that does not exist is a 404 and not an empty list.
   if (claims.length === 0) await shownFlow(deps.reader, address);
   return { flowId: address.flowId, answers: claims.flatMap(answerOf) };
 }
@@ -109,8 +109,8 @@ function answerOf({ operation, phase, answer, rejection }: Claim): ServiceAnswer
 }
 
 /**
- * `GET …/wait`: the flow as soon as it ended or parked, or as it is when the time is up. Asks the server alone, which
- * knows both; the worker is asked once, at the end.
+ * `GET …/wait`: the flow as soon as it ended or parked, or its current state when the time is up. Queries only the
+ * server, which knows both; the worker is queried once, at the end.
  */
 async function waitForFlow(
   deps: FlowOperationDeps,

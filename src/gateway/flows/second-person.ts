@@ -10,23 +10,23 @@ import type { FlowOperationDeps } from './deps.js';
 
 type Deps = Pick<FlowOperationDeps, 'store'>;
 
-/** Over a weekend an order is thought over anew. */
+/** After a weekend an order has to be proposed again. */
 const PROPOSAL_LIFE_MS = 24 * 60 * 60 * 1_000;
 
 /** An order that one person cannot give alone. */
 export interface OrderOfTwo extends ProposalKey {
   readonly subject: string;
   readonly action: string;
-  /** What else it says. */
+  /** Further parts of the order. */
   readonly choice: Readonly<Record<string, string>>;
   readonly note: string;
 }
 
 /**
- * The first person's order becomes a proposal (undefined); a second one's confirms it. That one has started nothing of this flow,
- * and exactly one of those who try at once is that one.
+ * The first person's order becomes a proposal (undefined); a second person's order confirms it. The second person must
+ * not have started this flow, and of several who confirm at once exactly one succeeds.
  *
- * @returns the proposal that the caller has confirmed; of one who confirmed it before, and asks again, too
+ * @returns the proposal that the caller has confirmed, also if the caller confirmed it before and asks again
  * @throws Refusal 403, 409
  */
 export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo): Promise<Proposal | undefined> {
@@ -65,9 +65,7 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
 }
 
 /**
- * What one person proposed is off: by the one who proposed it, or by anybody who may give that order.
- *
- * @param waits what it must be about to be one still
+ * Withdraws a proposal: its proposer, and anyone who may give that order, may do so.
  * @throws Refusal 403, 409
  */
 export async function withdrawProposal(
@@ -92,7 +90,7 @@ export async function withdrawProposal(
   throw refuse(409, 'It is being carried out, or was withdrawn. Look at the flow again in a minute.');
 }
 
-/** What an order that may need a second person needs of either. */
+/** The permission that both persons of such an order need. */
 function permissionFor(action: string): Permission {
   if (action === APPROVE_QUOTE) return 'approve-quote';
   return action === TRUST_EVENT ? 'replay-event' : 'resolve';
@@ -113,13 +111,13 @@ function confirmCommand({ flowId, topic, action }: Pick<Proposal, 'flowId' | 'to
   return `towline resolve ${flowId} ${action} --note "why"`;
 }
 
-/** What proposals a flow can have open at a time; undefined: none. */
+/** The proposals that a flow can have at this moment; undefined: none. */
 export function topicOf({ state, stage, parked }: FlowWithMoney): { topic: string; subject: string } | undefined {
   if (parked !== null) return { topic: 'decision', subject: parked.since };
   return state === 'running' && stage === 'awaiting-approval' ? { topic: 'approval', subject: stage } : undefined;
 }
 
-/** The proposal that a flow, or an event of it, waits with, for people. */
+/** The open proposal of a flow, or of one of its events, for people. */
 export async function proposedOrder(
   { store }: Deps,
   flowId: string,

@@ -13,7 +13,7 @@ import type { UPDATES } from '../../protocol/vocabulary.js';
 /** A person's order to a flow, which the flow takes or refuses. */
 export interface FlowOrder {
   readonly update: OrderUpdate;
-  /** Of the update: sent twice, it is taken once. */
+  /** Id of the update: sent twice, it is taken once. */
   readonly id: string;
   readonly order: Readonly<Record<string, unknown>> & { readonly actor: string; readonly proof?: OrderProof };
 }
@@ -21,9 +21,9 @@ export type OrderUpdate = Exclude<(typeof UPDATES)[keyof typeof UPDATES], 'answe
 
 export type OrderOutcome =
   | { readonly kind: 'taken' }
-  /** The flow took it, and carries it out still. */
+  /** The flow took it, and is still carrying it out. */
   | { readonly kind: 'under-way' }
-  /** The flow is not in a state in which that is legal; `type` is the flow's word for why. */
+  /** The flow is not in a state in which that is legal; `type` is the flow's word for the cause. */
   | { readonly kind: 'refused'; readonly type: string; readonly message: string }
   /** Closed, or never started. */
   | { readonly kind: 'not-found' }
@@ -36,7 +36,7 @@ const RESOURCE_EXHAUSTED = 8;
 /** Its last workflow task failed: no worker runs it so. */
 const FAILED_PRECONDITION = 9;
 
-/** Sends an order as an update and waits for the flow's word on it. */
+/** Sends an order as an update and waits for the flow's answer. */
 export async function orderFlow(
   client: Client,
   flowId: string,
@@ -62,7 +62,7 @@ export async function orderFlow(
       return { kind: accepted ? 'under-way' : 'no-answer' };
     if (error instanceof WorkflowUpdateFailedError) return refusalOf(error.cause);
     const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-    // A run holds ten open updates; more come when no worker takes them.
+    // A run holds ten open updates; more pile up if no worker takes them.
     if (
       isGrpcServiceError(cause) &&
       [DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION].includes(cause.code)

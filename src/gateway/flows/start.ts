@@ -83,8 +83,8 @@ async function startOrFind(
 }
 
 /**
- * Who starts a flow is recorded before it is started: of an order about it that two persons have to give, a starter is not the
- * second one. Once for each who does: the same request again is no other start.
+ * Records who starts a flow before it is started: a starter cannot be the second person of an order about the flow.
+ * Once per starter: the same request again is not another start.
  *
  * @throws StoreUnavailableError: then nothing is started
  */

@@ -14,7 +14,7 @@ import { Refusal, TokenRefusal } from './refusal.js';
 export interface Caller {
   readonly name: string;
   readonly role: Role;
-  /** How it is known who calls. */
+  /** How the caller was identified. */
   readonly means: AuditMeans;
 }
 
@@ -23,7 +23,7 @@ export const whoIs = ({ name, role, means }: Caller) => ({ actor: name, role, me
 
 export interface TokenCheck {
   /**
-   * @throws TokenRefusal without a token that we know, Refusal 403 where its role does not suffice, 429 where it comes too
+   * @throws TokenRefusal without a token that we know, Refusal 403 if its role does not suffice, 429 if it comes too
    * often or has too much open
    */
   require(request: FastifyRequest, permission: Permission, options?: RequireOptions): Promise<Caller>;
@@ -39,7 +39,7 @@ export interface RequireOptions {
   readonly isToDecode?: boolean;
 }
 
-/** What one token may have open at one time; four times as much for all tokens together. The first that fits counts. */
+/** What one token may have open at a time; four times as much for all tokens together. The first match counts. */
 const OPEN_EACH = [
   {
     what: 'requests that wait for a flow',
@@ -55,17 +55,17 @@ const OPEN_EACH = [
   { what: 'orders', most: 256, fits: () => true },
 ] as const;
 
-/** How often may be asked; an unknown token is counted for its address, so that guessing takes for ever. */
+/** Rate limits of tokens; an unknown token is counted for its address, so that guessing takes for ever. */
 export interface TokenLimits {
   readonly ofToken: RateLimit;
   readonly ofGuesses: RateLimit;
-  /** Learns where tokens come from. */
+  /** Records the addresses that send valid tokens. */
   readonly knownNetworks: Pick<KnownNetworks, 'add'>;
 }
 
 export interface TokenCheckDeps extends TokenLimits {
   readonly tokens: Live<readonly GatewayToken[]>;
-  /** Tokens of an OIDC issuer. Undefined: none are taken. */
+  /** Tokens of an OIDC issuer. Undefined: none are accepted. */
   readonly oidc?: OidcCheck | undefined;
   /** Called for each request whose role does not suffice. */
   readonly refused?: (caller: Caller, permission: Permission, request: FastifyRequest) => void;
@@ -80,7 +80,7 @@ export function createTokenCheck({
   knownNetworks,
   refused,
 }: TokenCheckDeps): TokenCheck {
-  /** A handler may ask more than once. */
+  /** A handler may check the token more than once. */
   const counted = new WeakSet<FastifyRequest>();
   const open = OPEN_EACH.map(({ what, most, fits }) => ({
     fits,
@@ -99,7 +99,7 @@ export function createTokenCheck({
   }
 
   function ofGateway(given: string, besides: readonly GatewayToken[]): Caller | undefined {
-    // Every token is compared, so that the time says nothing about which one it was.
+    // Every token is compared, so that the time does not show which one it was.
     const among = (known: readonly GatewayToken[]) => known.filter(({ secret }) => equalSecrets(given, secret))[0];
     const token = among([...tokens(), ...besides]) ?? among(tokens('now'));
     if (token === undefined) return undefined;
@@ -152,7 +152,7 @@ export function createTokenCheck({
   };
 }
 
-/** Compares in constant time; `timingSafeEqual` itself throws where the lengths differ, which are no secret. */
+/** Compares in constant time; `timingSafeEqual` itself throws if the lengths differ, which are no secret. */
 export function equalSecrets(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given, 'utf8'), Buffer.from(expected, 'utf8')];
   return a.length === b.length && timingSafeEqual(a, b);

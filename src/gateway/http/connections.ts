@@ -11,11 +11,11 @@ export interface ConnectionLimits {
   /** So many times fewer for one address, unless it is a trusted proxy. @default 4 */
   readonly shareOfAnAddress?: number;
   readonly trustedProxies?: NetworkList | undefined;
-  /** @default nobody is a stranger */
+  /** @default no address counts as a stranger's */
   readonly knownNetworks?: Pick<KnownNetworks, 'has'>;
 }
 
-/** An open connection costs a sender nothing: what it does not use for so long is closed. Longer than most clients keep theirs. */
+/** An open connection costs its sender nothing, so an unused one is closed. Longer than most clients keep theirs. */
 export const KEEP_ALIVE_MS = 20_000;
 /** Requests that one connection may have open: clients that pipeline send a few. */
 const MOST_PIPELINED = 16;

@@ -9,7 +9,7 @@ export interface FlowAddress {
   readonly flowId: string;
 }
 
-/** `{kind}/{reference}` of a path or a body, by the one grammar; undefined where it can be no flow of ours. */
+/** `{kind}/{reference}` of a path or a body, by the one grammar; undefined if it cannot be a flow of ours. */
 export function flowAddress(kind: unknown, reference: unknown): FlowAddress | undefined {
   const known = FLOW_KINDS.find((candidate) => candidate === kind);
   if (known === undefined || !isReference(reference)) return undefined;
@@ -25,7 +25,7 @@ export const NO_SUCH_KIND = `There is no flow of this kind. This version has: ${
 /** Parameters of a path that names a flow. */
 export const FlowParams = z.object({
   kind: z.enum(FLOW_KINDS),
-  // Without the look-ahead of the grammar, which not every generator of clients reads.
+  // Without the look-ahead of the grammar, which not every generator of clients supports.
   reference: z
     .string()
     .refine(isReference)
@@ -41,7 +41,7 @@ export const addressOf = ({ kind, reference }: z.output<typeof FlowParams>): Flo
 
 const MAX_ERRORS = 20;
 
-/** Parses a body, or refuses it with each member at fault. Messages of our schemas never repeat the input. */
+/** Parses a body, or refuses it with each member at fault. Our schemas' messages never repeat the input. */
 export function parseBody<T>(schema: z.ZodType<T>, value: unknown, what = 'The body'): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -51,7 +51,7 @@ export function parseBody<T>(schema: z.ZodType<T>, value: unknown, what = 'The b
   throw new Refusal(400, `${what} is not what is expected here.${where}`, { errors });
 }
 
-/** What zod reports of a body, as sentences for who wrote the body: each names the member itself, and never its value. */
+/** zod's report about a body, as sentences for its author: each names the member, and never its value. */
 function membersAtFault(issue: z.core.$ZodIssue, body: unknown): MemberError[] {
   // Zod reports an unknown member at its parent.
   if (issue.code === 'unrecognized_keys') {

@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isSafeNumber, parse } from 'lossless-json';
 import { Refusal } from './refusal.js';
 
-/** A body as it came, for signatures, and as it reads. */
+/** A body: its raw bytes, for signatures, and its parsed value. */
 export interface JsonBody {
   readonly raw: Buffer;
   readonly value: unknown;
 }
 
-/** A body that was not looked into yet: that is dear, and for who may have it. */
+/** A body that is not parsed yet: parsing is expensive, and only for admitted senders. */
 export interface UnreadBody {
   readonly raw: Buffer;
-  /** @throws Refusal 400 where it is no JSON as we take it */
+  /** @throws Refusal 400 if it is not JSON as we accept it */
   readonly read: () => Promise<unknown>;
 }
 
@@ -22,7 +22,9 @@ declare module 'fastify' {
   }
 }
 
-/** Read at once. The largest bodies, full of keys, take ten milliseconds and more to read, and several come together. */
+/**
+ * Parsed at once. The largest bodies, full of keys, take ten milliseconds and more to parse, and several come together.
+ */
 const SMALL_BYTES = 8 * 1_024;
 
 /** Makes `request.body` a `JsonBody` and refuses every content type but JSON and every content encoding. */
@@ -41,7 +43,7 @@ export function takeJsonBodies(server: FastifyInstance): void {
     'application/json',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, raw: Buffer) => {
-      // Many clients send the content type with every request: whether there has to be a body is the route's to say.
+      // Many clients send the content type with every request: the route decides whether there has to be a body.
       if (raw.length === 0) return undefined;
       return request.routeOptions.config.unread === true
         ? ({ raw, read: () => read(raw) } satisfies UnreadBody)
@@ -55,14 +57,14 @@ export function takeJsonBodies(server: FastifyInstance): void {
   });
 }
 
-/** @throws Refusal where there is no body */
+/** @throws Refusal if there is no body */
 export function bodyOf(request: FastifyRequest): JsonBody {
   const body = request.body as JsonBody | undefined | null;
   if (body === undefined || body === null) throw new Refusal(400, 'Send a JSON body.');
   return body;
 }
 
-/** Of a route with `UNREAD`. @throws Refusal where there is no body */
+/** For a route with `UNREAD`. @throws Refusal if there is no body */
 export const unreadBodyOf = (request: FastifyRequest): UnreadBody => bodyOf(request) as unknown as UnreadBody;
 
 /** For operations that need no body: an empty object in its place. */
@@ -71,7 +73,7 @@ export function bodyOrEmpty(request: FastifyRequest): unknown {
   return body === undefined || body === null ? {} : body.value;
 }
 
-/** The body is not JSON as we take it. The message names the rule, never the content. */
+/** The body is not JSON as we accept it. The message names the rule, never the content. */
 export class UnreadableJsonError extends Error {
   override readonly name = 'UnreadableJsonError';
 }
@@ -83,26 +85,26 @@ const COLON = 0x3a;
 const POINT = 0x2e;
 
 /**
- * Strict JSON from raw bytes: UTF-8 without a byte order mark, at most 32 levels deep, no member twice, nothing that a
- * careless copy would write into a prototype (`__proto__`, `constructor.prototype`).
- * A number that JavaScript would change (2^53+1, 1e400) stays the text that was sent.
+ * Strict JSON from raw bytes: UTF-8 without a byte order mark, at most 32 levels deep, no duplicate member, nothing
+ * that a careless copy would write into a prototype (`__proto__`, `constructor.prototype`). A number that JavaScript
+ * would change (2^53+1, 1e400) stays the text that was sent.
  *
  * @throws UnreadableJsonError
  */
 export function readJson(bytes: Uint8Array): unknown {
   const { members, longNumbers } = scan(bytes);
   const value = parseText(decode(bytes), longNumbers);
-  // The parser takes a member twice where both values are equal, and has no option for it.
+  // The parser accepts a duplicate member if both values are equal, and has no option against it.
   if (count(value) !== members) throw new UnreadableJsonError('The body has one member twice.');
   return value;
 }
 
-/** Of so many digits and no exponent, JavaScript keeps every number as it was written. */
+/** With this many digits and no exponent, JavaScript keeps every number exactly. */
 const EXACT_DIGITS = 15;
 
 /**
- * Members of all objects, counted by colons outside of strings, and whether a number may be one that JavaScript would
- * change. Refuses depth before a recursive parser sees it.
+ * Counts the members of all objects by the colons outside of strings, and says whether a number may be one that
+ * JavaScript would change. Refuses depth before a recursive parser sees it.
  */
 function scan(bytes: Uint8Array): { readonly members: number; readonly longNumbers: boolean } {
   let members = 0;
@@ -117,7 +119,7 @@ function scan(bytes: Uint8Array): { readonly members: number; readonly longNumbe
       longNumbers ||= digits > EXACT_DIGITS;
       continue;
     }
-    // An exponent; a point goes on with the digits.
+    // An exponent; a point continues the digits.
     if (digits > 0 && (byte | 0x20) === 0x65) longNumbers = true;
     if (byte !== POINT) digits = 0;
     if (inString) {
@@ -170,8 +172,8 @@ function hasPrototype(value: unknown): boolean {
 }
 
 /**
- * One after the other, each in a turn of the event loop of its own: so that several pieces of work that arrive together
- * do not keep everything else waiting for all of them. How many may wait is up to who lets them in.
+ * Runs work one after the other, each in its own turn of the event loop, so that several pieces of work that arrive
+ * together do not block everything else. The caller limits how many may wait.
  */
 function createTurns(): (work: () => void) => void {
   const waiting: (() => void)[] = [];

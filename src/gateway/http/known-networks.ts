@@ -1,8 +1,8 @@
 import { networkOf } from './rate-limit.js';
 
 /**
- * Networks from which something proven came: a token, or an event with proof. Strangers can have any number of networks, so
- * part of the room for all is kept for these.
+ * Networks that sent something proven: a token, or an event with proof. Strangers can have any number of networks, so
+ * part of the shared room is reserved for these.
  */
 export interface KnownNetworks {
   has(address: string): boolean;

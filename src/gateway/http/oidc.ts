@@ -4,10 +4,10 @@ import type { OidcSettings } from '../../config/oidc.js';
 import { ROLES, type Role } from '../../protocol/permissions.js';
 import { Refusal, TokenRefusal } from './refusal.js';
 
-/** Who a token of the issuer is of. */
+/** The bearer of a token of the issuer. */
 export interface OidcCaller {
   readonly name: string;
-  /** Undefined: the claim names none of ours. */
+  /** Undefined: the claim names no role of ours. */
   readonly role: Role | undefined;
 }
 
@@ -23,9 +23,11 @@ export interface OidcCheck {
 
 /** Clocks of issuer and gateway may differ by so much. */
 const CLOCK_SKEW_SECONDS = 30;
-/** A key that is not known is asked for again after so long: a rotated one works soon, and forged ones ask for little. */
+/**
+ * An unknown key is fetched again only after this time: a rotated one works soon, and forged ones cause few requests.
+ */
 const KEYS_AGAIN_MS = 10_000;
-/** Keys that the issuer has taken back are good for so long at most. */
+/** Longest time for which a key that the issuer has revoked stays valid. */
 const KEYS_KEPT_MS = 600_000;
 const ANSWER_WITHIN_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;
@@ -40,8 +42,8 @@ const Discovery = z.object({
 });
 
 /**
- * Access and id tokens of one OIDC issuer: signed by its keys, for an audience of ours, not expired. Its keys are found by its
- * discovery document, and followed when they change.
+ * Access and id tokens of one OIDC issuer: signed by its keys, for one of our audiences, not expired. Its keys come
+ * from its discovery document, and their changes are followed.
  */
 export function createOidcCheck(settings: OidcSettings): OidcCheck {
   const { issuer, audiences, algorithms, nameClaim = 'sub' } = settings;
@@ -73,7 +75,7 @@ export function createOidcCheck(settings: OidcSettings): OidcCheck {
     } catch (error) {
       if (error instanceof Refusal) throw error;
       const why = error instanceof errors.JOSEError ? whyRefused(error) : undefined;
-      // Not of the token: the issuer does not answer, or not as it should.
+      // Not the token's fault: the issuer does not answer, or not correctly.
       if (why === undefined) throw unavailable();
       throw new TokenRefusal('refused', why);
     }
@@ -122,7 +124,7 @@ function whyRefused(error: errors.JOSEError): string | undefined {
   return isOfToken || error instanceof errors.JOSENotSupported ? 'it cannot be read' : undefined;
 }
 
-/** The highest role that the claim names, which may be a word or a list of them. */
+/** The highest role that the claim names, which may be a word or a list of words. */
 function roleIn(payload: JWTPayload, { roleClaim, roles }: OidcSettings): Role | undefined {
   const value = claimAt(payload, roleClaim);
   const words = Array.isArray(value) ? value : [value];

@@ -27,9 +27,9 @@ export interface Route<
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** What the token must allow; null if none is needed. */
+  /** The permission that the token needs; null if it needs none. */
   readonly permission: Permission | null;
-  /** Of the path. What does not fit is not found. */
+  /** Of the path. A value that does not fit is answered 404. */
   readonly params?: Params;
   readonly query?: Query;
   readonly body?:
@@ -37,7 +37,7 @@ export interface Route<
     /** Validated by the handler, and shown by the first of these schemas, which may refer to the others. */
     | { readonly required: true; readonly described: () => DescribedBody };
   readonly answers: Readonly<Record<number, { readonly says: string; readonly schema: Named<Answer> }>>;
-  /** Statuses that mean something of their own here. */
+  /** Statuses with a specific meaning here. */
   readonly refusals?: Readonly<Record<number, string>>;
 }
 
@@ -56,7 +56,7 @@ export const TAGS = {
   events: 'What arrived from the service and the settlement provider, and its state.',
   callbacks: 'Signed callbacks to callers, and their delivery.',
   cards: 'Card data, which never enters a flow.',
-  inbound: 'Doors for the service and the settlement provider.',
+  inbound: 'Endpoints for the service and the settlement provider.',
   operations: 'For those who run the gateway.',
 } as const;
 type Tag = keyof typeof TAGS;
@@ -74,7 +74,7 @@ export const json = (schema: string, example?: unknown) => ({
   content: { 'application/json': { schema: ref(schema), ...(example === undefined ? {} : { example }) } },
 });
 
-/** The route as the document shows it. Every path may be refused besides, always with the same shape. */
+/** The route as the document shows it. Every path may also be refused, always with the same shape. */
 export function describeRoute(route: AnyRoute): Reference {
   const { operationId, tag, summary, permission, query, answers, refusals = {} } = route;
   const parameters = [...pathParameters(route), ...(query === undefined ? [] : queryParameters(query))];

@@ -2,23 +2,23 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from './refusal.js';
 
-/** Room for what is open at one time: so much in all, and so much for each who asks, so that one cannot take it all. */
+/** Limits what is open at one time: in all, and for each name, so that one cannot take everything. */
 export interface Places {
   /**
-   * @param order.units what it counts for; what begins while there is any room left is let in whole. @default 1
-   * @param order.isStranger of all room, strangers together get three quarters: they can have any number of names
-   * @returns frees it again; twice does nothing
-   * @throws Refusal 429 where this one has taken what it may, 503 where all is taken
+   * @param order.units what it counts for; it is admitted whole if there is any room left. @default 1
+   * @param order.isStranger strangers together get three quarters of all room: they can have any number of names
+   * @returns frees it again; calling it twice does nothing
+   * @throws Refusal 429 if this name has used up its share, 503 if everything is taken
    */
   take(name: string, order?: { readonly units?: number; readonly isStranger?: boolean }): () => void;
 }
 
-/** Of what is for all: the rest is kept for those who have proven before who they are. */
+/** Of the shared room: the rest is reserved for names that have proven who they are. */
 export const SHARE_OF_STRANGERS = 3 / 4;
 
 const RETRY_AFTER_SECONDS = 1;
 
-/** @param options.what in the plural: what is counted */
+/** @param options.what plural noun for what is counted */
 export function createPlaces(options: {
   readonly what: string;
   readonly most: number;
@@ -57,7 +57,7 @@ interface Open {
   readonly answer: ServerResponse;
   /** Its handler has begun, and has not ended. */
   isHandled: boolean;
-  /** What waits for the end of both. */
+  /** Work that waits for the end of both. */
   readonly whenOver: (() => void)[];
 }
 
@@ -103,7 +103,7 @@ function endIfOver({ answer, isHandled, whenOver: works }: Open): void {
   for (const work of works.splice(0)) work();
 }
 
-/** Runs once, when the answer is sent or its caller has gone; at once where that has happened. */
+/** Runs once, when the answer is sent or its caller has gone; at once if that has happened. */
 export function whenAnswered(request: FastifyRequest, work: () => void): void {
   const answer = open.get(request)?.answer;
   if (answer === undefined || answer.closed) return work();
@@ -111,8 +111,8 @@ export function whenAnswered(request: FastifyRequest, work: () => void): void {
 }
 
 /**
- * Runs once, when the answer is sent or its caller has gone, and its handler has ended as well: who hangs up does not take
- * the work along that was begun for them.
+ * Runs once, when the answer is sent or its caller has gone, and its handler has ended as well: work that was begun
+ * continues after the caller hangs up.
  */
 export function whenOver(request: FastifyRequest, work: () => void): void {
   const followed = open.get(request);

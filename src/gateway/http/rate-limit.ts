@@ -4,14 +4,14 @@ import { Refusal } from './refusal.js';
 
 export interface RateLimit {
   /**
-   * @param units what it counts for; more than there is left is taken from what comes. @default 1
+   * @param units what it counts for; if less is left, the rest is taken from the future. @default 1
    * @returns gives it back
-   * @throws Refusal 429 with `Retry-After` where this name has used up what it has
+   * @throws Refusal 429 with `Retry-After` if this name has used up its share
    */
   take(name: string, units?: number): () => void;
 }
 
-/** What may come at once: as much as so many seconds allow. */
+/** Burst size: as much as this many seconds allow. */
 const BURST_SECONDS = 10;
 /** Names beyond this are tidied up: an attacker may have many addresses. */
 const MOST_NAMES = 10_000;
@@ -32,8 +32,8 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
   const filled = ({ left, atMs }: Bucket, now: number) => Math.min(most, left + ((now - atMs) / 1_000) * perSecond);
   const tidy = (now: number): void => {
     for (const [name, bucket] of buckets) if (filled(bucket, now) >= most) buckets.delete(name);
-    // Still too many: all of them busy. The half that was used least recently is forgotten, and begins anew: one pass
-    // through all of them for thousands of requests.
+    // Still too many, all of them busy. The least recently used half is dropped, and starts again: one pass over all of
+    // them for thousands of requests.
     for (const name of buckets.size > MOST_NAMES ? buckets.keys() : []) {
       if (buckets.size <= MOST_NAMES / 2) break;
       buckets.delete(name);
@@ -49,10 +49,10 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
       bucket.atMs = now;
       const lacking = 1 - bucket.left;
       if (lacking <= 0) bucket.left -= units;
-      // Behind all others: a map keeps the place of the first insertion.
+      // Moves it behind all others: a map keeps the position of the first insertion.
       buckets.delete(name);
       buckets.set(name, bucket);
-      // After it was taken from: a full bucket would be forgotten at once.
+      // After the units were taken: a full bucket would be dropped at once.
       if (buckets.size > MOST_NAMES) tidy(now);
       if (lacking > 0) {
         const seconds = Math.ceil(lacking / perSecond);

@@ -17,7 +17,7 @@ interface RefusalDetails {
   readonly reference?: string;
   /** The service's own word for its refusal. */
   readonly code?: string;
-  /** Legal actions, where an order was refused. */
+  /** Legal actions, if an order was refused. */
   readonly actions?: readonly string[];
 }
 
@@ -37,9 +37,9 @@ export class Refusal extends Error {
   }
 }
 
-/** Thrown if a request has no token that the gateway knows: the answer says which scheme it takes (RFC 6750, section 3). */
+/** Thrown if a request has no token that the gateway knows: the answer names the scheme (RFC 6750, section 3). */
 export class TokenRefusal extends Refusal {
-  /** @param why of one that was refused, repeating nothing of it */
+  /** @param why for a refused token, repeating nothing of it */
   constructor(sent: 'no-token' | 'unknown-token' | 'refused', why?: string) {
     const none = 'Send the header "Authorization: Bearer" with a gateway token.';
     const unknown =
@@ -71,7 +71,9 @@ export const Refused = z
   } satisfies MembersOf<ErrorBody>)
   .meta({ description: 'The one error body. It names members at fault, never their values.' });
 
-/** On the service's own paths: its error envelope, so that a caller that branches on that goes on to, and ours beside it. */
+/**
+ * On the service's own paths: its error envelope, so that a caller that branches on it keeps working, with ours added.
+ */
 export interface ServiceErrorBody {
   readonly success: false;
   readonly message: string;
@@ -80,7 +82,7 @@ export interface ServiceErrorBody {
   readonly towline: BesideServiceError;
 }
 
-/** What the gateway knows of a request that was refused, by itself or by the service. */
+/** What the gateway knows about a request that was refused, by itself or by the service. */
 export interface BesideServiceError extends Omit<RefusalDetails, 'errors'> {
   readonly by: 'gateway' | 'service';
   /** Path of the flow. */
@@ -125,7 +127,7 @@ export function errorBody(status: number, message?: string, data: RefusalDetails
 
 const SERVICE_PATH = '/api/v3/';
 
-/** "Shape of an error response body: not shown": words for what the gateway refuses, in the place that such codes have. */
+/** "Shape of an error response body: not shown": words for the gateway's own refusals, where such codes usually are. */
 const ERROR_CODES: Readonly<Record<number, string>> = {
   400: 'VALIDATION_ERROR',
   401: 'INVALID_API_KEY',
@@ -162,7 +164,7 @@ export function answerNotFound(request: FastifyRequest, reply: FastifyReply): Fa
   return reply.code(404).send(bodyAt(request.url, 404));
 }
 
-/** A path that exists for other methods says which: 405 with `Allow`. */
+/** A path that exists only for other methods names them: 405 with `Allow`. */
 export function answerOtherMethods(request: FastifyRequest, reply: FastifyReply, allowed: readonly string[]) {
   const message = `There is no ${request.method} here: use ${allowed.join(' or ')}.`;
   return reply
@@ -191,7 +193,7 @@ export function createErrorHandler(logger: Logger) {
       return refuse(503, message, {}, RETRY_AFTER_SECONDS);
     }
     const status = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
-    // A body that was not read to its end would be taken for the next request.
+    // The rest of an unread body would be taken for the next request.
     if (status === 413 || status === 415) void reply.header('connection', 'close');
     if (status >= 400 && status < 500) return refuse(status);
     logger.error({ requestId: request.id, error: errorForLog(error) }, 'a request failed');
@@ -199,7 +201,9 @@ export function createErrorHandler(logger: Logger) {
   };
 }
 
-/** What of an error may be logged: its name, its code, and the same of its cause. Messages and members may hold bodies. */
+/**
+ * The loggable parts of an error: its name, its code, and the same of its cause. Messages and members may hold bodies.
+ */
 export interface LoggedError {
   readonly name: string;
   readonly code?: string | number;

@@ -11,12 +11,12 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Its entry in `/openapi.json`. Absent: the route is for machines that know it (Temporal's UI, Prometheus). */
     reference?: () => Reference;
-    /** What its caller must be allowed. Absent or null: it needs no token. */
+    /** The permission of the caller. Absent or null: it needs no token. */
     permission?: Permission | null;
   }
 }
 
-/** What a handler may answer: the schema's members. An object that may have others needs no index signature. */
+/** The answer of a handler: the schema's members. An object that may have others needs no index signature. */
 type Json<T> = unknown extends T
   ? T
   : T extends readonly (infer Item)[]
@@ -28,7 +28,7 @@ type Json<T> = unknown extends T
 export interface Asked<Params extends z.ZodObject, Query extends z.ZodType, Body extends z.ZodType> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Who gives an order: `name` is what is recorded. */
+  /** Who gives an order: `name` is recorded. */
   readonly caller: Caller;
   readonly params: z.output<Params>;
   readonly query: z.output<Query>;

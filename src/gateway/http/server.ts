@@ -14,7 +14,7 @@ import type { Permission } from '../../protocol/permissions.js';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
 const HEADER_LIMIT_BYTES = 8 * 1_024;
-/** How long a sender may take: with a request from the connection on, and to read its answer. */
+/** Time limits of a sender: for a request, counted from the connection, and for reading its answer. */
 export interface RequestLimits {
   readonly headersWithinMs: number;
   readonly requestWithinMs: number;
@@ -25,14 +25,14 @@ export const REQUEST_LIMITS: RequestLimits = {
   requestWithinMs: 10_000,
   answerWithinMs: 30_000,
 };
-/** At shutdown. What is still being received ends by then; long polls are let go at once. */
+/** At shutdown. A request that is still being received ends by then; long polls are answered at once. */
 const CUT_AFTER_MS = REQUEST_LIMITS.requestWithinMs + 2_000;
 const PASSING_ON_MS = 5_000;
 const LOOK_EVERY_MS = 250;
 /** Longest reference, and room for a capability. Longer parts of a path are unknown paths. */
 const MAX_PATH_PART = 256;
 
-/** Of every answer that does not say otherwise: only the pages of the API reference do. */
+/** Of every answer that does not set others: only the pages of the API reference do. */
 const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
@@ -50,16 +50,16 @@ export function createServer(
 ): FastifyInstance {
   const { trustedProxies } = limits;
   const server = fastify({
-    // Whose `X-Forwarded-For` says where a request comes from. Anybody else's changes nothing.
+    // Proxies whose `X-Forwarded-For` gives the address of a request. Any other sender's header is ignored.
     trustProxy: trustedProxies === undefined ? false : (address: string) => trustedProxies.includes(address),
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
-    // Fastify's own would run the whole of a GET, and count as an order.
+    // Fastify's own HEAD routes would run the whole GET, and count as an order.
     exposeHeadRoutes: false,
     requestTimeout: requestWithinMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
-    // Fastify would take a request id from the caller; ours end in logs.
+    // Fastify would take a request id from the caller; ours end up in logs.
     requestIdHeader: false,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: MAX_PATH_PART },
@@ -78,7 +78,7 @@ export function createServer(
   takeJsonBodies(server);
   logRequests(server, logger);
   server.addHook('onSend', (_request, reply, payload, next) =>
-    // The files of the docs are large, and hold nothing that anybody sent.
+    // The files of the docs are large, and hold nothing that a caller sent.
     next(null, isOfOurFiles(reply) ? payload : withoutCapabilities(payload)),
   );
   server.addHook('onSend', (request, reply, _payload, next) => {
@@ -93,8 +93,8 @@ export function createServer(
 }
 
 /**
- * Where we are called: a party that has all of it speaks for the service. Slashes may be escaped, more than once. Callers
- * write what is searched: from no place does it look further than a few hundred characters.
+ * Our own callback URLs: a party that has a whole one can act as the service. Slashes may be escaped, more than once.
+ * Callers write the searched text, so the pattern never looks further than a few hundred characters.
  */
 export const OWN_PATH =
   /(\/(?:callbacks|settlements|webhooks)\\{0,8}\/(?:[\w.:-]{1,130}\\{0,8}\/){0,2})(?:[0-9a-f]{43}|(?<=settlements\\{0,8}\/)[\w-]{22,128})(?![\w-])/g;
@@ -112,12 +112,12 @@ function withoutCapabilities(payload: unknown): unknown {
   return shown === text ? payload : shown;
 }
 
-/** Who asks and does not read would have us keep the answers, and the connection, for as long as they like. */
+/** A caller that does not read would make us keep the answers, and the connection, for as long as it likes. */
 function cutUnreadAnswers(server: FastifyInstance, withinMs: number): void {
   server.addHook('onSend', (request, _reply, _payload, next) => {
     const { socket } = request.raw;
     const cut = setInterval(() => {
-      // Nothing waits in the socket: an answer to an earlier request is still awaited, such as that of a long poll.
+      // Nothing waits in the socket: an answer to an earlier request is still to come, such as that of a long poll.
       if (socket.writableLength > 0) socket.destroy();
     }, withinMs).unref();
     whenAnswered(request, () => clearInterval(cut));
@@ -127,10 +127,11 @@ function cutUnreadAnswers(server: FastifyInstance, withinMs: number): void {
 
 /**
  * Takes nothing new, and lets requests in flight finish. A connection that never sent a request counts as busy to Node,
- * which would wait for it as long as its client likes: it is cut after the time that a request may take, if no handler runs
- * any more. One that passes an order on to the service, such as for an API key, may take as long as that does.
+ * which would wait for it as long as its client likes: it is cut after the time that a request may take, if no handler
+ * runs any more. A request that is passed on to the service, for example for an API key, may take as long as the
+ * service.
  *
- * @param serviceTimeoutMs how long the service may take; a little later even what is passed on to it is cut
+ * @param serviceTimeoutMs how long the service may take; shortly after that even such requests are cut
  */
 export async function closeServer(
   server: FastifyInstance,
@@ -150,7 +151,7 @@ export async function closeServer(
   }
 }
 
-/** What Node could not read as HTTP: answered on the bare socket, since there is no request. */
+/** Input that Node could not read as HTTP: answered on the bare socket, since there is no request. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, logger: Logger): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
@@ -169,8 +170,8 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Socket, l
 }
 
 /**
- * Aborted when the server begins to close, for handlers that wait. Their answers then end the connection: one that stays
- * alive would keep `close` waiting for its keep-alive timeout.
+ * Aborted when the server begins to close, for handlers that wait. Their answers then end the connection: a kept-alive
+ * one would delay `close` by its keep-alive timeout.
  */
 export function closingSignal(server: FastifyInstance): AbortSignal {
   const closing = new AbortController();
@@ -184,7 +185,7 @@ export function closingSignal(server: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
-/** One line for each request: the route's pattern and not its path, which may hold a capability; and the flow that it names. */
+/** One line per request: the route's pattern, not the path, which may hold a capability; and the flow of the path. */
 function logRequests(server: FastifyInstance, logger: Logger): void {
   server.addHook('onResponse', (request, reply, next) => {
     const { kind, reference } = (request.params ?? {}) as Readonly<Record<string, unknown>>;
@@ -212,8 +213,8 @@ export interface AddedRoute {
 }
 
 /**
- * Fills with every route that is added from now on; those that fastify adds by itself (HEAD) and OPTIONS aside. A path
- * that has none is not found; one that has routes of other methods alone says which.
+ * Fills with every route that is added from now on, except those that fastify adds by itself (HEAD) and OPTIONS. A path
+ * without a route is not found; one with routes only of other methods names those.
  */
 export function listRoutes(server: FastifyInstance): readonly AddedRoute[] {
   const routes: AddedRoute[] = [];
@@ -241,7 +242,7 @@ function isOfPattern(parts: readonly string[], pattern: string): boolean {
   return parts.length === wanted.length && wanted.every((part, at) => part.startsWith(':') || part === parts[at]);
 }
 
-/** @returns where it listens @throws GatewayPortTakenError */
+/** @returns its URL @throws GatewayPortTakenError */
 export async function listen(
   server: FastifyInstance,
   { gatewayHost: host, gatewayPort: port }: { readonly gatewayHost: string; readonly gatewayPort: number },

@@ -4,39 +4,40 @@ import { createPlaces, whenOver } from '../http/places.js';
 import { createRateLimit, networkOf } from '../http/rate-limit.js';
 
 /**
- * Who may send events, and how many: decided by the address and `Content-Length`, before a body is read, and again before
- * anything is stored that nothing proves. What is proven counts for nothing in the end.
+ * Limits who may send events, and how many: checked by address and `Content-Length` before a body is read, and again
+ * before an unproven event is stored. Proven events are not counted in the end.
  */
 export interface Admission {
   /**
    * Before the body is read.
-   * @param isKnown the URL or the network speaks for its sender: then strangers of the same address take nothing from it
-   * @throws Refusal 429 where this address sends too much without proof or has too much open, 503 where all have
+   * @param isKnown the URL or the network identifies its sender: then strangers of the same address take nothing from
+   * it
+   * @throws Refusal 429 if this address sends too much without proof or has too much open, 503 if all together do
    */
   arrive(request: FastifyRequest, isKnown: boolean): void;
   /** The event is proven. */
   proven(request: FastifyRequest): void;
   /**
    * Nothing proves the event, or it is a forgery.
-   * @throws Refusal 429 where this address, or all together, sent as many as are kept
+   * @throws Refusal 429 if this address, or all together, sent as many as are kept
    */
   unproven(request: FastifyRequest, bytes: number): void;
 }
 
 /** An event has one or two of them. */
 const UNIT_BYTES = 4 * 1_024;
-/** 64 KiB, and what says no length may have as much. */
+/** 64 KiB; a request without a length counts as this much. */
 const MOST_UNITS = 16;
 const unitsOf = (bytes: number): number => Math.min(MOST_UNITS, Math.max(1, Math.ceil(bytes / UNIT_BYTES)));
 
-/** How many may arrive for each that would be kept: most of a genuine sender's are proven a moment later. */
+/** Arrivals per event that would be kept: most events of a genuine sender are proven a moment later. */
 const ARRIVALS = 10;
 /** How many addresses may send all that they may. */
 const ADDRESSES = 10;
 /** 32 MiB of bodies that are read, verified or stored; an eighth of it for one address. */
 const PLACES = { what: 'events', most: 8_192, mostEach: 1_024 };
 
-/** @param perSecond events without proof that are kept of one address; 0: no limit, but for what is open at one time */
+/** @param perSecond events without proof that are kept per address; 0: no limit, except on what is open at one time */
 export function createAdmission(
   perSecond: number,
   monotonicMs: () => number,

@@ -4,16 +4,16 @@ import type { Store } from '../../store/store.js';
 import { equalSecrets } from '../http/bearer-token.js';
 
 /**
- * The unguessable parts of URLs. All but the configured one are derived from the store's keys and stored nowhere: the
- * newest key and the first epoch make them, and those of earlier keys and of the other epochs are accepted.
+ * The unguessable parts of URLs. All except the configured one are derived from the store's keys and stored nowhere:
+ * new ones use the newest key and the first epoch; those of earlier keys and of the other epochs are accepted.
  */
 export interface Capabilities {
   isCallback(flowId: string, given: string): boolean;
   isSettlement(given: string): boolean;
   isWebhook(given: string): boolean;
-  /** Before one is refused: true if the store's keys were rotated since, and it is to be asked about again. */
+  /** Called before a refusal: true if the store's keys were rotated since, so that it has to be checked again. */
   refresh(): Promise<boolean>;
-  /** Undefined where there is none: then `/settlements/…` is an unknown path. */
+  /** Undefined if there is none: then `/settlements/…` is an unknown path. */
   readonly settlement: string | undefined;
   readonly webhook: string;
 }
@@ -43,7 +43,7 @@ export function createCapabilities(store: Pick<Store, 'macsInEpoch' | 'refreshKe
   };
 }
 
-/** A flow receives several callbacks, and to derive is dearer than to remember. */
+/** A flow receives several callbacks, and deriving a capability is more expensive than caching it. */
 const MOST_REMEMBERED = 5_000;
 
 function remembering(derive: (flowId: string) => readonly string[]) {
@@ -61,7 +61,7 @@ function remembering(derive: (flowId: string) => readonly string[]) {
   };
 }
 
-/** What to hand to the settlement provider and to the service. */
+/** The URLs for the settlement provider and for the service. */
 export function inboundUrls(publicUrl: string, capabilities: Capabilities): { settlement?: string; webhook: string } {
   return {
     ...(capabilities.settlement === undefined

@@ -5,11 +5,11 @@ import type { Settings } from '../../config/settings-shape.js';
 import { errorForLog } from '../http/refusal.js';
 
 /**
- * The service's webhook secrets of this very moment: `WEBHOOK_SECRETS`, and what `towline account webhook --rotate` wrote
- * since. The file is looked at a few times a second, and before any event is refused: a rotation needs no restart, and
- * the first event under the new secret is not refused.
+ * The service's current webhook secrets: `WEBHOOK_SECRETS`, and what `towline account webhook --rotate` wrote since.
+ * The file is checked a few times a second, and before any event is refused: a rotation needs no restart, and the first
+ * event under the new secret is not refused.
  *
- * @throws KeptSecretsError where the file cannot be used at the start; later the last good one counts
+ * @throws KeptSecretsError if the file cannot be used at the start; later the last good one stays valid
  */
 export function followWebhookSecrets(deps: {
   readonly settings: Pick<Settings, 'towlineHome'>;

@@ -14,14 +14,14 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/** After these the service may know the reference. A flow that is only watched has no claim that could decide. */
+/** In these phases the service may know the reference. A flow that only watches has no claim that could decide. */
 const SENT: readonly ClaimPhase[] = ['sending', 'answered'];
 
 /**
- * Which flow an account webhook is about: its event's name says the kinds, its reference the flow. Where several kinds
+ * Finds the flow of an account webhook: its event's name gives the kinds, its reference the flow. If several kinds
  * could own the reference, the claims decide: the service knows a reference only after we sent it, and no byte leaves
- * before its claim is on disk. So this needs no Temporal. What stays ambiguous is kept as unmatched: the wrong flow must
- * not have it.
+ * before its claim is on disk. So this needs no Temporal. An ambiguous webhook is kept as unmatched: the wrong flow
+ * must not get it.
  */
 export function createWebhookMatch(claims: Pick<ClaimStore, 'ofFlow'>) {
   return async (body: unknown): Promise<EventLabels> => {
@@ -30,9 +30,12 @@ export function createWebhookMatch(claims: Pick<ClaimStore, 'ofFlow'>) {
   };
 }
 
-/** What a webhook says by itself. Nothing is read for it: its sender waits, and gets its 2xx however slow the claims are. */
+/**
+ * Labels a webhook by its content alone. Nothing is read from the store: its sender waits, and gets its 2xx however
+ * slow the claims are.
+ */
 export function labelWebhook(body: unknown): EventLabels {
-  // Only the bridge says it, and its flow may be yet to come.
+  // Only the bridge uses this member, and its flow may not exist yet.
   if (saysProviderReference(body)) return labelSettlement(body);
   const candidates = candidatesOf(body);
   const several = candidates.filter(mayHaveIt);
@@ -61,7 +64,7 @@ function candidatesOf(body: unknown): readonly Candidate[] {
     const named = typeof name === 'string' && definition.webhooks?.includes(name) === true;
     return [{ address, definition, status: wordOf(reading), named }];
   });
-  // A kind that names its events is not meant by a name that another kind has; `transaction.status.updated` may be of any.
+  // An event name of another kind excludes a kind that lists its names; `transaction.status.updated` may be any's.
   if (!candidates.some(({ named }) => named)) return candidates;
   return candidates
     .filter(({ named, definition }) => named || definition.webhooks === undefined)
@@ -76,7 +79,7 @@ async function theOne(
   const sent = await sentOf(claims, candidates);
   const watched = named.filter(({ definition }) => isWatch(definition));
   const sentByName = sent.filter((candidate) => candidate.named);
-  // The first of these that names any flow decides; where it names several, none is taken.
+  // The first of these lists that is not empty decides; if it has several flows, none is chosen.
   const [first] = [sentByName, watched, sent, named, candidates].filter((some) => some.length > 0);
   return first?.length === 1 ? first[0] : undefined;
 }
@@ -90,7 +93,7 @@ async function sentOf(
   for (const candidate of candidates) {
     const { flowId, reference: ofCandidate } = candidate.address;
     const ofFlow = await claims.ofFlow(flowId);
-    // A refund has a claim of its flow, under a reference of its own: its events are not the flow's.
+    // A refund has a claim of its flow, under a reference of its own: its events do not belong to the flow.
     if (ofFlow.some(({ reference, phase }) => reference === ofCandidate && SENT.includes(phase))) sent.push(candidate);
   }
   return sent;
@@ -109,12 +112,12 @@ function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** What the inbox row is filed under. */
+/** Labels under which the inbox row is filed. */
 export interface EventLabels {
   readonly flowId: string | null;
   readonly reference: string | null;
   readonly status: string | null;
-  /** Several flows may be meant; the claims identify which. */
+  /** Several flows are possible; the claims decide. */
   readonly toMatch?: boolean;
 }
 

@@ -17,15 +17,15 @@ export interface ReceiveDeps {
   /** Into the inbox: durable when it resolves. */
   readonly receive: (event: ReceivedEvent) => Promise<Pick<Receipt, 'kind'>>;
   readonly newEventId: () => string;
-  /** Called with the result of each arrival, and how long it took. */
+  /** Called with the result of each arrival, and its duration. */
   readonly acknowledged?: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
   readonly logger: Logger;
   readonly admission: Admission;
-  /** The disk that unproven events may take. */
+  /** The disk space that unproven events may use. */
   readonly quota: Pick<UnprovenQuota, 'take'>;
 }
 
-/** What the endpoint knows of an arriving event. */
+/** What the endpoint knows about an arriving event. */
 export interface Arrival {
   readonly source: InboxSource;
   readonly profile: SignatureProfile;
@@ -39,8 +39,9 @@ const RETRY_AFTER_SECONDS = 5;
 const NOT_VALID = 'The signature is not valid.';
 
 /**
- * Signature → trust → limits → a row on disk. Returns only when the row is durable: an answer before that could lose money.
- * @throws Refusal 401 for a wrong signature, and for one of another time (whose event is kept without proof), 429 for far too much without proof, 503 where the row cannot be made durable
+ * Signature → trust → limits → a row on disk. Returns only when the row is durable: an earlier answer could lose money.
+ * @throws Refusal 401 for a wrong signature, and for an old one (whose event is kept without proof), 429 for far too
+ * much without proof, 503 if the row cannot be made durable
  */
 export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
   const startedMs = performance.now();
@@ -67,9 +68,9 @@ async function storeEvent(
     throw new Refusal(401, NOT_VALID);
   }
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
-  // A replay proves nothing, by whichever path it comes; what it says may still hold us back.
+  // A replay proves nothing, on any path; its content may still hold us back.
   const proof = verdict === 'stale' ? null : proofOf(evidence, arrival.acceptedProofs);
-  // Anybody may post to the settlement path: without a limit, anybody could fill the disk.
+  // Anyone may post to the settlement path, and could fill the disk without a limit.
   if (proof === null) {
     deps.admission.unproven(request, raw.length);
     deps.quota.take(raw.length);
@@ -89,17 +90,17 @@ async function storeEvent(
     const { kind } = await deps.receive(event);
     if (verdict !== 'stale') return kind;
   } catch (error) {
-    // Whatever went wrong: without a row there is no 2xx, and the sender comes again.
+    // Whatever went wrong: without a row there is no 2xx, and the sender tries again.
     deps.logger.error({ requestId: request.id, error: errorForLog(error) }, 'an event could not be stored');
     throw new Refusal(503, 'The event could not be stored. Send it again.', {}, RETRY_AFTER_SECONDS);
   }
-  // Its sender can sign it anew: then it is proven. Others must not learn that it was genuine once.
+  // Its sender can sign it again: then it is proven. Others must not learn that it was genuine once.
   throw new Refusal(401, NOT_VALID);
 }
 
 /**
- * What an event says, by which it is known again. The `signature` that stands in an envelope next to `event` and `data`
- * is no part of it: two secrets sign one event in two ways, and nothing protects that member from being changed.
+ * The content by which a repeated event is recognised. The `signature` in an envelope next to `event` and `data` is not
+ * part of it: two secrets sign one event in two ways, and nothing protects that member from changes.
  */
 function contentOf(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || !('event' in body && 'data' in body)) return body;
@@ -107,7 +108,7 @@ function contentOf(body: unknown): unknown {
   return content;
 }
 
-/** What each setting takes as proof that a settlement comes from the provider. Everything else is stored, untrusted. */
+/** What proves, by each setting, that a settlement comes from the provider. Others are stored as untrusted. */
 export const SETTLEMENT_PROOFS: Readonly<Record<SettlementTrust, readonly Proof[]>> = {
   corroborated: ['signature', 'capability', 'network', 'corroborated', 'person'],
   signed: ['signature', 'person'],
@@ -115,9 +116,9 @@ export const SETTLEMENT_PROOFS: Readonly<Record<SettlementTrust, readonly Proof[
 };
 
 /**
- * What each profile takes as proof that a callback or account webhook comes from the service. A URL ends up in the logs
- * of proxies: once the service can sign, its capability alone proves nothing, unless the settings say that the service
- * does not sign its callbacks.
+ * What proves, by each profile, that a callback or account webhook comes from the service. A URL ends up in the logs of
+ * proxies: if the service can sign, its capability alone proves nothing, unless the settings say that the service does
+ * not sign its callbacks.
  */
 export function serviceProofs(
   { webhookProfile, serviceSignsCallbacks }: Pick<Settings, 'webhookProfile' | 'serviceSignsCallbacks'>,
@@ -136,22 +137,22 @@ const SERVICE_PROOFS: Readonly<Record<WebhookProfile, readonly Proof[]>> = {
   'json-hmac': ['signature', 'person'],
 };
 
-/** What an event brought along, found at the endpoint. */
+/** The evidence of an event, collected at the endpoint. */
 interface Evidence {
   readonly signature: boolean;
   readonly capability: boolean;
   readonly network: boolean;
 }
 
-/** The strongest proof that is accepted, or null: then the event is kept as unverified. */
+/** The strongest accepted proof, or null: then the event is kept as unverified. */
 function proofOf(evidence: Evidence, accepted: readonly Proof[]): Proof | null {
   const found = (['signature', 'capability', 'network'] as const).filter((proof) => evidence[proof]);
   return found.find((proof) => accepted.includes(proof)) ?? null;
 }
 
 /**
- * Every value of a header, in the order in which they came: two of them may be a trick. Looked up by name, since to sort out
- * all headers of each request takes longer than to check its signature.
+ * Every value of a header, in order: two values may be a trick. Looked up by name, since sorting out all headers of
+ * each request takes longer than checking its signature.
  *
  * @param rawHeaders names and values in turn, as Node gives them
  * @param name in lower case

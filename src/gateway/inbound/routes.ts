@@ -16,14 +16,14 @@ export interface InboundDeps extends ReceiveDeps {
   readonly profiles: Profiles;
 }
 
-/** Nothing is refused for its shape: what is not understood is kept, and listed as unmatched. */
+/** No shape is refused: an event that is not understood is kept, and listed as unmatched. */
 const AnyEvent = z
   .unknown()
   .meta({ description: 'Either envelope, either spelling; whatever else it is, it is kept.' });
 
 const Received = z.object({ success: z.literal(true), message: z.string(), data: z.object({}) });
 
-/** One answer for whatever was stored, new or known: a sender learns nothing. */
+/** The same answer for everything that was stored, new or repeated: a sender learns nothing. */
 const RECEIVED: z.infer<typeof Received> = { success: true, message: 'Event received', data: {} };
 
 /**

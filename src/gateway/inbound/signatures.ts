@@ -4,8 +4,8 @@ import type { Live } from '../../config/index.js';
 
 /*
  * Standard Webhooks: `webhook-signature: v1,<base64>` = HMAC-SHA256 over `id.timestamp.body`. The public package is the
- * foreign signer of our tests, but not our verifier: it parses timestamps with parseInt ("1700000000abc"), takes bodies as
- * text and so changes bytes that are no UTF-8, and compares the text of signatures.
+ * independent signer of our tests, but not our verifier: it parses timestamps with parseInt ("1700000000abc"), takes
+ * bodies as text and so changes bytes that are not UTF-8, and compares the text of signatures.
  */
 const PREFIX = 'whsec_';
 const TOLERANCE_SECONDS = 300;
@@ -13,10 +13,10 @@ const MAX_SIGNATURES = 8;
 const ID = /^[\x21-\x7e]{1,256}$/;
 const TIMESTAMP = /^[1-9]\d{0,11}$/;
 const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/;
-/** Versions that we do not know, such as the asymmetric `v1a`, may stand next to ours. */
+/** Versions that we do not know, such as the asymmetric `v1a`, may be next to ours. */
 const OTHER_VERSION = /^v\d{1,3}[a-z]{0,8},[A-Za-z0-9+/=_-]{1,512}$/;
 
-/** Of the secrets, only those that are written as the scheme says (`whsec_…`) are its keys. */
+/** Only secrets in the scheme's form (`whsec_…`) are its keys. */
 export function createStandardWebhooks({ secrets, nowMs }: ProfileOptions): SignatureProfile {
   const keys = secrets.filter((secret) => secret.startsWith(PREFIX)).map(keyOf);
   return {
@@ -52,12 +52,12 @@ function onlyOne(values: readonly string[], form: RegExp): string | undefined {
   return values.length === 1 && value !== undefined && form.test(value) ? value : undefined;
 }
 
-/** The bytes of a signature of our version, none for one of another version, undefined for what is no signature. */
+/** The bytes of a signature of our version, none for one of another version, undefined if it is not a signature. */
 function signatureBytes(entry: string): Buffer | undefined {
   const base64 = SIGNATURE.exec(entry)?.[1];
   if (base64 === undefined) return OTHER_VERSION.test(entry) && !entry.startsWith('v1,') ? Buffer.alloc(0) : undefined;
   const bytes = Buffer.from(base64, 'base64');
-  // The last character has two bits to spare: four spellings decode to the same bytes, one of them is right.
+  // The last character has two spare bits: four spellings decode to the same bytes, and only one of them is right.
   return bytes.toString('base64') === base64 ? bytes : undefined;
 }
 
@@ -77,9 +77,9 @@ const MEMBER_HMAC_HEADER = 'x-kotani-signature';
 const MEMBER = 'signature';
 
 /**
- * The service's own way: `X-Kotani-Signature: sha256=<hex>` = HMAC-SHA256 over `JSON.stringify({event, data})`, while the
- * body is `{event, data, signature}`. What was signed is the raw text without that member: to parse it and print it
- * again would change numbers and spellings. The member itself counts for nothing, and may be missing.
+ * The service's own scheme: `X-Kotani-Signature: sha256=<hex>` = HMAC-SHA256 over `JSON.stringify({event, data})`,
+ * while the body is `{event, data, signature}`. The signed text is the raw text without that member: parsing and
+ * printing it again would change numbers and spellings. The member itself is ignored, and may be missing.
  */
 export function createJsonHmac({ secrets }: Pick<ProfileOptions, 'secrets'>): SignatureProfile {
   const scheme = { header: MEMBER_HMAC_HEADER, secrets, signed: (raw: Uint8Array) => cutMember(raw, MEMBER) };
@@ -90,7 +90,7 @@ export interface Profiles {
   /** Of the service, for callbacks and account webhooks. */
   readonly service: SignatureProfile;
   readonly settlement: SignatureProfile;
-  /** There are secrets by which the service can sign. */
+  /** Whether there are secrets with which the service can sign. */
   serviceCanSign(): boolean;
 }
 
@@ -109,7 +109,7 @@ const PROFILES: Readonly<Record<WebhookProfile, (options: ProfileOptions) => Sig
 
 export function createProfiles(
   settings: Pick<Settings, 'webhookProfile'>,
-  /** Of the service and of the provider; asked with every event. */
+  /** Secrets of the service and of the provider; read for every event. */
   secrets: { readonly webhook: Live<readonly string[]>; readonly settlement: Live<readonly string[]> },
   nowMs: () => number,
 ): Profiles {
@@ -121,7 +121,7 @@ export function createProfiles(
   };
 }
 
-/** Made anew whenever the secrets are others than before. */
+/** Rebuilt whenever the secrets change. */
 function following(
   live: Live<readonly string[]>,
   create: (secrets: readonly string[]) => SignatureProfile,
@@ -148,8 +148,8 @@ function following(
 const WORST_FIRST = ['invalid', 'stale', 'valid'] as const satisfies readonly SignatureVerdict[];
 
 /**
- * Whichever signature comes. Each profile has a header of its own; where several come, one that is wrong spoils the rest.
- * A request with none is `absent`: then the capability in its URL has to do.
+ * Accepts any of the signatures. Each profile has a header of its own; if several come, a wrong one invalidates the
+ * rest. A request without any is `absent`: then only the capability in its URL can prove it.
  */
 export function createAnySignature(profiles: readonly SignatureProfile[]): SignatureProfile {
   return {
@@ -164,12 +164,12 @@ export function createAnySignature(profiles: readonly SignatureProfile[]): Signa
 /** One spelling: `sha256=` and lower-case hex. */
 const FORM = /^sha256=([0-9a-f]{64})$/;
 
-/** A signature that says nothing of when it was made, or of which delivery: a replay is recognized by its content alone. */
+/** A signature without a time or a delivery id: a replay is recognised only by its content. */
 interface HmacHeader {
   readonly header: string;
-  /** The text of each secret, as it stands, is a key. */
+  /** The text of each secret, unchanged, is a key. */
   readonly secrets: readonly string[];
-  /** What was signed, in pieces; undefined where the body cannot have been signed in this way. */
+  /** The signed bytes, in pieces; undefined if the body cannot have been signed in this way. */
   readonly signed: (raw: Uint8Array) => readonly Uint8Array[] | undefined;
 }
 
@@ -191,15 +191,15 @@ function verifyHmacHeader({ header, secrets, signed }: HmacHeader, request: Sign
   return matches ? 'valid' : 'invalid';
 }
 
-/** What a profile looks at: raw bytes, and every value of a header, since two of them are a trick. */
+/** The input of a profile: raw bytes, and every value of a header, since two values are a trick. */
 interface SignedRequest {
   readonly raw: Uint8Array;
   header(name: string): readonly string[];
 }
 
 /**
- * `absent`: nothing that this profile could check. `stale`: genuine once, and of another time, so that it may be a replay:
- * kept without proof. `invalid` is never stored.
+ * `absent`: nothing that this profile could check. `stale`: genuine, but too old or too new, so that it may be a
+ * replay: kept without proof. `invalid` is never stored.
  */
 export type SignatureVerdict = 'valid' | 'stale' | 'invalid' | 'absent';
 
@@ -210,7 +210,7 @@ export interface SignatureProfile {
 }
 
 interface ProfileOptions {
-  /** Any of them may have signed: two are live while one takes the other's place. */
+  /** Any of them may have signed: two are valid during a rotation. */
   readonly secrets: readonly string[];
   readonly nowMs: () => number;
 }
@@ -223,11 +223,11 @@ interface Span {
 }
 
 /**
- * The bytes of an object's text without one member of its top level and one comma next to it; all of them where it has
- * no such member. The caller has parsed the text already: this only finds places in it. The name is compared as it is
+ * The bytes of an object's text without one member of its top level and one comma next to it; all of them if it has no
+ * such member. The caller has parsed the text already: this only finds positions in it. The name is compared as it is
  * written, so another spelling of it (`\u0073ignature`) is another member.
  *
- * Undefined where the member is there twice.
+ * Undefined if the member is present twice.
  */
 export function cutMember(raw: Uint8Array, name: string): readonly Uint8Array[] | undefined {
   const found = topLevelMembers(raw).filter(({ start }) => isNamed(raw, start, name));

@@ -29,7 +29,7 @@ export interface CallbackRoutesDeps {
   readonly monotonicMs: () => number;
 }
 
-/** Each time they are looked for costs Temporal up to 200 descriptions. */
+/** Each search for them costs Temporal up to 200 descriptions. */
 const CIRCUITS_KNOWN_FOR_MS = 5_000;
 
 const ListQuery = z.strictObject({

@@ -7,7 +7,7 @@ import { type Caller, type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { bodyOf } from '../http/json-body.js';
 import { parseBody } from '../http/flow-path.js';
 
-/** What the codec server needs of `createPayloadCodec`. */
+/** The part of `createPayloadCodec` that the codec server needs. */
 export interface PeopleCodec {
   encode(payloads: Payload[]): Promise<Payload[]>;
   decodeForPeople(payloads: Payload[]): Promise<Payload[]>;
@@ -22,16 +22,16 @@ export interface CodecRoutesDeps {
   readonly uiOrigin?: string | undefined;
 }
 
-/** In development it is known by its origin alone. */
+/** In development it is identified by its origin alone. */
 const UI_OF_DEVELOPMENT: Caller = { name: 'Temporal UI', role: 'operator', means: 'ui-origin' };
 /** A page of the UI sends a whole history at once. */
 const BODY_LIMIT_BYTES = 8 * 1_024 * 1_024;
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * Temporal's codec server: shows people what is encrypted. On loopback in development the UI's exact origin suffices,
- * because the UI passes no token over plain http; everywhere else a token of an operator is needed. Behind a login the UI sends the
- * tokens that its own issuer gave it.
+ * Temporal's codec server: decrypts for people. On loopback in development the UI's exact origin suffices, because the
+ * UI passes no token over plain http; everywhere else an operator's token is needed. Behind a login the UI sends the
+ * tokens of its own issuer.
  */
 export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): void {
   const fromUi = (request: FastifyRequest) => deps.uiOrigin !== undefined && request.headers.origin === deps.uiOrigin;

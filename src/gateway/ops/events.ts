@@ -58,7 +58,7 @@ const EventList = z.object({
   next: z.string().nullable().meta({ description: '`after` of the next page.' }),
 } satisfies MembersOf<EventPage>);
 
-/** The inbox, for people: what arrived, its state, and the order to deliver it anew. */
+/** The inbox, for people: what arrived, its state, and the order to deliver it again. */
 export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
   const { tokens } = deps;
   const { inbox } = deps.store;
@@ -123,7 +123,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
   );
 }
 
-/** An inbox row as JSON. The body may hold names and phone numbers: only who may resolve sees it. */
+/** An inbox row as JSON. The body may hold names and phone numbers: only a role that may resolve sees it. */
 export function eventJson(row: InboxRow, options: { readonly withBody: boolean }): ShownEvent {
   const { contentHash: _hash, body, ...shown } = row;
   return options.withBody ? { ...shown, body: body ?? null } : shown;
@@ -136,5 +136,5 @@ export async function eventOf(inbox: Pick<Store['inbox'], 'get'>, id: string): P
   return row;
 }
 
-/** What a proposal to vouch for it is about. */
+/** The topic and subject of a proposal to vouch for it. */
 export const toTrust = ({ id }: Pick<InboxRow, 'id'>) => ({ topic: id, subject: id });

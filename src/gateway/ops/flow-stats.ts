@@ -14,7 +14,7 @@ import { UNDELIVERED_CALLBACKS } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
 import { PARKED_AND_OPEN, reasonCondition, visibilityQuery } from '../flows/list.js';
-import { standingOfTerminated, type TerminatedDeps } from '../flows/resolve-terminated.js';
+import { stateOfTerminated, type TerminatedDeps } from '../flows/resolve-terminated.js';
 import { addRuns, valueInFlight, type RunLists } from './value-in-flight.js';
 
 const Counted = z.object({ kind: z.enum(FLOW_KINDS), state: z.enum(FLOW_STATES), count: z.int() });
@@ -27,7 +27,7 @@ const ValueAtMoment = z.object({
   withoutAmount: z.int(),
 });
 
-/** Where all flows stand. Temporal's visibility lags by a second or so. */
+/** Counts of all flows. Temporal's visibility lags by a second or so. */
 export type FlowStats = z.infer<typeof FlowStats>;
 const FlowStats = z.object({
   countedAtMs: z.number(),
@@ -40,11 +40,11 @@ const FlowStats = z.object({
   overdue: z.int(),
   /** Flows whose callbacks could not be delivered, after days of trying. */
   undelivered: z.int(),
-  /** Decimal strings: what is in flows that have not ended. */
+  /** Decimal strings: the amounts of open flows. */
   inFlight: z.record(z.string(), z.string()),
-  /** Flows that have not ended and whose amount is not known here: another client started them. */
+  /** Open flows whose amount is not known here: another client started them. */
   withoutAmount: z.int(),
-  /** From which the next count goes on. */
+  /** The next count continues from this. */
   value: ValueAtMoment,
 });
 
@@ -54,25 +54,25 @@ interface FlowStatsDeps extends TerminatedDeps {
   readonly nowMs: () => number;
   /** Of the deadlines. */
   readonly timeScale: number;
-  /** What was counted later than so long ago stands. @default 15,000 */
+  /** Figures younger than this are used again. @default 15,000 */
   readonly freshMs?: number | undefined;
 }
 
 const FRESH_MS = 15_000;
 const COUNTING = 'counting';
-/** Longer than a count takes: after the death of who counts, another gateway does. */
+/** Longer than a count takes: if the counting gateway dies, another one takes over. */
 const COUNTING_MS = 60_000;
 const WITHIN_MS = 10_000;
 const ASKED_AT_ONCE = 4;
-/** Terminated flows that are asked whether a person has decided them; the others count as parked. */
+/** Most terminated flows that are checked for a person's decision; the others count as parked. */
 const MOST_TERMINATED = 200;
 const PAGE = 1_000;
 const HOUR_MS = 3_600_000;
 const AGES_MS = { '1h': HOUR_MS, '1d': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as const;
 
 /**
- * The flows, counted by one gateway at a time for all that share the store, where the figures are kept. It asks Temporal a
- * fixed number of questions, however many flows are open. Undefined until the first count.
+ * Counts of the flows, by one gateway at a time for all that share the store, where the figures are kept. It makes a
+ * fixed number of queries to Temporal, however many flows are open. Undefined until the first count.
  */
 export function createFlowStats(deps: FlowStatsDeps): () => Promise<FlowStats | undefined> {
   const { duties } = deps.store;
@@ -92,7 +92,7 @@ export function createFlowStats(deps: FlowStatsDeps): () => Promise<FlowStats | 
   };
 }
 
-/** Figures of another build count anew. */
+/** Figures of another build are counted again. */
 function statsFrom(text: string | undefined): FlowStats | undefined {
   return text === undefined ? undefined : FlowStats.safeParse(JSON.parse(text)).data;
 }
@@ -139,7 +139,7 @@ interface KindCounts {
   readonly states: Readonly<Partial<Record<FlowState, number>>>;
 }
 
-/** Servers group by the status alone: what else tells states from one another is counted by itself. */
+/** Servers group only by the status: everything else that distinguishes states is counted separately. */
 async function countKind(client: Client, kind: FlowKind): Promise<KindCounts> {
   const count = (query: string) => within(client, () => client.workflow.count(query));
   const stateCount = async (state: FlowState) => (await count(visibilityQuery({ kind, state }))).count;
@@ -167,7 +167,7 @@ function rowsOf({ kind, parked, terminated, states }: KindCounts, decided: reado
   const all = { ...states, parked: parked + terminated - here.length };
   return FLOW_STATES.map((state) => {
     const count = (all[state] ?? 0) + here.filter((one) => one.state === state).length;
-    // The counts are not of one moment.
+    // The counts are not from one moment.
     return { kind, state, count: Math.max(0, count) };
   });
 }
@@ -180,7 +180,7 @@ function overdueCondition(nowMs: number, timeScale: number): string {
   return `ExecutionStatus = 'Running' AND (${past.join(' OR ')})`;
 }
 
-/** A terminated run that no person needs to decide: it was decided (`state`), or a reset goes on in its place. */
+/** A terminated run that no person needs to decide: it was decided (`state`), or a reset replaced it. */
 interface Decided {
   readonly kind: FlowKind | undefined;
   readonly state: FlowState | undefined;
@@ -193,7 +193,7 @@ type Standings = () => Promise<{
 
 const NONE_TERMINATED = { decided: [], waiting: [] } as const;
 
-/** What was decided stays so: only those that wait are asked about again. */
+/** A decision is final, so only undecided ones are checked again. */
 function createStandings(deps: FlowStatsDeps): Standings {
   let known: ReadonlyMap<string, Decided> = new Map();
   return async () => {
@@ -204,7 +204,7 @@ function createStandings(deps: FlowStatsDeps): Standings {
     const decided = await inTurns(found, ASKED_AT_ONCE, async (run) => {
       const before = known.get(run.runId);
       if (before !== undefined) return before;
-      const state = await standingOfTerminated(deps, run);
+      const state = await stateOfTerminated(deps, run);
       return state === 'parked' ? undefined : { kind: parseFlowId(run.workflowId)?.kind, state };
     });
     known = new Map(found.flatMap(({ runId }, at) => (decided[at] === undefined ? [] : [[runId, decided[at]]])));

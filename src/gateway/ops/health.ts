@@ -20,8 +20,8 @@ const Readiness = Intake.extend({ temporal: z.string() });
 type Works = 'ok' | 'unavailable';
 
 /**
- * `/healthz`: the process answers. `/readyz/intake`: it can store events durably, which needs no Temporal: by this one a
- * gateway is taken out of service. `/readyz/orders`, and `/readyz`: Temporal can be reached besides.
+ * `/healthz`: the process answers. `/readyz/intake`: it can store events durably, which needs no Temporal: a load
+ * balancer should use this one. `/readyz/orders`, and `/readyz`: it can also reach Temporal.
  */
 export function addHealthRoutes(server: FastifyInstance, { store, client, monotonicMs }: HealthDeps): void {
   server.route({
@@ -37,7 +37,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
     handler: async () => ({ status: 'ok' }),
   });
 
-  // Anybody may ask, and each check is a durable write and a call: they are for the webhooks.
+  // Anyone may call this, and each check is a durable write and a call: those are needed for the webhooks.
   const storeWorks = remembered(monotonicMs, () => works(store.check()));
   const temporalWorks = remembered(monotonicMs, () => works(answers(client)));
 
@@ -91,7 +91,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
   }
 }
 
-/** Rejects where Temporal cannot be reached. */
+/** Rejects if Temporal cannot be reached. */
 export function answers({ connection, workflowService }: Client): Promise<unknown> {
   return connection.withDeadline(Date.now() + WITHIN_MS, () => workflowService.getSystemInfo({}));
 }

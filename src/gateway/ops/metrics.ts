@@ -6,13 +6,13 @@ import type { TokenCheck } from '../http/bearer-token.js';
 import type { FlowStats } from './flow-stats.js';
 import type { InboxSource } from '../../protocol/events.js';
 
-/** What the parts of the gateway report as they work. */
+/** Reports from the parts of the gateway. */
 interface Metrics {
   /** A request was answered. `route` is the pattern, which holds no reference and no capability. */
   readonly answered: (request: { method: string; route: string; status: number; seconds: number }) => void;
   /** A webhook or callback was answered: `stored`, a `duplicate`, or `refused`. */
   readonly acknowledged: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
-  /** Events went to their flow, so long after they were received. */
+  /** Events reached their flow, this long after they were received. */
   readonly dispatched: (lagSeconds: readonly number[]) => void;
   /** In the text format of Prometheus. */
   print(): Promise<{ readonly type: string; readonly text: string }>;
@@ -28,15 +28,15 @@ export interface MetricsDeps {
   readonly unreadableFlows: () => number;
   readonly inbox: Pick<Store['inbox'], 'counts'>;
   readonly figures: Store['figures'];
-  /** Of the disk that events without proof may take. */
+  /** Disk space of events without proof. */
   readonly quota: { readonly bytes: () => number; readonly mostBytes: number };
-  /** Printed with the gateway's own. */
+  /** Printed together with the gateway's own. */
   readonly besides?: Registry;
   /** Undefined while the flows could not be counted. */
   readonly flowStats: () => Promise<FlowStats | undefined>;
 }
 
-/** A registry of its own: several gateways may live in one process. */
+/** A registry of its own: several gateways may run in one process. */
 export function createMetrics({ inbox, figures, quota, besides, flowStats, unreadableFlows }: MetricsDeps): Metrics {
   const register = new Registry();
   const registers = [register];
@@ -189,7 +189,7 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
   };
 }
 
-/** `GET /metrics`, for Prometheus; with a token, since it says how much money is on its way. */
+/** `GET /metrics`, for Prometheus; with a token, since it shows how much money is in flight. */
 export function addMetricsRoute(
   server: FastifyInstance,
   deps: { readonly print: Metrics['print']; readonly tokens: TokenCheck },

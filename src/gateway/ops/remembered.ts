@@ -1,10 +1,8 @@
-/*
- * Answers that cost something, and are asked for by anybody as often as they like: found out once for all of them.
- */
+// Expensive answers that anyone may request at any rate: each is computed once for all callers.
 
 const REMEMBERED_MS = 1_000;
 
-/** One answer, or failure, for all who ask while it is found out, and for `forMs` after. @param forMs @default 1,000 */
+/** One answer, or failure, for all who ask while it is computed, and for `forMs` after. @param forMs @default 1,000 */
 export function remembered<T>(
   monotonicMs: () => number,
   ask: () => Promise<T>,
@@ -22,8 +20,8 @@ export function remembered<T>(
 }
 
 /**
- * The last answer of a question that costs something: asked again when it is older than `freshMs`, once for all who want
- * it. If asking fails, or takes longer than `patienceMs`, the last answer stands.
+ * Caches the last answer of an expensive query: it is made again when it is older than `freshMs`, once for all callers.
+ * If the query fails, or takes longer than `patienceMs`, the last answer is used.
  */
 export function keepFresh<T>(options: {
   readonly ask: () => Promise<T>;

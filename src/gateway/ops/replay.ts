@@ -38,7 +38,7 @@ const Replay = z.looseObject({
   event: Event.optional(),
 });
 
-/** The order to deliver an event anew, and to vouch for it. */
+/** The orders to deliver an event again, and to vouch for it. */
 export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
   const { tokens } = deps;
   const { inbox } = deps.store;
@@ -115,7 +115,7 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
   );
 }
 
-/** Why an event cannot be delivered anew, and what to do. */
+/** Why an event cannot be delivered again, and what to do. */
 function whyNoBody({ unreadable, isBroken }: Pick<InboxRow, 'unreadable' | 'isBroken'>): string {
   if (unreadable === undefined) return 'The body of this event was purged: it cannot be delivered anew.';
   const remedy = isBroken
@@ -131,8 +131,8 @@ function isFlowId(text: string): boolean {
 }
 
 /**
- * The flow that an event is delivered to anew. If it could not be matched, a person says it (`given`); where its body
- * names a reference, that one must be the flow's.
+ * The flow to which an event is delivered again. If it could not be matched, a person names it (`given`); if its body
+ * names a reference, that must be the flow's.
  *
  * @throws Refusal 409
  */
@@ -152,7 +152,7 @@ function flowOfEvent(row: Pick<InboxRow, 'flowId' | 'body'>, given: string | und
   return given;
 }
 
-/** What a replay would do, in words and as the flow would see the event. */
+/** The effect of a replay, in words and as the flow would see the event. */
 interface ReplayPreview {
   readonly would: string;
   readonly flowState: string | null;

@@ -6,7 +6,7 @@ import { errorForLog } from '../http/refusal.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-/** What is personal in an event is of no use to anybody after that; its content is still known by its hash. */
+/** Personal data in an event is of no use after that; its hash still identifies its content. */
 const BODIES_KEPT_MS = 90 * DAY_MS;
 
 export interface Retention {
@@ -16,7 +16,7 @@ export interface Retention {
   stop(): Promise<void>;
 }
 
-/** Longer than from one check to the next: who died is replaced in the third hour. */
+/** Longer than the interval between two checks: if a gateway dies, another one takes over in the third hour. */
 export const RETENTION_DUTY_MS = 2 * HOUR_MS;
 
 /** Clears the bodies of old events, by one gateway at a time. */

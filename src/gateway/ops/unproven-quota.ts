@@ -3,11 +3,11 @@ import { every, systemClock, type Clock } from '../../clock.js';
 import type { UnprovenInbox } from '../../store/inbox.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 
-/** The disk that events without proof may take: beyond it the oldest go, and those of no flow first. */
+/** The disk space that events without proof may use: beyond it the oldest are deleted, those without a flow first. */
 export interface UnprovenQuota {
-  /** @throws Refusal 429 where it is full of events that are on their way to flows */
+  /** @throws Refusal 429 if it is full of events that are on their way to flows */
   take(bytes: number): void;
-  /** Bytes that they take, as far as this gateway knows. */
+  /** Bytes that they use, as far as this gateway knows. */
   bytes(): number;
   start(): void;
   /** Resolves when nothing is in flight any more. */
@@ -16,18 +16,18 @@ export interface UnprovenQuota {
 
 const LOOK_EVERY_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
-/** A row, besides its body. */
+/** Size of a row, in addition to its body. */
 const ROW_BYTES = 1_024;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** A flow that starts later still gets them. */
 const OF_NO_FLOW_KEPT_MS = DAY_MS;
-/** What a flow was shown is in its history; a person may look at the row as long as a flow may be parked unseen. */
+/** What a flow was shown is in its history; a person may read the row as long as a flow may stay parked unnoticed. */
 const OF_A_FLOW_KEPT_MS = 30 * DAY_MS;
 const DROPPED_AT_ONCE = 500;
-/** What a check that finds the quota full makes room for. */
+/** If the quota is full, a check makes room down to this share. */
 const LEFT_FULL = 0.9;
 
-/** Each gateway counts what it takes between two checks; what others took it learns at the next one. */
+/** Each gateway counts what it stores between two checks; it learns at the next check what others stored. */
 export function createUnprovenQuota(deps: {
   readonly inbox: UnprovenInbox;
   readonly mostBytes: number;
@@ -56,7 +56,7 @@ export function createUnprovenQuota(deps: {
     const hasRoom = async () => (await inbox.unprovenBytes()) <= mostBytes * LEFT_FULL;
     let dropped = (await drop(OF_NO_FLOW_KEPT_MS, true, never)) + (await drop(OF_A_FLOW_KEPT_MS, false, never));
     if ((await inbox.unprovenBytes()) >= mostBytes) {
-      // What came in this very millisecond, too.
+      // Including what came in this very millisecond.
       dropped += await drop(-1, true, hasRoom);
       dropped += await drop(-1, false, hasRoom);
     }

@@ -3,7 +3,7 @@ import { flowOf } from '../../flows/index.js';
 import { parseFlowId } from '../../protocol/vocabulary.js';
 import type { ListedExecution } from '../../temporal/flow-page.js';
 
-/** What is in the runs that were open at one moment. */
+/** The value of the runs that were open at one moment. */
 export interface ValueInFlight {
   /** That moment, ms: every run that started before it counts, and none that closed before it. */
   readonly atMs: number;
@@ -16,22 +16,23 @@ export interface ValueInFlight {
   readonly withoutAmount: number;
 }
 
-/** What Temporal's visibility is asked; every condition is about flows alone. */
+/** Queries to Temporal's visibility; every condition is about flows only. */
 export interface RunLists {
   forEach(condition: string, take: (run: ListedExecution) => void): Promise<void>;
   count(condition: string): Promise<number>;
 }
 
-/** Visibility lags behind: what started or closed so long ago is listed, ms. */
+/** Visibility lags: what started or closed this long ago is listed, ms. */
 export const LISTED_AFTER_MS = 30_000;
 /** A figure that is as old is not carried on: runs that closed since may have been deleted. */
 const CARRIED_ON_MS = 12 * 3_600_000;
-/** All open runs are listed again where the figures do not add up, but not more often than this, ms. */
+/** If the figures do not add up, all open runs are listed again, but not more often than this, ms. */
 const LISTED_AGAIN_MS = 600_000;
 
 /**
- * Carries the figure on by the runs that started and closed since, so that it costs what happened meanwhile, however many
- * runs are open. One count checks it; if that disagrees (visibility lagged by more than half a minute), all are listed.
+ * Updates the figure by the runs that started and closed since, so that the cost depends on what happened meanwhile,
+ * not on the number of open runs. One count checks it; if that disagrees (visibility lagged by more than half a
+ * minute), all are listed.
  */
 export async function valueInFlight(
   lists: RunLists,
@@ -56,7 +57,7 @@ export async function valueInFlight(
   return isRight || nowMs - before.listedAtMs < LISTED_AGAIN_MS ? carriedOn : listAll();
 }
 
-/** With these runs, besides. */
+/** Adds these runs. */
 export function addRuns(from: Sum, runs: readonly ListedExecution[]): Sum {
   const tally = createTally(from);
   runs.forEach(tally.add);
@@ -86,7 +87,7 @@ function createTally(from: Sum) {
   };
 }
 
-/** What its starter noted; `none` of a kind that moves no money. */
+/** The amount that the starter noted; `none` for a kind that moves no money. */
 function moneyOf({ workflowId, memo }: ListedExecution): { currency: string; amount: string } | 'none' | 'unknown' {
   const { amount, currency } = memo ?? {};
   const kind = parseFlowId(workflowId)?.kind;

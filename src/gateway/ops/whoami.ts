@@ -12,7 +12,7 @@ const Caller = z.object({
   may: z.array(z.string()).meta({ description: 'Lines of the table of permissions, docs/access.md.' }),
 } satisfies MembersOf<WhoAmI>);
 
-/** `GET /whoami`: who a token is of, and what it allows, so that nothing else is offered. */
+/** `GET /whoami`: the name and role of a token, and what it allows, so that a client offers nothing else. */
 export function addWhoAmIRoute(server: FastifyInstance, { tokens }: { readonly tokens: TokenCheck }): void {
   addRoute(
     server,

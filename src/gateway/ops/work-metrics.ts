@@ -1,7 +1,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import { SERVICE_CALLS, WORK_COUNTERS, type WorkMetrics } from '../../protocol/metrics.js';
 
-/** What this process asks of the service, and what its worker for cards does, for `/metrics` of its gateway. */
+/** Metrics of this process's calls of the service, and of its worker for cards, for the gateway's `/metrics`. */
 export interface GatewayWorkMetrics extends WorkMetrics {
   readonly register: Registry;
 }

@@ -1,17 +1,17 @@
 import type { ServiceClient } from '../../service-client/index.js';
 import type { FlowOperationDeps, LookUp } from '../flows/deps.js';
 
-/** The way to the service, for what passes through. */
+/** Access to the service, for requests that pass through. */
 export interface ServiceAccess {
   readonly client: Pick<ServiceClient, 'relay'>;
-  /** The token that existing integrations send; undefined where it cannot be read. */
+  /** The token that existing integrations send; undefined if it cannot be read. */
   token(): Promise<string | undefined>;
   readonly lookUp: LookUp;
 }
 
-/** What the proxy needs: what the flow operations need, and the way to the service. */
+/** What the proxy needs: what the flow operations need, and access to the service. */
 export interface ProxyDeps extends FlowOperationDeps {
   readonly service: ServiceAccess;
-  /** For callers who give no reference where the interface allows that. */
+  /** For callers who give no reference if the interface allows that. */
   readonly newReference: () => string;
 }

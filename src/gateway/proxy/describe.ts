@@ -13,7 +13,7 @@ const UnderWay = z
   .object({ success: z.literal(true), message: z.string(), data: z.looseObject({}) })
   .meta({ description: "The service's answer is not known yet; `Location` is the address of the flow." });
 
-/** An operation of the service as the gateway speaks it: with its tokens, its refusals, and 202 for what is under way. */
+/** An operation of the service as the gateway offers it: its tokens, its refusals, and 202 while in progress. */
 export function describeThroughGateway(operation: Operation): Reference {
   const own = describeOperation(operation);
   const isMoney = operation.effect === 'money';

@@ -15,7 +15,7 @@ import type { ProxyDeps } from './deps.js';
 import type { MoneyRequest } from './money-request.js';
 
 const RETRY_AFTER_SECONDS = 5;
-/** Ends that say what is wrong with the request; every other one is about the flow. */
+/** Endings that are caused by the request itself; all others are about the flow. */
 const BAD_REQUESTS: readonly string[] = ['invalid_input', 'quote_rejected'];
 
 /** Another request has this reference. */
@@ -25,7 +25,9 @@ export function otherRequest({ address }: MoneyRequest): Refusal {
   return new Refusal(409, message, { reference });
 }
 
-/** The claim of this very request; undefined where nothing was reserved yet. @throws Refusal 409 where it is another's */
+/**
+ * The claim of this very request; undefined if nothing was reserved yet. @throws Refusal 409 if it is another request's
+ */
 export async function claimOf(deps: ProxyDeps, request: MoneyRequest): Promise<Claim | undefined> {
   const { name, definition, address, input } = request;
   const key = { account: deps.settings.serviceAccount, operation: name, reference: address.reference };
@@ -36,13 +38,13 @@ export async function claimOf(deps: ProxyDeps, request: MoneyRequest): Promise<C
     submission === undefined
       ? flowFingerprint(deps.store, definition, input)
       : submitFingerprint(deps.store, name, submission.decidedBy(input));
-  // Voided before anything was reserved for it: by a person, for a flow of which nothing else is known.
+  // Voided before anything was reserved for it: by a person, for a flow about which nothing else is known.
   const isOurs = () => claim.fingerprint === '' || sameFingerprint(claim.fingerprint, fingerprint());
   if (!isOurs() && !((await deps.store.refreshKeys()) && isOurs())) throw otherRequest(request);
   return claim;
 }
 
-/** What the service answered before, by the claim. Undefined where that is not known. */
+/** The service's earlier answer, from the claim. Undefined if it is not known. */
 export function answerOfClaim(reply: FastifyReply, request: MoneyRequest, claim: Claim | undefined) {
   if (claim?.phase === 'answered') return accepted(reply, request, claim.answer, claim.kept);
   if (claim?.phase === 'rejected') return rejectedByService(reply, request, claim.rejection, claim.kept);
@@ -50,8 +52,8 @@ export function answerOfClaim(reply: FastifyReply, request: MoneyRequest, claim:
 }
 
 /**
- * Answers with what the flow reported of the service's answer; its claim has that as it came. False if the flow has none.
- * (No reply is given back: it is a promise to JavaScript, and to wait for it is to wait until it is sent.)
+ * Answers with what the flow reported of the service's answer; its claim has the raw one. False if the flow has none.
+ * (It does not return the reply: a reply is a promise to JavaScript, and awaiting it means waiting until it is sent.)
  *
  * @throws Refusal 409 if the claim is another request's
  */
@@ -68,7 +70,7 @@ export async function answerOfFlow(
   return true;
 }
 
-/** No answer of the service is to be had from its flow now: what its claim says, or how the flow stands. */
+/** The flow has no answer of the service to give now: answers with what its claim has, or with the flow's state. */
 export async function answerByState(
   deps: ProxyDeps,
   request: MoneyRequest,
@@ -112,8 +114,8 @@ function referenceMemberOf({ data, reference }: Pick<Operation, 'data' | 'refere
 }
 
 /**
- * The service accepted it: its own answer, as it came. If that was lost and a lookup proved the rest, the claim has the
- * record that was looked up, of another shape: then the reference is what there is to say.
+ * The service accepted it: sends its own answer, unchanged. If that was lost and a lookup proved the payment, the claim
+ * has the looked-up record, which has another shape: then only the reference is sent.
  */
 function accepted(
   reply: FastifyReply,
@@ -121,7 +123,7 @@ function accepted(
   answer: unknown,
   kept?: KeptAnswer,
 ): FastifyReply {
-  // What it repeats of the request is what its caller sent.
+  // Parts that repeat the request are replaced by what the caller sent.
   const { callbackUrl } = input as { readonly callbackUrl?: string };
   void located(reply, address);
   if (kept !== undefined) return asItCame(reply, kept, bytesWithoutOwnCallbacks(Buffer.from(kept.body), callbackUrl));
@@ -137,7 +139,7 @@ const asItCame = (reply: FastifyReply, { httpStatus, contentType }: KeptAnswer, 
 
 const ANSWER_LOST = 'Accepted by the service, whose answer was lost on the way. Read its record by the reference.';
 
-/** The service refused it: its own answer, as it came, and what the gateway knows beside it. */
+/** The service refused it: sends its own answer, unchanged, plus what the gateway knows. */
 function rejectedByService(
   reply: FastifyReply,
   { address: { reference, flowId } }: MoneyRequest,
@@ -156,7 +158,10 @@ function rejectedByService(
   });
 }
 
-/** The service's error body with one member more; what is no JSON object stays as it is. Numbers stay as they were written. */
+/**
+ * The service's error body with one more member; a body that is not a JSON object stays as it is. Numbers stay as they
+ * were written.
+ */
 function beside(body: string, towline: BesideServiceError): string {
   const text = bytesWithoutOwnCallbacks(Buffer.from(body)).toString('utf8');
   try {
@@ -170,7 +175,7 @@ function beside(body: string, towline: BesideServiceError): string {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** It is under way, and the service's answer is not known yet: where to look, and what is known. */
+/** It is in progress, and the service's answer is not known yet: sends the flow's address, and what is known. */
 function underWay(reply: FastifyReply, operation: Operation, address: FlowAddress, view?: FlowView) {
   const known =
     view === undefined ? {} : { state: view.state, stage: view.stage, serviceReference: view.serviceReference };

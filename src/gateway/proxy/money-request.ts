@@ -19,7 +19,7 @@ export interface MoneyRequest {
   readonly input: unknown;
 }
 
-/** The body by the operation's own strict schema, with the reference of ours where the interface allows that it has none. */
+/** Parses the body by the operation's own strict schema; if the interface allows a missing reference, ours is added. */
 export function checkedBody(
   name: MoneyOperationName,
   value: unknown,
@@ -31,7 +31,7 @@ export function checkedBody(
   return sent.isOurs ? { ...body, [reference]: sent.reference } : body;
 }
 
-/** @param body as `checkedBody` gives it; of a card deposit with the card's token in the card's place */
+/** @param body from `checkedBody`; for a card deposit with the card's token in place of the card */
 export async function moneyRequest(
   deps: ProxyDeps,
   name: MoneyOperationName,
@@ -47,7 +47,7 @@ export async function moneyRequest(
   return { name, operation: operations[name], definition, address, input };
 }
 
-/** The kind of flow that carries a money operation out, by its definition. A test finds the operation that has none. */
+/** The kind of flow that carries a money operation out, by its definition. A test finds an operation without one. */
 function routeOf(name: MoneyOperationName) {
   for (const kind of FLOW_KINDS) {
     const inputOf = flowOf(kind).carriesOut?.[name];
@@ -56,12 +56,12 @@ function routeOf(name: MoneyOperationName) {
   throw new TypeError(`no kind of flow carries ${name} out`);
 }
 
-/** The reference that a money POST goes under. */
+/** The reference of a money POST. */
 export interface SentReference {
   /** The member of the request that carries it. */
   readonly member: string;
-  /** Undefined where the caller gave what is none. */
+  /** Undefined if the caller gave an invalid one. */
   readonly reference: string | undefined;
-  /** The caller gave none: it knows this one from us alone, and without it would make another payment. */
+  /** The caller gave none: it learns this one only from us, and without it would make another payment. */
   readonly isOurs: boolean;
 }

@@ -16,8 +16,8 @@ import { isThere, left } from './send-money.js';
 type Payment = Extract<InvoicePaymentInput, { pay: 'existing' }>;
 
 /**
- * Pays the invoice of the reference, once: that of the flow that generated it, by the update `pay`; without such a flow,
- * one is started that only pays.
+ * Pays the invoice of the reference, once: the invoice of the flow that generated it, by the update `pay`; if there is
+ * no such flow, starts one that only pays.
  */
 export async function payInvoice(
   deps: ProxyDeps,
@@ -72,7 +72,7 @@ function throwRefusal(request: MoneyRequest, { type, message }: { type: string; 
   if (type !== 'not_allowed') throw new Refusal(409, message, { reference, code: type });
 }
 
-/** An order that no worker accepted is in no history: only who sent it still has it. */
+/** An order that no worker accepted is in no history: only its sender still has it. */
 function notTaken({ address: { reference } }: MoneyRequest): Refusal {
   return new Refusal(503, 'No worker took the order to pay yet. Send it again: it is paid once.', { reference }, 5);
 }

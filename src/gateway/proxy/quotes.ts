@@ -7,16 +7,16 @@ import type { ProxyDeps } from './deps.js';
 import { passOn, relay } from './read-through.js';
 
 /**
- * A quote passes through, and is remembered before its caller sees it: the deposit with its `rate_id` is then sent inside
- * of what is left of its life, or quoted again. Where it cannot be remembered there is none: quotes cost nothing.
+ * A quote passes through, and is stored before its caller sees it: the deposit with its `rate_id` is then sent within
+ * its remaining life, or quoted again. If it cannot be stored, the caller gets none: quotes cost nothing.
  */
 export async function quoteThrough(deps: ProxyDeps, body: unknown, reply: FastifyReply): Promise<FastifyReply> {
   const asked = body as BridgeQuoteRequest;
-  // What cannot be remembered is not asked for.
+  // No quote is requested if it could not be stored.
   const sourceAmount = amountOf(asked);
   const startedMs = deps.monotonicMs();
   const answer = await relay(deps, 'quoteBridge', body);
-  // No quote, or one that cannot be read: its caller may know better. A deposit with its rate id is made without figures.
+  // No quote, or an unreadable one: its caller may be able to read it. Its deposit is made without figures.
   if (answer.data === undefined) return passOn(reply, answer);
   const quote = answer.data as BridgeQuote;
   const terms = {

@@ -36,8 +36,8 @@ function readsOf(name: ReadName): readonly KindRead[] {
 }
 
 /**
- * A read passes through. Its flow answers where it knows more: where the service is away, or does not show yet what is
- * on its way to it, or shows as open what has been proven to be done. A 404 would make the caller send money anew.
+ * A read passes through. Its flow answers if it knows more: if the service is unavailable, or does not yet show a
+ * payment that is being sent, or shows as open what has been proven done. A 404 would make the caller send money again.
  */
 export async function readThrough(
   deps: ProxyDeps,
@@ -52,7 +52,7 @@ export async function readThrough(
   if (found instanceof Refusal || found.httpStatus === 404 || found.httpStatus >= 500) {
     return withoutService(deps, name, reference, reply, found);
   }
-  // What is not understood is not known better.
+  // An answer that cannot be read is not replaced.
   const isLast = found.data === undefined || readsOf(name).some((read) => saysDone(read, found));
   const flow = isLast ? undefined : await flowRead(deps, name, reference);
   const isEnded = flow?.state === 'completed' || flow?.state === 'refunded';
@@ -60,9 +60,9 @@ export async function readThrough(
   return passOn(reply, more === undefined ? found : withMore(found, more));
 }
 
-/** The service's own answer, with what its flow knows besides. */
+/** The service's own answer, completed by what its flow knows. */
 function withMore(answer: RelayedAnswer, more: Readonly<Record<string, unknown>>): RelayedAnswer {
-  // As it was written, numbers too.
+  // As it was written, including numbers.
   const whole = parse(Buffer.from(answer.bytes).toString('utf8')) as Record<string, unknown>;
   const message = 'The service shows an earlier state; its flow knows more.';
   return { ...answer, bytes: Buffer.from(stringify({ ...whole, message, data: merged(whole['data'], more) }) ?? '') };
@@ -89,13 +89,13 @@ async function withoutService(
   throw new Refusal(503, message, { reference }, RETRY_AFTER_SECONDS);
 }
 
-/** A service that says how it ended is right. */
+/** If the service says how it ended, its answer is used. */
 function saysDone(read: KindRead, { data }: RelayedAnswer): boolean {
   const status = flowOf(read.kind).status?.read(data).status ?? (data as { status?: unknown }).status;
   return isFinal(classifyStatus(read.words, typeof status === 'string' ? status : null));
 }
 
-/** By the server alone. Where Temporal cannot be asked, the flow knows nothing. */
+/** Reads only from the server. If Temporal does not answer, nothing is known about the flow. */
 async function flowRead(
   deps: ProxyDeps,
   name: ReadName,
@@ -109,7 +109,7 @@ async function flowRead(
   return undefined;
 }
 
-/** A flow that was terminated does not know what a person decided of it since; its claims do. */
+/** A terminated flow does not know what a person decided about it since; its claims do. */
 async function stateSince({ store }: ProxyDeps, facts: FlowFacts): Promise<FlowState> {
   if (!isTerminated(facts.status)) return facts.state;
   return resolvedView(viewOf(facts, undefined), store).then(
@@ -118,14 +118,14 @@ async function stateSince({ store }: ProxyDeps, facts: FlowFacts): Promise<FlowS
   );
 }
 
-/** What the service answered to the POST, where that is a record of the same shape. */
+/** The service's answer to the POST, if that is a record of the same shape. */
 async function recordOf(deps: ProxyDeps, { recordOf: operation }: KindRead, reference: string): Promise<unknown> {
   if (operation === undefined) return {};
   const claim = await deps.store.claims.get({ account: deps.settings.serviceAccount, operation, reference });
   return claim?.phase === 'answered' ? claim.answer : {};
 }
 
-/** Member by member, one level down: legs of a record keep what they have. */
+/** Member by member, one level deep: the legs of a record keep their other members. */
 function merged(record: unknown, more: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const whole = { ...(record as Record<string, unknown>) };
   for (const [member, value] of Object.entries(more)) {
@@ -137,7 +137,10 @@ function merged(record: unknown, more: Readonly<Record<string, unknown>>): Recor
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** One call to the service, whose answer is its own, whatever it says. @throws Refusal if there is none to pass on */
+/**
+ * One call of the service, whose answer is returned unchanged, whatever it says. @throws Refusal if there is none to
+ * pass on
+ */
 export async function relay(
   { service }: Pick<ProxyDeps, 'service'>,
   operation: OperationName,
@@ -158,7 +161,7 @@ export function passOn(reply: FastifyReply, { httpStatus, headers, bytes }: Rela
     .send(bytesWithoutOwnCallbacks(bytes));
 }
 
-/** Why there is no answer of the service to pass on. Anything else is thrown on. */
+/** Why there is no answer of the service to pass on. Any other error is rethrown. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof InvalidRequestError) {
     const errors = error.problems.map(({ path, problem }) => ({ path, message: problem }));

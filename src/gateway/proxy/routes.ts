@@ -30,8 +30,8 @@ const PERMISSION_FOR: Readonly<Record<Effect, Permission>> = {
 type Handle = (request: FastifyRequest, reply: FastifyReply, caller: Caller) => Promise<FastifyReply>;
 
 /**
- * The service's own interface: every operation of the contract at its own path, with its own envelope. Only the report of
- * a settlement is an endpoint of its own (`inbound`): the settlement provider posts to it, without a token.
+ * The service's own interface: every operation of the contract at its own path, with its own envelope. Only the report
+ * of a settlement is a separate endpoint (`inbound`): the settlement provider posts to it, without a token.
  */
 export function addProxyRoutes(server: FastifyInstance, deps: ProxyDeps): void {
   for (const name of operationNames) {
@@ -42,7 +42,7 @@ export function addProxyRoutes(server: FastifyInstance, deps: ProxyDeps): void {
     const permission = PERMISSION_FOR[operation.effect];
     server.route({
       method: operation.method,
-      // A HEAD would make an API key, too.
+      // A HEAD request would also make an API key.
       exposeHeadRoute: false,
       url: operation.path.replace(/\{(\w+)\}/, ':$1'),
       config: { permission, reference: () => describeThroughGateway(operation) },
@@ -66,7 +66,7 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
       return (request, reply) => readThrough(deps, name as ReadName, paramOf(request, param), reply);
     case 'account':
     case 'report':
-      // Once: who repeats it makes another key, or another account.
+      // Once: a repetition would make another key, or another account.
       return async (request, reply, caller) => {
         await deps.store.audit.append({ ...whoIs(caller), kind: 'account', action: name });
         const body = schema === undefined ? undefined : bodyOf(request).value;
@@ -123,13 +123,14 @@ function paramOf(request: FastifyRequest, param: string | undefined): string {
   return String((request.params as Record<string, unknown>)[param ?? '']);
 }
 
-/** How records name a caller who came with the service's own token. */
+/** The name in records of a caller with the service's own token. */
 const NAME = 'service-token';
 
 type Deps = Pick<ProxyDeps, 'tokens' | 'service' | 'settings'>;
 
 /**
- * A gateway token, or the service token that an existing integration sends already: it may do what the role `flows` may.
+ * Accepts a gateway token, or the service token that an existing integration already sends: that one has the
+ * permissions of the role `flows`.
  * @throws Refusal 401, 403, 429
  */
 async function authenticate(deps: Deps, request: FastifyRequest, permission: Permission): Promise<Caller> {
@@ -138,14 +139,14 @@ async function authenticate(deps: Deps, request: FastifyRequest, permission: Per
 
 async function serviceTokens({ service, settings }: Deps): Promise<readonly GatewayToken[]> {
   const secret = await service.token().catch(() => undefined);
-  // The sandbox's token is known to everybody, and opens nothing outside of development.
+  // The sandbox's token is public, and is not accepted outside of development.
   const isPublic = secret === DEVELOPMENT_SERVICE_TOKEN && !settings.development;
   return secret === undefined || secret === '' || isPublic ? [] : [{ name: NAME, role: 'flows', secret }];
 }
 
 /**
- * A new webhook secret that only the service knows would make every event a wrong signature. Who sends it by the command
- * line gives it to the gateways first. With `WEBHOOK_PROFILE=unsigned` signatures are not checked.
+ * If only the service knew a new webhook secret, every event would have a wrong signature. The command line gives a new
+ * secret to the gateways first. With `WEBHOOK_PROFILE=unsigned` signatures are not checked.
  *
  * @throws Refusal 400
  */

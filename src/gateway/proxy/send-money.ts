@@ -13,8 +13,8 @@ import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } fro
 import type { MoneyRequest, SentReference } from './money-request.js';
 
 /**
- * Starts or finds the flow of a money POST, and answers as soon as the service's answer is known, with that answer; else
- * 202. The same request again finds the same flow, whose answer its claim keeps for ever.
+ * Starts or finds the flow of a money POST, and answers with the service's answer as soon as it is known; else 202. The
+ * same request again finds the same flow, whose answer its claim keeps for ever.
  */
 export async function sendMoney(
   deps: ProxyDeps,
@@ -39,8 +39,8 @@ export async function sendMoney(
 }
 
 /**
- * The time was up before Temporal said that it has the flow: "taken" is said only of what is there. A start that was made
- * after all is the same one. False where another request was quicker.
+ * The time was up before Temporal confirmed the flow: a 202 is sent only if the flow exists. If the start succeeded
+ * after all, this start finds the same flow. False if another request was faster.
  */
 export async function isThere(deps: ProxyDeps, request: MoneyRequest): Promise<boolean> {
   try {
@@ -52,7 +52,7 @@ export async function isThere(deps: ProxyDeps, request: MoneyRequest): Promise<b
   }
 }
 
-/** The reference has a flow. @throws Refusal 409 where it is about something else */
+/** The reference has a flow. @throws Refusal 409 if it is about something else */
 async function joinFlow(deps: ProxyDeps, request: MoneyRequest, reply: FastifyReply, waiting: Waiting): Promise<void> {
   const { definition, address, input } = request;
   const fingerprint = flowFingerprint(deps.store, definition, input);
@@ -68,7 +68,7 @@ async function joinFlow(deps: ProxyDeps, request: MoneyRequest, reply: FastifyRe
   await answerByState(deps, request, reply);
 }
 
-/** Of the time in which a caller is to get an answer; enough for one read if it is over. */
+/** The rest of the time in which a caller is to get an answer; enough for one read if it is over. */
 export function left({ settings, monotonicMs }: ProxyDeps, startedMs: number): number {
   return Math.max(LEAST_MS, settings.proxyTimeoutMs - (monotonicMs() - startedMs));
 }
@@ -86,12 +86,12 @@ export function sentReference(name: MoneyOperationName, body: unknown, newRefere
 }
 
 /**
- * A money POST that went wrong on our side may have started its flow all the same, which then pays. So a caller who has to
- * send it again is given its reference.
+ * A money POST that failed on our side may still have started its flow, which then pays. So the answer has the
+ * reference for a repetition.
  */
 export function withReference(error: unknown, { member, reference, isOurs }: SentReference): Refusal {
   const { status, message, details, retryAfter } = error instanceof Refusal ? error : UNTOLD;
-  // Of one that we made there is nothing to know where nothing came of it.
+  // A reference that we made is not worth knowing if nothing was started under it.
   const isKnown = reference !== undefined && (!isOurs || status >= 500);
   const along = `Send "${member}": "${reference}" along: without it, it is another payment.`;
   return new Refusal(

@@ -11,8 +11,8 @@ const SAFE_AGAIN =
   'If the caller gave none, that one has to be sent along: without it, it is another payment.';
 
 /**
- * The gateway's whole HTTP interface as an OpenAPI 3.1 document, from its routes: the service's operations, flows, events,
- * endpoints. What a route declares is all that is said of it; a route without an entry of its own is left out.
+ * The gateway's whole HTTP interface as an OpenAPI 3.1 document, from its routes: the service's operations, flows,
+ * events, endpoints. It contains exactly what the routes declare; a route without an entry of its own is left out.
  */
 export function gatewayDocument(publicUrl: string, routes: readonly AddedRoute[]): OpenAPIV3_1.Document {
   const paths: Record<string, Record<string, OpenAPIV3_1.OperationObject>> = {};
@@ -69,7 +69,7 @@ export function gatewayDocument(publicUrl: string, routes: readonly AddedRoute[]
   });
 }
 
-/** Without what only the contract's own document shows. */
+/** Removes what only the contract's own document shows. */
 function withoutUnusedSchemas(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const schemas = document.components?.schemas ?? {};
   const used = new Set<string>();

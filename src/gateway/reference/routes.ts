@@ -7,7 +7,7 @@ import { gatewayDocument } from './document.js';
 
 const UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
-/** Of the reference's own pages; everything that a browser loads comes from this gateway. */
+/** Files of the reference's own pages; everything that a browser loads comes from this gateway. */
 const FILES: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string | Buffer> }>> = {
   'swagger-ui.css': { type: 'text/css', read: () => readFile(join(UI, 'swagger-ui.css')) },
   'swagger-ui-bundle.js': { type: 'text/javascript', read: () => readFile(join(UI, 'swagger-ui-bundle.js')) },
@@ -44,7 +44,7 @@ const START = `window.SwaggerUIBundle({
 });
 `;
 
-/** The page shows itself, by its own scripts, and calls no other host. Its styles are partly inline, its icons data. */
+/** The page runs only its own scripts, and calls no other host. Its styles are partly inline, its icons data. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

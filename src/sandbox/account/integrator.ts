@@ -4,7 +4,7 @@ import type { PreviousSecret } from '../deliveries/signing.js';
 import type { KeyValue } from '../database.js';
 import type { LiveSettings, Settings } from '../settings.js';
 
-/** Who the integrator is; where its webhooks go stands in the settings, which control may change as well. */
+/** The integrator's profile; its webhook URL is in the settings, which the control interface may also change. */
 interface Profile {
   readonly id: string;
   readonly organization: string;
@@ -46,7 +46,7 @@ export function createIntegratorAccount(deps: {
   const { notes, settings, clock, createId } = deps;
   const profile = () => notes.read<Profile>('integrator', NO_PROFILE);
 
-  /** The old secret goes on signing for `secretSwitchMs`, as a service may that does not switch at once. */
+  /** The old secret keeps signing for `secretSwitchMs`, like a service that does not switch at once. */
   function keepOldSecret(next: string): void {
     const { webhookSecret: secret, secretSwitchMs } = settings.current();
     if (secret === null || secret === next) return;

@@ -23,7 +23,7 @@ export const KYC_ENDINGS = {
   'kyc-already-rejected': { ...rejected, story: 'decided before the first lookup', callbacks: false },
 } as const satisfies Record<string, Script<KycRecordStatus>>;
 
-/** "Status values of … KYC records: not shown". `kycStatus` is true where it is APPROVED. */
+/** "Status values of … KYC records: not shown". `kycStatus` is true if it is APPROVED. */
 const KYC_LIFECYCLE: Lifecycle<KycRecordStatus> = {
   initial: 'PENDING',
   moves: {
@@ -39,7 +39,7 @@ const KYC_LIFECYCLE: Lifecycle<KycRecordStatus> = {
 
 const KYC_EVENT = 'kyc.status.changed';
 
-/** No money moves; the rest of its life is that of a transaction. */
+/** No money moves; everything else is like a transaction. */
 export const KYC: Kind<{ readonly kycId: string }> = {
   operation: 'getKycStatus',
   title: 'KYC record',
@@ -62,7 +62,7 @@ export const kycRecord = ({ reference, status }: Transaction, word: string) => (
   kycStatus: status === 'APPROVED',
 });
 
-/** An id with one of these words in it has that ending; the first one that fits. */
+/** An id that contains one of these words has that ending; the first match counts. */
 export const KYC_IDS: readonly (readonly [word: string, ending: keyof typeof KYC_ENDINGS])[] = [
   ['already-approved', 'kyc-already-approved'],
   ['already-rejected', 'kyc-already-rejected'],

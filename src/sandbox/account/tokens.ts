@@ -8,7 +8,7 @@ export const SESSION_LIFE_MS = 3_600_000;
 /** `verification`: a human verification that was used; it works once. */
 type TokenKind = 'session' | 'refresh' | 'api-key' | 'verification';
 
-/** Tokens that the sandbox gave out. Only their digests are kept. */
+/** Tokens that the sandbox issued. Only their digests are kept. */
 export interface Tokens {
   /** Inside `database.write`. */
   keep(kind: TokenKind, token: string, livesMs?: number): void;

@@ -15,14 +15,16 @@ export const BRIDGE_JOB = 'bridge-step';
 export interface Bridge {
   /** Sets a new deposit going; inside `database.write`. */
   begin(deposit: Deposit): void;
-  /** What time or a report does to a deposit; inside `database.write`. Gives the jobs of its callbacks. */
+  /**
+   * Applies the passing of time, or a report, to a deposit; inside `database.write`. Returns the jobs of its callbacks.
+   */
   apply(id: string, input: BridgeInput): readonly number[];
   /** Posts a move of money, and notes it on the deposit; inside `database.write`. */
   move(deposit: Deposit, move: BridgeMove | undefined): void;
   readonly job: JobKind;
 }
 
-/** Carries deposits along their lifecycle: status, history, ledger, callback, and what comes next. */
+/** Moves deposits along their lifecycle: status, history, ledger, callback, and the next step. */
 export function createBridge(deps: {
   deposits: Deposits;
   history: History;

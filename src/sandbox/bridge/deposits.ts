@@ -31,7 +31,7 @@ export interface Deposits {
   setStatus(id: string, status: BridgeStatus): void;
   setMoney(id: string, paidOut: boolean, money: BridgeMoney): void;
   get(id: string): Deposit | undefined;
-  /** Newest first; more than one only where a repeated reference was executed again. */
+  /** Newest first; more than one only if a repeated reference was executed again. */
   ofReference(reference: string): readonly Deposit[];
   /** The failed deposit that waits for its crypto at this address. */
   awaitingRefundAt(address: string): Deposit | undefined;
@@ -133,7 +133,9 @@ export function createDeposits(deps: { database: Database; clock: Clock }): Depo
 }
 
 export interface Admission {
-  /** How this deposit will go: by the scenario of its reference, its amount, or its recipient's number, else `completed`. */
+  /**
+   * The ending of this deposit: by its reference's scenario, its amount, or its recipient's number, else `completed`.
+   */
   endingFor(request: BridgeDepositRequest): BridgeEnding;
   /** Why it is not accepted, or undefined; inside `database.write`. */
   refusal(request: BridgeDepositRequest, ending: BridgeEnding): Refusal | undefined;

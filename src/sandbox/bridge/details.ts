@@ -44,7 +44,7 @@ export function cryptoPayment(deposit: Deposit, clock: Clock) {
 
 export const BRIDGE_EVENT = 'transaction.status.updated';
 
-/** What is reported of a new status. "Payload shapes … of callbacks: not shown". */
+/** The data reported with a new status. "Payload shapes … of callbacks: not shown". */
 export function bridgeData(deposit: Deposit, status: BridgeStatus, clock: Clock) {
   const { request } = deposit;
   return {

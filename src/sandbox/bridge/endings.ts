@@ -1,24 +1,24 @@
 import type { BridgeStatus } from '../../contract/vocabulary.js';
 
-/** What the settlement provider posts, one after the other, once the crypto reached it. */
+/** The settlement provider's posts, one after the other, once the crypto reached it. */
 export type ProviderReport = Extract<BridgeStatus, 'SETTLING' | 'COMPLETED' | 'FAILED'>;
 
-/** How one bridge deposit goes. */
+/** The course of one bridge deposit. */
 interface Script {
-  /** Said in the docs. */
+  /** Shown in the docs. */
   readonly story: string;
-  /** Where the service goes by itself, one step of time after it arrived in the status on the left. */
+  /** The status to which the service moves by itself, one step of time after it reached the status on the left. */
   readonly next: Partial<Readonly<Record<BridgeStatus, BridgeStatus>>>;
   readonly provider: readonly ProviderReport[];
   /** False: `callback_url` is never called. */
   readonly callbacks: boolean;
-  /** A FAILED that announces a refund (`refund_details`); only where the crypto had been paid. */
+  /** A FAILED that announces a refund (`refund_details`); only if the crypto had been paid. */
   readonly announcesRefund?: boolean;
   /** Steps take `slowFactor` times longer. */
   readonly slow?: boolean;
   /** The provider's COMPLETED has another amount than the deposit. */
   readonly mismatchingAmount?: boolean;
-  /** The deposit is refused. `times`: only so often for one reference, then it goes as `completed`. */
+  /** The deposit is refused. `times`: only this often for one reference, after that it goes as `completed`. */
   readonly refuses?: 'transaction-failed' | 'insufficient-funds' | 'rate-expired';
 }
 
@@ -101,7 +101,7 @@ export type BridgeEnding = keyof typeof BRIDGE_ENDINGS;
 export const bridgeEndings = Object.keys(BRIDGE_ENDINGS) as [BridgeEnding, ...BridgeEnding[]];
 export const scriptOf = (ending: BridgeEnding): Script => BRIDGE_ENDINGS[ending];
 
-/** The two decimals of a deposit's source amount choose its ending, where no scenario was set for its reference. */
+/** The two decimals of a deposit's source amount choose its ending, if no scenario was set for its reference. */
 export const BRIDGE_MAGIC_AMOUNTS: Readonly<Record<string, BridgeEnding>> = {
   '.11': 'statuses-by-callback-only',
   '.13': 'failed-then-refunded',
@@ -118,12 +118,12 @@ export const BRIDGE_MAGIC_AMOUNTS: Readonly<Record<string, BridgeEnding>> = {
   '.43': 'rate-expired',
 };
 
-/** What can happen to a deposit: its time has come, or a settlement report arrived. */
+/** Inputs of a deposit: its time has come, or a settlement report arrived. */
 export type BridgeInput =
   { readonly kind: 'time'; readonly from: BridgeStatus } | { readonly kind: 'report'; readonly status: BridgeStatus };
 
 /**
- * The status after `input`; undefined where nothing changes. Pure. By the interface a settlement webhook moves "any"
+ * The status after `input`; undefined if nothing changes. Pure. By the interface a settlement webhook moves "any"
  * status to "the status value carried in the body"; time moves only as the script says, and only from the status that
  * it was set for (a report may have come first).
  */

@@ -5,7 +5,7 @@ import type { BridgeDepositRequest } from '../../contract/bridge.js';
 import { accounts, type EntryKind, type Posting, transfer } from '../ledger.js';
 import type { Clock } from '../clock.js';
 
-/** Where the fiat of a deposit is. */
+/** The state of a deposit's fiat. */
 export type BridgeMoney = 'held' | 'settled' | 'returned';
 
 export interface BridgePosition {
@@ -25,11 +25,13 @@ export interface BridgeMove {
   readonly money: BridgeMoney;
 }
 
-/** What a deposit that is accepted moves: the service collects, and holds. */
+/** The postings of an accepted deposit: the service collects, and holds. */
 export const collect = (position: BridgePosition): readonly Posting[] =>
   transfer(accounts.customer(position.customer), accounts.held, position.currency, position.amount);
 
-/** What money does on entering a status; undefined where it stays. Pure, and safe against any order of statuses. */
+/**
+ * The money movement on entering a status; undefined if there is none. Pure, and safe against any order of statuses.
+ */
 export function moveOn(position: BridgePosition, status: BridgeStatus): BridgeMove | undefined {
   const { paidOut, money, currency, amount, fee, crypto } = position;
   switch (status) {
@@ -94,7 +96,7 @@ export interface RefundConfig {
   readonly expires_at?: string;
 }
 
-/** Where the crypto of a failed transfer is to go back to. Each deposit has an address of its own. */
+/** The address to which the crypto of a failed transfer is to go back. Each deposit has an address of its own. */
 export function refundConfig(
   request: BridgeDepositRequest,
   depositId: string,
@@ -114,7 +116,7 @@ export function refundConfig(
     primary_method: 'lightning_invoice',
     chain,
     token,
-    // Looks like an invoice and is none: it cannot be paid.
+    // Looks like an invoice but is none: it cannot be paid.
     refund_invoice: `lnbc${Number(crypto.amount)}p1sandbox${paymentHash}`,
     refund_payment_hash: paymentHash,
     ...(crypto.unit === 'MSAT'

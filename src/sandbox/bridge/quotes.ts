@@ -59,7 +59,9 @@ export function createQuotes(deps: { database: Database; clock: Clock }): Quotes
   };
 }
 
-/** Units of fiat (or of what stands among the fiat currencies) for one US dollar. Made up, and the same every day. */
+/**
+ * Units of fiat (or of what is listed among the fiat currencies) for one US dollar. Invented, and the same every day.
+ */
 const PER_DOLLAR: Readonly<Record<string, string>> = {
   KES: '129.5',
   GHS: '15.2',
@@ -117,7 +119,7 @@ const TOKEN_DECIMALS = 6;
 const decimalsOfToken = (token: string) =>
   token === 'MSAT' || token === 'SAT' ? 0 : token === 'BTC' ? 8 : TOKEN_DECIMALS;
 
-/** What an amount of a token is worth in fiat, rounded down to the decimals given. */
+/** The fiat value of an amount of a token, rounded down to the given decimals. */
 export const fiatFor = (amount: string, token: string, currency: string, driftBps: number, decimals: number): string =>
   new Big(amount)
     .div(TOKENS_PER_DOLLAR[token] ?? '1')
@@ -139,11 +141,11 @@ export interface Figures {
   readonly btcToMsat: string;
 }
 
-/** The fee that is kept of a source amount, in its currency. */
+/** The fee on a source amount, in its currency. */
 export const fiatFee = (amount: string): string =>
   new Big(amount).times(FEE_PERCENT).div(100).round(FIAT_DECIMALS, Big.roundDown).toFixed();
 
-/** What a source amount buys. `driftBps` moves the market: so many basis points less crypto. Exact, rounded down. */
+/** What a source amount buys. `driftBps` moves the market: this many basis points less crypto. Exact, rounded down. */
 export function figures(amount: string, currency: string, token: string, driftBps: number): Figures {
   const perDollar = new Big(PER_DOLLAR[currency] ?? '1');
   const dollars = new Big(amount).div(perDollar);

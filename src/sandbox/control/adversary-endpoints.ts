@@ -15,7 +15,7 @@ import { type Endpoint, endpoint } from './endpoint.js';
 import { STREAMS } from '../deliveries/message.js';
 import type { Kind } from '../transactions/kind.js';
 
-/** What is done to webhooks on their way, and a forger. */
+/** Effects on webhooks in transit, and a forger. */
 export function createAdversaryEndpoints(deps: {
   database: Database;
   adversary: Adversary;
@@ -67,7 +67,7 @@ export function createAdversaryEndpoints(deps: {
         reference: z.string().min(1),
         /** @default COMPLETED for a bridge deposit, else SUCCESSFUL */
         status: z.string().min(1).optional(),
-        /** Where to; else where the provider posts, or the callback URL. */
+        /** Target URL; else the provider's settlement URL, or the callback URL. */
         url: z.url().optional(),
         /** Members of the body to replace. */
         members: z.record(z.string(), z.unknown()).optional(),
@@ -88,7 +88,7 @@ export function createAdversaryEndpoints(deps: {
   ];
 }
 
-/** What was sent to whom, and sending it once more. */
+/** The deliveries and their receivers, and sending one again. */
 export function createDeliveryEndpoints(deps: {
   database: Database;
   deliveries: Deliveries;

@@ -4,7 +4,7 @@ import type { FaultLog } from '../faults/fault-log.js';
 import { type FaultRules, FaultRule } from '../faults/fault-rules.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 
-/** What goes wrong between caller and service, and what did. */
+/** Faults between caller and service, and their log. */
 export function createFaultEndpoints(deps: { database: Database; rules: FaultRules; log: FaultLog }): Endpoint[] {
   const { database, rules, log } = deps;
   return [

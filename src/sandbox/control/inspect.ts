@@ -14,7 +14,7 @@ import { type Endpoint, endpoint } from './endpoint.js';
 
 const ByReference = z.strictObject({ reference: z.string().optional() });
 
-/** What the service holds, for people and for reconcilers. */
+/** The service's state, for people and for reconcilers. */
 export function createInspectEndpoints(deps: {
   deposits: Deposits;
   transactions: Transactions;
@@ -85,7 +85,7 @@ export function createResetEndpoint(deps: {
   database: Database;
   notes: KeyValue;
   clock: Clock;
-  /** What keeps something in memory forgets it. */
+  /** Clears in-memory caches. */
   forget: () => void;
 }): Endpoint {
   const { database, notes, clock, forget } = deps;
@@ -96,8 +96,8 @@ export function createResetEndpoint(deps: {
     async handle() {
       await database.write(() => {
         for (const table of TABLES) database.run(`DELETE FROM ${table}`);
-        // Ids of faults begin at 1 again: they decide what the seed draws. Those of jobs do not: what is still under
-        // way would be taken for what comes after.
+        // Ids of faults begin at 1 again: they decide what the seed draws. Ids of jobs do not: a job in progress would
+        // be taken for a later one.
         database.run("DELETE FROM sqlite_sequence WHERE name = 'fault_rules'");
         notes.forget();
         clock.reset();

@@ -27,9 +27,9 @@ export function createSteerEndpoints(deps: {
         'Chooses the ending of the operation that will carry this reference: {reference, ending, operation?, times?}',
       input: z.strictObject({
         reference: z.string().min(1),
-        /** It may be set before anybody knows which operation will carry its reference. */
+        /** It may be set before it is known which operation will carry its reference. */
         ending: z.enum(ALL_ENDINGS),
-        /** For this operation only, where several carry one reference. */
+        /** Only for this operation, if several carry one reference. */
         operation: z.enum(CATALOGUE.map(({ operation }) => operation)).optional(),
         times: z.number().int().min(0).optional(),
       }),

@@ -10,7 +10,7 @@ import type { Transaction } from '../transactions/transactions.js';
 import { type Endpoint, endpoint } from './endpoint.js';
 import type { TransactionTools, StatusWord } from '../transactions/tools.js';
 
-/** Transactions by reference: look at them, move them by hand, and what the interface has no operation for. */
+/** Transactions by reference: read them, move them by hand, and do what the interface has no operation for. */
 export function createTransactionEndpoints(
   deps: Pick<TransactionTools, 'transactions' | 'carrier' | 'admit' | 'wordFor'> & {
     database: Database;

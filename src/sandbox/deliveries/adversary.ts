@@ -7,7 +7,7 @@ import type { Manner, Message, Stream } from './message.js';
 
 /** One copy of a message that is to be delivered. */
 export interface Copy {
-  /** `genuine`, or what the adversary made of it. */
+  /** `genuine`, or what the adversary did to it. */
   readonly note: string;
   readonly body: string;
   readonly url: string;
@@ -15,14 +15,14 @@ export interface Copy {
   readonly delayMs: number;
   /** True: under an id of its own, as from a sender that forgot what it had sent. */
   readonly newId: boolean;
-  /** Null: tries go on until the settings say to give up. */
+  /** Null: attempts continue until the settings say to give up. */
   readonly maxTries: number | null;
-  /** What gets lost on the way. */
+  /** What gets lost in transit. */
   readonly lost: 'nothing' | 'first-attempt' | 'everything';
 }
 
 export interface Adversary {
-  /** What becomes of a message: the genuine copy first, then what is added to it. */
+  /** The copies of a message: the genuine one first, then what is added to it. */
   copies(message: Message): readonly Copy[];
   /** Whether the first callback of this reference comes before the answer to its POST. */
   isEarly(reference: string): boolean;
@@ -39,7 +39,7 @@ const ADDITIONS: Readonly<Record<'duplicate' | 'tampered' | 'forged', Addition>>
   tampered: ({ body }, chance) => ({ body: tamper(body, chance), maxTries: 1 }),
   forged: ({ stream, body, url }, chance, { forgerKnowsUrl = false }) => ({
     body: lie(body),
-    // The settlement path is public; a callback's is known to the service alone.
+    // The settlement path is public; only the service knows the URL of a callback.
     url: stream === 'settlement' || forgerKnowsUrl ? url : guessedUrl(url),
     manner: chance < 0.5 ? 'forged' : 'bare',
     newId: true,
@@ -54,7 +54,7 @@ export function createAdversary(deps: { notes: KeyValue; chance: Chance; setting
   const { notes, chance, settings } = deps;
   const current: Adversary['current'] = () => notes.read('adversary', {});
 
-  /** What happens to the genuine copy on its way. Each kind of trouble is drawn on its own. */
+  /** What happens to the genuine copy in transit. Each kind of trouble is drawn independently. */
   function trouble({ stream, reference, status, event }: Message, mischief: Mischief): Pick<Copy, 'delayMs' | 'lost'> {
     const words = event === '' ? [stream, reference, status] : [stream, reference, status, event];
     const hits = (kind: 'reorder' | 'delay' | 'dropFirst' | 'drop') => chance(kind, ...words) < (mischief[kind] ?? 0);
@@ -107,19 +107,21 @@ export function createAdversary(deps: { notes: KeyValue; chance: Chance; setting
 const HowMany = z.number().min(0).max(1_000);
 const Rate = z.number().min(0).max(1);
 
-/** What is done to one stream. */
+/** Effects on one stream. */
 export const Mischief = z.strictObject({
   /** The same content once more, half of the time under the same webhook id, else under a new one. */
   duplicate: HowMany.optional(),
-  /** Another amount or status under the genuine signature, besides the genuine message; tried once. */
+  /** Another amount or status under the genuine signature, in addition to the genuine message; tried once. */
   tampered: HowMany.optional(),
-  /** A lie of a sender who knows every fact but no secret: unsigned, or signed with a wrong one; tried once. */
+  /**
+   * A false message of a sender who knows every fact but no secret: unsigned, or signed with a wrong one; tried once.
+   */
   forged: HowMany.optional(),
-  /** Callbacks and webhooks: true where the forger even knows the URL; else it must guess the last part of the path. */
+  /** Callbacks and webhooks: true if the forger even knows the URL; else it must guess the last part of the path. */
   forgerKnowsUrl: z.boolean().optional(),
   /** Callbacks only: the first one arrives before the POST is answered. True, or a probability. */
   early: z.union([z.boolean(), Rate]).optional(),
-  /** So late, by the sandbox's clock, that those after it come first: one and a half to three and a half steps. */
+  /** Late enough, by the sandbox's clock, that later ones come first: one and a half to three and a half steps. */
   reorder: Rate.optional(),
   /** Late by `delayMs`. */
   delay: Rate.optional(),
@@ -134,7 +136,7 @@ export const Mischief = z.strictObject({
 });
 export type Mischief = z.infer<typeof Mischief>;
 
-/** What an attacker would change who holds a genuine message: how it ended, or how much it was. Pure. */
+/** The change that an attacker with a genuine message would make: how it ended, or the amount. Pure. */
 export function tamper(body: string, chance: number): string {
   const message = JSON.parse(body) as Members;
   const facts = factsOf(message);
@@ -145,7 +147,7 @@ export function tamper(body: string, chance: number): string {
   return JSON.stringify(message);
 }
 
-/** What a sender who knows every fact would send: the same message, with the ending that it has not. Pure. */
+/** The message of a sender who knows every fact: the same message with a false ending. Pure. */
 export function lie(body: string): string {
   const message = JSON.parse(body) as Members;
   const facts = factsOf(message);
@@ -170,7 +172,7 @@ const factsOf = (message: Members): Members => (isMembers(message.data) ? messag
 const isNumber = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && Number(value) > 0);
 const tenfold = (value: number | string) => (typeof value === 'number' ? value * 10 : `${Number(value) * 10}`);
 
-/** Only the bridge says COMPLETED. */
+/** Only the bridge uses COMPLETED. */
 function otherEnding(facts: Members): string {
   const success = 'kotani_reference_id' in facts ? 'COMPLETED' : 'SUCCESSFUL';
   return ['COMPLETED', 'SUCCESSFUL', 'SUCCESS'].includes(String(facts.status)) ? 'FAILED' : success;

@@ -4,11 +4,11 @@ import { liveNumber } from '../transactions/transactions.js';
 import { type Deliveries, withNumbersAsText } from './deliveries.js';
 import type { Stream } from './message.js';
 
-/** What is reported of one transaction or account. */
+/** The report of a change of one transaction or account. */
 interface News {
   readonly event: string;
   readonly reference: string;
-  /** The status that the data reports, for people who look at deliveries. */
+  /** The status that the data reports, for people who read deliveries. */
   readonly status: string;
   readonly data: object;
 }
@@ -28,7 +28,7 @@ const COMES_WITH: Readonly<Record<string, string>> = {
   'refund.failed': 'transaction.offramp.status.updated',
 };
 
-/** Puts news into the form that its stream has: an envelope where it is signed, else the bare fields. */
+/** Puts a report into the form of its stream: an envelope if it is signed, else the bare fields. */
 export function createAnnounce(deps: { deliveries: Deliveries; settings: LiveSettings; chance: Chance }): Announce {
   const { deliveries, settings, chance } = deps;
 

@@ -10,11 +10,11 @@ const WAIT_FOR_TURN_MS = 50;
 
 export interface DeliverOrder {
   readonly id: number;
-  /** Sent once more by hand: now, whatever became of it, and without further tries of its own. */
+  /** Sent once more by hand: now, whatever its state, and without further attempts of its own. */
   readonly resent?: boolean;
 }
 
-/** The job that makes one attempt of a delivery, notes what came back, and plans the next attempt where one is due. */
+/** The job that makes one attempt of a delivery, records the result, and plans the next attempt if one is due. */
 export function createDeliverJob(deps: {
   deliveries: Deliveries;
   transport: Transport;
@@ -43,7 +43,7 @@ export function createDeliverJob(deps: {
         const accepted = status !== null && isAccepted(status);
         const tries = delivery.tries + 1;
         const ageMs = clock.now() - delivery.createdAt;
-        // A person asked for this one; whether it is tried again is decided already.
+        // A person asked for this one; whether it is tried again is already decided.
         const wait =
           accepted || resent
             ? undefined
@@ -57,7 +57,7 @@ export function createDeliverJob(deps: {
   };
 }
 
-/** 200 is what the service's own documents expect; any other 2xx is taken as well. Redirects are not followed. */
+/** 200 is what the service's own documents expect; any other 2xx is accepted as well. Redirects are not followed. */
 const isAccepted = (status: PostAnswer['status']) => status >= 200 && status < 300;
 
 export interface PostAnswer {
@@ -66,9 +66,9 @@ export interface PostAnswer {
 }
 
 export interface Transport {
-  /** Resolves with whatever is answered, redirects included (they are not followed); rejects without an answer. */
+  /** Resolves with any answer, including redirects (they are not followed); rejects without an answer. */
   post(url: string, body: string, headers: Readonly<Record<string, string>>, timeoutMs: number): Promise<PostAnswer>;
-  /** Ends open connections; what is under way rejects. */
+  /** Ends open connections; posts in progress reject. */
   close(): void;
 }
 

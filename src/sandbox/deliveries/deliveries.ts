@@ -5,20 +5,20 @@ import type { LiveSettings, Settings } from '../settings.js';
 import type { Adversary, Copy } from './adversary.js';
 import type { Manner, Message } from './message.js';
 
-/** `dropped`: the adversary let none of it through. */
+/** `dropped`: the adversary dropped all of it. */
 type DeliveryState = 'pending' | 'delivered' | 'given-up' | 'dropped';
 
 export interface Delivery extends Message {
   readonly id: number;
-  /** `genuine`, or what the adversary made of it. */
+  /** `genuine`, or what the adversary did to it. */
   readonly note: string;
   readonly webhookId: string;
   readonly manner: Manner;
-  /** What the signature covers, where that is not the body. */
+  /** The text that the signature covers, if that is not the body. */
   readonly signedBody: string | null;
   readonly state: DeliveryState;
   readonly tries: number;
-  /** Null: tries go on until the settings say to give up. */
+  /** Null: attempts continue until the settings say to give up. */
   readonly maxTries: number | null;
   readonly createdAt: number;
 }
@@ -165,7 +165,7 @@ export function createDeliveries(deps: {
   };
 }
 
-/** Wait after this many failed tries, or undefined where the delivery is given up. Pure. */
+/** Wait after this many failed attempts, or undefined if the delivery is given up. Pure. */
 export function waitBeforeRetry(
   settings: Pick<Settings, 'retryScheduleMs' | 'retryForMs'>,
   delivery: { readonly tries: number; readonly maxTries: number | null; readonly ageMs: number },

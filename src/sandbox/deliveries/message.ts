@@ -11,7 +11,7 @@ export type Stream = (typeof STREAMS)[number];
 export interface Message {
   readonly stream: Stream;
   readonly reference: string;
-  /** The status that the body reports, for people who look at deliveries. */
+  /** The status that the body reports, for people who read deliveries. */
   readonly status: string;
   /** Name of the event; empty for a settlement. */
   readonly event: string;

@@ -5,7 +5,7 @@ import type { KeyValue } from '../database.js';
 import type { LiveSettings, WebhookProfile } from '../settings.js';
 import type { Delivery } from './deliveries.js';
 
-/** The secret that signed until a new one took over. */
+/** The secret that signed before the current one. */
 export interface PreviousSecret {
   readonly secret: string;
   readonly until: number;
@@ -13,7 +13,7 @@ export interface PreviousSecret {
 
 const FORGERS_SECRET = 'the-forger-does-not-know-it';
 
-/** Puts a delivery into the form in which it leaves, by the secrets and profiles of this moment. */
+/** Puts a delivery into the form in which it is sent, with the current secrets and profiles. */
 export type Sign = (delivery: Delivery) => Wire;
 
 export function createSign(deps: {
@@ -73,7 +73,7 @@ export interface Wire {
 interface SigningKeys {
   readonly secret: string;
   readonly integratorId: string;
-  /** By the wall clock: receivers refuse a timestamp that is five minutes off, whatever time the sandbox has. */
+  /** By the wall clock: receivers refuse a timestamp that is five minutes off, whatever the sandbox's time is. */
   readonly wallNow: () => number;
 }
 

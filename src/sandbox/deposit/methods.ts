@@ -26,7 +26,7 @@ export const MOBILE_MONEY: Kind<MobileMoneyRequest> = {
   idPrefix: 'MMD',
 };
 
-/** What the record is made of, whichever operation asked for the money. */
+/** The data of the record, whichever operation collected the money. */
 export interface FiatLeg {
   readonly phoneNumber: string;
   readonly network: string;
@@ -75,8 +75,8 @@ export function mobileMoneyRecord(
 }
 
 /**
- * A card deposit as it may be kept: first six and last four digits at most, and nothing else of the card. The whole
- * card is dropped as soon as its request was read, before anything could write it down.
+ * A card deposit as it may be stored: at most the first six and last four digits of the card. The whole card is dropped
+ * as soon as its request was read, before anything could store it.
  */
 export type KeptCardDeposit = Omit<CardDepositRequest, 'card'> & {
   readonly card: { readonly number: string; readonly customerRedirectUrl?: string | undefined };
@@ -87,7 +87,7 @@ export function withoutCard({ card, ...request }: CardDepositRequest): KeptCardD
   return { ...request, card: { number: maskedNumber(card.number), customerRedirectUrl } };
 }
 
-/** Fewer than 13 digits are no card number, and show nothing. */
+/** Fewer than 13 digits are not a card number, and nothing of them is shown. */
 export function maskedNumber(number: string): string {
   const digits = number.replaceAll(/\D/g, '');
   if (digits.length < 13) return '*'.repeat(digits.length);
@@ -111,10 +111,10 @@ export const BANK_CHECKOUT: Kind<BankCheckoutRequest> = {
   idPrefix: 'CHK',
 };
 
-/** Where redirect URLs lead. */
+/** Path of redirect URLs. */
 export const CHECKOUT_PATH = '/checkout';
 
-/** A page in the place of the bank's or the card network's: it only says how far the payment is, which goes by itself. */
+/** A page in place of the bank's or the card network's: it only shows the status of the payment. */
 export function addCheckoutPage(server: FastifyInstance, deps: { transactions: Transactions }): void {
   server.get<{ Params: { id: string } }>(`${CHECKOUT_PATH}/:id`, (request, reply) => {
     const { id } = request.params;

@@ -44,7 +44,7 @@ const PAYMENT_ENDINGS = {
   'insufficient-funds': { ...completed, story: 'refused with 400 "Insufficient Funds"', refuses: 'insufficient-funds' },
 } as const satisfies Record<string, Script<PaymentStatus>>;
 
-/** "Transitions: not shown": the three words of DepositStatus, or those that the live service has. */
+/** "Transitions: not shown": the three words of DepositStatus, or those of the live service. */
 export const PAYMENT_LIFECYCLE: Lifecycle<PaymentStatus> = {
   initial: 'INITIATED',
   moves: {
@@ -87,7 +87,7 @@ export const PAYMENT_LIFECYCLE: Lifecycle<PaymentStatus> = {
   },
 };
 
-/** `error_code` and `error_description` of a payment that went wrong; undefined where nothing did. */
+/** `error_code` and `error_description` of a failed payment; undefined if it did not fail. */
 export function paymentError(status: string): { readonly code: string; readonly description: string } | undefined {
   const description = DESCRIPTIONS[status];
   return description === undefined ? undefined : { code: status, description };
@@ -101,7 +101,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   REVERSED: 'The payment was reversed',
 };
 
-/** Who pays how much, and where the integrator wants to learn of it. */
+/** Who pays how much, and the callback URL of the integrator. */
 interface Payment {
   readonly phoneNumber: string;
   readonly amount: number;
@@ -115,7 +115,7 @@ export const PAYMENT_CONFIRMED_EVENT = 'payment.confirmed';
 /** The integrator's own wallet: requests name none, or one of its parts. */
 export const WALLET = accounts.wallet('integrator');
 
-/** What is alike for every way in which a customer pays into the integrator's wallet. */
+/** The common part of all ways in which a customer pays into the integrator's wallet. */
 export const paymentKind = {
   lifecycle: PAYMENT_LIFECYCLE,
   amount: ({ amount, currency }: Payment) => ({ amount, currency }),

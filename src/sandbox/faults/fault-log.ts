@@ -24,7 +24,7 @@ interface Injection {
   readonly operation: string;
   readonly reference: string;
   readonly kind: FaultKind;
-  /** True where the request that was hit wrote an execution to the books (for `late-commit`: by now). */
+  /** True if the request that was hit wrote an execution to the books (for `late-commit`: by now). */
   readonly committed: boolean;
   readonly detail: string;
 }

@@ -4,7 +4,9 @@ import type { Database } from '../database.js';
 import type { Chance } from '../random.js';
 import { type FaultLog, FAULT_KINDS } from './fault-log.js';
 
-/** A rule that hit a request. `chance` is this hit's own number from 0 to 1, for what else is left to the seed. */
+/**
+ * A rule that hit a request. `chance` is this hit's own number from 0 to 1, for everything else that the seed decides.
+ */
 export interface Hit {
   readonly ruleId: number;
   readonly rule: FaultRule;
@@ -19,7 +21,7 @@ export interface FaultRules {
   /** Inside `database.write`; all of them without an id. */
   remove(id?: number): number;
   list(): readonly (FaultRule & { readonly id: number; readonly injected: number })[];
-  /** Forgets what is in memory, after the table was emptied. */
+  /** Clears the cache, after the table was emptied. */
   forget(): void;
 }
 
@@ -99,11 +101,11 @@ export const FaultRule = z.strictObject({
   kind: z.enum(FAULT_KINDS),
   /** Only for this reference. */
   reference: z.string().min(1).optional(),
-  /** Lets so many matching requests pass before. */
+  /** Lets this many matching requests pass first. */
   skip: z.number().int().min(0).optional(),
-  /** Only so many times; without `first` and `rate` every time (`fail-first`: once). */
+  /** At most this many times; without `first` and `rate` every time (`fail-first`: once). */
   first: z.number().int().min(1).optional(),
-  /** With this probability, drawn from the seed, the reference and its how-manieth request it is. */
+  /** With this probability, drawn from the seed, the reference and the number of its request. */
   rate: z.number().min(0).max(1).optional(),
   /** HTTP status of an error or of a duplicate answer. */
   status: z.number().int().min(400).max(599).optional(),

@@ -25,7 +25,7 @@ export function createFaults(deps: {
   scheduler: Pick<Scheduler, 'schedule'>;
   rules: FaultRules;
   log: FaultLog;
-  /** Does what the operation does; true where that executed something. Inside `database.write`. */
+  /** Carries the operation out; true if that executed something. Inside `database.write`. */
   execute: (operation: string, call: unknown) => boolean;
 }): Faults {
   const { database, scheduler, rules, log, execute } = deps;

@@ -6,7 +6,7 @@ import { pick } from '../random.js';
 import { type Hit, type FaultRule, GARBAGE_VARIANTS, type GarbageVariant } from './fault-rules.js';
 import type { FaultKind } from './fault-log.js';
 
-/** What a fault may do besides what can be done with every request. */
+/** The tools of a fault beyond those that every request has. */
 export interface FaultTools {
   /** Commits the request and logs the fault in one transaction. */
   commit(exchange: Exchange, hit: Hit, detail?: string): Promise<Committed>;
@@ -84,7 +84,7 @@ export const INJECT: Readonly<Record<FaultKind, Inject>> = {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A 2xx that cannot be read; the seed chooses which, unless the rule says so. Gives what it was, for the log. */
+/** A 2xx that cannot be read; the seed chooses which, unless the rule does. Returns which it was, for the log. */
 const garbageOf = ({ rule, chance }: Hit): GarbageVariant | 'given' =>
   rule.body === undefined ? (rule.variant ?? pick(GARBAGE_VARIANTS, chance)) : 'given';
 

@@ -37,7 +37,7 @@ export function createUpdateWebhook(deps: { integrator: Integrator }): Handler<'
   };
 }
 
-/** The first read of an id begins its story; nothing of the interface makes a KYC record. */
+/** The first read of an id begins its lifecycle; no operation of the interface makes a KYC record. */
 export function createGetKycStatus(deps: {
   transactions: Transactions;
   carrier: Carrier;

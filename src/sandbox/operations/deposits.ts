@@ -8,7 +8,7 @@ import { unknownReference } from '../refusal.js';
 import { CARD_DEPOSIT, type KeptCardDeposit, BANK_CHECKOUT } from '../deposit/methods.js';
 import type { Handler } from './handler.js';
 
-/** "Which payment method must be given: not shown": either, both and neither are taken. */
+/** "Which payment method must be given: not shown": either, both and neither are accepted. */
 export function createCreateOnramp(deps: {
   admit: Admit;
   numberOf: ReferenceNumbers;
@@ -49,7 +49,7 @@ export function createGetOnChainDeposit(deps: {
   };
 }
 
-/** What it is given has no card any more: see `keepable`. */
+/** Its input no longer contains a card: see `redactCard`. */
 export function createCreateCardDeposit(deps: {
   admit: Admit;
   numberOf: ReferenceNumbers;

@@ -7,15 +7,15 @@ type BodyOf<N extends OperationName> = (typeof operations)[N] extends { readonly
   ? z.output<B>
   : undefined;
 
-/** A request that was let in: its body as the contract reads it, its path parameter where it has one. */
+/** An accepted request: its body as the contract reads it, and its path parameter, if it has one. */
 interface Call<N extends OperationName> {
   readonly body: BodyOf<N>;
   readonly param: string;
 }
 
 /**
- * What the service does for one operation. Runs inside `database.write`: a thrown refusal undoes what it wrote, a
- * returned one keeps it.
+ * The service's work for one operation. Runs inside `database.write`: a thrown refusal undoes its writes, a returned
+ * one keeps them.
  */
 export type Handler<N extends OperationName> = (call: Call<N>) => Answer | Refusal;
 

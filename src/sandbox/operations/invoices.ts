@@ -60,14 +60,14 @@ export function createPayInvoice(deps: {
   };
 }
 
-/** "Cross-border payments between fiat currencies": in another currency, whatever amount is taken to be right. */
+/** "Cross-border payments between fiat currencies": in another currency any amount is accepted as right. */
 const paysInFull = (payment: InvoicePaymentRequest, invoice: InvoiceRequest) =>
   payment.currency !== invoice.currency || payment.amount === invoice.amount;
 
 const wrongAmount = ({ amount, currency }: InvoiceRequest) =>
   badMembers([{ path: 'amount', message: `the invoice is over ${amount} ${currency}` }]);
 
-/** PENDING, too, for an unpaid invoice: it proves nothing about a payment whose answer was lost. */
+/** Also PENDING for an unpaid invoice: it proves nothing about a payment whose answer was lost. */
 export function createGetInvoicePayment(deps: {
   wordFor: StatusWord;
   invoices: Invoices;

@@ -9,7 +9,7 @@ import { CRYPTO_SEND, cryptoSendRecord } from '../crypto-send.js';
 import type { Handler } from './handler.js';
 import type { StatusWord } from '../transactions/tools.js';
 
-/** "Which of mobileMoneyReceiver and bankReceiver must be given: not shown": either, both and neither are taken. */
+/** "Which of mobileMoneyReceiver and bankReceiver must be given: not shown": either, both and neither are accepted. */
 export function createCreateOfframp(deps: { admit: Admit; wordFor: StatusWord }): Handler<'createOfframp'> {
   const { admit, wordFor } = deps;
   return ({ body }) =>

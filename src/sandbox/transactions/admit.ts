@@ -14,9 +14,9 @@ export type Admit = <B>(
   kind: Kind<B>,
   request: {
     readonly body: B;
-    /** The caller's own; a new one where the interface lets it be left out. */
+    /** The caller's own; a new one if the interface allows leaving it out. */
     readonly reference: string | undefined;
-    /** Why this request is refused, beyond what its ending says. */
+    /** Why this request is refused, apart from its ending. */
     readonly refusal?: () => Refusal | undefined;
     readonly answer: (transaction: Transaction<B>) => Answer;
   },
@@ -66,7 +66,7 @@ export function createAdmit(deps: {
   };
 }
 
-/** What there is to choose from, and the digits that choose. */
+/** The endings to choose from, and the digits that choose them. */
 export interface Choices {
   readonly endings: Readonly<Record<string, unknown>>;
   readonly magic: Readonly<Record<string, string>>;
@@ -75,7 +75,7 @@ export interface Choices {
 /** `+254700000013` and the account `900000013` choose what the decimals `.13` choose. */
 const MAGIC_DIGITS = /0000(\d\d)$/;
 
-/** How a transaction will go: by the scenario of its reference, else by its amount, else by a party's number. */
+/** The ending of a transaction: by the scenario of its reference, else by its amount, else by a party's number. */
 export function chooseEnding(
   deps: { readonly scenarios: Scenarios; readonly choices: Choices },
   request: {

@@ -13,9 +13,9 @@ export const TRANSACTION_JOB = 'transaction-step';
 export interface Carrier {
   /** Sets a new transaction going; inside `database.write`. */
   begin(transaction: Transaction): void;
-  /** What time, an invoice or a hand does to it; inside `database.write`. Undefined where nothing changed. */
+  /** Applies time, an invoice or a manual move to it; inside `database.write`. Undefined if nothing changed. */
   apply(id: string, input: Input): { readonly status: string; readonly jobs: readonly number[] } | undefined;
-  /** Goes on by time until a callback is due; gives the jobs that send it. Inside `database.write`. */
+  /** Advances by time until a callback is due; returns the jobs that send it. Inside `database.write`. */
   untilAnswered(id: string): readonly number[];
   readonly job: JobKind;
 }
@@ -27,7 +27,7 @@ const MOVERS: Readonly<Record<Input['kind'], Mover>> = {
   control: 'control',
 };
 
-/** Carries transactions of every kind along their lifecycles: status, history, ledger, callbacks, and what comes next. */
+/** Moves transactions of every kind along their lifecycles: status, history, ledger, callbacks, and the next step. */
 export function createCarrier(deps: {
   transactions: Transactions;
   kindOf: (operation: string) => Kind;

@@ -7,7 +7,7 @@ export interface Move {
   readonly postings: readonly Posting[];
 }
 
-/** What the service reports of a transaction, and under which event name. */
+/** The service's report about a transaction, and its event name. */
 export interface Notice {
   readonly event: string;
   readonly data: object;
@@ -18,7 +18,7 @@ export interface Notice {
  * pure. A new kind is one object of this shape.
  */
 export interface Kind<B = never> {
-  /** The operation's name; a name of its own where the interface has none. */
+  /** The operation's name; a name of our own if the interface has none. */
   readonly operation: string;
   /** For people: "Offramp". */
   readonly title: string;
@@ -28,14 +28,14 @@ export interface Kind<B = never> {
   /** Phone numbers and accounts, whose last digits may choose the ending. */
   parties(body: B): readonly (string | undefined)[];
   callbackUrl(body: B): string | undefined;
-  /** Worked out once, when it is accepted. `driftBps` moves the market. */
+  /** Computed once, when it is accepted. `driftBps` moves the market. */
   figures(body: B, driftBps: number): Readonly<Record<string, string>>;
-  /** What money does on going from one status to another; undefined where it stays. `from` is null for the first. */
+  /** The money movement from one status to another; undefined if there is none. `from` is null for the first. */
   move(transaction: Transaction<B>, from: string | null, to: string): Move | undefined;
   /** The data of callbacks and webhooks. */
   data(transaction: Transaction<B>, word: string, at: string): object;
-  /** The event that reports a new status; it also names the callback where that has an envelope. */
+  /** The event that reports a new status; it also names the callback if that has an envelope. */
   readonly event: string;
-  /** What the account's webhook reports besides. */
+  /** Further reports to the account's webhook. */
   alsoTells(transaction: Transaction<B>, data: object, at: string): readonly Notice[];
 }

@@ -2,17 +2,17 @@ import type { Vocabulary } from '../settings.js';
 
 type RefusalReason = 'transaction-failed' | 'insufficient-funds';
 
-/** How one transaction goes. */
+/** The course of one transaction. */
 export interface Script<S extends string = string> {
-  /** Said in the docs. */
+  /** Shown in the docs. */
   readonly story: string;
-  /** Where it goes by itself after its first status, one step of time after the other. */
+  /** Its further statuses, one step of time after the other. */
   readonly path: readonly S[];
   /** False: no callback is ever sent, neither to the callback URL nor to the account's webhook. */
   readonly callbacks?: false;
   /** `slow`: every step takes `slowFactor` times longer. `late`: the last step takes `lateMs`. */
   readonly pace?: 'slow' | 'late';
-  /** Where a refund invoice moves it to, at the end of its path. */
+  /** The status to which a refund invoice moves it, at the end of its path. */
   readonly onInvoice?: S;
   /** The request is refused, and nothing is executed. */
   readonly refuses?: RefusalReason;
@@ -21,16 +21,16 @@ export interface Script<S extends string = string> {
 /** The life of one kind of transaction, as data; `advance()` reads it. */
 export interface Lifecycle<S extends string = string> {
   readonly initial: S;
-  /** Every move that there is. Whatever moves a transaction, it never leaves this table. */
+  /** Every move that exists. A transaction never leaves this table. */
   readonly moves: Readonly<Record<S, readonly S[]>>;
   readonly endings: Readonly<Record<string, Script<S>>>;
   /** The two decimals of the amount, or the last two digits of a phone number, that choose an ending. */
   readonly magic: Readonly<Record<string, string>>;
-  /** The word on the wire for a status, by vocabulary; the status itself where none is given. */
+  /** The word on the wire for a status, by vocabulary; the status itself if none is given. */
   readonly words: Readonly<Record<Vocabulary, Readonly<Partial<Record<S, string>>>>>;
 }
 
-/** What can happen to a transaction: its time has come, a refund invoice arrived, it was paid, a hand moves it. */
+/** Inputs of a transaction: its time has come, a refund invoice arrived, it was paid, or it was moved by hand. */
 export type Input =
   | { readonly kind: 'time'; readonly from: string }
   | { readonly kind: 'invoice' }
@@ -38,7 +38,7 @@ export type Input =
 
 export const COMPLETED = 'completed';
 
-/** An ending that the lifecycle does not know goes as `completed`. */
+/** An ending that the lifecycle does not know is treated as `completed`. */
 export const scriptOf = (lifecycle: Lifecycle, ending: string): Script =>
   (lifecycle.endings[ending] ?? lifecycle.endings[COMPLETED]) as Script;
 
@@ -49,7 +49,7 @@ export function following(lifecycle: Lifecycle, script: Script, status: string):
   return at < 0 ? undefined : way[at + 1];
 }
 
-/** The status after `input`; undefined where nothing changes. Pure, and never outside of the table. */
+/** The status after `input`; undefined if nothing changes. Pure, and never outside of the table. */
 export function advance(lifecycle: Lifecycle, script: Script, status: string, input: Input): string | undefined {
   const next = wanted(lifecycle, script, status, input);
   return next !== undefined && (lifecycle.moves[status] ?? []).includes(next) ? next : undefined;
@@ -69,6 +69,6 @@ function wanted(lifecycle: Lifecycle, script: Script, status: string, input: Inp
   }
 }
 
-/** What the wire says for a status. */
+/** The wire's word for a status. */
 export const wordOf = (lifecycle: Lifecycle, status: string, vocabulary: Vocabulary): string =>
   lifecycle.words[vocabulary][status] ?? status;

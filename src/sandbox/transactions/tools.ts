@@ -22,7 +22,7 @@ const createWords =
   ({ lifecycle }, { status }) =>
     wordOf(lifecycle, status, deps.settings.current().vocabulary);
 
-/** What the operations with a lifecycle are made of. */
+/** The parts that operations with a lifecycle use. */
 export interface TransactionTools {
   readonly transactions: Transactions;
   readonly carrier: Carrier;
@@ -56,5 +56,5 @@ export function createTransactionTools(
   };
 }
 
-/** The word that a transaction's status has on the wire at present. */
+/** The current word of a transaction's status on the wire. */
 export type StatusWord = (kind: Pick<Kind, 'lifecycle'>, transaction: Pick<Transaction, 'status'>) => string;

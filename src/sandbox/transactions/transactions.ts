@@ -8,7 +8,7 @@ export interface Transactions {
   /** Inside `database.write`. */
   setStatus(id: string, status: string): void;
   get(id: string): Transaction | undefined;
-  /** Newest first; more than one only where a repeated reference was executed again. */
+  /** Newest first; more than one only if a repeated reference was executed again. */
   ofReference(reference: string, operation?: string): readonly Transaction[];
   /** By operation and status. */
   count(): Record<string, Record<string, number>>;
@@ -103,7 +103,7 @@ export interface Transaction<B = unknown> {
   readonly status: string;
   readonly ending: string;
   readonly body: B;
-  /** What was worked out when it was accepted, as decimal strings. */
+  /** Computed when it was accepted, as decimal strings. */
   readonly figures: Readonly<Record<string, string>>;
   readonly executionId: number;
   readonly createdAt: string;

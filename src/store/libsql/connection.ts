@@ -14,28 +14,28 @@ interface Waiting {
 }
 
 const MAX_BATCH = 256;
-/** Of more, half are taken: while the thread writes them, this one serves those who asked for the other half. */
+/** If there are more, half are taken: while the thread writes them, this one serves the callers of the other half. */
 const SMALL_BATCH = 16;
-/** So many do not wait for the rest of what came at this moment: an idle thread begins while this one still reads. */
+/** This many do not wait for the rest of what came at this moment: an idle thread begins while this one still reads. */
 const FIRST_FEW = 14;
-/** So many are sent while the thread still works, so that it need not wait for this one to send it more. Fewer wait for it. */
+/** With this many waiting, a batch is sent while the thread still works, so that it is never idle. Fewer wait. */
 const ENOUGH_AHEAD = 8;
 const BATCHES_IN_FLIGHT = 2;
 const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
-/** 16 MB. All writes wait for a checkpoint; and one that comes late copies a page once, however often it was written. */
+/** 16 MB. All writes wait for a checkpoint; a late one copies a page only once, however often it was written. */
 const CHECKPOINT = 'wal_autocheckpoint=4000';
 
 // Bundlers and loaders that keep function names call `__name`, which the thread's text would not have.
 const THREAD = `const __name = (target) => target; (${libsqlThread.toString()})(require);`;
 
 /**
- * A database behind a thread. Requests that come while a transaction is under way share a later one: all writes of all
- * processes happen one after the other, whatever their turn.
+ * A database behind a thread. Requests that come during a transaction share a later one: all writes of all processes
+ * happen one after the other, whatever their turn.
  *
- * @param options.lockTimeoutMs how long a batch tries for the lock while other processes write. @default 5000
+ * @param options.lockTimeoutMs how long a batch tries to get the lock while other processes write. @default 5000
  * @param options.pragmas further ones, for tests
  * @param options.heapMb of the thread, for tests. @default as much as this process
- * @throws StoreUnavailableError where the file cannot be opened
+ * @throws StoreUnavailableError if the file cannot be opened
  */
 export async function openConnection(options: {
   readonly path: string;
@@ -56,7 +56,7 @@ export async function openConnection(options: {
   const post = (message: ToThread): void => thread.postMessage(message);
 
   const queue: Waiting[] = [];
-  /** Of the texts that the thread knows. */
+  /** Numbers of the texts that the thread knows. */
   const numbers = new Map<string, number>();
   /** Oldest first. */
   const inFlight: (readonly Waiting[])[] = [];
@@ -75,7 +75,7 @@ export async function openConnection(options: {
       return;
     }
     inFlight.push(next);
-    // Only while it works does the thread keep the process alive.
+    // The thread keeps the process alive only while it works.
     thread.ref();
     const batch: Batch = {
       writes: next.some(({ writes }) => writes),
@@ -87,7 +87,7 @@ export async function openConnection(options: {
   const mayFlush = (): boolean =>
     inFlight.length === 0 || (inFlight.length < BATCHES_IN_FLIGHT && queue.length >= ENOUGH_AHEAD);
 
-  /** Texts are constants of this program, or built of a few: never of what was received. */
+  /** Texts are constants of this program, or built from a few: never from received data. */
   const numbered = (requests: readonly Request[]): Pick<Batch, 'requests' | 'texts'> => {
     const texts: [number, string][] = [];
     const numberOf = (sql: string): number => {
@@ -137,8 +137,8 @@ export async function openConnection(options: {
   });
   lost.catch(() => {});
 
-  // It is not restarted: a thread that ended by itself hit a bug, and what its last transaction did is not known here. The
-  // process ends (`lost`), and its supervisor starts another one.
+  // It is not restarted: a thread that ended by itself hit a bug, and the outcome of its last transaction is not known
+  // here. The process ends (`lost`), and its supervisor starts another one.
   const onEnd = (): void => {
     const code = state === 'open' ? 'THREAD' : 'CLOSED';
     if (state === 'open') lose(new StoreUnavailableError('THREAD'));
@@ -205,7 +205,7 @@ function createSignal(): { promise: Promise<void>; resolve: () => void; reject: 
     resolve = res;
     reject = rej;
   });
-  // It is not always awaited, and a rejection that is not awaited ends the process.
+  // It is not always awaited, and an unhandled rejection would end the process.
   promise.catch(() => {});
   return { promise, resolve, reject };
 }

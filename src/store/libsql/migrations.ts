@@ -2,8 +2,8 @@ import type { Schema } from '../schema.js';
 
 /*
  * Times are milliseconds since 1970 by the store's clock. BLOBs are sealed (see sealed-json.ts); everything else is
- * stored in the clear, so no column may hold what a person wrote or what identifies a person, references aside.
- * The same tables for Postgres: `postgres/migrations.ts`.
+ * stored unencrypted, so no column may hold what a person wrote or what identifies a person, except references. The
+ * same tables for Postgres: `postgres/migrations.ts`.
  */
 const claims = [
   `CREATE TABLE claims (
@@ -39,7 +39,7 @@ const claims = [
   `CREATE INDEX orders_of_claim ON claim_orders (account, operation, reference, seq)`,
 ];
 
-/** What was written stays as it was; only who replaces a payload key seals the details anew, or erases them. */
+/** Entries are never changed; only replacing a payload key may seal the details again, or erase them. */
 const audit = [
   `CREATE TABLE audit (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -87,8 +87,8 @@ const proposals = [
 ];
 
 const inbox = [
-  // What makes two events the same: content, source, the flow whose own address it came to (or none), and whether it came
-  // with proof. A flow that is found for it, or a person's proof, changes none of that.
+  // Two events are the same if content, source, the flow of the address that received them (or none), and being proven
+  // or not are the same. A later match with a flow, or a person's proof, changes none of that.
   `CREATE TABLE inbox (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
      id TEXT NOT NULL UNIQUE,
@@ -122,13 +122,13 @@ const inbox = [
      has_proven INTEGER NOT NULL DEFAULT 0,
      leased_by TEXT,
      lease TEXT,
-     hastened INTEGER NOT NULL DEFAULT 0,
+     woken INTEGER NOT NULL DEFAULT 0,
      deferrals INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
   `CREATE INDEX inbox_flows_due ON inbox_flows (has_proven, due_at)`,
-  // Counted as it happens: metrics must not read every row that was ever received.
+  // Counted on each write: metrics must not read every row that was ever received.
   `CREATE TABLE inbox_counts (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT`,
-  // What is waiting is counted when it is asked for: its sender waits for an answer.
+  // Waiting rows are counted on demand: their sender waits for an answer, so the insert must be fast.
   `CREATE TRIGGER inbox_count_new AFTER INSERT ON inbox WHEN NEW.state <> 'waiting' BEGIN
      INSERT INTO inbox_counts (name, count) VALUES (NEW.state, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
    END`,
@@ -141,7 +141,7 @@ const inbox = [
      INSERT INTO inbox_counts (name, count) VALUES ('repeats', NEW.repeats - OLD.repeats)
        ON CONFLICT (name) DO UPDATE SET count = count + excluded.count;
    END`,
-  // What nothing proves is weighed and deleted by itself; never while it is waiting.
+  // Events without proof are measured and deleted separately; never while they are waiting.
   `CREATE INDEX inbox_unproven ON inbox (received_at) WHERE proof IS NULL`,
   `CREATE TRIGGER inbox_count_dropped AFTER DELETE ON inbox BEGIN
      UPDATE inbox_counts SET count = count - 1 WHERE name = OLD.state;
@@ -175,7 +175,7 @@ const quotes = [
   `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
 ];
 
-// What people are notified of. `resolved_at` 0: not yet; `due_at` NULL: nothing is left to send.
+// Matters for people. `resolved_at` 0: not yet; `due_at` NULL: nothing is left to send.
 const matters = [
   `CREATE TABLE matters (
      id TEXT PRIMARY KEY,

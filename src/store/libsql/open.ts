@@ -10,13 +10,13 @@ import { LIBSQL_SCHEMA } from './migrations.js';
 /**
  * The embedded store: one file, which gateway and workers of this machine open at the same time.
  *
- * @param options.path made where it is not there, readable by its owner alone
+ * @param options.path created if missing, readable only by its owner
  * @param options.keyring opens what was sealed before, and seals
  * @param options.now milliseconds since 1970. @default Date.now
  * @param options.schema for tests. @default that of this build
- * @throws StoreUnavailableError where the file cannot be opened or written
- * @throws StoreTooOldError, StoreTooNewError where its tables are not those of this Towline
- * @throws UnknownKeyError, SealBrokenError where the keyring is not the one that it was made with
+ * @throws StoreUnavailableError if the file cannot be opened or written
+ * @throws StoreTooOldError, StoreTooNewError if its tables do not fit this Towline
+ * @throws UnknownKeyError, SealBrokenError if the keyring is not the one that it was made with
  */
 export async function openStore(options: {
   readonly path: string;
@@ -39,7 +39,10 @@ export async function openStore(options: {
 /** All writes of one file happen one after the other: they wait for this, and this for them. */
 const MIGRATION_WAITS_MS = 600_000;
 
-/** Brings the tables up to date, made where there are none. @returns the version from then on @throws StoreUnavailableError */
+/**
+ * Brings the tables up to date, and creates them if there are none. @returns the version after that @throws
+ * StoreUnavailableError
+ */
 export async function migrateFile(path: string, schema: Schema = LIBSQL_SCHEMA): Promise<number> {
   await makeFile(path);
   const db = await openConnection({ path, lockTimeoutMs: MIGRATION_WAITS_MS });
@@ -51,8 +54,8 @@ export async function migrateFile(path: string, schema: Schema = LIBSQL_SCHEMA):
 }
 
 /**
- * SQLite gives its other files the mode of this one. Only where the file is new: closing any handle of it drops all
- * POSIX locks that this process holds on it, and with them those of a store that it has open already.
+ * SQLite gives its other files the mode of this one. Only for a new file: closing any handle of it drops all POSIX
+ * locks that this process holds on it, including those of a store that it has open already.
  */
 async function makeFile(path: string): Promise<void> {
   try {

@@ -3,12 +3,12 @@ import type Libsql from 'libsql';
 import type { Batch, FromThread, NumberedStep, Outcome, StepResult, ThreadData, ToThread } from '../sql-message.js';
 
 /**
- * The whole program of the thread that owns the database: libsql is synchronous, and an fsync or a lock would stop the
+ * The whole program of the thread that owns the database: libsql is synchronous, and an fsync or a lock would block the
  * event loop of gateway and worker.
  *
- * It is handed to the thread as text (see `libsql-connection.ts`), so it must be complete in itself: nothing from
- * outside but types. A file would have to be another one for each of dist, jest (whose threads cannot load TypeScript)
- * and development.
+ * It is passed to the thread as text (see `libsql-connection.ts`), so it must be complete in itself: nothing from
+ * outside except types. A file would have to be a different one for each of dist, jest (whose threads cannot load
+ * TypeScript) and development.
  */
 export function libsqlThread(require: NodeJS.Require): void {
   const { parentPort, workerData } = require('node:worker_threads') as typeof threads;
@@ -87,7 +87,8 @@ export function libsqlThread(require: NodeJS.Require): void {
     }
   };
 
-  // Without savepoints first, which cost as much as a small request; a batch in which one fails is done once more.
+  // First without savepoints, which cost as much as a small request; if one request of a batch fails, the batch is done
+  // again with them.
   const transactAll = (batch: Batch): Outcome[] => {
     for (const [text, sql] of batch.texts) texts.set(text, sql);
     // Set only before the commit: its outcome is never guessed.
@@ -108,7 +109,7 @@ export function libsqlThread(require: NodeJS.Require): void {
     return transact(batch, attempt);
   };
 
-  // Another process holds the lock for well under a millisecond: come back soon, at a moment that is not everybody's.
+  // Another process holds the lock for well under a millisecond: retry soon, at a random moment.
   const untilUnlocked = async <Result>(work: () => Result): Promise<Result> => {
     const deadlineMs = performance.now() + data.lockTimeoutMs;
     for (;;) {
@@ -127,7 +128,7 @@ export function libsqlThread(require: NodeJS.Require): void {
   const answer = (message: FromThread): void => parentPort?.postMessage(message);
   const failed = (error: unknown): void => answer({ kind: 'failed', code: codeOf(error) });
 
-  // In their order, also where one waits for the lock while the next is here already.
+  // In their order, even if one waits for the lock while the next is already here.
   let turn: Promise<void> = Promise.resolve();
   parentPort?.on('message', (message: ToThread) => {
     if (message.kind === 'batch') {

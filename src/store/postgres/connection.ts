@@ -16,8 +16,8 @@ interface Waiting {
 const MOST_AT_ONCE = 64;
 
 /**
- * A database that several machines share. Requests of one turn that come while a transaction of that turn is under way
- * share the next one, and so a commit; turns that have nothing to do with each other run side by side.
+ * A database that several machines share. Requests of one turn that come during a transaction of that turn share the
+ * next one, and so a commit; independent turns run side by side.
  *
  * @param options.giveUpAfterMs how long a request is tried while the database does nothing at all. @default 5000
  * @param options.connections at most. @default 10
@@ -51,7 +51,7 @@ export function createPostgresConnection(options: {
     );
   };
 
-  /** Where one request of several is refused, each is tried alone: the others are none the worse for it. */
+  /** If one of several requests is refused, each is tried alone, so that the others succeed. */
   const settle = async (turn: Turn, batch: readonly Waiting[]): Promise<void> => {
     try {
       const results = await transactUntilDone(
@@ -66,7 +66,7 @@ export function createPostgresConnection(options: {
   };
 
   const work = async (turn: Turn, queue: Waiting[]): Promise<void> => {
-    // What is asked in the same breath goes together.
+    // Requests of the same tick go together.
     await new Promise((resolve) => setImmediate(resolve));
     while (queue.length > 0) await settle(turn, queue.splice(0, MOST_AT_ONCE));
     queues.delete(turn.name);
@@ -136,17 +136,17 @@ const MOST_MS = 30_000;
 
 interface Patience {
   /**
-   * Does it again for as long as it may help.
+   * Repeats the attempt for as long as it may help.
    *
-   * @param isCommitLost then it goes on for as long as the server may keep the lock of a lost connection
+   * @param isCommitLost then it continues for as long as the server may keep the lock of a lost connection
    * @throws StoreUnavailableError @throws StoreRequestError
    */
   retry<Result>(attempt: () => Promise<Result>, isCommitLost?: () => boolean): Promise<Result>;
 }
 
 /**
- * When to give up on a database: after a time in which nothing at all was done by it. While others are served, this one
- * is merely behind them.
+ * Decides when to give up on a database: after a time in which it did nothing at all. While it serves other requests,
+ * this one is only queued behind them.
  */
 function createPatience(giveUpAfterMs: number): Patience {
   let lastDoneMs = -Infinity;
@@ -159,7 +159,7 @@ function createPatience(giveUpAfterMs: number): Patience {
           lastDoneMs = performance.now();
           return result;
         } catch (error) {
-          // A bug of ours is not made better by trying again.
+          // Retrying does not help against a bug of ours.
           if (error instanceof TypeError) throw error;
           const { kind, code } = judgePostgresError(error);
           if (kind === 'refused') throw new StoreRequestError(code);
@@ -169,7 +169,7 @@ function createPatience(giveUpAfterMs: number): Patience {
             throw new StoreUnavailableError(isCommitLost() ? 'COMMIT_UNKNOWN' : code, 'database');
           }
         }
-        // It was just restarted, or another process has the lock: back soon, at a moment that is not everybody's.
+        // It was just restarted, or another process has the lock: retry soon, at a random moment.
         await new Promise((resolve) => {
           setTimeout(resolve, 20 + Math.random() * 80);
         });
@@ -179,11 +179,11 @@ function createPatience(giveUpAfterMs: number): Patience {
 }
 
 interface Slots {
-  /** Runs when one of the slots is free: first come, first served. */
+  /** Runs the work when a slot is free, in the order of arrival. */
   within<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** At most so many at once. */
+/** At most this many at once. */
 function createSlots(most: number): Slots {
   const waiting: (() => void)[] = [];
   let taken = 0;

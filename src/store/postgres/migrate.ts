@@ -4,7 +4,7 @@ import { MAKE_MIGRATIONS, markOf, SELECT_VERSION, type Schema } from '../schema.
 import { StoreRequestError, StoreUnavailableError } from '../store-errors.js';
 import { judgePostgresError } from './transaction.js';
 
-/** Of the database, and not of a table: who migrates is alone in it. Any number of ours. */
+/** A lock of the database, not of a table: only one process migrates at a time. The number is arbitrary. */
 const LOCK = 7_216_004_433_120_551n;
 const AGAIN_MS = 200;
 /** A statement that waits for a table's lock blocks all others meanwhile: it gives up, and is tried again. */
@@ -12,15 +12,16 @@ const LOCK_TIMEOUT = '2s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Brings the tables up to date, however long it takes, while gateways and workers go on: the statements of a migration
- * commit together, its indexes are built beside them (CONCURRENTLY). One that was cut off goes on where it was.
+ * Brings the tables up to date, however long it takes, while gateways and workers continue: the statements of a
+ * migration commit together, its indexes are built concurrently (CONCURRENTLY). An interrupted one continues where it
+ * stopped.
  *
- * @returns the version from then on
- * @throws StoreUnavailableError @throws StoreRequestError where the database does not let us make tables
+ * @returns the version after that
+ * @throws StoreUnavailableError @throws StoreRequestError if the database does not let us create tables
  */
 export async function migratePostgres(url: string, { migrations }: Schema): Promise<number> {
   const client = new Client({ connectionString: url, keepAlive: true, fallback_application_name: 'towline-migrate' });
-  // What is asked on a connection that ends fails by itself.
+  // Queries on a connection that ends fail by themselves.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -41,7 +42,7 @@ export async function migratePostgres(url: string, { migrations }: Schema): Prom
   }
 }
 
-/** Asked for again and again: one that waits inside the database would hold up the indexes that another one builds. */
+/** Polled: a session that waits inside the database would block the indexes that another one builds. */
 async function lock(client: Client): Promise<void> {
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${LOCK}) AS taken`);
@@ -68,7 +69,7 @@ async function inOneTransaction(client: Client, statements: readonly string[]): 
   }
 }
 
-/** One that was cut off is there, but not valid. */
+/** An interrupted index exists, but is not valid. */
 async function buildIndex(client: Client, name: string, what: string): Promise<void> {
   const { rows } = await client.query<{ valid: boolean }>(
     `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)`,

@@ -1,8 +1,8 @@
 import type { Schema } from '../schema.js';
 
 /*
- * The tables of `libsql/migrations.ts`, as Postgres says them, and one more. Where a column is added there, it is added
- * here; the number of a migration need not be the same.
+ * The tables of `libsql/migrations.ts` in Postgres, and one more. A column that is added there is added here; the
+ * number of a migration need not be the same.
  */
 const claims = [
   `CREATE TABLE claims (
@@ -36,7 +36,7 @@ const claims = [
      at BIGINT NOT NULL
    )`,
   `CREATE INDEX orders_of_claim ON claim_orders (account, operation, reference, seq)`,
-  // One for each transaction that must not happen twice, for as long as it may be asked whether it happened.
+  // One row for each transaction that must not happen twice, kept as long as its outcome may be read back.
   `CREATE TABLE commits (id TEXT PRIMARY KEY, at BIGINT NOT NULL)`,
 ];
 
@@ -123,18 +123,18 @@ const inbox = [
      has_proven INTEGER NOT NULL DEFAULT 0,
      leased_by TEXT,
      lease TEXT,
-     hastened INTEGER NOT NULL DEFAULT 0,
+     woken INTEGER NOT NULL DEFAULT 0,
      deferrals INTEGER NOT NULL DEFAULT 0
    )`,
   `CREATE INDEX inbox_flows_due ON inbox_flows (has_proven, due_at)`,
-  // Each session counts in rows of its own, so that no transaction waits for another one; `tidy` adds them up.
+  // Each session counts in rows of its own, so that transactions do not wait for each other; `tidy` adds them up.
   `CREATE TABLE inbox_counts (
      name TEXT NOT NULL,
      backend INTEGER NOT NULL,
      count BIGINT NOT NULL,
      PRIMARY KEY (name, backend)
    )`,
-  // What is waiting is counted when it is asked for: its sender waits for an answer.
+  // Waiting rows are counted on demand: their sender waits for an answer, so the insert must be fast.
   `CREATE FUNCTION inbox_count(counted TEXT, difference BIGINT) RETURNS void LANGUAGE sql AS $$
      INSERT INTO inbox_counts (name, backend, count) SELECT counted, pg_backend_pid(), difference WHERE counted <> 'waiting'
        ON CONFLICT (name, backend) DO UPDATE SET count = inbox_counts.count + excluded.count
@@ -192,7 +192,7 @@ const quotes = [
   `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
 ];
 
-// What people are notified of. `resolved_at` 0: not yet; `due_at` NULL: nothing is left to send.
+// Matters for people. `resolved_at` 0: not yet; `due_at` NULL: nothing is left to send.
 const matters = [
   `CREATE TABLE matters (
      id TEXT PRIMARY KEY,

@@ -12,12 +12,12 @@ import { integer, type SqlConnection } from '../sql-connection.js';
  * @param options.url `postgres://…`; a secret
  * @param options.keyring opens what was sealed before, and seals
  * @param options.now milliseconds since 1970. @default the database's clock
- * @param options.giveUpAfterMs how long a request is tried while the database is away or busy. @default 5000
+ * @param options.giveUpAfterMs how long a request is tried while the database is unavailable or busy. @default 5000
  * @param options.schema for tests. @default that of this build
- * @throws StoreUnavailableError where the database cannot be reached, or does not let us in
- * @throws StoreRequestError where it does not let us make tables
- * @throws StoreTooOldError, StoreTooNewError where its tables are not those of this Towline
- * @throws UnknownKeyError, SealBrokenError where the keyring is not the one that it was made with
+ * @throws StoreUnavailableError if the database cannot be reached, or refuses the login
+ * @throws StoreRequestError if it does not let us create tables
+ * @throws StoreTooOldError, StoreTooNewError if its tables do not fit this Towline
+ * @throws UnknownKeyError, SealBrokenError if the keyring is not the one that it was made with
  */
 export async function openPostgresStore(options: {
   readonly url: string;
@@ -39,7 +39,7 @@ export async function openPostgresStore(options: {
   }
 }
 
-/** Connections of one process. However many events come, a claim never waits for one of theirs. */
+/** Connections of one process. However many events come, a claim never waits for one of their connections. */
 const FOR_CLAIMS = 4;
 const FOR_ALL_ELSE = 8;
 
@@ -47,8 +47,8 @@ const ASKED_EVERY_MS = 60_000;
 const NOW = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`;
 
 /**
- * The database's clock, in milliseconds since 1970, so that leases and the ages of quotes are the same on machines whose
- * own clocks differ. Asked for now and then; in between, this machine's clock says how much time has gone by.
+ * The database's clock, in milliseconds since 1970, so that leases and the ages of quotes are the same on machines
+ * whose own clocks differ. It is queried now and then; in between, this machine's clock measures the elapsed time.
  *
  * @param localNow milliseconds since 1970. @default Date.now
  */
@@ -64,7 +64,7 @@ export async function followDatabaseClock(db: SqlConnection, localNow = Date.now
   await ask();
   return () => {
     const nowMs = localNow();
-    // Where it cannot be asked, the difference of a minute ago is good enough.
+    // If the query fails, the difference of a minute ago is good enough.
     if (Math.abs(nowMs - askedMs) >= ASKED_EVERY_MS) ask().catch(() => undefined);
     return nowMs + aheadMs;
   };

@@ -3,10 +3,10 @@ import type { Step } from '../sql-message.js';
 
 const INT8 = 20;
 
-/** A server that does not answer for so long is taken for lost. It lets waiting for a lock end by itself before. */
+/** A server that does not answer for this long counts as lost. It ends waits for a lock by itself before that. */
 const QUERY_TIMEOUT_MS = 15_000;
 
-/** @param url `postgres://…`, which carries a password: it goes nowhere but here */
+/** @param url `postgres://…`, which carries a password: it is used only here */
 export function createPool(url: string, connections: number): Pool {
   const pool = new Pool({
     connectionString: url,
@@ -23,7 +23,7 @@ export function createPool(url: string, connections: number): Pool {
   });
   // An idle connection that ends is replaced by the pool.
   pool.on('error', () => {});
-  // A busy one that ends fails what was asked.
+  // If a busy connection ends, its queries fail.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
@@ -35,7 +35,7 @@ function getTypeParser(oid: number, format?: 'text' | 'binary') {
 
 const texts = new Map<string, string>();
 
-/** `?` as `$1`, `$2`, …; no text of ours has a `?` that is none. */
+/** `?` becomes `$1`, `$2`, …; no SQL text of ours has a `?` that is not a parameter. */
 export function queryOf({ sql, params }: Step): { text: string; values: unknown[] } {
   let text = texts.get(sql);
   if (text === undefined) {
@@ -46,7 +46,7 @@ export function queryOf({ sql, params }: Step): { text: string; values: unknown[
   return { text, values: params.map(storable) };
 }
 
-/** Postgres has no NUL in texts; where one comes in from outside, it is shown as what it is: not a character. */
+/** Postgres has no NUL in texts; one that comes from outside is replaced by the sign for an invalid character. */
 function storable(value: Step['params'][number]): unknown {
   return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value;
 }

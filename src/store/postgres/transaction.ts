@@ -4,7 +4,7 @@ import { queryOf } from './pool.js';
 import type { Turn } from '../sql-connection.js';
 import type { Request, StepResult } from '../sql-message.js';
 
-/** The connection was lost while the commit was on its way: only the database knows its outcome. */
+/** The connection was lost during the commit: only the database knows its outcome. */
 export interface LostCommit {
   /** In the table `commits` if it was committed. */
   readonly mark: string;
@@ -24,9 +24,9 @@ export class CommitLostError extends Error {
 /**
  * Some requests of one turn as one transaction.
  *
- * @param lost an earlier try whose commit may have happened. It held the lock that this one waits for until it was
- *   committed or undone, so it is seen here if it ever happens; then its results are returned and nothing is done again
- * @throws CommitLostError, else whatever made the database undo it
+ * @param lost an earlier attempt whose commit may have happened. It held the lock that this one waits for until it was
+ * committed or undone, so if it ever happens, it is visible here; then its results are returned and nothing is repeated
+ * @throws CommitLostError, else the error because of which the database undid it
  */
 export async function transact(
   pool: Pool,
@@ -35,7 +35,7 @@ export async function transact(
   lost?: LostCommit,
 ): Promise<readonly (readonly StepResult[])[]> {
   const client = await pool.connect();
-  // A connection that something went wrong on is not used again; the server undoes what was open on it.
+  // A connection with an error is not used again; the server undoes its open transaction.
   let isSound = false;
   try {
     const begun = client.query(beginOf(turn));
@@ -70,8 +70,8 @@ async function commit(client: ClientBase, turn: Turn, results: LostCommit['resul
 }
 
 /**
- * READ COMMITTED, so that what follows the lock sees what its last holder committed. What the server or a role has as
- * its default must not make a commit less durable, nor may a process that hangs keep the others waiting.
+ * READ COMMITTED, so that what follows the lock sees what its last holder committed. A default of the server or of a
+ * role must not make a commit less durable, and a process that hangs must not keep the others waiting.
  */
 function beginOf({ name, isLocal }: Turn): string {
   const lock = createHash('sha256').update(`towline ${name}`).digest().readBigInt64BE();
@@ -89,7 +89,7 @@ async function inOrder(client: ClientBase, requests: readonly Request[]): Promis
   return requests.map((request) => answers.splice(0, request.length));
 }
 
-/** All at once, like `Promise.all`, but the reason is that of the first in line: those behind it fail for its sake. */
+/** All at once, like `Promise.all`, but rejects with the first reason in order: the later ones follow from it. */
 async function firstFailure<Parts extends readonly unknown[]>(
   parts: Parts,
 ): Promise<{ -readonly [Index in keyof Parts]: Awaited<Parts[Index]> }> {
@@ -99,8 +99,8 @@ async function firstFailure<Parts extends readonly unknown[]>(
 }
 
 /**
- * What an error of `pg` means for a transaction. `lost`: the connection is gone, and with it whatever the server said
- * last. `again`: the server undid it, and may take it later. `refused`: it can never be done as it is.
+ * What an error of `pg` means for a transaction. `lost`: the connection is gone, and with it the server's last answer.
+ * `again`: the server undid it, and may accept it later. `refused`: it can never succeed as it is.
  */
 export interface PostgresFailure {
   readonly kind: 'lost' | 'again' | 'refused';

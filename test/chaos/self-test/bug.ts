@@ -8,7 +8,7 @@ export interface Edit {
   readonly replace: string;
 }
 
-/** A bug that somebody might make. The judge must name the invariant that it breaks. */
+/** A bug that a developer might make. The judge must name the invariant that it breaks. */
 export interface PlantedBug {
   readonly name: string;
   readonly story: string;

@@ -4,7 +4,7 @@ const SUBMIT = 'activities/submit-under-claim.ts';
 const RECEIVE = 'src/gateway/inbound/receive-event.ts';
 const PAYMENT = 'workflows/engine/payment.ts';
 
-/** Bugs that anyone would make who writes such a product anew. */
+/** Bugs that anyone might make who writes such a product. */
 export const CLASSIC_BUGS: readonly PlantedBug[] = [
   {
     name: 'fresh-reference',
@@ -28,8 +28,8 @@ export const CLASSIC_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: SUBMIT,
-        find: 'const answer = await submission.send(built.request, { stillValid, onAnswer: (came) => (kept = keepable(came)) });',
-        replace: `const post = () => submission.send(built.request, { stillValid, onAnswer: (came) => (kept = keepable(came)) });
+        find: 'const answer = await submission.send(built.request, { stillValid, onAnswer: (came) => (kept = verbatim(came)) });',
+        replace: `const post = () => submission.send(built.request, { stillValid, onAnswer: (came) => (kept = verbatim(came)) });
     const answer = await post().catch(post);`,
       },
     ],

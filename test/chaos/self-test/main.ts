@@ -66,7 +66,7 @@ async function isFound(bug: PlantedBug, say: Say): Promise<boolean> {
   }
 }
 
-/** As `npm run build` does, but for the types: a bug may be rough. */
+/** Like `npm run build`, without the types: a bug may be rough. */
 async function build(copy: string): Promise<void> {
   const [tsc, built] = [join(copy, 'node_modules', 'typescript', 'bin', 'tsc'), join(copy, 'built')];
   const flags = ['--noCheck', '--outDir', built, '--pretty', 'false'];
@@ -83,7 +83,7 @@ const REST_WITHIN_MS = 60_000;
 
 /**
  * @param product a checkout; undefined for this one
- * @returns what the judge says, and why a trial did not come to its end, if one did not
+ * @returns the judge's verdict, and why a trial did not finish, if one did not
  */
 async function playTrials(
   names: readonly TrialName[],

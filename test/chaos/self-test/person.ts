@@ -6,9 +6,9 @@ import { startPlanned } from '../driver.js';
 import { isMoneyPost, type Watch } from '../watch.js';
 import type { WireMoment, World } from '../world.js';
 
-/** How long a trial waits for what must come. */
+/** How long a trial waits for an expected event. */
 const PATIENCE_MS = 60_000;
-/** Waits of our own take a twentieth of their time. */
+/** Waits of Towline take a twentieth of their time. */
 const TIME_SCALE = 0.05;
 /** No deadline comes unless a trial asks for one: 30 minutes. */
 const DEADLINE_SECONDS = 36_000;
@@ -61,14 +61,14 @@ export function personIn(world: World, watch: Watch) {
         begunElsewhere: toBegin,
       });
     },
-    /** Begins at the service, as somebody else, what a flow then watches. */
+    /** Starts at the service, as another party, what a flow then watches. */
     begin: async (kind: FlowKind, reference: string): Promise<void> => {
       const begunElsewhere = kindNamed(kind).begunBy?.(reference);
       if (begunElsewhere === undefined) throw new TypeError(`nothing of ${kind} begins elsewhere`);
       await control('POST', begunElsewhere.path, begunElsewhere.body);
       begun.add(reference);
     },
-    /** A fault of this reference alone. @returns how to take it back */
+    /** A fault only for this reference. @returns how to remove it */
     fault: async (rule: Record<string, unknown>): Promise<() => Promise<void>> => {
       const { id } = await control('POST', '/faults', rule);
       return async () => void (await control('DELETE', `/faults/${String(id)}`));
@@ -91,7 +91,7 @@ export function personIn(world: World, watch: Watch) {
       void watch.next(isMeant, () => passed, PATIENCE_MS);
       return { pass: () => pass() };
     },
-    /** Where the product wants the callbacks of a POST that it has sent. */
+    /** The callback URL of a POST that the product has sent. */
     callbackUrlOf: async (reference: string): Promise<string> => {
       const found = await until(`the POST of ${reference}`, () => {
         const sent = world.wire.requests().find(({ method, body }) => method === 'POST' && body.includes(reference));

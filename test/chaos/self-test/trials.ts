@@ -4,8 +4,8 @@ import type { World } from '../world.js';
 import type { Person } from './person.js';
 
 /**
- * A small scripted run, in which one thing goes wrong at one moment. The product comes through it without a violation; with a
- * planted bug it does not.
+ * A small scripted run with one fault at one moment. The product passes it without a violation; with a planted bug it
+ * does not.
  */
 export interface Trial {
   /** What happens in it. */
@@ -17,7 +17,7 @@ export interface Trial {
 }
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
-/** The service executes it, and says so to nobody. */
+/** The service executes it, and reports it to nobody. */
 const SILENT = 'no-callbacks-ever';
 /** A deadline of eight seconds. */
 const SOON = { deadlineSeconds: 160 };

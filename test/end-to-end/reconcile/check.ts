@@ -11,7 +11,7 @@ import { asOrdered } from './terms.js';
 import { asSeenOnTheWire } from './wire.js';
 import type { Violation, Witnesses } from './witnesses.js';
 
-/** I1 to I8, I12, I13 and I15 of what the witnesses say. */
+/** Checks I1 to I8, I12, I13 and I15 on the witnesses. */
 export function check(witnesses: Witnesses): readonly Violation[] {
   return [
     executedOnce,

@@ -19,13 +19,13 @@ export interface Decision {
 
 const START = /^\/flows\/([a-z-]+)$/;
 const ORDER = /^\/flows\/([a-z-]+)\/([^/]+)\/([a-z-]+)$/;
-/** An answer that says that nothing was done. */
+/** An answer which says that nothing was done. */
 const isRefused = ({ answer }: Call) => answer !== undefined && answer.status >= 400 && answer.status < 500;
 
 const posts = (calls: Witnesses['calls']) =>
   calls.filter((call) => call.of === 'gateway' && call.method === 'POST' && !isRefused(call));
 
-/** Ids of the flows that the driver was told of. */
+/** Ids of the flows that the driver knows of. */
 export function startedFlows({ calls }: Pick<Witnesses, 'calls'>): readonly string[] {
   return posts(calls)
     .filter(({ path, answer }) => START.test(path) && (answer?.status ?? 500) < 300)
@@ -41,7 +41,7 @@ export function ordersOf({ calls }: Pick<Witnesses, 'calls'>): readonly Order[] 
   });
 }
 
-/** How an invoice is paid may be said later. */
+/** How an invoice is paid may be ordered later. */
 export function paymentsOf({ calls }: Pick<Witnesses, 'calls'>): readonly Order[] {
   return posts(calls).flatMap(({ path, body }): Order[] => {
     const [, kind, reference = '', word] = ORDER.exec(path) ?? [];

@@ -7,9 +7,9 @@ const OPEN = ['waiting', 'delivered'];
 const KNOWN = [...OPEN, 'applied', 'duplicate', 'unverified', 'late', 'unmatched', 'conflicting'];
 
 /**
- * I15, delivery by delivery: what was answered 2xx lies in the inbox with its content, as a row or as a repeat of one, and
- * what the service sent is never refused for good. I5: nothing lies there that did not come; nothing of a known flow is left
- * open; and each event is applied once, to one flow.
+ * I15, delivery by delivery: an event that was answered 2xx is in the inbox with its content, as a row or as a repeat
+ * of one, and no event of the service is refused for good. I5: the inbox holds nothing that did not come; no event of a
+ * known flow stays open; and each event is applied once, to one flow.
  */
 export function eventsAccountedFor(witnesses: Witnesses): readonly Violation[] {
   const { inbox, flows } = witnesses;
@@ -55,7 +55,7 @@ function eachIsKept(witnesses: Witnesses): readonly Violation[] {
     const kept = (rows.get(key) ?? []).reduce((sum, { repeats }) => sum + 1 + repeats, 0);
     const answers = copies.flatMap((copy) => copy.answers);
     const taken = answers.filter(isAnswered2xx).length;
-    // Those may have been stored, too: the answer was lost, or said that storing had failed.
+    // These may have been stored as well: the answer was lost, or said that storing had failed.
     const unsure = answers.filter((status) => status === null || status >= 500).length;
     if (kept >= taken && kept <= taken + unsure) return [];
     const named = describe(copies[0], rows.get(key)?.[0]);
@@ -64,12 +64,12 @@ function eachIsKept(witnesses: Witnesses): readonly Violation[] {
   });
 }
 
-/** A callback belongs to the flow of its path; of the other sources, only the body tells. */
+/** A callback belongs to the flow of its path; for the other sources, only the body shows the flow. */
 function keyOf(source: string, body: unknown, flowId: string | null = null): string {
   return `${source} ${source === 'callback' ? flowId : ''} ${digest(contentOf(body))}`;
 }
 
-/** A signature in the body is no content: what is sent again with a secret has one, and had none before. */
+/** A signature in the body is not content: a repetition with a secret has one, while the first had none. */
 export function contentOf(body: unknown): unknown {
   if (at(body, 'signature') === undefined) return body;
   return Object.fromEntries(Object.entries(body as object).filter(([name]) => name !== 'signature'));

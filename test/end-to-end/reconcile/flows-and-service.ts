@@ -11,8 +11,9 @@ const ENDED = ['completed', 'refunded', 'failed', 'expired', 'cancelled', 'parke
 const key = ({ operation, reference }: { operation: string; reference: string }) => `${operation} ${reference}`;
 
 /**
- * I1: executions ≤ 1, and exactly 1 if the flow says that money moved. A `send-again` of the driver is one more, unless the
- * service could have been asked then and had executed it already; one that it never ordered is a violation itself.
+ * I1: executions ≤ 1, and exactly 1 if the flow says that money moved. A `send-again` of the driver allows one more,
+ * unless a lookup could have shown then that the service had executed it already; one that the driver never ordered is
+ * a violation itself.
  */
 export function executedOnce(witnesses: Witnesses): readonly Violation[] {
   const { executions, orders, claims, flows } = witnesses;
@@ -84,7 +85,7 @@ export function noOrphansNoPhantoms({ executions, flows, claims }: Witnesses): r
   return violations('I7', [...orphans, ...phantoms]);
 }
 
-/** What a flow may say while the service's record stands so. */
+/** States of a flow that fit the service's record. */
 const MAY: Readonly<Record<Standing, readonly string[]>> = {
   none: ['failed', 'expired', 'cancelled', 'parked'],
   pending: ['parked'],

@@ -7,7 +7,7 @@ import type { PayloadKeys } from './open-sealed.js';
 import { readStore } from './read-store.js';
 import type { DeliveryFact, ExecutionFact, FlowFact, LedgerEntry, ServiceRecord, Witnesses } from './witnesses.js';
 
-/** Where the witnesses are found. */
+/** The sources of the witnesses. */
 export interface Sources {
   readonly client: Client;
   readonly taskQueue: string;
@@ -22,7 +22,7 @@ export interface Sources {
   readonly journal: string;
   /** False if others order, too, such as a program that is tried out. */
   readonly drivenAlone: boolean;
-  /** What goes to the service, if that is counted. */
+  /** The requests to the service, if they are counted. */
   readonly wire?: () => readonly WireRequest[];
 }
 
@@ -102,8 +102,8 @@ interface Deposit {
 type Transaction = Pick<ServiceRecord, 'operation' | 'status' | 'body'>;
 
 /**
- * The flows, as Temporal has them. Listed by the task queue, which lags behind; so those that somebody was told of are
- * looked up by id. What has closed stays as it is, and is asked about once.
+ * The flows, as Temporal has them. Listed by the task queue, which lags; so flows that the driver knows of are looked
+ * up by id. A closed flow does not change, and is read once.
  */
 export function createFlowLookup({ client, taskQueue, journal }: Sources): () => Promise<readonly FlowFact[]> {
   const closed = new Map<string, FlowFact>();
@@ -135,7 +135,7 @@ async function flowInTemporal(client: Client, flowId: string): Promise<FlowFact 
   }
 }
 
-/** What may stand on a flow that has closed so, or not yet. */
+/** States that a flow may show after closing so, or before. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   COMPLETED: ['nothing', 'refunded'],
   FAILED: ['failed', 'expired'],

@@ -4,7 +4,7 @@ import type { ServiceRecord } from './witnesses.js';
 
 const OF_KIND = new Map<string, (typeof KINDS)[number]>(KINDS.map((one) => [one.kind, one]));
 
-/** Of each kind: the operation whose execution is the money movement; null where nothing moves. */
+/** For each kind: the operation whose execution is the money movement; null if nothing moves. */
 export const MONEY: Readonly<Record<string, string | null>> = Object.fromEntries(
   KINDS.map((one) => [one.kind, moneyOf(one)]),
 );
@@ -18,7 +18,9 @@ const POSTS: readonly OrderedPost[] = KINDS.flatMap(({ kind, posts }) =>
   Object.entries(posts).map(([operation, post]) => ({ ...post, operation, kind })),
 );
 
-/** Where money is ordered in the service's own interface: there by us, and at the gateway by those who integrate the service. */
+/**
+ * Paths of money POSTs in the service's own interface: used by us at the service, and by integrations at the gateway.
+ */
 export const POST_OF_PATH: Readonly<Record<string, OrderedPost>> = Object.fromEntries(
   POSTS.map((post) => [post.path, post]),
 );
@@ -28,7 +30,7 @@ export const POST_OF: Readonly<Record<string, OrderedPost>> = Object.fromEntries
   POSTS.map((post) => [post.operation, post]),
 );
 
-/** Whether the service can be asked for what was executed. */
+/** Whether the service has a lookup for executions of the operation. */
 export const canBeLookedUp = (operation: string): boolean =>
   OF_KIND.get(POST_OF[operation]?.kind ?? '')?.hasLookup === true;
 
@@ -39,16 +41,16 @@ export function referenceIn(kind: string): string {
   return referenceMember(found);
 }
 
-/** Of a bridge transfer, whose refund is a send of our own. */
+/** For a bridge transfer, whose refund is a send of our own. */
 export const REFUND_SUFFIX = '.refund';
 
-/** What the sandbox's control begins, as somebody else would. */
+/** What the sandbox's control starts, as another party would. */
 export const ELSEWHERE: readonly string[] = KINDS.flatMap(({ begunBy, record }) => (begunBy ? [record] : []));
 
-/** Whose record tells how a flow of the kind has ended. */
+/** The operation whose record shows how a flow of the kind has ended. */
 export const recordOperation = (kind: string): string => OF_KIND.get(kind)?.record ?? kind;
 
-/** `none`: the service has no record. `owed`: it failed, and the service keeps money of somebody. */
+/** `none`: the service has no record. `owed`: it failed, and the service keeps a customer's money. */
 export type Standing = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';
 
 const WORDS: Readonly<Record<string, Standing>> = {
@@ -73,7 +75,7 @@ const WORDS: Readonly<Record<string, Standing>> = {
   REFUND_FAILED: 'owed',
 };
 
-/** FAILED is no end where something was collected before: something is still held then. */
+/** FAILED is no end if something was collected before: something is still held then. */
 export function standingOf(record: ServiceRecord | undefined, isHeld: boolean): Standing {
   if (record === undefined) return 'none';
   const standing = WORDS[record.status] ?? 'pending';

@@ -1,7 +1,7 @@
 import { at, parsed } from './json.js';
 import type { Witnesses } from './witnesses.js';
 
-/** An event that somebody posted to a gateway, and what each attempt was answered. */
+/** An event that was posted to a gateway, and the answer to each attempt. */
 export interface PostedEvent {
   readonly source: string;
   /** Of a callback: the flow of its path. */
@@ -16,7 +16,7 @@ export interface PostedEvent {
 export const isAnswered2xx = (status: number | null | undefined): boolean =>
   typeof status === 'number' && status >= 200 && status < 300;
 
-/** By the service and its forgers, by the driver itself, and by the sandbox where the driver had it forge one. */
+/** Posted by the service and its forgers, by the driver itself, and by the sandbox if the driver had it forge one. */
 export function postedEvents({ deliveries, calls, gatewayUrl }: Witnesses): readonly PostedEvent[] {
   const byService = deliveries.flatMap(({ path, ...delivery }) => {
     const place = placeOf(path);
@@ -50,11 +50,11 @@ interface Place {
   readonly flowId: string | null;
 }
 
-/** Undefined for a path where no events come in. */
+/** Undefined for a path that takes no events. */
 function placeOf(path: string): Place | undefined {
-  const [, door, kind, reference] = path.split('/');
-  if (door === 'callbacks') return { source: 'callback', flowId: `${kind}/${decodeURIComponent(reference ?? '')}` };
-  if (door === 'webhooks') return { source: 'webhook', flowId: null };
-  const isSettlement = door === 'settlements' || path.endsWith('/webhook/provider/settlement');
+  const [, endpoint, kind, reference] = path.split('/');
+  if (endpoint === 'callbacks') return { source: 'callback', flowId: `${kind}/${decodeURIComponent(reference ?? '')}` };
+  if (endpoint === 'webhooks') return { source: 'webhook', flowId: null };
+  const isSettlement = endpoint === 'settlements' || path.endsWith('/webhook/provider/settlement');
   return isSettlement ? { source: 'settlement', flowId: null } : undefined;
 }

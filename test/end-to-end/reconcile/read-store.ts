@@ -3,7 +3,7 @@ import { readStoreDatabase } from './store-database.js';
 import { readStoreFile } from './store-file.js';
 import type { Witnesses } from './witnesses.js';
 
-/** Claims and inbox, wherever they lie: a file, or the URL of a Postgres database. By SQL of its own. */
+/** Claims and inbox, in a file, or at the URL of a Postgres database. With SQL of its own. */
 export async function readStore(
   storePath: string,
   keys: PayloadKeys,

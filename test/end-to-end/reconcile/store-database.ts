@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { CLAIMS, INBOX, ORDERS, type StoredRow } from './stored-rows.js';
 import type { Witnesses } from './witnesses.js';
 
-/** The tables as they lie in a Postgres. */
+/** The tables in a Postgres. */
 export async function readStoreDatabase(url: string) {
   const db = new Client({ connectionString: url });
   await db.connect();

@@ -35,7 +35,7 @@ function orderFaults(
   return faults.find((none) => none.length === 0) ?? faults[0] ?? [];
 }
 
-/** @param said the order, and what was said about it later */
+/** @param said the order, and later statements about it */
 function faultsOf(witnesses: Witnesses, execution: ExecutionFact, said: readonly unknown[]): readonly string[] {
   const { operation, amount, currency } = execution;
   const ordered = (path: string) => said.map((one) => at(one, path)).find((value) => value !== undefined);
@@ -58,7 +58,7 @@ function faultsOf(witnesses: Witnesses, execution: ExecutionFact, said: readonly
   return found;
 }
 
-/** A refund goes where the service said, is of no more than was paid, and the driver ordered it. */
+/** A refund goes to the service's refund address, is no more than was paid, and was ordered by the driver. */
 function refundFaults(witnesses: Witnesses, execution: ExecutionFact): readonly string[] {
   const { reference, amount, currency } = execution;
   const transfer = reference.slice(0, -REFUND_SUFFIX.length);
@@ -87,7 +87,7 @@ const isRefund = ({ operation, reference }: Execution) =>
 const recordsOf = ({ records }: Witnesses, { operation, reference }: Execution) =>
   records.filter((record) => record.operation === operation && record.reference === reference);
 
-/** Every member that was ordered is there, as it was ordered. The service may keep more. */
+/** Every ordered member is present, as it was ordered. The service may keep more. */
 function contains(kept: unknown, ordered: unknown): boolean {
   if (typeof ordered !== 'object' || ordered === null) return isSame(ordered, kept);
   return Object.entries(ordered).every(([name, value]) => contains(at(kept, name), value));

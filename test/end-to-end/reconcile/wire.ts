@@ -7,8 +7,8 @@ import type { Execution, Violation, Witnesses } from './witnesses.js';
 const key = ({ operation, reference }: Execution) => `${operation} ${reference}`;
 
 /**
- * I13: what the service's books say was executed went over the wire, and what was answered 2xx there is in the books. I1,
- * as the wire saw it: of the requests that may have moved money there is one, and one more for each `send-again` of the
+ * I13: every execution in the service's books went over the wire, and every request that was answered 2xx there is in
+ * the books. I1 on the wire: there is one request that may have moved money, and one more for each `send-again` of the
  * driver, however the service treats repeats.
  */
 export function asSeenOnTheWire(witnesses: Witnesses): readonly Violation[] {
@@ -31,7 +31,7 @@ export function asSeenOnTheWire(witnesses: Witnesses): readonly Violation[] {
     if (times === 0 && requests.some(({ status }) => status !== null && status < 300)) {
       found.push({ invariant: 'I13', what: `${what} was answered 2xx on the wire, and never executed` });
     }
-    // A refusal says that nothing was done.
+    // A refusal means that nothing was done.
     const open = requests.filter(({ status }) => status === null || status < 400 || status >= 500);
     const [{ operation, reference } = { operation: '', reference: '' }] = requests;
     const allowed = 1 + sendAgains(flowOf(operation, reference));

@@ -1,9 +1,9 @@
 import type { Call, Expectation } from '../../harness/journal.js';
 import type { WireRequest } from '../../harness/wire-log.js';
 
-/** What the witnesses say, as plain data: a test can plant a lie in it and see the reconciler turn red. */
+/** The witnesses' facts, as plain data: a test can plant a lie in it and see the reconciler turn red. */
 export interface Witnesses {
-  /** What the driver asked, and the states that it expects flows to rest in: its journal. */
+  /** The driver's journal: its requests, and the states in which it expects flows to rest. */
   readonly calls: readonly Call[];
   readonly expectations: readonly Expectation[];
   /** What the URLs of all gateways begin with. */
@@ -12,19 +12,19 @@ export interface Witnesses {
   readonly drivenAlone: boolean;
   /** What went to the service over the wire; undefined if nothing counts there. */
   readonly wire: readonly WireRequest[] | undefined;
-  /** What Temporal says. */
+  /** Temporal's facts. */
   readonly flows: readonly FlowFact[];
-  /** What the service's books say. */
+  /** The service's books. */
   readonly executions: readonly ExecutionFact[];
   readonly records: readonly ServiceRecord[];
   readonly entries: readonly LedgerEntry[];
   /** By account and currency. */
   readonly balances: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** What lies in our store. */
+  /** Our store's rows. */
   readonly claims: readonly ClaimFact[];
   readonly orders: readonly (Execution & { readonly action: string })[];
   readonly inbox: readonly InboxFact[];
-  /** What the service and its forgers posted to our gateways, what was lost on the way aside. */
+  /** Posts of the service and its forgers to our gateways, except those that were lost in transit. */
   readonly deliveries: readonly DeliveryFact[];
 }
 
@@ -54,7 +54,7 @@ export interface ServiceRecord extends Execution {
   readonly status: string;
   /** The request that was executed, as the service keeps it. */
   readonly body: unknown;
-  /** Of a bridge deposit: where the service says that a refund goes. */
+  /** For a bridge deposit: the refund address that the service gave. */
   readonly refundAddress: string | null;
 }
 

@@ -7,7 +7,7 @@ import { untilFlow } from '../../harness/reports.js';
 import { type Stack, openStack } from '../../harness/stack.js';
 import { startCardGateway, type CardGateway } from './card-gateway.js';
 
-/** A bench with one gateway that keeps cards. Whatever any process of it logs is kept, for the canaries. */
+/** A bench with one gateway that keeps cards. The logs of all its processes are kept, for the canaries. */
 export interface CardBench {
   readonly bench: Stack;
   readonly gateway: CardGateway;

@@ -4,7 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { DataConverter, Payload } from '@temporalio/common';
 import { CANARY_CARD } from '../../harness/parties.js';
 
-/** Every spelling of the card's members that would give them away. */
+/** Every spelling of the card's members that would reveal them. */
 const CANARIES = [
   CANARY_CARD.number,
   '3782 822463 10005',
@@ -16,12 +16,12 @@ const CANARIES = [
   'expiryMonth',
 ];
 
-/** Where four digits are a word now and then, and not a card's: UUIDs, the size of a history, a process's identity. */
+/** Places in which four digits may be a word, and not a card's: UUIDs, the size of a history, a process's identity. */
 const OF_NO_CARD = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|"historySizeBytes":"\d+"|\b\d{1,7}@/gi;
 
 export function canariesIn(text: string): readonly string[] {
   const searched = text.replaceAll(OF_NO_CARD, ' ');
-  // As words: four digits stand somewhere in every long number.
+  // As words: any four digits occur in every long number.
   return CANARIES.filter((canary) => new RegExp(`(?<!\\w)${canary}(?!\\w)`).test(searched));
 }
 
@@ -36,7 +36,7 @@ export async function decryptedHistory(handle: WorkflowHandle, { payloadCodecs =
   return [JSON.stringify(history), ...texts].join('\n');
 }
 
-/** All files of a folder as they lie on disk. */
+/** All files of a folder on disk. */
 export async function filesOf(folder: string): Promise<string> {
   const names = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = names.filter((entry) => entry.isFile()).map((entry) => readFile(join(entry.parentPath, entry.name)));

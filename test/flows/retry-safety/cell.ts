@@ -22,11 +22,11 @@ export interface CellResult extends Cell {
   readonly executions: number;
   /** The fault happened: without it the cell shows nothing. */
   readonly met: boolean;
-  /** For whoever looks into a cell that is not as expected. */
+  /** For a reader of a cell that is not as expected. */
   readonly view: FlowView;
 }
 
-/** Long enough to tell what was executed late, short enough for hundreds of flows. */
+/** Long enough to see what was executed late, short enough for hundreds of flows. */
 const TIME_SCALE = 0.05;
 const LOOK_MS = 400;
 const PATIENCE_MS = 60_000;
@@ -64,7 +64,7 @@ function garbageOf({ operation, mode }: Cell): (typeof GARBAGE)[number] {
   return GARBAGE[at % GARBAGE.length] ?? 'html';
 }
 
-/** Two looks in a row must agree: a parked flow may be about to hear what ends it. */
+/** Two reads in a row must agree: a parked flow may be about to get the event that ends it. */
 async function untilDecided(handle: WorkflowHandle, tell: () => Promise<boolean>): Promise<FlowView> {
   const giveUpAtMs = Date.now() + PATIENCE_MS;
   for (let parkedBefore = false; ;) {
@@ -79,8 +79,8 @@ async function untilDecided(handle: WorkflowHandle, tell: () => Promise<boolean>
 }
 
 /**
- * The service's callback, as the gateway would bring it. Where there is a status lookup every event is lost, so that the
- * lookup must do. True while there is nothing that could still be told.
+ * The service's callback, as the gateway would deliver it. If there is a status lookup, every event is lost, so that
+ * the lookup must suffice. True if there is nothing left to deliver.
  */
 function tellerOf(
   bench: Stack,

@@ -26,7 +26,7 @@ function exampleOf(operation: MoneyOperationName): Example {
   throw new TypeError(`no kind in test/kinds makes ${operation}`);
 }
 
-/** What somebody else must have made before. */
+/** What another party must have made before. */
 export async function makeBefore(bench: Stack, { alone }: Example, reference: string): Promise<void> {
   if (alone === undefined) return;
   const call = bench.deps.service[alone.after.operation] as (body: unknown) => Promise<unknown>;

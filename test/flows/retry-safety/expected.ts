@@ -11,9 +11,9 @@ export interface Expected {
 const CANNOT_BE_SENT_AGAIN: readonly string[] = ['createCardDeposit'];
 
 /**
- * One fault alone leaves no way but a person: the request may have been sent, and the service never had it. A flow cannot
- * know the second half. Where the service is known to treat repeats safely it is sent again, else it parks, and the
- * reason says what was asked: a lookup that finds nothing, or none, or one whose record is older than the payment.
+ * Only one fault needs a person: the request may have been sent, and the service never had it. A flow cannot know the
+ * second half. If the service is known to treat repeats safely, it is sent again, else it parks, and the reason says
+ * what was looked up: a lookup that finds nothing, or no lookup, or one whose record is older than the payment.
  */
 export function expectedOf({ operation, fault, mode }: Cell): Expected {
   const mayRepeat = mode.setting !== 'unknown' && !CANNOT_BE_SENT_AGAIN.includes(operation);

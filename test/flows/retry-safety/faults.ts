@@ -1,4 +1,4 @@
-/** What goes wrong around one POST. */
+/** A fault around one POST. */
 export interface Fault {
   /** For the table. */
   readonly name: string;
@@ -6,7 +6,7 @@ export interface Fault {
   readonly sandbox?: Readonly<Record<string, unknown>> & { readonly kind: string };
   /** What a worker that was killed has left behind: its claim, and whether the service has executed its request. */
   readonly killed?: { readonly in: 'reserved' | 'sending' | 'answered'; readonly executed: boolean };
-  /** A request was sent, or may have been, and the service never had it: nobody can tell that from here. */
+  /** A request was or may have been sent, and the service never had it: that cannot be seen from here. */
   readonly neverArrived?: true;
 }
 
@@ -36,7 +36,7 @@ export const FAULTS: readonly Fault[] = [
   { name: 'killed in `answered`', killed: { in: 'answered', executed: true } },
 ];
 
-/** How the service treats a repeated reference, and what `DUPLICATE_REFERENCE` then says of it. */
+/** How the service treats a repeated reference, and the matching `DUPLICATE_REFERENCE`. */
 export const REPEAT_MODES = [
   { repeatMode: 'same-result', setting: 'same-result' },
   { repeatMode: 'conflict', setting: 'rejected' },

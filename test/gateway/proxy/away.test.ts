@@ -75,7 +75,7 @@ describe('where everything but Temporal is away', () => {
     expect((await resolve(paid, 'mark-completed')).body).toMatchObject({ state: 'completed' });
     expect(await read(paid)).toEqual([200, 'SUCCESS']);
     expect((await resolve(closed, 'close-not-executed')).body).toMatchObject({ state: 'failed' });
-    // Its flow has no more to say than the service.
+    // Its flow knows no more than the service.
     expect(await read(closed)).toEqual([503, undefined]);
   });
 

@@ -7,7 +7,7 @@ export interface Answered {
   readonly body: Answer;
 }
 
-/** Someone who speaks the service's interface over plain HTTP, and knows nothing of Towline. */
+/** A caller that uses the service's interface over plain HTTP, and knows nothing of Towline. */
 export interface Caller {
   readonly get: (path: string) => Promise<Answered>;
   readonly send: (method: string, path: string, body?: unknown) => Promise<Answered>;

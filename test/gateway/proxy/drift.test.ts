@@ -70,7 +70,7 @@ describe('a service whose answers are not what its interface shows', () => {
         expect(await ask(path, { status, body })).toMatchObject({ status, type: 'application/json', text: body });
       }
     }
-    // Each was asked once: who repeats it makes another key.
+    // Each was called once: a repetition would make another key.
     expect(service.seen).toHaveLength(4);
   });
 

@@ -9,7 +9,7 @@ export interface Step {
   readonly said: unknown;
 }
 
-/** Members whose value nobody can foretell; their type is part of the interface. */
+/** Members with unpredictable values; their type is part of the interface. */
 const MADE_UP =
   /^(id|rate_id|transactionHash|user_id|kotani_reference_id|reference_number|referenceNumber|kycId|payment_hash|transaction_hash|refund_payment_hash|.*_at|.*At|estimated_completion|customer_?key|.*[wW]allet.*|escrowAddress|redirect_?[uU]rl|invoiceId|provider.*|fallback_address|uniqueIdentifier|confirmation_id)$/;
 
@@ -36,7 +36,7 @@ export async function runIntegration(baseUrl: string, token: string, word: strin
   const note = (step: string, { status, body }: Answered, reference: string) => {
     // What the gateway puts beside a refusal is its own.
     const { towline: _ours, ...whole } = body;
-    // Of a card deposit only its data is kept: the rest of what the service says could be the card.
+    // Only the data of a card deposit's answer is kept: the rest could contain the card.
     const said = step === 'createCardDeposit' ? body['data'] : whole;
     steps.push({ step, status, said: plain(said, reference) });
     return body['data'];

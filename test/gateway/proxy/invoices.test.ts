@@ -54,7 +54,7 @@ describe('invoices through the proxy', () => {
     const reference = newReference('elsewhere');
     const direct = callerOf(stack.sandbox.url, SERVICE_TOKEN);
     const { body } = await direct.post(PATHS.invoice, invoiceBody(reference));
-    // The reconciler asks for a claim of all that was executed: this is that of whoever generated it.
+    // The reconciler expects a claim for each execution: this is that of whoever generated it.
     const claim = { account: 'default', operation: 'createInvoice', reference };
     const flowId = `invoice-payment/${reference}`;
     await stack.store.claims.reserve(claim, { owner: 'elsewhere', flowId, fingerprint: 'of elsewhere' });
@@ -64,7 +64,7 @@ describe('invoices through the proxy', () => {
     expect((await caller.post(PATHS.pay, paymentBody(reference))).status).toBe(200);
     expect((await ended(reference)).body).toMatchObject({ state: 'completed' });
     expect(await executions('payInvoice', reference)).toBe(1);
-    // That reference is taken by now: generating another invoice under it is another request.
+    // That reference is in use by now: generating another invoice under it is another request.
     expect((await caller.post(PATHS.invoice, invoiceBody(reference))).status).toBe(409);
   });
 

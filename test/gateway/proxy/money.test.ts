@@ -6,7 +6,7 @@ import { KINDS } from '../../harness/kinds.js';
 import { newReference } from '../../harness/references.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
-/** Where the flow of each is to be found. */
+/** The kind of each flow. */
 const kindOf = (operation: Sampled) => KINDS.find(({ posts }) => operation in posts)?.kind;
 
 describe('a money POST through the proxy', () => {

@@ -60,7 +60,7 @@ describe('what passes through the proxy:', () => {
     await stack.control('POST', '/faults', { operation: 'getCryptoSend', kind: 'error-before', first: 1 });
     expect(await shop.get(`${PATHS.send}/${made}`)).toMatchObject({
       status: 200,
-      // The record is the answer to the POST, its status what the flow knows.
+      // The record is the answer to the POST, its status comes from the flow.
       body: {
         success: true,
         data: { referenceId: made, status: 'SUCCESS', cryptoAmount: 5, chain: expect.anything() },
@@ -161,7 +161,7 @@ describe('what passes through the proxy:', () => {
       .map(([, value]) => String(value));
     const logged = JSON.stringify(stack.log);
     for (const secret of [...secrets, WEBHOOK_SECRET, 'canary-verification']) expect(logged).not.toContain(secret);
-    // Nothing of it became a flow.
+    // None of it became a flow.
     expect((await stack.get('/flows?limit=1')).status).toBe(200);
   });
 

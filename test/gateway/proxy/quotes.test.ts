@@ -46,7 +46,7 @@ describe('a quote that passed through the proxy', () => {
     });
     expect((await caller.post(PATHS.bridge, bridgeBody(reference, { rate_id: data.rate_id }))).status).toBe(200);
     expect(await rateSent(reference)).not.toContain('quoted again');
-    // A retry that has quoted anew is the same request.
+    // A retry with a new quote is the same request.
     const again = (await caller.post(PATHS.quote, QUOTE_BODY)).body['data'];
     expect((await caller.post(PATHS.bridge, bridgeBody(reference, { rate_id: again.rate_id }))).status).toBe(200);
   });

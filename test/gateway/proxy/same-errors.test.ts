@@ -13,7 +13,7 @@ type Said = { readonly status: number; readonly type: string | null; readonly te
 /** Every operation of the interface that the proxy has at its own path. */
 const NAMES = operationNames.filter((name) => operations[name].effect !== 'report');
 const BY_EFFECT = (money: boolean) => NAMES.filter((name) => (operations[name].effect === 'money') === money);
-/** What the interface calls a refusal; and what is none, of which only a read may be sure. */
+/** Statuses that the interface calls refusals; others are none, except for a read. */
 const REFUSALS = [400, 403, 404, 422];
 const FAILURES = [409, 429, 500, 503];
 

@@ -9,14 +9,16 @@ import { keyring } from '../../harness/fixed.js';
 import { type Control, openService } from '../../harness/service.js';
 
 const TOKEN = 'token-of-the-sandbox';
-/** Nobody listens there: the service's own callbacks do not arrive, so that the test's are the only events. */
+/** Nothing listens there: the service's own callbacks do not arrive, so that the test's are the only events. */
 const NO_GATEWAY = 'http://127.0.0.1:9';
 
 export interface FlowWorker extends Control {
   stop(): Promise<void>;
 }
 
-/** Runs the real flows of a gateway, against a sandbox of their own. Their deposits are made; all events come from the test. */
+/**
+ * Runs the real flows of a gateway, against their own sandbox. Their deposits are made; all events come from the test.
+ */
 export async function startFlowWorker(
   tested: Pick<GatewayUnderTest, 'store' | 'taskQueue' | 'namespace'>,
 ): Promise<FlowWorker> {

@@ -33,8 +33,8 @@ json.dump(out, sys.stdout)
 `;
 
 /**
- * The public package of PyPI in an environment of its own, made once: a signer and verifier that shares no line with ours.
- * Undefined, loudly, where Python or pip cannot give it; a failure in CI.
+ * The public package of PyPI in its own environment, made once: a signer and verifier that shares no line with ours.
+ * Undefined, with a message, if Python or pip cannot provide it; a failure in CI.
  */
 export async function foreignPython(): Promise<((orders: readonly PythonOrder[]) => Promise<string[]>) | undefined> {
   const home = join(cache, PACKAGE);

@@ -21,7 +21,7 @@ export const FORGERIES_OF_A_KIND = KINDS.length;
 const viewOf = async (stack: Stack, reference: string): Promise<Answer> =>
   (await stack.get(`/flows/bridge-transfer/${reference}`)).body;
 
-/** A transfer whose deposit is made, and of which the service says no more. */
+/** A transfer whose deposit is made, and about which the service reports no more. */
 export async function silentTransfer(stack: Stack): Promise<string> {
   const reference = newReference('forged');
   await stack.control('POST', '/scenarios', { reference, ending: 'silent' });
@@ -30,7 +30,7 @@ export async function silentTransfer(stack: Stack): Promise<string> {
   return reference;
 }
 
-/** Makes it true at the service, and lets the service say so. @returns the state in which the flow ended */
+/** Makes it true at the service, which then reports it. @returns the state in which the flow ended */
 export async function completeTransfer(stack: Stack, reference: string): Promise<string> {
   const url = `${stack.sandbox.url}${SETTLEMENT_PATH}`;
   await stack.control('POST', '/forge', { reference, status: 'COMPLETED', url });
@@ -40,7 +40,7 @@ export async function completeTransfer(stack: Stack, reference: string): Promise
 }
 
 export interface Forged {
-  /** Answered 401: signed by somebody else. */
+  /** Answered 401: signed by another party. */
   readonly refused: number;
   /** Answered 200: kept as unverified. */
   readonly kept: number;
@@ -49,11 +49,11 @@ export interface Forged {
   readonly moved: readonly string[];
   /** Rows that count as proven. */
   readonly trusted: number;
-  /** How the flows ended once the service said so. */
+  /** How the flows ended once the service reported it. */
   readonly ends: readonly string[];
 }
 
-/** Posts so many forgeries, every kind in turn, to so many flows, and says what they have moved. */
+/** Posts this many forgeries, every kind in turn, to this many flows, and returns what they have moved. */
 export async function forgeSettlements(
   stack: Stack,
   { flows, forgeries }: { readonly flows: number; readonly forgeries: number },

@@ -17,7 +17,7 @@ export function sentBy(profile: keyof typeof PROFILES, secret: string, data: unk
   return PROFILES[profile](outgoing, { secret, integratorId: 'INT-1', wallNow: Date.now });
 }
 
-/** Each makes another signature of a right one. None decodes to the same bytes in the one spelling that counts. */
+/** Each makes another signature from a right one. None decodes to the same bytes in the one accepted spelling. */
 const HEADERS: readonly ((hex: string, random: Random) => string | string[])[] = [
   (hex, random) => {
     const at = random.below(64);
@@ -47,7 +47,7 @@ const HEADERS: readonly ((hex: string, random: Random) => string | string[])[] =
   (_, random) => `sha256=${Array.from({ length: 64 }, () => random.pick(HEX.split(''))).join('')}`,
 ];
 
-/** Each makes another body of a genuine one, whose signature it keeps. */
+/** Each makes another body from a genuine one, whose signature it keeps. */
 const BODIES: readonly ((body: string, random: Random) => string | Buffer)[] = [
   (body) => Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(body)]),
   (body) => `${body}\n`,

@@ -14,12 +14,12 @@ const LIMIT = 65_536;
 const times = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 
 export interface Sender {
-  /** A signed settlement as any other. @returns the status, and how long the answer took */
+  /** A signed settlement like any other. @returns the status, and how long the answer took */
   honest(): Promise<{ readonly status: number; readonly tookMs: number }>;
   close(): void;
 }
 
-/** Whoever means well, over ten connections that stay open. */
+/** An honest sender, over ten connections that stay open. */
 export function honestSender(url: string): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
   return {
@@ -33,7 +33,7 @@ export function honestSender(url: string): Sender {
   };
 }
 
-/** Writes without end, or what it is given in pieces, and gives the status; 0 where the connection is cut under it. */
+/** Writes endlessly, or the given pieces, and returns the status; 0 if the connection is cut. */
 const streamTo =
   (url: string) =>
   (piece: Buffer, pieces: number, headers: Record<string, string> = {}) =>
@@ -75,7 +75,7 @@ const zeros = Buffer.alloc(32 * 2 ** 20);
 const [GZIP, DEFLATE, BROTLI] = [gzipSync(zeros), deflateSync(zeros), brotliCompressSync(zeros)];
 const MILLION = Buffer.from(keys(1_000_000, (n) => `k${n}`));
 
-/** Whoever sends far too much may find the connection cut before the answer: that is 0. */
+/** A sender of far too much may find the connection cut before the answer: that is 0. */
 const attacksOn = (
   whole: ReturnType<typeof wholeTo>,
   stream: ReturnType<typeof streamTo>,
@@ -105,7 +105,10 @@ export async function warmUp(url: string, sender: Sender): Promise<void> {
   await inTurns(times(100), 10, () => wholeTo(url)(keys(7_000, (n) => n.toString(36))));
 }
 
-/** Sends each body so many times, with honest events beside them. @returns how many bodies, wrong answers, and the honest ones' statuses */
+/**
+ * Sends each body this many times, with honest events beside them. @returns how many bodies, wrong answers, and the
+ * honest ones' statuses
+ */
 export async function sendHostileBodies(url: string, sender: Sender, each: number) {
   const honest: number[] = [];
   const over = new AbortController();
@@ -124,7 +127,10 @@ export async function sendHostileBodies(url: string, sender: Sender, each: numbe
   return { sent: each * attacks.length, wrong, honest };
 }
 
-/** Opens so many sockets that send a byte a second, posts honest events beside them, and waits until all slow ones are cut. */
+/**
+ * Opens this many sockets that send a byte a second, posts honest events beside them, and waits until all slow ones are
+ * cut.
+ */
 export async function openSlowSockets(
   url: string,
   sender: Sender,
@@ -146,14 +152,14 @@ export async function openSlowSockets(
       socket.on('close', () => (open -= 1)).on('error', reject);
       socket.resume();
     });
-  // In hundreds, each accepted before the next. Where more wait than a server's queue holds, the kernel forgets some, and
-  // whoever was forgotten and sends nothing believes itself connected for ever.
+  // In hundreds, each accepted before the next. If more wait than a server's queue holds, the kernel forgets some, and
+  // a forgotten one that sends nothing believes itself connected for ever.
   const sockets: Socket[] = [];
   for (let at = 0; at < count; at += 100) {
     sockets.push(...(await Promise.all(times(Math.min(100, count - at)).map((n) => openSlow(at + n)))));
     await wholeTo(url)('{}');
   }
-  // They go on, a byte now and then, so that none of them is merely idle.
+  // They continue, a byte now and then, so that none of them is merely idle.
   const drip = setInterval(() => {
     for (const [n, socket] of sockets.entries()) if (n % 3 !== 0 && socket.writable) socket.write('x');
   }, 1_000);

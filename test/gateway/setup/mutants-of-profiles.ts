@@ -45,13 +45,13 @@ export const mutantsOf = (profile: SignedProfile, count: number): readonly Mutan
   ...MUTANTS[profile](count, createRandom(40)),
 ];
 
-/** As the sandbox sends it, which the profile takes: what refuses the mutants is their change. */
+/** As the sandbox sends it, which the profile accepts: mutants are refused only because of their change. */
 export const genuineOf = (profile: SignedProfile): Mutant =>
   sentBy(profile === 'standard-webhooks' || profile === 'raw-hmac' ? profile : 'kotani', SECRET, {});
 
 export type Judged = SignatureVerdict | 'no JSON';
 
-/** What the gateway's reader of bodies and its verifier say, without a server around them. */
+/** The verdicts of the gateway's reader of bodies and of its verifier, without a server around them. */
 export function judged(profile: SignedProfile, mutants: readonly Mutant[]): readonly Judged[] {
   const secrets = { webhook: () => [SECRET], settlement: () => [] };
   const { service } = createProfiles({ webhookProfile: profile }, secrets, Date.now);

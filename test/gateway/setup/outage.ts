@@ -12,7 +12,7 @@ const PER_SIGNAL = 50;
 
 export interface Outage {
   readonly flows: number;
-  /** So many times, each flow gets a webhook. At most 50: those of one flow go as one signal. */
+  /** This many times, each flow gets a webhook. At most 50: those of one flow go as one signal. */
   readonly waves: number;
   /** From one wave to the next. */
   readonly everyMs: number;
@@ -21,7 +21,7 @@ export interface Outage {
 export interface AfterOutage {
   readonly statuses: readonly number[];
   readonly noticed: boolean;
-  /** Rows of the inbox while Temporal was away. */
+  /** Rows of the inbox while Temporal was down. */
   readonly meanwhile: { readonly waiting: number; readonly delivered: number };
   /** Ids of the inbox's rows, and of the events in the signals that Temporal took; both sorted. */
   readonly stored: readonly string[];
@@ -31,7 +31,7 @@ export interface AfterOutage {
   readonly states: Readonly<Record<string, number>>;
 }
 
-/** Takes Temporal away from a gateway that has flows, posts webhooks meanwhile, and brings it back. */
+/** Stops Temporal for a gateway that has flows, posts webhooks meanwhile, and starts it again. */
 export async function outage({ flows, waves, everyMs }: Outage): Promise<AfterOutage> {
   if (waves > PER_SIGNAL) throw new RangeError(`at most ${PER_SIGNAL} events of one flow go as one signal`);
   const [host = '', port] = (process.env['TEST_TEMPORAL_ADDRESS'] ?? '').split(':');
@@ -70,7 +70,7 @@ export async function outage({ flows, waves, everyMs }: Outage): Promise<AfterOu
         stored.push(...(await tested.store.inbox.list({ flowId, limit: 500 })).map(({ id }) => id));
         const known = new Set<string>();
         let signals = 0;
-        // A signal whose answer was lost is sent again, and brings its flow nothing: it takes each id once.
+        // A signal whose answer was lost is sent again, and does not affect its flow: it takes each id once.
         for (const events of await signalsOf(tested.client, flowId)) {
           if (events.some(({ id }) => !known.has(id))) signals += 1;
           for (const { id } of events) known.add(id);

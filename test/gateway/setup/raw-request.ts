@@ -6,7 +6,9 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** One request without the courtesies of `fetch`, which mends paths and merges headers. A list is sent as many headers. */
+/**
+ * One request without `fetch`'s corrections, which normalise paths and merge headers. A list is sent as many headers.
+ */
 export function rawRequest(
   url: string,
   path: string,

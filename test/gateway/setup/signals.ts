@@ -3,7 +3,7 @@ import type { Payload } from '@temporalio/common';
 import { decodeFromPayloadsAtIndex } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { FlowEvent } from '../../../src/protocol/messages.js';
 
-/** What Temporal took for a flow: the events of each signal in its history, in their order. */
+/** The signals that Temporal took for a flow: the events of each signal in its history, in order. */
 export async function signalsOf(client: Client, flowId: string): Promise<readonly (readonly FlowEvent[])[]> {
   const { events } = await client.workflow.getHandle(flowId).fetchHistory();
   const converter = client.options.loadedDataConverter;

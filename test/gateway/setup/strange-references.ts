@@ -14,7 +14,7 @@ const BAD = ['..', '%2e%2e', '%2E.', '/', '%2f', '%5c', '\\', '%00', '\u0000', '
 const ALSO_BAD = [' ', "'", '\u202e', '\r\n', '\u00e9', '%0d%0a', '+', '@', ';', '~', 'a'.repeat(129), 'a'.repeat(10_000)]; // prettier-ignore
 const GOOD = ['a', 'Z', '9', ':', '-', '_', '.', 'offramp'];
 
-/** References that may be none anywhere; the same ones in every run. */
+/** References that are valid nowhere; the same ones in every run. */
 export function strangeReferences(count: number): readonly string[] {
   const random = createRandom(44);
   const pieces = [...BAD, ...ALSO_BAD, ...GOOD];
@@ -26,7 +26,7 @@ export function strangeReferences(count: number): readonly string[] {
   });
 }
 
-/** A gateway, and a client of a service that counts what comes to it. */
+/** A gateway, and a client of a service that counts its requests. */
 export interface StrangersBench {
   readonly client: ServiceClient;
   readonly service: ScriptedServer;
@@ -59,7 +59,7 @@ export async function openStrangersBench(): Promise<StrangersBench> {
   };
 }
 
-/** What the grammar of paths, the input of a flow and the client's lookups take of them: nothing, where all is well. */
+/** What the grammar of paths, the input of a flow and the client's lookups accept of them: nothing, if all is well. */
 export async function takenInProcess(client: ServiceClient, references: readonly string[]): Promise<string[]> {
   const lookups = [client.getOfframp, client.getCryptoSend, client.getInvoice, client.getMobileMoneyDeposit];
   const wrong: string[] = [];
@@ -69,7 +69,7 @@ export async function takenInProcess(client: ServiceClient, references: readonly
       () => wrong.push(`the client took ${text}`),
       (error: Error) => error.name === 'InvalidRequestError' || wrong.push(`${error.name} of ${text}`),
     );
-    // As a router hands it over: decoded, where it can be.
+    // As a router passes it on: decoded, if possible.
     for (const part of new Set([text, decoded(text)])) {
       if (flowAddress('bridge-transfer', part) !== undefined) wrong.push(`a path took ${part}`);
     }
@@ -92,7 +92,7 @@ export async function takenOverHttp(bench: StrangersBench, references: readonly 
   const headers = { authorization: 'Bearer dev-token' };
   const wrong: string[] = [];
   await inTurns(references, 8, async (text) => {
-    // As it stands, but for what cannot be written into a request line.
+    // As it is, except for what cannot be written into a request line.
     const inPath = encodeURI(text.replace(/[\uD800-\uDFFF]/g, ''))
       .replace(/%25/g, '%')
       .slice(0, 6_000);

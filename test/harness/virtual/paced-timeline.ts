@@ -1,8 +1,8 @@
 import { createTimeline, type Planned, type Timeline } from '../../sim/core/timeline.js';
 
-/** Time that passes as it does elsewhere, until somebody lets it be skipped: then it jumps to what is due next. */
+/** Real time, until a test lets it be skipped: then it jumps to what is due next. */
 export interface PacedTimeline extends Timeline {
-  /** Lets so many milliseconds pass: at once, but for what is busy meanwhile. */
+  /** Lets this many milliseconds pass: at once, except for what is busy meanwhile. */
   pass(ms: number): Promise<void>;
   /** Until `wanted` has settled, time is skipped. */
   skipUntil<T>(wanted: Promise<T>): Promise<T>;
@@ -16,9 +16,9 @@ export interface PacedTimeline extends Timeline {
 const LEAP_MS = 60_000;
 
 /**
- * What is planned runs one after the other.
- * @param broken hears of work that throws
- * @param underWay what must come before a leap: then there is none, and `broken` hears of it
+ * Planned work runs one after the other.
+ * @param broken called with an error that work throws
+ * @param underWay what must come before a jump: then there is none, and `broken` is called
  */
 export function createPacedTimeline(
   broken: (error: unknown) => void,
@@ -37,7 +37,7 @@ export function createPacedTimeline(
 
   const nowMs = (): number => startedAtMs + performance.now() + skippedMs;
 
-  /** Runs all that is due, and plans to come back for the next. */
+  /** Runs all that is due, and plans the next turn. */
   function turn(): void {
     isDueAgain = true;
     if (isClosed || running !== undefined) return;
@@ -65,7 +65,7 @@ export function createPacedTimeline(
         continue;
       }
       if (skippers === 0 || isClosed) return;
-      // What was just told has consequences first: they take a turn of the event loop.
+      // The latest event has consequences first: they take a turn of the event loop.
       const before = inner.activity;
       await new Promise(setImmediate);
       if (busy > 0) return;
@@ -124,7 +124,7 @@ export function createPacedTimeline(
         return await work();
       } finally {
         busy -= 1;
-        // After its caller has said what came of it.
+        // After its caller has reported the result.
         if (busy === 0) setImmediate(turn);
       }
     },

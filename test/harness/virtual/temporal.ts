@@ -16,9 +16,9 @@ const notYet = new Error('its workflow task comes first');
 let workflows: ReturnType<typeof workflowsOf> | undefined;
 
 /**
- * The simulation's model of Temporal, prompt and without faults, in this process: real workflows and real activities, which
- * call real services and stores. Time passes as it does for those, and is skipped while somebody waits for a result or
- * lets time pass, as soon as no activity runs.
+ * The simulation's model of Temporal, prompt and without faults, in this process: real workflows and real activities,
+ * which call real services and stores. Time is real for those, and is skipped while a test waits for a result or lets
+ * time pass, as soon as no activity runs.
  */
 export function openVirtualTemporal(): TestTemporal {
   workflows ??= workflowsOf(process.env['TEST_WORKFLOW_BUNDLE'] ?? '');
@@ -144,7 +144,7 @@ const underWay = (runs: readonly Run[]): readonly string[] =>
         .map(({ type }) => `${type} of ${run.workflowId}`),
     ]);
 
-/** A flow asks once more at its deadline, and stops what it was about; ms. */
+/** At its deadline a flow checks the status once more, and stops its current step; ms. */
 const PAST_DEADLINE_MS = 30 * 60_000;
 
 /** I14: no flow runs on past its deadline: it has ended, or it waits for a person. */
@@ -159,7 +159,9 @@ async function runningPastDeadline(server: ReturnType<typeof createTemporalServe
   return late;
 }
 
-/** The first and shortest of everything, so that a test says what happens; but each run has random numbers of its own. */
+/**
+ * The first and shortest of everything, so that a test decides what happens; but each run has its own random numbers.
+ */
 function promptChance(): Chance {
   let drawn = 0;
   return {

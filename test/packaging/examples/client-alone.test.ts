@@ -14,7 +14,7 @@ const CLIENT = 'towline-client';
 const DEPENDENCIES = ['standardwebhooks', 'zod'];
 /** What those bring along. */
 const PACKAGES = ['@stablelib/base64', 'fast-sha256', ...DEPENDENCIES];
-/** Loads the client and uses it: a gateway is away, and a callback is none. */
+/** Loads the client and uses it: a gateway is down, and a callback is invalid. */
 const PROGRAM = (name: string) => `
 import { readCallback, Towline } from '${name}';
 const towline = new Towline({ baseUrl: 'http://127.0.0.1:1', token: 'x', retryForMs: 0 });
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What a program printed, and what it loaded: packages, and files of ours below `dist`. */
+/** A program's output, and what it loaded: packages, and files of ours below `dist`. */
 async function loadedBy(name: string, cwd: string) {
   const covered = await mkdtemp(join(folder, 'covered-'));
   const out = await mustRun(process.execPath, ['--input-type=module', '--eval', PROGRAM(name)], {

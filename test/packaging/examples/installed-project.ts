@@ -5,7 +5,7 @@ import { packageRoot } from '../../../src/package-root.js';
 import { ensureBuilt } from '../ensure-built.js';
 import { mustRun, runProgram, type Ended, type RunOptions } from '../run-program.js';
 
-/** Somebody else's project, with Towline's package installed in it, and its examples compiled. */
+/** A user's project, with Towline's package installed in it, and its examples compiled. */
 export interface InstalledProject {
   readonly folder: string;
   /** Compiles a file of the project's own. */
@@ -39,7 +39,7 @@ export async function installedProject(): Promise<InstalledProject> {
     types: ['node'],
     strict: true,
     exactOptionalPropertyTypes: true,
-    // Our declarations are checked, too, and not only those of the project.
+    // Our declarations are also checked, not only those of the project.
     skipLibCheck: false,
     outDir: 'out',
   };

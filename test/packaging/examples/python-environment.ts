@@ -7,7 +7,7 @@ import { withFileLock } from '../../../src/dev-server/file-lock.js';
 import { mustRun } from '../run-program.js';
 
 /**
- * The Python of a virtual environment that has these requirements; made once, in the cache. Undefined, said loudly, where
+ * The Python of a virtual environment with these requirements; made once, in the cache. Undefined, with a message, if
  * this machine cannot make it (no Python, no pip, no network); in CI that is a failure.
  */
 export async function pythonWith(requirements: string, what = 'the examples in Python'): Promise<string | undefined> {

@@ -12,7 +12,7 @@ import { openStack, type Stack } from '../../end-to-end/stack.js';
 const tools = await publicTools();
 const onlyWithTools = tools === undefined ? describe.skip : describe;
 const REFERENCE = 'fuzzed-1';
-/** Taken of a flow that waits for it alone. */
+/** Endpoints that accept a call only for a flow that waits for it. */
 const ORDER = /^POST \/flows\/\{kind\}\/\{reference\}\//;
 const lastPartOf = (path: string) => path.split('/').at(-1) ?? '';
 
@@ -22,7 +22,7 @@ onlyWithTools('schemathesis against the gateway', () => {
   let stack: Stack;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'towline-fuzz-'));
-    // Of its own: a fuzzer's flows may have any reference, also those of other tests.
+    // A separate server: a fuzzer's flows may have any reference, including those of other tests.
     server = await startDevServer({
       executable: process.env['TEST_TEMPORAL_CLI'] ?? '',
       home: folder,
@@ -33,7 +33,7 @@ onlyWithTools('schemathesis against the gateway', () => {
     });
     const env = { GATEWAY_RATE_LIMIT: '0', UNPROVEN_RATE_LIMIT: '0', PROXY_TIMEOUT: '1' };
     stack = await openStack({ env, temporalAddress: server.address, isReconciled: false });
-    // The account's webhooks go where the fuzzer says: nowhere. Callbacks go to the gateway, whose own are not sent here.
+    // The account's webhooks go to the fuzzer's URL: nowhere. Callbacks go to the gateway, whose own are not sent here.
     await stack.control('POST', '/adversary', { stream: 'webhook', drop: 1 });
   });
   afterAll(async () => {
@@ -67,7 +67,8 @@ onlyWithTools('schemathesis against the gateway', () => {
         kycId: [REFERENCE],
         id: inbox['events'].map(({ id }: { id: string }) => id),
       },
-      // The corners of the service's bodies, and broken ones, are tried on the sandbox. And it would wait for as long as it may.
+      // The corners of the service's bodies, and broken ones, are tried on the sandbox. And it would wait as long as it
+      // may.
       settings: `
 [phases.coverage.generation]
 mode = "positive"
@@ -99,7 +100,7 @@ parameters = { kind = "bridge-transfer", reference = "${REFERENCE}", capability 
     expect(report.operations.tested).toBe(report.operations.selected);
     expect(report.test_cases.generated).toBeGreaterThan(500);
     expect(neverTaken(report).filter((operation) => !ORDER.test(operation))).toEqual([]);
-    // What is ours is logged as an error, whatever the answer.
+    // Our own bugs are logged as errors, whatever the answer.
     expect(stack.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   }, 180_000);
 

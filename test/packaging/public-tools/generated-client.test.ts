@@ -37,7 +37,7 @@ onlyWithTools('a client that a public generator makes of /openapi.json', () => {
       flowId,
       stages: (body['timeline'] as { stage: string }[]).map(({ stage }) => stage),
       refused: expect.stringContaining('other content'),
-      // Callbacks and settlements tell the same, in whatever order.
+      // Callbacks and settlements report the same, in any order.
       events: expect.arrayContaining(['applied']),
     });
     const query = `operation=createBridgeDeposit&reference=${reference}`;

@@ -2,12 +2,12 @@ import { dirname, join } from 'node:path';
 import { packageRoot } from '../../../src/package-root.js';
 import { pythonWith } from '../examples/python-environment.js';
 
-/** Where the Python program, schemathesis and openapi-python-client are; undefined, said loudly, where they cannot be had. */
+/** The Python program, schemathesis and openapi-python-client; undefined, with a message, if they are not available. */
 export interface PublicTools {
   readonly python: string;
   readonly schemathesis: string;
   readonly generator: string;
-  /** For programs that look for one another. */
+  /** For programs that look each other up. */
   readonly path: string;
 }
 

@@ -5,7 +5,7 @@ import { runProgram } from '../run-program.js';
 
 export interface FuzzOrder {
   readonly schemathesis: string;
-  /** An OpenAPI document, and where its interface is served. */
+  /** An OpenAPI document, and the URL of its interface. */
   readonly document: object;
   readonly url: string;
   /** Name of its security scheme, and a token for it. */
@@ -33,7 +33,7 @@ export interface FuzzReport {
   readonly test_cases: { readonly generated: number };
   readonly failures: readonly { readonly title: string; readonly operations: readonly string[] }[];
   readonly errors: readonly unknown[];
-  /** How often each operation (`GET /path`) took a valid request, by phase. */
+  /** How often each operation (`GET /path`) accepted a valid request, by phase. */
   readonly valid_rates: Readonly<Record<string, Readonly<Record<string, { readonly accepted: number }>>>>;
 }
 
@@ -57,7 +57,7 @@ export async function fuzz(order: FuzzOrder): Promise<{ report: FuzzReport; said
   }
 }
 
-/** What is known stands in the document, too: the phase of examples asks for it without chance. */
+/** Known values are also in the document: the phase of examples uses them without chance. */
 function withExamples({ document, known }: FuzzOrder): object {
   const copy = structuredClone(document) as { paths: Record<string, Record<string, { parameters?: Parameter[] }>> };
   const parameters = Object.values(copy.paths).flatMap((path) =>
@@ -71,8 +71,8 @@ function withExamples({ document, known }: FuzzOrder): object {
 }
 
 /**
- * Two checks are off: our own rules are stricter than a schema can say (phone numbers, decimals, one receiver), and an
- * unknown method is an unknown path here (404).
+ * Two checks are off: our own rules are stricter than a schema can express (phone numbers, decimals, one receiver), and
+ * an unknown method is an unknown path here (404).
  */
 const settingsOf = ({ url, scheme, token, maxExamples, known, settings = '' }: FuzzOrder): string => `
 base-url = "${url}"
@@ -110,7 +110,7 @@ ${Object.keys(known)
 ${settings}
 `;
 
-/** Operations of which no valid request was taken: what they answer then was not seen. */
+/** Operations that accepted no valid request: their answers to one were not seen. */
 export const neverTaken = ({ valid_rates }: FuzzReport): readonly string[] =>
   Object.entries(valid_rates)
     .filter(([, phases]) => Object.values(phases).every(({ accepted }) => accepted === 0))

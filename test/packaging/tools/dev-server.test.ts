@@ -91,7 +91,7 @@ describe('the Temporal dev server', () => {
 
   test('takes the next port when the usual one is taken, and says which', async () => {
     const blocker = createServer().listen(7233, '127.0.0.1');
-    // Where a developer's own server has the port already, it is just as taken.
+    // If a developer's own server has the port already, it is also taken.
     await Promise.race([once(blocker, 'listening'), once(blocker, 'error')]).catch(() => {});
     const server = await startDevServer({
       executable,

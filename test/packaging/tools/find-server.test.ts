@@ -64,7 +64,7 @@ describe('when TEMPORAL_CLI_PATH cannot be used, one sentence says so', () => {
   });
 });
 
-// A proxy that refuses connections is what no network looks like to the SDK.
+// To the SDK, a proxy that refuses connections looks like no network.
 const noNetwork = { HTTPS_PROXY: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' };
 
 test('without a download and without Go, the error names the three ways out, and leaves nothing in the cache', async () => {

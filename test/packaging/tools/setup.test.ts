@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 describe('packages', () => {
-  /** An `npm` that notes that it ran, and exits as told. */
+  /** An `npm` that records that it ran, and exits with this code. */
   async function install(exitCode = 0, output = ''): Promise<boolean> {
     const ran = join(scratch, 'npm-ran');
     await rm(ran, { force: true });

@@ -13,12 +13,12 @@ import {
   type Scenes,
 } from '../scene.js';
 
-/** Where events contradict what is known, are not proven, or do not come: mostly a person decides. */
+/** Events that contradict what is known, are not proven, or do not come: mostly a person decides. */
 export const decisions: Scenes = {
   mismatch: {
     ends: 'completed',
     async play(on, reference) {
-      // A day without an answer takes a second here, and so the flow reminds.
+      // A day without an answer takes a second here, so the flow sends a reminder.
       const flow = await tracked(on, reference, { timeScale: 0.000_01, deadlineSeconds: 2_592_000 });
       await send(flow, trusted('COMPLETED', { facts: { settlementAmount: '999', settlementCurrency: 'ZAR' } }));
       await parked(flow, 'event_mismatch');

@@ -15,7 +15,7 @@ const lose = (on: Stage, reference: string, operation: string, kind: string) =>
 const pay = (flow: WorkflowHandle) => flow.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
 const webhook = (status: string) => trusted(status, { source: 'webhook' });
 
-/** Generated and paid at once, paid when told to, or only paid. */
+/** Generated and paid at once, paid when ordered, or only paid. */
 export const invoices: Scenes = {
   'invoice-payment-completed': {
     ends: 'completed',
@@ -126,7 +126,7 @@ export const invoices: Scenes = {
     async play(on, reference) {
       await lose(on, reference, 'payInvoice', 'answer-lost');
       const flow = await start(on, reference, 'never');
-      // PENDING, which the lookup says, is said of an invoice that nobody has paid, too.
+      // PENDING, which the lookup says, is also said about an unpaid invoice.
       await parked(flow, 'unknown_outcome');
       await move(on, reference, 'SUCCESSFUL');
       await send(flow, webhook('SUCCESSFUL'));

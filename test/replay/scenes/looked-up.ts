@@ -5,7 +5,7 @@ import { untilFlow } from '../../harness/reports.js';
 import { cancel, HUNDREDTH, move, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
-/** Their main endings: by the lookup alone, and where an event cuts it short. */
+/** Their main endings: by the lookup alone, and with an event that triggers it. */
 export const lookedUp: Scenes = Object.assign({}, ...likeKinds('looked-up').map(scenesOf)) as Scenes;
 
 function scenesOf({ kind, record: operation, fails, open: { ending: unpaid, rest } }: NamedKind): Scenes {

@@ -15,7 +15,7 @@ async function broughtQuote(on: Stage): Promise<{ rate_id: string }> {
   return { rate_id };
 }
 
-/** Flows whose input is checked where they are, and whose callers hear of them after the service's answer. */
+/** Flows whose input is checked on their own worker, and whose callbacks come after the service's answer. */
 export const prompt: Scenes = {
   'brought-quote-reported': {
     ends: 'completed',

@@ -1,6 +1,6 @@
 import { overdueRefund, parked, resolve, type Scenes } from '../scene.js';
 
-/** After a failure that nobody refunds. */
+/** After a failure without a refund. */
 export const refunds: Scenes = {
   'own-refund': {
     ends: 'refunded',

@@ -4,7 +4,7 @@ import { untilFlow } from '../../harness/reports.js';
 import { cancel, move, noted, parked, resolve, send, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
-/** A quarter of an hour from look to look becomes a second, and less. */
+/** A quarter of an hour between lookups becomes a second, or less. */
 const THOUSANDTH = { timeScale: 0.001 };
 
 /** No server listens there: a callback that fails is nothing to the flow. */

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 
-/** The Postgres that the global setup started; undefined where there is none. */
+/** The Postgres that the global setup started; undefined if there is none. */
 export const clusterUrl = process.env['TEST_DATABASE_URL'] || undefined;
 
 /** A database of its own in the cluster of the tests. */
 export interface TemporaryDatabase {
   readonly url: string;
-  /** As its owner, beside whatever a test does with it. */
+  /** As its owner, in addition to what a test does with it. */
   readonly query: (sql: string) => Promise<readonly Record<string, unknown>[]>;
-  /** Whoever is still connected is thrown out. */
+  /** Open connections are cut. */
   readonly drop: () => Promise<void>;
 }
 

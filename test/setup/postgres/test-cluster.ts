@@ -12,14 +12,14 @@ import { findPostgres } from './find-postgres.js';
 const run = promisify(execFile);
 
 export interface TestCluster {
-  /** Of a user who may make databases. */
+  /** Of a user who may create databases. */
   readonly url: string;
   stop(): Promise<void>;
 }
 
 /**
- * A Postgres of our own, in a temporary folder, on loopback. Undefined where Postgres is not installed, which is said
- * loudly; an error where `TEST_POSTGRES` is `required`.
+ * A Postgres of our own, in a temporary folder, on loopback. Undefined, with a message, if Postgres is not installed;
+ * an error if `TEST_POSTGRES` is `required`.
  */
 export async function startTestCluster(
   env: NodeJS.ProcessEnv,
@@ -51,7 +51,7 @@ export async function startTestCluster(
   if (tls !== undefined) {
     await writeFile(join(folder, 'cert.pem'), tls.cert);
     await writeFile(join(folder, 'key.pem'), tls.key);
-    // The server takes a key of its own user alone.
+    // The server accepts only a key that belongs to its own user.
     await run(asUser.length > 0 ? 'chown' : 'true', ['--reference', folder, join(folder, 'key.pem')]);
     await chmod(join(folder, 'key.pem'), 0o600);
     settings.push('ssl=on', `ssl_cert_file=${join(folder, 'cert.pem')}`, `ssl_key_file=${join(folder, 'key.pem')}`);
@@ -63,14 +63,14 @@ export async function startTestCluster(
   return {
     url,
     async stop() {
-      // Without waiting for those who are still connected, which SIGTERM would mean.
+      // Without waiting for open connections, as SIGTERM would.
       await server.stop('SIGINT');
       await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-/** Postgres refuses to be root: then another user gets the folder. @returns what goes before its commands */
+/** Postgres refuses to run as root: then another user gets the folder. @returns the prefix of its commands */
 async function unprivileged(folder: string): Promise<readonly string[]> {
   if (process.getuid?.() !== 0) return [];
   const user = ['postgres', 'nobody'].find((name) => idOf(name, '-u') !== undefined);

@@ -1,4 +1,4 @@
-/** All that is random in one run comes from here, in the order in which it is asked for. */
+/** Everything random in one run comes from here, in the order of the calls. */
 export interface Chance {
   /** 0 (included) to 1 (excluded). */
   next(): number;

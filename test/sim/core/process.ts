@@ -4,8 +4,8 @@ import type { Timeline } from './timeline.js';
 import type { Trace } from './trace.js';
 
 /**
- * One operating-system process: what it waits for dies with it. Its wall clock may be wrong; its monotonic one is not. One
- * that is stopped (SIGSTOP) does nothing until it goes on, and then with what it knew before.
+ * One operating-system process: its waits die with it. Its wall clock may be wrong; its monotonic one is not. A stopped
+ * one (SIGSTOP) does nothing until it continues, and then with what it knew before.
  */
 export interface Process {
   readonly name: string;
@@ -24,7 +24,7 @@ export function createProcess(deps: {
   readonly name: string;
   readonly timeline: Timeline;
   readonly trace: Trace;
-  /** Timers of a process that only looks now and then keep no run going. */
+  /** Timers of a process that only checks periodically keep no run alive. */
   readonly isDaemon: boolean;
 }): Process {
   const { name, timeline, trace, isDaemon } = deps;
@@ -95,7 +95,7 @@ export interface Call<T> {
   readonly shown?: (result: T) => string;
 }
 
-/** What dispatcher and settler ask all the time. */
+/** Polls of dispatcher and settler. */
 const isIdle = (label: string): boolean => label === 'lease' || label === 'unsettledFlows';
 
 /** One call out of a process, with a yield point before it is done and another before its answer is there. */

@@ -1,15 +1,15 @@
-/** Virtual time: what is to happen, in order. Of things due in one moment, the one that was planned first comes first. */
+/** Virtual time: planned work, in order. At the same time, the work that was planned first comes first. */
 export interface Timeline {
   readonly nowMs: number;
   /** How often something was planned or noted: what does not move it any more is at rest. */
   readonly activity: number;
-  /** @param daemon goes on for ever: nobody waits for it to end */
+  /** @param daemon repeats for ever: the run does not wait for it */
   at(atMs: number, work: () => unknown, daemon?: boolean): Planned;
   in(ms: number, work: () => unknown, daemon?: boolean): Planned;
   noteActivity(): void;
-  /** Takes the next one and moves time to it; undefined where nothing is left before `untilMs`. */
+  /** Takes the next one and moves time to it; undefined if nothing is left before `untilMs`. */
   next(untilMs: number): (() => unknown) | undefined;
-  /** When the next one is due; undefined where nothing is planned. */
+  /** When the next one is due; undefined if nothing is planned. */
   nextAtMs(): number | undefined;
   /** Something other than a daemon is planned. */
   hasWork(): boolean;

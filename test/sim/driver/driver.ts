@@ -16,7 +16,7 @@ export interface StartedByDriver {
   readonly ending: string;
   /** The operation whose execution is the movement of money; null if nothing moves. */
   readonly money: string | null;
-  /** The operation whose record tells how it ended. */
+  /** The operation whose record shows how it ended. */
   readonly record: string;
   readonly ordered: readonly Ordered[];
   readonly deadlineMs: number;
@@ -30,7 +30,7 @@ export interface PersonsOrder {
   readonly reason: string;
   readonly action: string;
   readonly note: string;
-  /** What came of it; undefined while it is on its way. */
+  /** Its result; undefined while it is in progress. */
   outcome: string | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface Driver {
   isDone(): boolean;
 }
 
-/** Starts some flows over a gateway, as callers do: again until they know, now and then twice. */
+/** Starts some flows over a gateway, like callers: repeatedly until they get an answer, now and then twice. */
 export async function startDriver(world: World, options: { readonly kind?: string | undefined }): Promise<Driver> {
   const { chance, timeline, trace, sandbox } = world;
   const kinds = options.kind === undefined ? KINDS : KINDS.filter(({ kind }) => kind === options.kind);
@@ -84,7 +84,7 @@ export async function startDriver(world: World, options: { readonly kind?: strin
     const again = (why: string): void => {
       if (isAnswered) return;
       isAnswered = true;
-      // A caller that has no answer asks again; for a card that was started, the first card is the one that counts.
+      // A caller without an answer tries again; for a card that was started, the first card counts.
       if (flow.acknowledgedAtMs === undefined) {
         trace.add('driver', `start of ${flow.flowId}`, why);
         timeline.in(RETRY_MS, () => start(flow, kind, body));

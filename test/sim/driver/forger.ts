@@ -2,7 +2,7 @@ import { operations } from '../../../src/contract/index.js';
 import type { World } from '../world/world.js';
 import type { Journal } from './driver.js';
 
-/** Anybody may post to the settlement path: what he says must move nothing by itself. */
+/** Anyone may post to the settlement path: such a settlement must move nothing by itself. */
 export function startForger(world: World, journal: Journal): void {
   const { weather, chance, timeline, deliveries } = world;
   if (!weather.forgery) return;

@@ -11,8 +11,8 @@ const MOST_ORDERS = 3;
 const LOOK_EVERY_MS = 60_000;
 
 /**
- * People who decide about parked flows, some minutes after they were parked. An honest one orders only what is true by the
- * service's books; a careless one orders anything that is legal, and what comes of that is his.
+ * People who decide about parked flows, some minutes after they were parked. An honest one orders only what is true by
+ * the service's books; a careless one orders anything that is legal, and is to blame for the result.
  */
 export function startPersons(
   world: World,
@@ -96,7 +96,7 @@ export function startPersons(
     return possible[0];
   }
 
-  /** Somebody wants a flow to end. */
+  /** A person wants a flow to end. */
   function cancelOne(): void {
     const open = temporal.runs.filter((run) => isOpen(run) && run.type !== 'callbackDelivery');
     const [gateway] = world.gateways();
@@ -115,12 +115,12 @@ export function startPersons(
 
   timeline.in(LOOK_EVERY_MS, look, true);
   return {
-    /** Nobody has anything to do about this flow any more. */
+    /** No person has anything left to do about this flow. */
     isDone: (flowId: string) => !planned.has(flowId) && left.get(flowId) === 0,
   };
 }
 
-/** What a closed run said of its flow. */
+/** A closed run's report about its flow. */
 export function closingView(run: Run): FlowReport['view'] | undefined {
   const said =
     run.status === 'COMPLETED'

@@ -20,7 +20,7 @@ export interface RestFacts {
   readonly isCalm: boolean;
 }
 
-/** What must hold when all that was to happen has happened. */
+/** What must hold when everything planned has happened. */
 export function restViolations(facts: RestFacts): readonly Violation[] {
   return [
     ...allAccountedFor(facts),
@@ -42,7 +42,7 @@ function allAccountedFor({ journal, ended, open }: RestFacts): readonly Violatio
   });
 }
 
-/** Exactly one execution where a flow says that money moved; without a person who marked it so. */
+/** Exactly one execution if a flow says that money moved, without a person who marked it so. */
 function executedWhereDone({ book, journal, ended }: RestFacts): readonly Violation[] {
   const executions = book.executions();
   return journal.flows.flatMap(({ flowId, money, reference }) => {
@@ -76,7 +76,9 @@ function asOrdered({ book, journal, wire }: RestFacts): readonly Violation[] {
   });
 }
 
-/** I7: the books of the service and the wire between us agree: no execution without a request, none hidden by a refusal. */
+/**
+ * I7: the books of the service and the wire between us agree: no execution without a request, none hidden by a refusal.
+ */
 function booksAgree({ book, wire, journal }: RestFacts): readonly Violation[] {
   const executions = book.executions();
   const ordered = journal.flows.flatMap((flow) => flow.ordered);
@@ -93,7 +95,10 @@ function booksAgree({ book, wire, journal }: RestFacts): readonly Violation[] {
   });
 }
 
-/** I5: each genuine delivery that was answered 2xx or came too late lies in the inbox, and nothing of a known flow is left open there. */
+/**
+ * I5: each genuine delivery that was answered 2xx or came too late is in the inbox, and no event of a known flow stays
+ * open there.
+ */
 function eventsAccountedFor({ rows, deliveries, journal }: RestFacts): readonly Violation[] {
   const found: Violation[] = [];
   const known = new Set(journal.flows.map(({ flowId }) => flowId));
@@ -114,7 +119,7 @@ function eventsAccountedFor({ rows, deliveries, journal }: RestFacts): readonly 
     // The signature of a genuine one that is refused is too old: it is kept without proof.
     const isStale = httpStatus === 401 && !isForged;
     const isTaken = isStale || (httpStatus !== undefined && httpStatus < 300);
-    // Without an answer, or with one of a store that failed, it may lie there all the same.
+    // Without an answer, or after one of a failed store, it may be there nevertheless.
     const mayBe = isTaken || httpStatus === undefined || httpStatus >= 500;
     arrived.set(key, { least: counted.least + (isTaken ? 1 : 0), most: counted.most + (mayBe ? 1 : 0) });
   }
@@ -125,7 +130,7 @@ function eventsAccountedFor({ rows, deliveries, journal }: RestFacts): readonly 
   return found;
 }
 
-/** What an event says, in one spelling: its members in order, without the signature that stands beside them. */
+/** An event's content in one spelling: its members in order, without the signature beside them. */
 function contentOf(body: unknown): string {
   const sorted = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(sorted);
@@ -152,7 +157,7 @@ function calmRunsComplete({ isCalm, journal, ended }: RestFacts): readonly Viola
   return journal.flows.flatMap(({ flowId, ending, kind }) => {
     const state = ended.find((one) => one.flowId === flowId)?.state;
     const isPlain = ending === 'completed' || ending === 'no-callbacks-ever';
-    // Where nothing can be looked up, a service that never calls back is a matter for a person.
+    // If there is no lookup, a service that never calls back is a matter for a person.
     const onlyEvents = ['bank-checkout', 'card-deposit', 'bank-withdrawal'].includes(kind) && ending !== 'completed';
     // A person may cancel a flow before anything was sent.
     if (!isPlain || onlyEvents || state === 'completed' || state === 'cancelled') return [];

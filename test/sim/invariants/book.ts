@@ -15,16 +15,16 @@ export interface Entry {
   readonly postings: readonly { readonly account: string; readonly currency: string; readonly amount: string }[];
 }
 
-/** `none`: no record. `owed`: it failed, and the service keeps money of somebody. */
+/** `none`: no record. `owed`: it failed, and the service keeps a customer's money. */
 type Standing = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';
 
-/** What the service's own rows say, read without any code of the product. */
+/** The service's own rows, read without any code of the product. */
 export interface Book {
   executions(): readonly Executed[];
   entries(): readonly Entry[];
   standingOf(flow: StartedByDriver | undefined): Standing;
   wordOf(flow: StartedByDriver): string | undefined;
-  /** Where the service wants a refund of this deposit to go. */
+  /** The refund address that the service gave for this deposit. */
   fallbackOf(reference: string): string | undefined;
 }
 

@@ -2,12 +2,12 @@ import type { MemoryDatabase } from '../world/memory-database.js';
 import { violation } from './safety.js';
 import type { Violation } from './violation.js';
 
-/** Looks at the store's rows whenever something was written: what may follow what is written down here once more. */
+/** Checks the store's rows after every write: the allowed transitions are written down here a second time. */
 export interface Monitors {
   check(): readonly Violation[];
 }
 
-/** Where a claim may go from each phase, whoever moves it. `reserved` from `sending` needs the same owner, or an order. */
+/** The phases that may follow each phase of a claim. `reserved` from `sending` needs the same owner, or an order. */
 const CLAIM_MAY: Readonly<Record<string, readonly string[]>> = {
   absent: ['reserved', 'sending', 'void', 'answered'],
   reserved: ['reserved', 'sending', 'void', 'answered'],

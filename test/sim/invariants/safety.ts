@@ -18,7 +18,10 @@ export interface SafetyFacts {
 const keyOf = ({ operation, reference }: { readonly operation: string; readonly reference: string }) =>
   `${operation} ${reference}`;
 
-/** What must hold at every moment: nothing is executed twice, nothing is settled and refunded, nothing is falsely failed. */
+/**
+ * What must hold at every moment: nothing is executed twice, nothing is settled and refunded, nothing is falsely
+ * failed.
+ */
 export function safetyViolations(facts: SafetyFacts): readonly Violation[] {
   return [...executedOnce(facts), ...refundedOnce(facts), ...neverFalselyFailed(facts)];
 }
@@ -53,7 +56,7 @@ function refundedOnce({ book, journal }: SafetyFacts): readonly Violation[] {
     );
     if (ours.length === 0) continue;
     const all = entries.filter(({ reference }) => reference === flow.reference);
-    // Crypto of ours that comes in lets the service give the fiat back: only what it gave back before is a second refund.
+    // Crypto that we send lets the service return the fiat: only what it returned before is a second refund.
     const sentAt = entries.findIndex((entry) => entry === ours[0]);
     const theirs = entries.filter(({ kind, reference }, at) => reference === flow.reference && at < sentAt && (kind === 'refund' || kind === 'release')); // prettier-ignore
     const settled = all.filter(({ kind }) => kind === 'settlement');
@@ -76,7 +79,7 @@ function refundedOnce({ book, journal }: SafetyFacts): readonly Violation[] {
   return found;
 }
 
-/** I8: never failed, expired or cancelled while the service's entry is pending, settled, or owes somebody money. */
+/** I8: never failed, expired or cancelled while the service's entry is pending, settled, or owes a customer money. */
 function neverFalselyFailed({ book, journal, ended }: SafetyFacts): readonly Violation[] {
   return ended.flatMap(({ flowId, state, reason }) => {
     const flow = journal.flows.find((one) => one.flowId === flowId);

@@ -30,15 +30,15 @@ export interface ActivityDeps {
   readonly workersOf: (queue: string) => readonly ActivityWorker[];
   readonly completionFault: (task: ActivityTask) => CompletionFault;
   readonly isHeartbeatLost: () => boolean;
-  /** The workflow is to know. */
+  /** Reports the result to the workflow. */
   readonly resolve: (task: ActivityTask, job: Job) => void;
 }
 
 const NOBODY_MS = 200;
 
 /**
- * The server's side of activities: at least once. A try may be run, finished and lost; then its time runs out, and another
- * one is made. What an earlier try still answers is not taken.
+ * The server's side of activities: at least once. An attempt may be run, finished and lost; then it times out, and
+ * another one is made. A late answer of an earlier attempt is ignored.
  */
 export function createActivityServer(deps: ActivityDeps) {
   const { timeline, trace, chance } = deps;
@@ -194,18 +194,18 @@ export function createActivityServer(deps: ActivityDeps) {
 
   return {
     schedule,
-    /** A workflow asks for the end of one of its activities. */
+    /** A workflow requests the cancellation of one of its activities. */
     requestCancel(task: ActivityTask): void {
       if (task.isDone) return;
       task.cancelRequested = true;
-      // Between two tries, or before the first: nobody has to be asked.
+      // Between two attempts, or before the first: there is no worker to ask.
       const isIdle = task.token === undefined;
       if (task.cancellationType !== WAIT_CANCELLATION || isIdle) {
         task.retryAt?.cancel();
         cancel(task);
       }
     },
-    /** Its run is over: nobody waits for it. */
+    /** Its run is over: nothing waits for it. */
     drop(task: ActivityTask): void {
       task.isDone = true;
       task.retryAt?.cancel();

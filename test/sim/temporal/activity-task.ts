@@ -1,7 +1,7 @@
 import { durationMs } from './payloads.js';
 import type { ActivityTask, Command, Run } from './run.js';
 
-/** An activity as its command asks for it. */
+/** An activity as its command requests it. */
 export function taskOf(
   nowMs: number,
   mainQueue: string,

@@ -25,9 +25,9 @@ type Ask = <T>(label: string, work: () => T | Promise<T>) => Promise<T>;
 export interface ClientDeps {
   readonly server: TemporalServer;
   readonly ask: Ask;
-  /** Runs `work` in the client's process after so long. */
+  /** Runs `work` in the client's process after this time. */
   readonly after: (ms: number, work: () => void) => () => void;
-  /** Resolves when the newest run of a workflow is closed, for those who wait for its result. */
+  /** Resolves when the newest run of a workflow is closed, for callers that wait for its result. */
   readonly closed?: (workflowId: string) => Promise<Run>;
 }
 
@@ -181,7 +181,7 @@ const descriptionOf = (run: Run) => ({
   raw: { pendingWorkflowTask: run.pending.length > 0 ? {} : undefined },
 });
 
-/** As `WorkflowHandle.result` says how a workflow closed. @throws WorkflowFailedError */
+/** Like `WorkflowHandle.result`. @throws WorkflowFailedError */
 function resultOf(run: Run | undefined): unknown {
   if (run?.status === 'COMPLETED') return fromPayload(run.result);
   const cause = causeOf(run);
@@ -206,7 +206,7 @@ function closingEvent(run: Run): object {
   return {};
 }
 
-/** As the SDK says it where the server is away. */
+/** The SDK's error if the server is down. */
 export function unavailable(): Error {
   const cause = Object.assign(new Error('14 UNAVAILABLE: simulated'), { code: 14, details: 'simulated', metadata: {} });
   return new ServiceError('Temporal is away', { cause });

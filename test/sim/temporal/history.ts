@@ -22,7 +22,7 @@ const eventsOfTurn = ({ jobs, commands }: Turn): readonly Event[] => [
   ...commands.flatMap(eventsOfCommand),
 ];
 
-/** Of a job: what came from outside. An update and a first task have their events elsewhere. */
+/** The events of a job: what came from outside. An update and a first task have their events elsewhere. */
 function eventsOfJob({ signalWorkflow, fireTimer, resolveActivity, cancelWorkflow, ...other }: Job): readonly Event[] {
   if (signalWorkflow) {
     const { signalName, input } = signalWorkflow;

@@ -6,7 +6,7 @@ const failures = new DefaultFailureConverter({ encodeCommonAttributes: true });
 
 export type Failure = temporal.api.failure.v1.IFailure;
 
-/** As they would lie in a history; the payload codec is left out here, since nothing decides by it. */
+/** As in a history; the payload codec is left out here, since nothing depends on it. */
 export const toPayload = (value: unknown): Payload => defaultPayloadConverter.toPayload(value);
 export const fromPayload = (payload: Payload | null | undefined): unknown =>
   payload == null ? undefined : defaultPayloadConverter.fromPayload(payload);
@@ -15,7 +15,7 @@ export const fromFailure = (failure: Failure): Error => failures.failureToError(
 
 export const timestamp = (ms: number) => msToTs(Math.floor(ms));
 
-/** Milliseconds of a protobuf duration; undefined where there is none. */
+/** Milliseconds of a protobuf duration; undefined if there is none. */
 export function durationMs(
   duration: { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined,
 ): number | undefined {

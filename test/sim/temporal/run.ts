@@ -35,14 +35,14 @@ export interface Run {
   readonly seed: number;
   status: RunStatus;
   closedAtMs: number | undefined;
-  /** What it said when it closed. */
+  /** Its result when it closed. */
   result: Payload | undefined;
   failure: Failure | undefined;
   /** The value of `TowlineState`. */
   attribute: string | undefined;
   cancelRequested: boolean;
   readonly turns: Turn[];
-  /** What came since the last workflow task. */
+  /** Jobs since the last workflow task. */
   pending: Job[];
   isQueued: boolean;
   vm: { readonly workflow: WorkflowVm; readonly holder: Process } | undefined;
@@ -78,7 +78,7 @@ export interface ActivityTask {
   readonly cancellationType: number;
   attempt: number;
   attemptScheduledAtMs: number;
-  /** Names the try that may answer; undefined while none runs. */
+  /** Names the attempt that may answer; undefined while none runs. */
   token: number | undefined;
   holder: Process | undefined;
   cancelRequested: boolean;

@@ -24,10 +24,10 @@ export interface TemporalServer {
   signal(workflowId: string, name: string, args: readonly Payload[]): boolean;
   requestCancel(workflowId: string): boolean;
   update(workflowId: string, order: UpdateOrder, pending: PendingUpdate): boolean;
-  /** Undefined where no worker answers. */
+  /** Undefined if no worker answers. */
   query(workflowId: string, name: string): Promise<unknown>;
   terminate(workflowId: string): boolean;
-  /** A new run that goes on before its `turn`th workflow task; what was signalled since comes again. */
+  /** A new run that continues before its `turn`th workflow task; later signals come again. */
   reset(workflowId: string, turn: number): Run | undefined;
   addWorker(worker: ActivityWorker): void;
   dispose(): Promise<void>;
@@ -321,7 +321,7 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
     },
   };
 
-  /** What a reset run still waits for is begun anew: its timers and its activities that had no answer yet. */
+  /** What a reset run still waits for is started again: its timers and its activities that had no answer yet. */
   function takeUp(run: Run): void {
     const { timers, waiting } = openAt(run.turns);
     for (const [seq, atMs] of timers) startOneTimer(run, seq, Math.max(0, atMs - timeline.nowMs));

@@ -32,9 +32,9 @@ interface Creator {
 type CreatorClass = new (script: vm.Script, bundle: object, timeoutMs: undefined, activities: Set<string>) => Creator;
 
 /**
- * The worker's own interface to workflows (`@temporalio/worker/lib/workflow/reusable-vm`), which the SDK keeps private: the
- * version is pinned, and the test of the happy path fails first if it changes. Made without `create`, which would hook every
- * promise of this process to collect stack traces; without a time limit, since virtual time has none.
+ * The worker's own interface to workflows (`@temporalio/worker/lib/workflow/reusable-vm`), which the SDK keeps private:
+ * the version is pinned, and the test of the happy path fails first if it changes. Made without `create`, which would
+ * hook every promise of this process to collect stack traces; without a time limit, since virtual time has none.
  */
 export function loadWorkflowVms(codePath: string, activityNames: readonly string[]): WorkflowVms {
   const require = createRequire(import.meta.url);

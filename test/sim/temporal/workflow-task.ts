@@ -40,7 +40,7 @@ export function createWorkflowTasks(deps: {
       jobs: [...turn.jobs],
       availableInternalFlags: ALL_FLAGS,
     });
-    // A workflow task that fails is tried for ever by a real server: here it is a bug, and is shown.
+    // A real server retries a failed workflow task for ever: here it is a bug, and is shown.
     if (failed) throw new Error(`a workflow task of ${run.workflowId} failed: ${describe(fromFailure(failed.failure ?? {}))}`); // prettier-ignore
     return successful?.commands ?? [];
   }
@@ -81,7 +81,7 @@ export function openAt(turns: readonly Turn[]) {
   return { timers, waiting };
 }
 
-/** Every flag that the SDK knows: a real server takes what this SDK version writes. */
+/** Every flag that the SDK knows: a real server accepts what this SDK version writes. */
 const ALL_FLAGS = [1, 2, 3, 4, 5, 6];
 
 const variantOf = (holder: object): string => {
@@ -99,7 +99,7 @@ export function jobName(job: Job): string {
   return job.signalWorkflow?.signalName ?? job.doUpdate?.name ?? variantOf(job);
 }
 
-/** Core looks ahead in a history, and says which patches are in it. */
+/** Core looks ahead in a history, and reports its patches. */
 const patchesOf = ({ commands }: Turn): readonly Job[] =>
   commands.flatMap(({ setPatchMarker }) =>
     setPatchMarker ? [{ notifyHasPatch: { patchId: setPatchMarker.patchId ?? '' } }] : [],

@@ -19,7 +19,7 @@ export interface Delivered {
 
 export interface Deliveries {
   readonly post: Post;
-  /** What anybody on the Internet may post. */
+  /** A post that anyone on the Internet may make. */
   forge(path: string, body: unknown): void;
   readonly journal: readonly Delivered[];
   /** Ends what still waits for an answer. */
@@ -38,7 +38,7 @@ export function createDeliveries(deps: {
   const journal: Delivered[] = [];
   const open = new Set<(error: Error) => void>();
 
-  /** One copy into one gateway; rejects where nobody answers. */
+  /** One copy into one gateway; rejects if none answers. */
   async function handOver(url: string, body: string, headers: Readonly<Record<string, string>>, isForged: boolean) {
     const alive = gateways().filter(({ process }) => process.isAlive && !process.isStopped);
     if (alive.length === 0) throw new Error('ECONNREFUSED');

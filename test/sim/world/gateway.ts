@@ -37,7 +37,7 @@ export interface SimGateway {
   readonly reader: FlowReader;
   readonly dispatcher: Dispatcher;
   readonly settler: Settler;
-  /** What a caller's start does: the input is parsed as the routes do, and the card taken out of it. */
+  /** A caller's start: the input is parsed as the routes do, and the card taken out of it. */
   start(kind: FlowKind, body: Readonly<Record<string, unknown>>): Promise<StartedFlow>;
 }
 

@@ -61,7 +61,7 @@ export function openMemoryDatabase(rewrite: (sql: string) => string = (sql) => s
 /** How the connection of one process behaves. */
 export type Through = <T>(label: string, writes: boolean, work: () => T) => Promise<T>;
 
-/** A connection of its own for each process: `labelOf` says which step of the store it is for. */
+/** A connection of its own for each process: `labelOf` names the step of the store that uses it. */
 export function connectionOf(database: MemoryDatabase, through: Through, labelOf: () => string): SqlConnection {
   return {
     dialect: LIBSQL,

@@ -42,7 +42,7 @@ export interface SandboxSettings {
 
 let shared: { readonly sandbox: OpenSandbox; readonly present: Present } | undefined;
 
-/** To open one takes longer than most runs: they share it, each after a reset. */
+/** Opening one takes longer than most runs: they share it, each after a reset. */
 export async function takeSandbox(timeline: Timeline, post: Post, settings: SandboxSettings): Promise<SimSandbox> {
   shared ??= open({ timeline, post, ids: 0, writes: 0 });
   const { sandbox, present } = shared;

@@ -39,14 +39,14 @@ type RequestFault =
   | 'server-error-after'
   | 'garbage-after'
   | 'late'
-  /** Executed long after everybody gave up. */
+  /** Executed long after all clients gave up. */
   | 'late-commit'
   | 'crash-before'
   | 'crash-after';
 
 const FAULTS: readonly RequestFault[] = ['refused', 'rate-limited', 'lost-before', 'lost-after', 'lost-after', 'server-error-before', 'server-error-after', 'garbage-after']; // prettier-ignore
 
-/** The wire between one process and the service: the client's own judgement is applied to what comes out of it. */
+/** The wire between one process and the service: the client's own judgement is applied to its result. */
 export function createSend(deps: ServicePortDeps, process: Process): Send {
   const { timeline, trace, chance, weather, sandbox, timeoutMs } = deps;
 

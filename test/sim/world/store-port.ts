@@ -34,7 +34,7 @@ export async function openSimStore(database: MemoryDatabase, nowMs: () => number
   );
   const store = await createStore(connection, KEYRING, nowMs);
   isOpen = true;
-  /** A method asks the connection in its first moment, so the label is its own. */
+  /** A method calls the connection synchronously, so the label is its own. */
   const named = <T extends object>(part: T): T =>
     Object.fromEntries(
       Object.entries(part).map(([name, method]) => [

@@ -2,7 +2,7 @@ import type { Chance } from '../core/chance.js';
 
 /** How likely each kind of fault is in one run; drawn from its seed, so that runs differ in what they are full of. */
 export interface Weather {
-  /** After so long nothing goes wrong any more: by then every flow has to come to an end or to a person. */
+  /** After this time nothing goes wrong any more: by then every flow has to come to an end or to a person. */
   readonly clearsAfterMs: number;
   /** Of each write and read of the store: fails before it was done, or although it was. */
   readonly storeFails: number;
@@ -10,7 +10,7 @@ export interface Weather {
   readonly crash: number;
   /** Of each request to the service. */
   readonly requestFails: number;
-  /** Of each request to the service: its answer takes longer than anybody waits for it. */
+  /** For each request to the service: its answer takes longer than any client waits for it. */
   readonly requestLate: number;
   /** Of each finished activity: its completion is lost, late or doubled. */
   readonly completion: number;
@@ -54,7 +54,7 @@ export function drawWeather(chance: Chance): Weather {
   };
 }
 
-/** A run in which nothing goes wrong: it must park nothing. */
+/** A run without faults: it must park nothing. */
 export const CALM: Weather = {
   clearsAfterMs: 0,
   storeFails: 0,

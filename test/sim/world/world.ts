@@ -243,7 +243,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
 }
 
-/** As it was drawn while it lasts, and calm after that. */
+/** As drawn while it lasts, and calm after that. */
 function changing(drawn: Weather, lasts: () => boolean): Weather {
   return new Proxy(drawn, {
     get: (_, name: keyof Weather) => (lasts() || name === 'clearsAfterMs' ? drawn[name] : CALM[name]),

@@ -1,4 +1,4 @@
-// The gateway's public API, called with the token of the person who signed in. The console knows no other way in.
+// The gateway's public API, called with the token of the person who signed in. The console uses nothing else.
 
 const STORED_AS = 'towline-token';
 

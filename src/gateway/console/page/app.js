@@ -1,4 +1,4 @@
-// The console: who signed in, and the page that the address names.
+// The console: who signed in, and the page of the address.
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, session } from './api.js';
@@ -71,7 +71,7 @@ function App({ ui }) {
     </main>`;
 }
 
-/** The address stays the page's: it names what is shown. */
+/** The address stays that of the page, because it names the flow. */
 function skip(event) {
   event.preventDefault();
   document.getElementById('main').focus();

@@ -1,4 +1,4 @@
-// One flow: what it knows, how it got there, and what a person may order.
+// One flow: its state, its timeline, and the orders that a person may give.
 import { useState } from 'preact/hooks';
 import { call, flowPath } from './api.js';
 import { Age, Confirm, Heading, html, Problem, State, useLive, Value } from './parts.js';
@@ -9,7 +9,7 @@ const EVERY_MS = 3_000;
 export function FlowPage({ flowId, me, ui }) {
   const path = flowPath(flowId);
   const { data: flow, problem, reload } = useLive(() => call('GET', path), EVERY_MS, [flowId]);
-  // What became of an order outlives the form, which goes when the flow moves on.
+  // The result of an order outlives the form, which disappears when the flow moves on.
   const [said, setSaid] = useState(undefined);
   const events = useLive(() => call('GET', `${path}/events`), EVERY_MS * 2, [flowId]);
   const answers = me.may.includes('read-service');
@@ -90,7 +90,7 @@ function Parked({ flow, me, path, reload, setSaid }) {
     }`;
 }
 
-/** The legal actions, what to check before each, and a note; asked once more before it is sent. */
+/** The legal actions, what to check before each, and a note; confirmed once more before it is sent. */
 function Decide({ flow, path, reload, setSaid }) {
   const [action, setAction] = useState('');
   const [note, setNote] = useState('');
@@ -242,7 +242,7 @@ function Events({ events }) {
   </section>`;
 }
 
-/** They may be personal: shown only when a person asks for them. */
+/** They may be personal: shown only on request. */
 function Answers({ path }) {
   const [answers, setAnswers] = useState(undefined);
   const [problem, setProblem] = useState(undefined);

@@ -19,7 +19,7 @@ export function compareAmounts(left, right) {
 }
 
 const byAge = (left, right) => Date.parse(left.since ?? left.startedAt) - Date.parse(right.since ?? right.startedAt);
-/** Within a currency; there is no rate between currencies here. Flows without an amount come last. */
+/** Within a currency; no exchange rates are used here. Flows without an amount come last. */
 function byAmount(left, right) {
   if (left.amount === null || right.amount === null)
     return Number(left.amount === null) - Number(right.amount === null);
@@ -29,7 +29,7 @@ function byAmount(left, right) {
 }
 const ORDERS = { age: byAge, amount: byAmount };
 
-/** The first page: what waits for a person, the oldest first. */
+/** The first page: flows that wait for a person, the oldest first. */
 export function ParkedPage() {
   const [order, setOrder] = useState('age');
   const [reason, setReason] = useState('');

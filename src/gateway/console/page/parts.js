@@ -1,4 +1,4 @@
-// What all pages are made of.
+// Parts that all pages share.
 import { h } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import htm from 'htm';
@@ -7,7 +7,8 @@ import { ApiError } from './api.js';
 export const html = htm.bind(h);
 
 /**
- * Loads, and loads again while the page is seen, but not while it still loads. What was loaded stays while a later attempt fails.
+ * Loads, and loads again while the page is visible and no load is running. The last loaded value stays while a later
+ * attempt fails.
  * @param {() => Promise<any>} load
  * @param {number} everyMs
  * @param {readonly unknown[]} of loads at once when one of these changes
@@ -40,7 +41,7 @@ export function useLive(load, everyMs, of) {
   return { ...shown, reload };
 }
 
-/** The page's heading takes the focus, so that a keyboard or a screen reader begins there. */
+/** The page's heading takes the focus, so that a keyboard or a screen reader starts there. */
 export function Heading({ children }) {
   const heading = useRef(null);
   useEffect(() => heading.current.focus(), []);
@@ -100,9 +101,7 @@ export function Select({ label, value, options, onChange }) {
   </label>`;
 }
 
-/**
- * Asks once more before something is done. A native dialog: Escape leaves it, and the focus goes back to where it was.
- */
+/** Asks for confirmation. A native dialog: Escape closes it, and the focus returns to where it was. */
 export function Confirm({ title, children, yes, onYes, onNo }) {
   const dialog = useRef(null);
   useEffect(() => {
