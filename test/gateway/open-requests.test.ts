@@ -1,4 +1,4 @@
-import { Agent } from 'node:http';
+import { Agent, request, type ClientRequest } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
@@ -11,7 +11,9 @@ import { createRateLimit } from '../../src/gateway/http/rate-limit.js';
 import { closeServer, createServer } from '../../src/gateway/http/server.js';
 import { createPlaces } from '../../src/gateway/http/places.js';
 import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
+import { addCodecRoutes } from '../../src/gateway/ops/codec.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
+import type { Role } from '../../src/protocol/permissions.js';
 import type { Store } from '../../src/store/store.js';
 import type { CallbackHandles } from '../../src/temporal/callback-handle.js';
 import type { FlowFacts, FlowReader } from '../../src/temporal/flow-handle.js';
@@ -50,6 +52,20 @@ function virtualClock() {
   return { clock, pass };
 }
 
+/** A server that knows these tokens, and has no routes yet. */
+function serverFor(role: Role, ...names: readonly string[]) {
+  const server = createServer(pino({ level: 'silent' }));
+  const limit = createRateLimit(0);
+  const tokens = createTokenCheck({
+    tokens: () => names.map((name) => ({ name, role, secret: `secret-of-${name}` })),
+    ofToken: limit,
+    ofGuesses: limit,
+    knownNetworks: createKnownNetworks(),
+  });
+  const listen = () => server.listen({ host: '127.0.0.1', port: 0 });
+  return { server, tokens, listen, headersOf: (name: string) => ({ authorization: `Bearer secret-of-${name}` }) };
+}
+
 describe('places', () => {
   it('are so many for each name and so many in all, and are free again when they are given back', () => {
     const places = createPlaces({ what: 'orders', most: 3, mostEach: 2 });
@@ -66,25 +82,16 @@ describe('places', () => {
 
 describe('a request whose caller hangs up', () => {
   it('keeps its place until its work has ended, so that nobody has more under way than they may', async () => {
-    const server = createServer(pino({ level: 'silent' }));
-    const limit = createRateLimit(0);
-    const tokens = createTokenCheck({
-      tokens: () => [{ name: 'ann', role: 'flows', secret: 'anns-secret' }],
-      ofToken: limit,
-      ofGuesses: limit,
-      knownNetworks: createKnownNetworks(),
-    });
+    const { server, tokens, listen, headersOf } = serverFor('flows', 'ann');
     const underWay: (() => void)[] = [];
     server.get('/flows', async (request, reply) => {
       await tokens.require(request, 'view');
       await new Promise<void>((resolve) => underWay.push(resolve));
       return reply.send({});
     });
-    const url = await server.listen({ host: '127.0.0.1', port: 0 });
-    const ask = async (signal: AbortSignal) => {
-      const headers = { authorization: 'Bearer anns-secret' };
-      return (await fetch(`${url}/flows`, { headers, signal })).status;
-    };
+    const url = await listen();
+    const ask = async (signal: AbortSignal) =>
+      (await fetch(`${url}/flows`, { headers: headersOf('ann'), signal })).status;
     for (const n of times(16)) {
       const hangsUp = new AbortController();
       const asked = ask(hangsUp.signal).catch(() => 'hung up');
@@ -224,14 +231,7 @@ describe('lists', () => {
   });
 
   it('of callbacks look for dead receivers once for all who ask within five seconds', async () => {
-    const server = createServer(pino({ level: 'silent' }));
-    const limit = createRateLimit(0);
-    const tokens = createTokenCheck({
-      tokens: () => [{ name: 'vic', role: 'viewer', secret: 'vics-secret' }],
-      ofToken: limit,
-      ofGuesses: limit,
-      knownNetworks: createKnownNetworks(),
-    });
+    const { server, tokens, listen, headersOf } = serverFor('viewer', 'vic');
     let looks = 0;
     const openCircuits = async () => {
       looks += 1;
@@ -242,14 +242,46 @@ describe('lists', () => {
     let nowMs = 0;
     const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
     addCallbackRoutes(server, { ...unused, tokens, callbacks, monotonicMs: () => nowMs });
-    const url = await server.listen({ host: '127.0.0.1', port: 0 });
-    const ask = async () =>
-      (await fetch(`${url}/callbacks`, { headers: { authorization: 'Bearer vics-secret' } })).status;
+    const url = await listen();
+    const ask = async () => (await fetch(`${url}/callbacks`, { headers: headersOf('vic') })).status;
     for (const _ of times(5)) expect(new Set(await Promise.all(times(10).map(ask)))).toEqual(new Set([200]));
     expect(looks).toBe(1);
     nowMs = 5_000;
     await ask();
     expect(looks).toBe(2);
+    await server.close();
+  });
+});
+
+describe('the codec', () => {
+  it('has room for so many bytes at a time, of each token and of all: bodies are counted before they are read', async () => {
+    const { server, tokens, listen, headersOf } = serverFor('operator', 'ann', 'bob', 'cyn', 'dan', 'eve');
+    const none = () => Promise.resolve([]);
+    const store = { audit: { append: () => Promise.resolve() } } as unknown as Store;
+    const codec = { encode: none, decodeForPeople: none };
+    addCodecRoutes(server, { codec, store, tokens, settings: { development: false } });
+    const url = await listen();
+    const decode = async (name: string) => {
+      const headers = { ...headersOf(name), 'content-type': 'application/json' };
+      return (await fetch(`${url}/codec/decode`, { method: 'POST', headers, body: '{"payloads":[]}' })).status;
+    };
+    /** Says that it sends 4 MiB, and sends nothing. */
+    const begin = async (name: string): Promise<ClientRequest> => {
+      const headers = { ...headersOf(name), 'content-type': 'application/json', 'content-length': 4 * 1_024 * 1_024 };
+      const begun = request(`${url}/codec/decode`, { method: 'POST', headers }).on('error', () => undefined);
+      begun.flushHeaders();
+      await until(`the places of ${name} to be taken`, async () => (await decode(name)) !== 200);
+      return begun;
+    };
+    const first = await begin('ann');
+    expect([await decode('ann'), await decode('bob')]).toEqual([429, 200]);
+    const others = [];
+    for (const name of ['bob', 'cyn', 'dan']) others.push(await begin(name));
+    expect(await decode('eve')).toBe(503);
+    first.destroy();
+    await until('the places of the first to be free', async () => (await decode('ann')) === 200);
+    expect(await decode('eve')).toBe(200);
+    for (const other of others) other.destroy();
     await server.close();
   });
 });

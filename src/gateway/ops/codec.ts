@@ -6,6 +6,7 @@ import type { Store } from '../../store/store.js';
 import { type Caller, type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { bodyOf } from '../http/json-body.js';
 import { parseBody } from '../http/flow-path.js';
+import { createPlaces, whenOver } from '../http/places.js';
 
 /** The part of `createPayloadCodec` that the codec server needs. */
 export interface PeopleCodec {
@@ -24,8 +25,12 @@ export interface CodecRoutesDeps {
 
 /** In development it is identified by its origin alone. */
 const UI_OF_DEVELOPMENT: Caller = { name: 'Temporal UI', role: 'operator', means: 'ui-origin' };
-/** A page of the UI sends a whole history at once. */
-const BODY_LIMIT_BYTES = 8 * 1_024 * 1_024;
+/** A page of the UI sends a part of a history at once, of which Temporal gives 4 MiB at most: in base64 that is less than this. */
+const BODY_LIMIT_BYTES = 6 * 1_024 * 1_024;
+/** A body takes several times its size of memory while it is read, decrypted and answered. */
+const UNIT_BYTES = 16 * 1_024;
+/** 16 MiB of bodies, a quarter of it for one caller. */
+const PLACES = { what: 'payloads for the codec', most: 1_024, mostEach: 256 };
 const PREFLIGHT_SECONDS = 600;
 
 /**
@@ -42,13 +47,15 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
   };
 
   const callers = new WeakMap<FastifyRequest, Caller>();
+  const places = createPlaces(PLACES);
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     allowUi(request, reply);
     const isOpen = deps.settings.development && fromUi(request) && request.headers.authorization === undefined;
-    callers.set(
-      request,
-      isOpen ? UI_OF_DEVELOPMENT : await deps.tokens.require(request, 'codec', { isToDecode: true }),
-    );
+    const caller = isOpen ? UI_OF_DEVELOPMENT : await deps.tokens.require(request, 'codec', { isToDecode: true });
+    callers.set(request, caller);
+    // Before the body is read. Without a length it counts as the largest one.
+    const bytes = Math.min(BODY_LIMIT_BYTES, Number(request.headers['content-length'] ?? Infinity));
+    whenOver(request, places.take(caller.name, { units: Math.max(1, Math.ceil(bytes / UNIT_BYTES)) }));
   };
 
   const operations = {
