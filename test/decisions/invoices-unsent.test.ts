@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { RateLimitedError, RejectedError } from '../../src/service-client/index.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { ended, noted, openDecisionBench, parked, TIME_SCALE } from './bench.js';
 import { newReference } from '../harness/references.js';
@@ -84,6 +85,44 @@ describe('an invoice whose payment by us waits to be sent', () => {
     isBusy = false;
     await decisions.bench.pass(HOUR_MS);
     await expectFollowed(flow);
+  });
+
+  /** Its order to pay comes while no order can be recorded. */
+  const ordered = async (word: string, deadlineSeconds: number) => {
+    isBusy = false;
+    answer = undefined;
+    const away = jest.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
+      throw new StoreUnavailableError('SQLITE_BUSY', 'database');
+    });
+    const reference = newReference(word);
+    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, { ...input, deadlineSeconds });
+    await noted(handle, /waits for the order/);
+    const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
+    const answered = paying.then(
+      (said) => said,
+      (error: Error) => error.cause,
+    );
+    await until('the order to be tried', async () => away.mock.calls.length > 0);
+    return { reference, handle, answered, away };
+  };
+
+  test('is paid by an order that could not be recorded for minutes: it waits, and is refused by none', async () => {
+    const { reference, handle, answered, away } = await ordered('ordered', 1_800_000);
+    await decisions.bench.pass(600_000);
+    away.mockRestore();
+    await decisions.bench.pass(60_000);
+    expect(await answered).toMatchObject({ kind: 'accepted' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('expires under an order that could never be recorded, and says so to who gave it', async () => {
+    const { handle, answered, away } = await ordered('ordered-late', 60_000);
+    await decisions.bench.pass(601_000);
+    expect(await ended(handle)).toMatchObject({ state: 'expired' });
+    expect(await answered).toMatchObject({ type: 'not_allowed', message: 'The flow has ended.' });
+    away.mockRestore();
   });
 
   test.each([

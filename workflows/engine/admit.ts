@@ -11,24 +11,27 @@ type Asked = Pick<OrderToAdmit, 'update' | 'action' | 'input'>;
  * Takes an order only if the person who gave it may give it alone, or together with the one who confirmed it; and if it
  * is recorded. From then on its actor is the proven one, or the claimed name marked as unproven.
  *
+ * @param patienceMs how long the store may be unavailable until the order is refused; once the flow ends, it is refused at once
  * @throws ApplicationFailure, which refuses the update
  */
 export async function admit<Order extends OrderToAdmit['order']>(
   flow: Flow,
   asked: Asked,
   order: Order,
+  patienceMs: number = STORE_PATIENCE_MS,
 ): Promise<Order> {
   const { reason, since, evidence } = flow.parked ?? {};
   const parked =
     reason === undefined || since === undefined ? {} : { parked: { reason, since, evidence: evidence ?? {} } };
-  const verdict = await within(flow, STORE_PATIENCE_MS, () =>
-    act(STORE, `Who orders ${asked.action}`, flow.timeScale).admitOrder({
-      ...asked,
-      ...parked,
-      flowId: flow.flowId,
-      order,
-    }),
+  const hasEnded = () => flow.view().outcome !== null;
+  const question = { ...asked, ...parked, flowId: flow.flowId, order };
+  const verdict = await within(
+    flow,
+    patienceMs,
+    () => act(STORE, `Who orders ${asked.action}`, flow.timeScale).admitOrder(question),
+    hasEnded,
   );
+  if (verdict === undefined && hasEnded()) throw notAllowed('not_allowed', 'The flow has ended.');
   if (verdict === undefined) {
     throw notAllowed('not_allowed', 'The store cannot record the order now: give it again later.');
   }

@@ -100,6 +100,12 @@ export const STOP_TRIES = 3;
 /** How long our own store may be unavailable until the flow continues without it. */
 export const STORE_PATIENCE_MS = MINUTE;
 
+/**
+ * How long an order to pay waits until it can be checked and recorded: as long as its flow. A caller that repeats it sends
+ * the same update again, and Temporal would return a stored refusal every time.
+ */
+export const PAY_ORDER_PATIENCE_MS = 30 * 24 * 60 * MINUTE;
+
 /** How long the flow tries to write an answer that it has to its claim. */
 export const RECORD_PATIENCE_MS = 10 * MINUTE;
 

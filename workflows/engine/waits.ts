@@ -27,10 +27,18 @@ export function observed<T>(step: () => Promise<T>): Observed<T> {
 /** A single call to store or service belongs to the network, which does not scale. */
 export const AT_LEAST_MS = 15_000;
 
-/** The step's result, or undefined if it took longer than that; then it is cancelled. Milliseconds before scaling. */
-export async function within<T>(flow: Flow, ms: number, step: () => Promise<T>): Promise<T | undefined> {
+/**
+ * The step's result, or undefined if it took longer than that or `isOver` held first; then it is cancelled.
+ * Milliseconds before scaling.
+ */
+export async function within<T>(
+  flow: Flow,
+  ms: number,
+  step: () => Promise<T>,
+  isOver: () => boolean = () => false,
+): Promise<T | undefined> {
   const running = observed(step);
-  await condition(running.settled, Math.max(AT_LEAST_MS, flow.scaled(ms)));
+  await condition(() => running.settled() || isOver(), Math.max(AT_LEAST_MS, flow.scaled(ms)));
   if (running.settled()) return running.promise;
   running.cancel();
   return undefined;

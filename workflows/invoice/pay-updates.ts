@@ -8,7 +8,7 @@ import { UPDATES } from '../../src/protocol/vocabulary.js';
 import { admit } from '../engine/admit.js';
 import type { Flow } from '../engine/flow.js';
 import { payUpdate } from '../engine/messages.js';
-import { READ, STORE_PATIENCE_MS } from '../engine/policies.js';
+import { PAY_ORDER_PATIENCE_MS, READ } from '../engine/policies.js';
 import { within } from '../engine/waits.js';
 import { checkOrder, notAllowed, onUpdate } from '../engine/park.js';
 import { PAY } from './look-for-payment.js';
@@ -31,7 +31,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
   const ended = () => flow.view().outcome !== null;
 
   async function take(given: PayOrder): Promise<SubmitAnswer> {
-    const order = await admit(flow, { update: UPDATES.pay, action: 'pay' }, given);
+    const order = await admit(flow, { update: UPDATES.pay, action: 'pay' }, given, PAY_ORDER_PATIENCE_MS);
     await condition(() => served !== undefined || ended());
     if (served === undefined || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
     const payment = served;
@@ -80,10 +80,13 @@ async function describe(flow: Flow, payment: Payment, payOrder: PayOrder): Promi
   try {
     const input = withOrder(payment.input, payOrder);
     const order = { flowId: flow.flowId, step: PAY.step, input, pin: payment.pin };
-    const described = await within(flow, STORE_PATIENCE_MS, () =>
-      act(READ, 'Check the order to pay', flow.timeScale).describeStep(order),
+    const described = await within(
+      flow,
+      PAY_ORDER_PATIENCE_MS,
+      () => act(READ, 'Check the order to pay', flow.timeScale).describeStep(order),
+      () => flow.view().outcome !== null,
     );
-    if (described === undefined) throw notAllowed('not_allowed', 'The order cannot be checked now. Repeat it later.');
+    if (described === undefined) throw notAllowed('not_allowed', 'The flow has ended.');
     return described;
   } catch (error) {
     if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) throw error;

@@ -70,11 +70,15 @@ export async function answerOfFlow(
   return true;
 }
 
-/** The flow has no answer of the service to give now: answers with what its claim has, or with the flow's state. */
+/**
+ * The flow has no answer of the service to give now: answers with what its claim has, or with the flow's state.
+ * @param refused why the flow did not take the order: then the request is not in progress, whatever the flow does
+ */
 export async function answerByState(
   deps: ProxyDeps,
   request: MoneyRequest,
   reply: FastifyReply,
+  refused?: string,
 ): Promise<FastifyReply> {
   const { operation, address } = request;
   const known = answerOfClaim(reply, request, await claimOf(deps, request));
@@ -88,6 +92,7 @@ export async function answerByState(
   if (hasFailed(view)) throw failure(view);
   // Proven by an event, or by a person: it was executed, and no answer will come any more.
   if (view.state === 'completed' || view.state === 'refunded') return accepted(reply, request, undefined);
+  if (refused !== undefined) throw new Refusal(503, refused, { reference: address.reference }, RETRY_AFTER_SECONDS);
   return underWay(reply, operation, address, view);
 }
 

@@ -61,10 +61,10 @@ export async function payInvoice(
   if (waited.kind === 'refused') throwRefusal(request, waited);
   if (waited.kind === 'not-yet' && !waited.accepted) throw notTaken(request);
   if (waited.kind === 'answered' && (await answerOfFlow(deps, request, reply, waited.answer))) return;
-  await answerByState(deps, request, reply);
+  await answerByState(deps, request, reply, waited.kind === 'refused' ? waited.message : undefined);
 }
 
-/** `not_allowed`: the flow has ended meanwhile, and its state says how. */
+/** `not_allowed`: the flow is ending, or has ended, and its state says how. */
 function throwRefusal(request: MoneyRequest, { type, message }: { type: string; message: string }): void {
   const { reference } = request.address;
   if (type === 'other_request') throw otherRequest(request);
