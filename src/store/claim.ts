@@ -74,6 +74,16 @@ export interface ContradictionGuard {
   readonly besides?: readonly string[];
 }
 
+/** Neither under way nor executed, by what was known when it came to that. */
+export const isOver = (phase: ClaimPhase | undefined): boolean => phase === 'void' || phase === 'rejected';
+
+/** Whether a POST of it may ever have left: also where it is reserved for another send, was refused, or was closed since. */
+export async function wasSent(claims: Pick<ClaimStore, 'orders'>, claim: Claim): Promise<boolean> {
+  if (claim.sendingAt !== undefined || claim.phase === 'sending' || claim.phase === 'answered') return true;
+  const orders = await claims.orders(claim);
+  return orders.some(({ action }) => action === 'send-again');
+}
+
 export interface ClaimStore {
   /**
    * Requests the right to send. A new claim, or one that another attempt has `reserved` (which is thereby fenced off),

@@ -122,6 +122,29 @@ describe('an account webhook', () => {
     expect(await unmatched(reference)).toHaveLength(1);
   });
 
+  it.each(['closed as not executed', 'refused', 'to be sent again'])(
+    'finds the flow whose POST was sent and is %s, unless another one under way is meant',
+    async (how) => {
+      const [reference, two] = [newReference(), newReference()];
+      for (const sentAs of [reference, two]) {
+        const key = { account: 'default', operation: 'sendCrypto', reference: sentAs };
+        await sent('crypto-send', 'sendCrypto', sentAs);
+        const order = { actor: 'jane', note: 'n' };
+        if (how === 'refused') await tested.store.claims.recordRejection(key, 'o', { httpStatus: 400, message: 'no' });
+        else if (how === 'to be sent again') await tested.store.claims.orderSendAgain(key, 'p', order);
+        else await tested.store.claims.closeNotExecuted(key, order);
+      }
+      const succeeded = (referenceId: string) =>
+        post('transaction.status.updated', { referenceId, status: 'SUCCESSFUL' });
+      await succeeded(reference);
+      expect(await rowsOf(`crypto-send/${reference}`)).toMatchObject([{ status: 'SUCCESSFUL' }]);
+      if (how === 'to be sent again') return;
+      await sent('bank-withdrawal', 'createBankWithdrawal', two);
+      await succeeded(two);
+      expect(await rowsOf(`bank-withdrawal/${two}`)).toMatchObject([{ status: 'SUCCESSFUL' }]);
+    },
+  );
+
   it('whatever it holds is kept and answered alike', async () => {
     const before = (await tested.store.inbox.counts()).byState.unmatched;
     const strange = [

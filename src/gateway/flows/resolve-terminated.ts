@@ -5,7 +5,7 @@ import { isRefundReference, refundReferenceOf } from '../../flows/input.js';
 import { settleWindowMs } from '../../protocol/decisions.js';
 import { classifyOfAnyKind, type Meaning } from '../../protocol/statuses.js';
 import { PARK_ACTIONS, type ParkAction, type FlowState } from '../../protocol/vocabulary.js';
-import type { Claim, ClaimKey, ClaimPhase } from '../../store/claim.js';
+import { isOver, wasSent, type Claim, type ClaimKey, type ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowFacts, type FlowReader, viewOf } from '../../temporal/flow-handle.js';
 import type { Caller } from '../http/bearer-token.js';
@@ -207,7 +207,7 @@ async function decidedOutcome(store: Store, claims: readonly Claim[]): Promise<O
 
 /** Claims that are all void or rejected: nothing was executed, and nothing ever will be. */
 function notExecuted(claims: readonly Claim[]): Outcome | undefined {
-  if (claims.length === 0 || !claims.every(({ phase }) => phase === 'void' || phase === 'rejected')) return undefined;
+  if (claims.length === 0 || !claims.every(({ phase }) => isOver(phase))) return undefined;
   const why = claims.find(({ reason }) => reason !== undefined)?.reason ?? 'Nothing was executed.';
   return { state: 'failed', reason: 'not_executed', detail: why };
 }
@@ -221,12 +221,8 @@ async function legalFor(store: Store, claims: readonly Claim[]): Promise<readonl
 
 /** A claim that is reserved for another send was in `sending` before, so it counts as `sending`. */
 async function phaseOf(store: Pick<Store, 'claims'>, claim: Claim): Promise<ClaimPhase> {
-  if (claim.phase !== 'reserved') return claim.phase;
-  const orders = await store.claims.orders(claim);
-  return orders.some(({ action }) => action === 'send-again') ? 'sending' : 'reserved';
+  return claim.phase === 'reserved' && (await wasSent(store.claims, claim)) ? 'sending' : claim.phase;
 }
-
-const isOver = (phase: ClaimPhase | undefined): boolean => phase === 'void' || phase === 'rejected';
 
 /** Every claim that a flow of the kind may use. */
 function moneyOperationsOf(

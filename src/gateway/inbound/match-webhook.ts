@@ -2,7 +2,7 @@ import { flowOf } from '../../flows/index.js';
 import { isRefundReference } from '../../flows/input.js';
 import type { FlowDefinition, EventReading } from '../../flows/flow.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
-import type { ClaimPhase, ClaimStore } from '../../store/claim.js';
+import { isOver, wasSent, type ClaimStore } from '../../store/claim.js';
 import { flowAddress, type FlowAddress } from '../http/flow-path.js';
 
 /** A flow that an account webhook could be about. */
@@ -14,16 +14,13 @@ interface Candidate {
   readonly named: boolean;
 }
 
-/** In these phases the service may know the reference. A flow that only watches has no claim that could decide. */
-const SENT: readonly ClaimPhase[] = ['sending', 'answered'];
-
 /**
  * Finds the flow of an account webhook: its event's name gives the kinds, its reference the flow. If several kinds
  * could own the reference, the claims decide: the service knows a reference only after we sent it, and no byte leaves
  * before its claim is on disk. So this needs no Temporal. An ambiguous webhook is kept as unmatched: the wrong flow
  * must not get it.
  */
-export function createWebhookMatch(claims: Pick<ClaimStore, 'ofFlow'>) {
+export function createWebhookMatch(claims: ClaimsToMatch) {
   return async (body: unknown): Promise<EventLabels> => {
     const candidates = candidatesOf(body);
     return labelsOf(candidates, await theOne(claims, candidates.filter(mayHaveIt)));
@@ -71,32 +68,38 @@ function candidatesOf(body: unknown): readonly Candidate[] {
     .toSorted((a, b) => Number(b.named) - Number(a.named));
 }
 
-async function theOne(
-  claims: Pick<ClaimStore, 'ofFlow'>,
-  candidates: readonly Candidate[],
-): Promise<Candidate | undefined> {
+type ClaimsToMatch = Pick<ClaimStore, 'ofFlow' | 'orders'>;
+
+async function theOne(claims: ClaimsToMatch, candidates: readonly Candidate[]): Promise<Candidate | undefined> {
   const named = candidates.filter((candidate) => candidate.named);
-  const sent = await sentOf(claims, candidates);
+  const { sent, refuted } = await sentOf(claims, candidates);
+  const byName = (some: readonly Candidate[]) => some.filter((candidate) => candidate.named);
   const watched = named.filter(({ definition }) => isWatch(definition));
-  const sentByName = sent.filter((candidate) => candidate.named);
   // The first of these lists that is not empty decides; if it has several flows, none is chosen.
-  const [first] = [sentByName, watched, sent, named, candidates].filter((some) => some.length > 0);
+  const [first] = [byName(sent), byName(refuted), watched, sent, refuted, named, candidates].filter(
+    (some) => some.length > 0,
+  );
   return first?.length === 1 ? first[0] : undefined;
 }
 
-async function sentOf(
-  claims: Pick<ClaimStore, 'ofFlow'>,
-  candidates: readonly Candidate[],
-): Promise<readonly Candidate[]> {
+/**
+ * Those whose POST was sent, so that the service may know the reference. `refuted`: it was refused or closed as not executed
+ * since; an event shows that it was executed after all, unless another flow is meant. A flow that only watches has no claim.
+ */
+async function sentOf(claims: ClaimsToMatch, candidates: readonly Candidate[]) {
   const sent: Candidate[] = [];
+  const refuted: Candidate[] = [];
   // One after the other: the connections for claims are few.
   for (const candidate of candidates) {
-    const { flowId, reference: ofCandidate } = candidate.address;
-    const ofFlow = await claims.ofFlow(flowId);
-    // A refund has a claim of its flow, under a reference of its own: its events do not belong to the flow.
-    if (ofFlow.some(({ reference, phase }) => reference === ofCandidate && SENT.includes(phase))) sent.push(candidate);
+    const { flowId, reference } = candidate.address;
+    for (const claim of await claims.ofFlow(flowId)) {
+      // A refund has a claim of its flow, under a reference of its own: its events do not belong to the flow.
+      if (claim.reference !== reference || !(await wasSent(claims, claim))) continue;
+      const found = isOver(claim.phase) ? refuted : sent;
+      if (!found.includes(candidate)) found.push(candidate);
+    }
   }
-  return sent;
+  return { sent, refuted };
 }
 
 /** It sends nothing, so it claims nothing. */
