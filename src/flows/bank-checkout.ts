@@ -57,6 +57,7 @@ export const bankCheckoutFlow = defineFlow({
     },
   },
   carriesOut: { createBankCheckout: asItIs },
+  refundedWord: 'REVERSED',
   readEvent: (body) => callbackEvent(body, (fields, event) => fields.status ?? confirmedBy(event)),
   demo: {
     name: 'checkout',

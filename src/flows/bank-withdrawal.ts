@@ -71,6 +71,7 @@ export const bankWithdrawalFlow = defineFlow({
     },
   },
   carriesOut: { createBankWithdrawal: asItIs },
+  refundedWord: 'REVERSED',
   readEvent: (body) => callbackEvent(body),
   demo: {
     name: 'withdrawal',

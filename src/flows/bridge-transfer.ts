@@ -114,6 +114,7 @@ export const bridgeTransferFlow = defineFlow({
     // at least as good.
     createBridgeDeposit: ({ callback_url: callbackUrl, ...body }) => ({ ...body, callbackUrl, maxSlippageBps: 0 }),
   },
+  refundedWord: 'REFUNDED',
   readEvent: bridgeEvent,
   demo: {
     name: 'completed',

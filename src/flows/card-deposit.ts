@@ -62,6 +62,7 @@ export const cardDepositFlow = defineFlow({
     },
   },
   carriesOut: { createCardDeposit: asItIs },
+  refundedWord: 'REVERSED',
   readEvent: (body) =>
     callbackEvent(body, ({ status }, event) => status ?? (event === PAYMENT_CONFIRMED_EVENT ? 'CONFIRMED' : null)),
   demo: {

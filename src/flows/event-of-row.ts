@@ -26,11 +26,13 @@ export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflict
 /** A body that reads as no event still arrives, without status. */
 function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
   const reading = definition.readEvent(row.body);
+  // A person's word is of the flow itself.
+  const proof = reading?.isClaim === true && row.proof !== 'person' ? null : row.proof;
   return {
     id: row.id,
     source: row.source,
-    trusted: row.proof !== null,
-    proof: row.proof,
+    trusted: proof !== null,
+    proof,
     status: reading?.status ?? null,
     receivedAt: row.receivedAt,
     facts: reading?.facts ?? {},

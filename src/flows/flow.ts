@@ -9,6 +9,8 @@ export interface EventReading {
   readonly reference: string | null;
   readonly status: string | null;
   readonly facts: Readonly<Record<string, string>>;
+  /** It is of another object, and may only hold something back: however it was proven, it settles nothing. @default false */
+  readonly isClaim?: true;
 }
 
 /** Everything that gateway and activities know about one flow kind. One file per kind; the table is `flows`. */
@@ -39,6 +41,8 @@ export interface FlowDefinition<Input = unknown> {
   readonly reads?: FlowReads;
   /** The status lookup, if the contract has one. */
   readonly status?: StatusSource;
+  /** The kind's own word for a refund, if it has no status lookup. */
+  readonly refundedWord?: string;
   /** Undefined if the body is not an object that could be an event of this kind. */
   readEvent(body: unknown): EventReading | undefined;
   /** Plays at `npm start`. */
@@ -135,7 +139,36 @@ export function defineFlow<Schema extends z.ZodType>(
   },
 ): FlowDefinition<z.output<Schema>> & { readonly input: Schema } {
   const { referenceMember } = definition;
-  return { ...definition, referenceOf: (input) => (input as Record<string, string>)[referenceMember] ?? '' };
+  return {
+    ...definition,
+    referenceOf: (input) => (input as Record<string, string>)[referenceMember] ?? '',
+    readEvent: (body) => asOfItsObject(definition, body, definition.readEvent(body)),
+  };
+}
+
+/** The first word of an event's name says which object it is about; `transaction.…` and unknown names may be of any kind. */
+const OTHER_OBJECTS = /^(payment|refund|kyc|system)(?=\.)/;
+
+type NamedKind = Pick<FlowDefinition, 'webhooks' | 'status' | 'refundedWord'>;
+
+/**
+ * The status in an event that is named after another object is of that object: a customer's payment may be confirmed, or a
+ * refund completed, under the reference of a transfer that is not. So it ends no flow of a kind without a lookup: it shows that
+ * the service knows the reference. A completed refund is kept as a claim, which holds back a refund of ours.
+ */
+function asOfItsObject(
+  { webhooks = [], status: lookup, refundedWord }: NamedKind,
+  body: unknown,
+  reading: EventReading | undefined,
+): EventReading | undefined {
+  const name = (body as { readonly event?: unknown } | null | undefined)?.event;
+  const [object] = (typeof name === 'string' && OTHER_OBJECTS.exec(name)) || [];
+  const isOwn = lookup !== undefined || webhooks.some((own) => own.startsWith(`${object}.`));
+  if (object === undefined || isOwn || reading === undefined || reading.status === null) return reading;
+  if (name === 'refund.completed' && refundedWord !== undefined) {
+    return { ...reading, status: refundedWord, isClaim: true };
+  }
+  return { ...reading, status: `${object} ${reading.status}` };
 }
 
 /** A definition of any kind: parse with `input` first. */

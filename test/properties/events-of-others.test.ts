@@ -1,0 +1,41 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventOfRow } from '../../src/flows/event-of-row.js';
+import { flowOf } from '../../src/flows/index.js';
+import type { InboxRow } from '../../src/protocol/events.js';
+import { classifyOfAnyKind, isFinal } from '../../src/protocol/statuses.js';
+import { FLOW_KINDS, flowIdOf, type FlowKind } from '../../src/protocol/vocabulary.js';
+
+const OF_EVENTS_ALONE = FLOW_KINDS.filter((kind) => flowOf(kind).status === undefined);
+const ENDINGS = ['COMPLETED', 'FAILED', 'REFUNDED', 'REVERSED'];
+const OTHERS = ['refund.completed', 'refund.failed', 'refund.lightning.invoice_needed', 'kyc.status.changed', 'system.event']; // prettier-ignore
+
+/** As its flow sees a proven webhook. */
+const seen = (kind: FlowKind, event: string | null, status: string, proof: InboxRow['proof'] = 'signature') => {
+  const data = { reference_id: 'r-1', status };
+  const row = { id: 'e', source: 'webhook', proof, body: event === null ? data : { event, data } };
+  const found = eventOfRow(flowIdOf(kind, 'r-1'), row as InboxRow);
+  if (found === undefined || found === 'conflicting') throw new Error('it reads as no event');
+  return found;
+};
+const settles = (event: ReturnType<typeof seen>) => event.trusted && isFinal(classifyOfAnyKind(event.status));
+
+describe('the status in an event that is named after another object', () => {
+  it.each(OF_EVENTS_ALONE)('ends no %s, however the event was proven', (kind) => {
+    const confirms = flowOf(kind).webhooks?.includes('payment.confirmed') === true ? [] : ['payment.confirmed'];
+    for (const event of [...OTHERS, ...confirms]) {
+      for (const status of ENDINGS) expect([event, settles(seen(kind, event, status))]).toEqual([event, false]);
+    }
+  });
+
+  it.each(OF_EVENTS_ALONE)('holds a refund of ours back if it says that a %s was refunded', (kind) => {
+    const { trusted, proof, status } = seen(kind, 'refund.completed', 'COMPLETED');
+    expect([trusted, proof, classifyOfAnyKind(status)]).toEqual([false, null, 'refunded']);
+    expect(settles(seen(kind, 'refund.completed', 'COMPLETED', 'person'))).toBe(true);
+  });
+
+  it.each(OF_EVENTS_ALONE)('is that of the %s itself where its name may be of any kind, or is not known', (kind) => {
+    for (const event of [null, 'transaction.status.updated', 'settlement.completed', 'a.name.of.tomorrow']) {
+      expect(seen(kind, event, 'COMPLETED')).toMatchObject({ trusted: true, status: 'COMPLETED' });
+    }
+  });
+});
