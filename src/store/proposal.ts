@@ -43,7 +43,13 @@ export interface ProposalStore {
 /** Longer than an order's answer takes. An order that is sent twice is taken once: its id is the proposal's. */
 const CARRIED_OUT_WITHIN_MS = 60_000;
 
-export const proposalPlace = (flowId: string, topic: string): readonly string[] => ['proposals', flowId, topic, 'note'];
+/** The seal of the note is bound to them: without a payload key no proposal can be made or changed. */
+export const PROPOSAL_SAYS = ['flow_id', 'topic', 'id', 'subject', 'action', 'choice', 'proposed_by'] as const;
+export const proposalPlace = (row: Row): readonly string[] => [
+  'proposals',
+  ...PROPOSAL_SAYS.map((column) => text(row, column)),
+  'note',
+];
 
 /** Each method is one transaction, and confirming one compare-and-set in it. */
 export function createSqlProposals(deps: {
@@ -57,7 +63,7 @@ export function createSqlProposals(deps: {
     if (row === undefined) return undefined;
     const [flowId, topic] = [text(row, 'flow_id'), text(row, 'topic')];
     const said = readable(() => ({
-      note: String(sealed.open(proposalPlace(flowId, topic), row['note'] as SqlBlob)),
+      note: String(sealed.open(proposalPlace(row), row['note'] as SqlBlob)),
       choice: JSON.parse(text(row, 'choice')) as Proposal['choice'],
     }));
     const isConfirmed = row['confirmed_by'] != null && integer(row, 'confirmed_at') > now() - CARRIED_OUT_WITHIN_MS;
@@ -96,8 +102,9 @@ export function createSqlProposals(deps: {
           proposed_by = excluded.proposed_by, note = excluded.note, proposed_at = excluded.proposed_at,
           expires_at = excluded.expires_at, confirmed_by = NULL, confirmed_at = NULL
         WHERE proposals.expires_at <= excluded.proposed_at OR proposals.subject <> excluded.subject`;
-      const sealedNote = sealed.seal(proposalPlace(flowId, topic), note);
-      const params = [flowId, topic, id, subject, action, JSON.stringify(choice), by, sealedNote, at, at + lifeMs];
+      const said = [flowId, topic, id, subject, action, JSON.stringify(choice), by];
+      const row = Object.fromEntries(PROPOSAL_SAYS.map((column, index) => [column, said[index] ?? '']));
+      const params = [...said, sealed.seal(proposalPlace(row), note), at, at + lifeMs];
       const [, found] = await db.write([{ sql, params }, select({ flowId, topic })], turnOf.proposal(flowId));
       const stands = proposalOf(found?.rows[0]);
       if (stands === undefined) throw new TypeError('A proposal that was just made is not there');

@@ -1,6 +1,6 @@
 import { keyIdOf, LONGEST_HEAD, open, seal, SealBrokenError, UnknownKeyError, type Keyring } from '../keys/index.js';
 import { matterPlace } from './matters.js';
-import { proposalPlace } from './proposal.js';
+import { PROPOSAL_SAYS, proposalPlace } from './proposal.js';
 import { quotePlace } from './quote.js';
 import { placeOf as claimPlace, type SealedColumn } from './claim-row.js';
 import { auditPlace } from './sql-audit.js';
@@ -47,9 +47,9 @@ export const SEALED_TABLES: readonly SealedTable[] = [
   {
     name: 'proposals',
     key: ['flow_id', 'topic'],
-    boundTo: [],
+    boundTo: PROPOSAL_SAYS.filter((column) => column !== 'flow_id' && column !== 'topic'),
     sealed: ['note'],
-    place: (row) => proposalPlace(text(row, 'flow_id'), text(row, 'topic')),
+    place: proposalPlace,
   },
   {
     name: 'audit',

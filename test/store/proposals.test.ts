@@ -87,15 +87,25 @@ describeStores('a proposal', (kind) => {
     expect(await proposals.end({ ...key, id })).toBe(true);
   });
 
-  it('that cannot be opened is shown, and withdrawn, and never confirmed', async () => {
+  it('that cannot be opened, or was changed by who has no key, is shown, and withdrawn, and never confirmed', async () => {
     const nextKey = { id: 'next', bytes: new Uint8Array(32).fill(9) };
     const ahead = await temporary.open({ keyring: createKeyring([nextKey, keyring.active]) });
     expect(await order('alice', ahead)).toBeUndefined();
     const open = await proposals.get(key);
     expect(open).toMatchObject({ by: 'alice', note: null });
     await expect(order('bob')).rejects.toThrow(/cannot be opened here.* To withdraw it: towline withdraw onramp\/a/);
-    await temporary.execute(`UPDATE proposals SET choice = 'no JSON'`);
-    await expect(order('bob', ahead)).rejects.toThrow('cannot be opened here');
+    const set = (column: string, value: string) => temporary.execute(`UPDATE proposals SET ${column} = '${value}'`);
+    for (const [column, value, before] of [
+      ['subject', 'another', given.subject],
+      ['action', 'send-again', given.action],
+      ['choice', 'no JSON', '{}'],
+      ['proposed_by', 'carol', given.by],
+    ] as const) {
+      await set(column, value);
+      expect(await ahead.proposals.get(key)).toMatchObject({ note: null });
+      await set(column, before);
+      expect(await ahead.proposals.get(key)).toMatchObject({ note: given.note });
+    }
     expect(await proposals.end({ ...key, id: open?.id ?? '' })).toBe(true);
   });
 });
