@@ -1,3 +1,4 @@
+import { context, propagation, SpanKind } from '@opentelemetry/api';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -12,6 +13,7 @@ import { retryAfterMs } from '../src/service-client/retry-after.js';
 import type { ActivityDeps } from './deps.js';
 import { storing } from './failures.js';
 import { undeliveredMatterId } from '../src/protocol/matters.js';
+import { traced } from '../src/tracing.js';
 import { elapsedMs } from './timing.js';
 import {
   CALLBACK_PAUSE_MOST_MS,
@@ -60,7 +62,12 @@ export function createCallbackActivities(deps: ActivityDeps) {
       const isLast = elapsedMs() >= target.triedForMs;
       const count = (result: string) => deps.metrics?.count('towline_callbacks_total', { result });
       const answer = await receivers
-        .attempt({ receiver: receiverOf(url), origin }, () => send(deps.callbacks, url, notification))
+        .attempt({ receiver: receiverOf(url), origin }, () =>
+          traced(
+            { name: 'send callback', flowId, kind: SpanKind.CLIENT, attributes: { 'towline.origin': origin } },
+            () => send(deps.callbacks, url, notification),
+          ),
+        )
         .catch((error: unknown) => {
           count(error instanceof HeldBackError ? 'held_back' : 'failed');
           const sinceMs = receivers.openSinceMs(origin);
@@ -125,7 +132,10 @@ const pauseMs = (firstMs: number, mostMs: number, attempt: number): number =>
 
 function send(sender: CallbackSender | undefined, url: string, notification: Notification) {
   if (sender === undefined) return Promise.reject(new NoCallbackSecretError());
-  return sender.send({ url, id: notification.id, body: bodyOf(notification) });
+  // Its receiver can go on with our trace.
+  const headers: Record<string, string> = {};
+  propagation.inject(context.active(), headers);
+  return sender.send({ url, id: notification.id, body: bodyOf(notification), headers });
 }
 
 /** The same bytes at every attempt. */

@@ -21,7 +21,13 @@ export interface CallbackSender {
    * One signed POST by Standard Webhooks.
    * @throws CallbackRefusedError, CallbackUnreachableError, NoCallbackSecretError
    */
-  send(callback: { readonly url: string; readonly id: string; readonly body: string }): Promise<Answered>;
+  send(callback: {
+    readonly url: string;
+    readonly id: string;
+    readonly body: string;
+    /** Further headers, as of tracing. Ours win. */
+    readonly headers?: Readonly<Record<string, string>>;
+  }): Promise<Answered>;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -42,12 +48,13 @@ export function createCallbackSender(options: CallbackSenderOptions): CallbackSe
   const policy: EgressPolicy = { allowLoopback };
   return {
     problemOf: (url) => callbackUrlProblem(url, policy),
-    async send({ url, id, body }) {
+    async send({ url, id, body, headers: further }) {
       const [secret] = secrets();
       if (secret === undefined) throw new NoCallbackSecretError();
       // The time of this attempt: a receiver accepts only what was signed within the last minutes.
       const timestamp = new Date(nowMs());
       const headers = {
+        ...further,
         'content-type': 'application/json',
         'user-agent': 'towline',
         'webhook-id': id,

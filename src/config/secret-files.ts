@@ -13,6 +13,7 @@ const SECRET_SETTINGS = {
   NOTIFY_URLS: 'list',
   NOTIFY_SECRETS: 'list',
   HEARTBEAT_URL: 'one',
+  OTEL_EXPORTER_OTLP_HEADERS: 'one',
   PAYLOAD_KEYS: 'list',
   DATABASE_URL: 'one',
   TOWLINE_TOKEN: 'one',

@@ -35,6 +35,24 @@ export const fraction = () =>
     .transform(Number)
     .refine((value) => value > 0 && value <= 1, 'must be above 0 and at most 1');
 
+/** As OpenTelemetry spells them: comma-separated `name=value`, the values percent-encoded. */
+export const otlpHeaders = () =>
+  z
+    .string()
+    .transform((text) => text.split(',').map(headerOf))
+    .refine((all) => !all.includes(undefined), 'must be comma-separated name=value, with percent-encoded values')
+    .transform((all) => Object.fromEntries(all.filter((header) => header !== undefined)));
+
+function headerOf(pair: string): readonly [string, string] | undefined {
+  const [, name, value] = /^\s*([\w-]{1,100})\s*=\s*(\S*)\s*$/.exec(pair) ?? [];
+  if (name === undefined || value === undefined) return undefined;
+  try {
+    return [name, decodeURIComponent(value)];
+  } catch {
+    return undefined;
+  }
+}
+
 export const wholeNumber = (max: number) =>
   z
     .string()

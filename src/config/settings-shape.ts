@@ -71,6 +71,12 @@ export interface Settings {
   readonly notifyEscalateAfterMs: readonly number[];
   /** URL for a heartbeat once a minute. Undefined: none. */
   readonly heartbeatUrl: string | undefined;
+  /** The collector that spans are sent to, by OTLP over HTTP. Undefined: nothing is traced. */
+  readonly otlpEndpoint: string | undefined;
+  /** Of each request to it; a secret. */
+  readonly otlpHeaders: Readonly<Record<string, string>>;
+  /** The share of the flows that is traced, 0 to 1. */
+  readonly traceRatio: number;
   readonly duplicateReference: DuplicateReference;
   /** Further words with which the service says that it knows a reference, in addition to those of the contract. */
   readonly duplicateWords: readonly string[];

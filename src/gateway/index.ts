@@ -18,7 +18,7 @@ export function createGatewayLogger(
   settings: Pick<Settings, 'logLevel'>,
   destination?: DestinationStream,
   monotonicMs: () => number = () => performance.now(),
-  mixin: () => object = () => ({}),
+  mixin: (line: object) => object = () => ({}),
 ): Logger {
   const options: LoggerOptions = {
     mixin,

@@ -19,6 +19,7 @@ import type { FlowDefinition } from '../flows/flow.js';
 import { sameFingerprint } from '../protocol/fingerprint.js';
 import { fingerprintOf } from '../store/store-key.js';
 import type { FlowEvent } from '../protocol/messages.js';
+import { traced, traceStart } from '../tracing.js';
 
 export interface StartFlowDeps {
   readonly client: Client;
@@ -79,7 +80,10 @@ export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unkn
         ...options,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
       });
-    const handle = await deps.client.connection.withDeadline(Date.now() + START_WITHIN_MS, start);
+    const handle = await traced({ name: 'start flow', flowId }, () =>
+      deps.client.connection.withDeadline(Date.now() + START_WITHIN_MS, start),
+    );
+    traceStart(flowId, kind);
     return { started: true, flowId, runId: handle.firstExecutionRunId };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -150,7 +154,10 @@ export async function signalFlow(
 ): Promise<SignalOutcome> {
   const send = () => client.workflow.getHandle(flowId).signal<[readonly FlowEvent[]]>(EVENTS_SIGNAL, events);
   try {
-    await client.connection.withDeadline(Date.now() + deadlineMs, send);
+    const attributes = { 'towline.events': events.map(({ id }) => id) };
+    await traced({ name: 'signal events', flowId, attributes }, () =>
+      client.connection.withDeadline(Date.now() + deadlineMs, send),
+    );
     return 'delivered';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'not-found';

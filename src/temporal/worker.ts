@@ -7,6 +7,7 @@ import { activitiesOn, createCardActivities, type ActivityDeps, type CardSource 
 import { QUEUES, taskQueueOf, type Queue } from '../protocol/task-queues.js';
 import { TASK_QUEUE } from '../protocol/vocabulary.js';
 import { safeFailures } from './safe-failure.js';
+import { tracedActivities } from './traced-activities.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
 import { bundledCode } from './workflow-bundle.js';
 
@@ -80,7 +81,7 @@ async function runningWorkers(
       connection,
       namespace: options.namespace,
       dataConverter: options.dataConverter,
-      interceptors: { activity: [safeFailures] },
+      interceptors: { activity: [safeFailures, tracedActivities] },
       // Fixed pollers stalled now and then.
       workflowTaskPollerBehavior: { type: 'autoscaling' },
       activityTaskPollerBehavior: { type: 'autoscaling' },

@@ -27,6 +27,7 @@ const NOTIFY = /^src\/notify\//;
 const PACKAGE_ROOT = /^src\/package-root\.ts$/;
 const CLOCK = /^src\/clock\.ts$/;
 const MONEY = /^src\/money\.ts$/;
+const TRACING = /^src\/tracing\.ts$/;
 const GATEWAY: readonly RegExp[] = [
   /^src\/gateway\//,
   CALLBACKS,
@@ -39,9 +40,11 @@ const GATEWAY: readonly RegExp[] = [
   STORE,
   TEMPORAL,
   MONEY,
+  TRACING,
   ZOD,
   NODE,
   /^@temporalio\/(client|common)$/,
+  /^@opentelemetry\/api$/,
   /^(fastify|@fastify\/.*|jose|lossless-json|pino|prom-client|uuid)$/,
 ];
 
@@ -55,6 +58,11 @@ export const RULES: readonly Rule[] = [
   { of: PROTOCOL, may: [PROTOCOL], because: 'workflows import its values, and nothing may come along' },
   { of: MONEY, may: [/^big\.js$/], because: 'workflows import it: it stays deterministic and small' },
   { of: PACKAGE_ROOT, may: [NODE], because: 'it finds our own folder, for whoever reads a file of it' },
+  {
+    of: TRACING,
+    may: [/^@opentelemetry\/api$/, NODE],
+    because: 'a step is traced by whoever runs it: without a provider it costs nothing',
+  },
   { of: CLOCK, may: [], because: 'whoever waits is given it' },
   { of: CONTRACT, may: [CONTRACT, ZOD], because: 'the contract is plain data that everybody derives from' },
   {
@@ -106,7 +114,18 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: TEMPORAL,
-    may: [TEMPORAL, PROTOCOL, FLOWS, KEYS, STORE, /^activities\/index\.ts$/, /^@temporalio\/(?!workflow)/, ZOD, NODE],
+    may: [
+      TEMPORAL,
+      PROTOCOL,
+      FLOWS,
+      KEYS,
+      STORE,
+      TRACING,
+      /^activities\/index\.ts$/,
+      /^@temporalio\/(?!workflow)/,
+      ZOD,
+      NODE,
+    ],
     because: 'it joins Temporal with the flows, and needs neither gateway nor client',
   },
   {
@@ -136,7 +155,9 @@ export const RULES: readonly Rule[] = [
       FLOWS,
       MONEY,
       STORE,
+      TRACING,
       NODE,
+      /^@opentelemetry\/api$/,
       /^@temporalio\/(activity|common)$/,
     ],
     because: 'an activity is a contract operation under a claim; what it needs beyond that is passed in',

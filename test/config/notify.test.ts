@@ -48,6 +48,30 @@ describe('who is called', () => {
   });
 });
 
+describe('where traces go', () => {
+  it('is a collector, with headers whose values are percent-encoded', () => {
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/', OTEL_TRACES_SAMPLER_ARG: '0.25' };
+    expect(readSettings({ ...env, OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x=, x-tenant=a' })).toMatchObject(
+      {
+        otlpEndpoint: 'http://collector:4318',
+        otlpHeaders: { authorization: 'Bearer x=', 'x-tenant': 'a' },
+        traceRatio: 0.25,
+      },
+    );
+  });
+
+  it.each(['no value', 'a=canary%', 'a=canary%ff', 'a=1,,b=2'])(
+    'is refused with headers like %s, and does not repeat them',
+    (text) => {
+      const problems = problemsOf({ OTEL_EXPORTER_OTLP_HEADERS: text });
+      expect(problems).toEqual([
+        expect.stringContaining('OTEL_EXPORTER_OTLP_HEADERS must be comma-separated name=value'),
+      ]);
+      expect(JSON.stringify(problems)).not.toContain('canary');
+    },
+  );
+});
+
 it('`towline notify --test` says what to set if nobody would be called', async () => {
   const { code, err } = await run(['notify', '--test']);
   expect([code, err]).toEqual([

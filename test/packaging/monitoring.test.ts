@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +9,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { packageRoot } from '../../src/package-root.js';
+import { rootSpanIdOf, traceIdOf } from '../../src/tracing.js';
 import { transferInput } from '../harness/inputs.js';
 import { until } from '../harness/until.js';
 
@@ -17,6 +20,19 @@ const folder = join(packageRoot(), 'tools', 'observability');
 /** The SDK shows them from their first failure on. */
 const FROM_FIRST_FAILURE = ['temporal_workflow_task_execution_failed_total'];
 
+interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly links?: readonly { readonly traceId: string }[];
+}
+/** An OpenTelemetry collector that keeps what it is sent; it receives callbacks, too. */
+const spans: Span[] = [];
+const exported: string[] = [];
+const callbacks: (string | undefined)[] = [];
+let collector: Server;
+
 const started: ChildProcess[] = [];
 let scratch: string;
 let ports: Record<'gateway' | 'sandbox' | 'worker' | 'prometheus', number>;
@@ -25,6 +41,21 @@ const AUTH = { authorization: 'Bearer dev-token', 'content-type': 'application/j
 
 beforeAll(async () => {
   scratch = await mkdtemp(join(tmpdir(), 'towline-monitoring-'));
+  collector = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      response.end('{}');
+      const text = Buffer.concat(parts).toString();
+      if (request.url !== '/v1/traces') callbacks.push(request.headers['traceparent'] as string | undefined);
+      else if (request.headers['x-tenant'] === 'pay ments') {
+        exported.push(text);
+        const { resourceSpans } = JSON.parse(text) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
+        spans.push(...resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)));
+      }
+    });
+  });
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve));
   const [gateway, sandbox, worker, prometheus] = await Promise.all(Array.from({ length: 4 }, anyFreePort));
   ports = { gateway: gateway ?? 0, sandbox: sandbox ?? 0, worker: worker ?? 0, prometheus: prometheus ?? 0 };
   const towline = spawn(process.execPath, [join(packageRoot(), 'tools', 'start.mjs'), '--no-demo'], {
@@ -37,6 +68,8 @@ beforeAll(async () => {
       GATEWAY_PORT: String(ports.gateway),
       SANDBOX_PORT: String(ports.sandbox),
       WORKER_METRICS_PORT: String(ports.worker),
+      OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl(),
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=pay%20ments',
     },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -56,8 +89,11 @@ afterAll(async () => {
       await ended;
     }),
   );
+  collector.close();
   await rm(scratch, { recursive: true, force: true });
 });
+
+const collectorUrl = () => `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
 
 async function scrape(): Promise<string> {
   const answers = await Promise.all([
@@ -68,11 +104,11 @@ async function scrape(): Promise<string> {
 }
 
 /** A transfer that the sandbox's provider settles, or whose settlement has a wrong amount, so that it parks. */
-async function transfer(reference: string, amount: string): Promise<void> {
+async function transfer(reference: string, amount: string, more: object = {}, headers: object = {}): Promise<void> {
   const answer = await fetch(url('gateway', '/flows/bridge-transfer'), {
     method: 'POST',
-    headers: AUTH,
-    body: JSON.stringify(transferInput(reference, { amount })),
+    headers: { ...AUTH, ...headers },
+    body: JSON.stringify(transferInput(reference, { amount, ...more })),
   });
   expect(answer.status).toBe(201);
 }
@@ -139,6 +175,41 @@ test('a flow that parks makes its alert true in a real Prometheus, and a decisio
   const firing = (await prometheus.rules()).filter(({ state }) => state === 'firing');
   expect(firing.map(({ name }) => name)).not.toContain('TowlineNoWorker');
   expect(firing.map(({ name }) => name)).not.toContain('TowlineNoGateway');
+});
+
+test('a flow is one trace, from its start over calls of the service and webhooks to the callback that its caller gets', async () => {
+  const flowId = 'bridge-transfer/traced';
+  const caller = { traceId: 'c'.repeat(32), spanId: 'd'.repeat(16) };
+  const traceparent = `00-${caller.traceId}-${caller.spanId}-01`;
+  await transfer('traced', '1000.50', { callbackUrl: `${collectorUrl()}/callback` }, { traceparent });
+  const ofFlow = () => spans.filter(({ traceId }) => traceId === traceIdOf(flowId));
+  const names = () => new Set(ofFlow().map(({ name }) => name));
+  const wanted = [
+    'flow bridge-transfer',
+    'start flow',
+    'activity submitBridgeDeposit',
+    'service createBridgeDeposit',
+    'receive event',
+    'signal events',
+    'activity deliverCallback',
+    'send callback',
+  ];
+  const isThere = () => wanted.every((name) => names().has(name));
+  await until(() => `these spans to be there: ${wanted.filter((name) => !names().has(name)).join(', ')}`, isThere);
+
+  const [root, ...others] = ofFlow().filter(({ name }) => name === 'flow bridge-transfer');
+  expect(others).toEqual([]);
+  expect(root).toMatchObject({ spanId: rootSpanIdOf(flowId), links: [{ traceId: caller.traceId }] });
+  expect(root?.parentSpanId ?? '').toBe('');
+  const ids = new Set(ofFlow().map(({ spanId }) => spanId));
+  expect(ofFlow().filter((span) => span !== root && !ids.has(span.parentSpanId ?? ''))).toEqual([]);
+  const submit = ofFlow().find(({ name }) => name === 'activity submitBridgeDeposit');
+  const call = ofFlow().find(({ name }) => name === 'service createBridgeDeposit');
+  expect(call?.parentSpanId).toBe(submit?.spanId);
+  const sent = ofFlow().filter(({ name }) => name === 'send callback');
+  expect(sent.map(({ spanId }) => `00-${traceIdOf(flowId)}-${spanId}-01`)).toContain(callbacks[0]);
+  // What a transfer is about is in no span.
+  expect(exported.join()).not.toMatch(/1000\.50|dev-token/);
 });
 
 /** Debian's package `prometheus`; in CI it must be there. */

@@ -22,6 +22,7 @@ import {
 import { openNotifier } from '../wiring/notifier.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { uiUrlOf, identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
+import { openTracing } from '../wiring/tracing.js';
 
 export function addGatewayCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
@@ -48,6 +49,7 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     const identity = identityOf('gateway', process.pid);
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
     const { client, codec, close } = temporal;
+    const tracing = await openTracing(settings, 'towline-gateway', temporal.namespace);
     const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
     const binding = await watchBinding(client, given, logger);
     const secrets = followSecretsOf(settings, logger);
@@ -88,6 +90,7 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
         service.client.close();
         await close();
         await store.close();
+        await tracing.close();
         await probe?.close();
       },
     };

@@ -22,6 +22,7 @@ import { openWorkerProbe } from '../probes.js';
 import { openNotifier } from '../wiring/notifier.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { identityOf, openTemporal, temporalAddress } from '../wiring/temporal.js';
+import { openTracing } from '../wiring/tracing.js';
 
 export function addWorkerCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
@@ -48,6 +49,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
     const identity = identityOf('worker', process.pid);
     const onUndecodable = (reason: string) => log.warn({ reason }, 'a payload cannot be decrypted');
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
+    const tracing = await openTracing(settings, 'towline-worker', temporal.namespace);
     const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
     if (!(await isBound(temporal.client, given))) throw away(settings);
     // Not earlier: the SDK's runtime keeps a process alive until its last worker ends, and a refused worker has none.
@@ -96,6 +98,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
         service.close();
         await temporal.close();
         await store.close();
+        await tracing.close();
         await probe?.close();
       },
     };

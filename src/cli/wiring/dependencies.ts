@@ -23,6 +23,7 @@ import { openPostgresStore } from '../../store/postgres/open.js';
 import { openStore } from '../../store/libsql/open.js';
 import { createGatewayLogger, type ServiceAccess } from '../../gateway/index.js';
 import { flowIdOfCallbacks } from '../../protocol/vocabulary.js';
+import { traceCall, traceIdOf } from '../../tracing.js';
 import type { ProcessName } from '../run-process.js';
 import type { Home } from './load-settings.js';
 
@@ -91,7 +92,10 @@ export function openServiceAccess(
     onUnauthorized: () => Promise.resolve(void serviceToken('now')),
     timeoutMs: settings.serviceTimeoutMs,
     duplicateWords: settings.duplicateWords,
-    ...(metrics === undefined ? {} : { onCall: (call) => metrics.serviceCall(call) }),
+    onCall: (call) => {
+      metrics?.serviceCall(call);
+      traceCall(`service ${call.operation}`, call.seconds, { 'towline.result': call.result });
+    },
   });
   return {
     client,
@@ -147,10 +151,12 @@ export function createProcessLogger(
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** Adds the flow to each log line of an activity. */
-function flowAtWork(): { readonly flowId?: string } {
+/** Adds to each log line of an activity its flow, and to each line about a flow the id of the flow's trace. */
+function flowAtWork(line: object): { readonly flowId?: string; readonly trace_id?: string } {
   const workflowId = asyncLocalStorage.getStore()?.info.workflowExecution?.workflowId;
-  return workflowId === undefined ? {} : { flowId: flowIdOfCallbacks(workflowId) ?? workflowId };
+  const atWork = workflowId === undefined ? undefined : (flowIdOfCallbacks(workflowId) ?? workflowId);
+  const flowId = 'flowId' in line && typeof line.flowId === 'string' ? line.flowId : atWork;
+  return flowId === undefined ? {} : { flowId, trace_id: traceIdOf(flowId) };
 }
 
 function forPeople(): DestinationStream {

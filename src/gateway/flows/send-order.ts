@@ -9,6 +9,7 @@ import {
 } from '@temporalio/client';
 import type { OrderProof } from '../../protocol/messages.js';
 import type { UPDATES } from '../../protocol/vocabulary.js';
+import { traced } from '../../tracing.js';
 
 /** A person's order to a flow, which the flow takes or refuses. */
 export interface FlowOrder {
@@ -54,7 +55,9 @@ export async function orderFlow(
     await sent.result();
   };
   try {
-    await client.connection.withDeadline(Date.now() + deadlineMs, send);
+    await traced({ name: `order ${update}`, flowId }, () =>
+      client.connection.withDeadline(Date.now() + deadlineMs, send),
+    );
     return { kind: 'taken' };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { kind: 'not-found' };

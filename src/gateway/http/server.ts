@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Socket } from 'node:net';
+import { context, propagation } from '@opentelemetry/api';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Clock, every, systemClock } from '../../clock.js';
@@ -77,6 +78,10 @@ export function createServer(
   limitConnections(server, limits);
   takeJsonBodies(server);
   logRequests(server, logger);
+  // The trace of whoever asks: the flow's own is linked to it. Not earlier, since the reading of a body loses it.
+  server.addHook('preHandler', (request, _reply, next) => {
+    context.with(propagation.extract(context.active(), request.headers), next);
+  });
   server.addHook('onSend', (_request, reply, payload, next) =>
     // The files of the docs are large, and hold nothing that a caller sent.
     next(null, isOfOurFiles(reply) ? payload : withoutCapabilities(payload)),

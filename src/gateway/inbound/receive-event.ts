@@ -1,3 +1,4 @@
+import { SpanKind } from '@opentelemetry/api';
 import type { FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { canonicalJson } from '../../store/canonical-json.js';
@@ -10,6 +11,7 @@ import type { UnprovenQuota } from '../ops/unproven-quota.js';
 import type { Admission } from './admission.js';
 import type { EventLabels } from './match-webhook.js';
 import type { SignatureProfile } from './signatures.js';
+import { traced } from '../../tracing.js';
 import type { InboxSource, Proof, ReceivedEvent } from '../../protocol/events.js';
 
 export interface ReceiveDeps {
@@ -87,7 +89,12 @@ async function storeEvent(
       earlierHashes,
       body: value,
     };
-    const { kind } = await deps.receive(event);
+    const { flowId } = event;
+    const attributes = { 'towline.source': arrival.source, 'towline.proof': proof ?? 'none' };
+    const receive = () => deps.receive(event);
+    const { kind } = await (flowId === null
+      ? receive()
+      : traced({ name: 'receive event', flowId, kind: SpanKind.SERVER, attributes }, receive));
     if (verdict !== 'stale') return kind;
   } catch (error) {
     // Whatever went wrong: without a row there is no 2xx, and the sender tries again.

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import {
+  type Attributes,
+  type Context,
+  context,
+  createContextKey,
+  type Link,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+} from '@opentelemetry/api';
+
+const TRACE_ID_DIGITS = 32;
+const SPAN_ID_DIGITS = 16;
+
+/**
+ * A flow has one trace, whose id follows from the flow's own. So no process has to pass it on: a webhook that comes days later, by
+ * another gateway, is in the trace of its flow.
+ */
+export function traceIdOf(flowId: string): string {
+  return digestOf(flowId).slice(0, TRACE_ID_DIGITS);
+}
+
+/** Of the span `flow <kind>`, which all other spans of the flow are below. */
+export function rootSpanIdOf(flowId: string): string {
+  return digestOf(flowId).slice(TRACE_ID_DIGITS, TRACE_ID_DIGITS + SPAN_ID_DIGITS);
+}
+
+const digestOf = (flowId: string): string => createHash('sha256').update(`trace of ${flowId}`).digest('hex');
+
+const tracer = () => trace.getTracer('towline');
+
+const ROOT_OF = createContextKey('the flow whose root span is being made');
+/** For the generator of ids: the flow whose root span is being made. */
+export const rootFlowOf = (active: Context): string | undefined => active.getValue(ROOT_OF) as string | undefined;
+
+export interface Step {
+  /** A short constant: what it is of is in the attributes. */
+  readonly name: string;
+  readonly flowId: string;
+  /** @default INTERNAL */
+  readonly kind?: SpanKind;
+  /** Names, ids and numbers; never a body, a token or what a person is called. */
+  readonly attributes?: Attributes;
+}
+
+/** Runs a step of a flow in a span of the flow's trace. Without a tracer provider nothing is recorded. */
+export function traced<T>({ name, flowId, kind = SpanKind.INTERNAL, attributes = {} }: Step, work: () => Promise<T>) {
+  const active = context.active();
+  const isInside = trace.getSpanContext(active)?.traceId === traceIdOf(flowId);
+  const parent = isInside ? active : trace.setSpanContext(active, rootContextOf(flowId));
+  const options = {
+    kind,
+    attributes: { 'towline.flow_id': flowId, ...attributes },
+    links: isInside ? [] : callerOf(active),
+  };
+  return tracer().startActiveSpan(name, options, parent, async (span): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      // The message of an error may hold what belongs in no trace.
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.name : 'unknown' });
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+/** The root span of a flow that was started just now, linked to the trace of whoever asked for it. */
+export function traceStart(flowId: string, kind: string): void {
+  const active = context.active();
+  const attributes = { 'towline.flow_id': flowId, 'towline.kind': kind };
+  context.with(active.setValue(ROOT_OF, flowId), () => {
+    tracer()
+      .startSpan(`flow ${kind}`, { root: true, attributes, links: callerOf(active) })
+      .end();
+  });
+}
+
+/** A call that ended just now, below the step that made it. One of no step is not traced. */
+export function traceCall(name: string, seconds: number, attributes: Attributes): void {
+  const active = context.active();
+  if (trace.getSpan(active) === undefined) return;
+  const startTime = Date.now() - seconds * 1_000;
+  tracer().startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes }, active).end();
+}
+
+function callerOf(active: Context): Link[] {
+  const caller = trace.getSpanContext(active);
+  return caller === undefined ? [] : [{ context: caller }];
+}
+
+function rootContextOf(flowId: string) {
+  return {
+    traceId: traceIdOf(flowId),
+    spanId: rootSpanIdOf(flowId),
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+  };
+}
