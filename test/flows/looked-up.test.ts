@@ -117,11 +117,14 @@ describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
     const reference = newReference('taken');
     await used(reference);
     const handle = await startAs(reference, { timeScale: 0.01 });
+    await handle.signal('events', [trusted('SUCCESS', { source: 'webhook' })]);
     const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     const evidence = { differs: [amount], theirs: { [amount]: '9' } };
     expect(view.parked).toMatchObject({ reason: 'conflict', evidence });
     expect(await executions(reference)).toBe(1);
-    await handle.terminate();
+    // The success that was proven is of the other one, for all that is known: it speaks against no order of a person.
+    await order(handle, 'mark-failed', 'ours was never executed');
+    expect(await outcomeOf(handle)).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
   });
 
   test.each(['rejected', 'insufficient-funds'])('one that is refused (%s) ends it with the reason', async (ending) => {

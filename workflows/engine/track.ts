@@ -13,6 +13,7 @@ import { lookOnce, parkAndLook, pollStatus } from './look.js';
 import {
   rulesOf,
   paymentState,
+  provenBy,
   takeReading,
   type OtherRecord,
   type Payment,
@@ -34,7 +35,7 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
     const now = paymentState(payment);
     if (payment.mismatches.length > 0) await decideMismatch(flow, payment, rulesOf(flow, payment, plan));
-    else if (payment.otherRecord !== undefined) return decideOtherRecord(flow, payment.otherRecord);
+    else if (payment.otherRecord !== undefined) return decideOtherRecord(flow, payment, plan, payment.otherRecord);
     else if (now.kind === 'conflict') return decideConflict(flow, payment);
     else if (now.kind === 'owed') await decideOwed(flow, payment, plan);
     else if (now.kind === 'ended' && !(await failureConfirmed(flow, payment, plan, now.meaning))) continue;
@@ -140,9 +141,16 @@ async function decideConflict(
   return endFromDecision(await askPerson(flow, 'conflict', evidence));
 }
 
-async function decideOtherRecord(flow: Flow, found: OtherRecord): Promise<never> {
-  const evidence = { ...found, why: 'the record that the service has under this reference is of another payment' };
-  return endFromDecision(await askPerson(flow, 'conflict', () => evidence));
+/** Events of that record come under our reference, too: what they prove is shown, and proves nothing of our payment. */
+async function decideOtherRecord(flow: Flow, payment: Payment, plan: TrackPlan, found: OtherRecord): Promise<never> {
+  const why = 'the record that the service has under this reference is of another payment';
+  let shown = 0;
+  flow.proven = () => provenBy(payment, plan).slice(shown);
+  const evidence = () => {
+    shown = provenBy(payment, plan).length;
+    return { ...found, why, words: payment.words };
+  };
+  return endFromDecision(await askPerson(flow, 'conflict', evidence));
 }
 
 async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: FinalMeaning): Promise<Outcome> {
