@@ -63,7 +63,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
 
     /** One POST of the flow, under its claim. */
     submitStep(order: ClaimStepOrder): Promise<SubmitOutcome> {
-      const { flowId, input } = order;
+      const { flowId, input, unasked } = order;
       const submission = submissionOf(order);
       const { claim, facts } = termsOf(deps, order, input, submission);
       const ours = {
@@ -73,6 +73,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
         claim,
         guard: { flowId, statuses: submission.shownBy },
         lookUp: () => lookUpPost(deps, { claim, expect: facts, saidToExist: false }),
+        ...(unasked && { unasked }),
         ...(submission.byOthersToo && {
           lookUpFirst: () =>
             paidBeforeOurs(deps, { reference: claim.reference, expect: facts, timeScale: timeScaleOf(input) }),

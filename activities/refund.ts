@@ -15,7 +15,7 @@ export function createRefundActivities(deps: ActivityDeps) {
   return {
     /** Sends a refund by `sendCrypto`, under the claim of `{reference}.refund`. */
     async submitRefund(order: RefundOrder): Promise<{ outcome: SubmitOutcome; fingerprint: string }> {
-      const { flowId, by, judged, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
+      const { flowId, by, judged, unasked, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
       const decided = { receiverAddress, chain, token, cryptoAmount };
       const fingerprint = fingerprintOf(deps.store, 'refund', decided);
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
@@ -23,6 +23,7 @@ export function createRefundActivities(deps: ActivityDeps) {
         claim,
         guard: { flowId, statuses: CONTRADICTIONS, orUntrusted: by === 'input', besides: judged.map(rowIdOf) },
         lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
+        ...(unasked && { unasked }),
         request: () => ({
           receiverAddress,
           chain: chain as Chain,

@@ -34,6 +34,8 @@ export interface Submission<Request> {
   readonly guard: ContradictionGuard;
   /** The status lookup that is made right before a repeat. Absent if the interface has none. */
   readonly lookUp?: () => Promise<{ readonly lookup: LookupSays; readonly answer?: unknown }>;
+  /** A repeat is sent also while that lookup cannot tell. @default false */
+  readonly unasked?: boolean;
   /** Where others can do what it is for: whether that was done, asked right before a first send. Absent where nobody else can. */
   readonly lookUpFirst?: () => Promise<{ readonly says: PaidSays; readonly why?: string }>;
   /** True where its flow gets another quote for one that expired, and sends again with that. @default false */
@@ -139,8 +141,8 @@ function verbatim({ httpStatus, headers, bytes }: ServiceAnswer): KeptAnswer | u
 /** An earlier send may have been executed meanwhile: a repeat is sent only if the service does not show it. */
 async function shownBeforeRepeat(
   deps: ActivityDeps,
-  { key, repeat }: Attempt,
-  { claim, lookUp }: Pick<Submission<never>, 'claim' | 'lookUp'>,
+  { key }: Attempt,
+  { claim, lookUp, unasked }: Pick<Submission<never>, 'claim' | 'lookUp' | 'unasked'>,
 ): Promise<SubmitOutcome | undefined> {
   const found = await lookUp?.();
   switch (found?.lookup) {
@@ -154,8 +156,8 @@ async function shownBeforeRepeat(
       await storing(() => deps.store.claims.recordDecision(key, 'held-back', HELD_BACK));
       return { kind: 'duplicate', repeat: 'unknown' };
     case 'cannot-tell':
-      // A person has seen that the lookup does not work; a setting has not.
-      if (repeat === 'unknown') return undefined;
+      // The person who ordered it was shown that; a setting, or a person who was shown "not found", was not.
+      if (unasked === true) return undefined;
       throw retryLater('not_sent', 'not repeated before the service has been asked');
     case 'absent':
     case 'no-lookup':

@@ -147,6 +147,8 @@ export interface StepOrder {
 /** A step that is about a claim, which belongs to the flow's own deployment. */
 export interface ClaimStepOrder extends StepOrder {
   readonly pin: Pin;
+  /** A repeat is sent also while the lookup cannot tell. @default false */
+  readonly unasked?: boolean;
 }
 
 export interface StatusOrder {
@@ -254,6 +256,8 @@ export interface RefundOrder {
   readonly cryptoAmount: string;
   /** Ids of the events that the flow has judged: any other event holds the refund back. */
   readonly judged: readonly string[];
+  /** A repeat is sent also while the lookup cannot tell. @default false */
+  readonly unasked?: boolean;
 }
 
 /** A lookup's answer, with its three cases. Nothing else counts as evidence from the service. */

@@ -145,6 +145,24 @@ describe('a crypto send whose answer was lost', () => {
     expect(await ended(handle)).toMatchObject({ outcome: { reason: 'not_executed' } });
   });
 
+  test('another send waits for the lookup where the person was shown an answer of it, and it cannot be asked now', async () => {
+    lose = 'before';
+    lookup = refusal(404, 'no such transaction');
+    const { reference, handle } = await start('asked-first', { deadlineSeconds: 360_000 });
+    expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    lookup = () => new ServiceUnavailableError('getCryptoSend', 'http-status', 503);
+    await resolve(handle, 'send-again');
+    await noted(handle, /to be sent again/);
+    await decisions.bench.pass(60_000);
+    expect(sends).toBe(1);
+    lose = 'after';
+    lookup = 'sandbox';
+    await decisions.bench.pass(60_000);
+    await noted(handle, /accepted/);
+    expect([sends, await decisions.executions('sendCrypto', reference)]).toEqual([2, 1]);
+    await handle.terminate();
+  });
+
   test('fault 53: send-again while the store is away is refused, sends nothing, and can be ordered when it is back', async () => {
     lose = 'before';
     lookup = refusal(404, 'no such transaction');

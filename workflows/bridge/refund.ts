@@ -164,14 +164,14 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
       return claim;
     },
     noun: 'the refund',
-    async send() {
+    async send(unasked) {
       const before = transfer.ownRefund;
       transfer.ownRefund = reference;
       const { outcome, fingerprint } = await act(
         submitPolicy(SUBMIT, transfer.windows),
         'Send the refund, under its claim',
         flow.timeScale,
-      ).submitRefund({ ...order, judged: judgedEvents(flow, transfer) });
+      ).submitRefund({ ...order, judged: judgedEvents(flow, transfer), unasked });
       claim = { ...claim, fingerprint };
       if (NOT_SENT.includes(outcome.kind)) transfer.ownRefund = before;
       if (outcome.kind === 'contradicted') {

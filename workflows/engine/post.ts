@@ -8,8 +8,11 @@ export interface Post {
   readonly claim: GuardedClaim;
   /** For people: "the deposit". */
   readonly noun: string;
-  /** Sends it under its claim, once. */
-  send(): Promise<SubmitOutcome>;
+  /**
+   * Sends it under its claim, once.
+   * @param unasked another send goes out although the lookup cannot tell: the person who ordered it was shown that
+   */
+  send(unasked: boolean): Promise<SubmitOutcome>;
   /** Gets ready for another send; an outcome that it returns is in its way. */
   prepareAgain?(because: 'quote-expired' | 'ordered'): Promise<SubmitOutcome | null>;
   /** How long to look it up before it counts as not found, ms. */
@@ -31,6 +34,9 @@ export interface Post {
   /** Ends the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
   readonly onNotExecuted?: (by: string) => never;
 }
+
+/** It is to be sent again. `send-unasked`: also while the lookup cannot tell. */
+export type SendAgain = 'send-again' | 'send-unasked';
 
 /** How a submit ended, if it did not end the flow. */
 export type Submitted =

@@ -18,13 +18,13 @@ import { endFlow, FlowEnd } from './flow-end.js';
 import type { Flow } from './flow.js';
 import type { Resolution } from './messages.js';
 import { readInbox } from './inbox.js';
-import type { Post, Submitted } from './post.js';
+import type { Post, SendAgain, Submitted } from './post.js';
 
 /**
  * Settles a POST whose outcome is unknown: by the claim, the lookup and trusted events for the whole settle window,
  * else by a person. Returns how it ended, or that it is to be sent again.
  */
-export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled): Promise<Submitted | 'send-again'> {
+export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled): Promise<Submitted | SendAgain> {
   flow.money = { at: 'sent' };
   const open = openOf(outcome, post);
   const what = open.heldBack ? post.noun : `${post.noun} was sent, and its outcome is unknown`;
@@ -65,7 +65,7 @@ function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['looku
 }
 
 /** Takes the step that is legal by everything that is known now. */
-async function decide(flow: Flow, post: Post, open: Open, found: PostReading): Promise<Submitted | 'send-again'> {
+async function decide(flow: Flow, post: Post, open: Open, found: PostReading): Promise<Submitted | SendAgain> {
   const stepOf = (now: Open) => postStep(evidenceOf(flow, post, now, found), now.repeat);
   const step = stepOf(open);
   switch (step.do) {
@@ -121,7 +121,7 @@ async function askPerson(
   open: Open,
   found: PostReading,
   byTable: PostParkReason,
-): Promise<Submitted | 'send-again'> {
+): Promise<Submitted | SendAgain> {
   const reason: ParkReason = byTable === 'duplicate_mismatch' ? byTable : (post.parkReason ?? byTable);
   // From here on a person is asked, and no setting sends again.
   const still: Open = { ...open, repeat: 'unknown' };
@@ -139,7 +139,7 @@ async function askPerson(
   if (decision === 'decided' && asking.settled()) return decide(flow, post, still, await asking.promise);
   asking.cancel();
   if (decision === 'decided') return decide(flow, post, still, now);
-  return carryOut(flow, post, still, decision);
+  return carryOut(flow, post, still, decision, found.lookup === 'cannot-tell');
 }
 
 async function carryOut(
@@ -147,10 +147,11 @@ async function carryOut(
   post: Post,
   open: Open,
   { action, actor, note }: Resolution,
-): Promise<Submitted | 'send-again'> {
+  unasked: boolean,
+): Promise<Submitted | SendAgain> {
   switch (action as PostOrder) {
     case 'send-again':
-      return sendAgain(flow, post, open, actor, note);
+      return sendAgain(flow, post, open, actor, note, unasked);
     case 'mark-completed':
       throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed by ${actor}: ${note}` });
     case 'mark-refunded':
@@ -182,7 +183,8 @@ async function sendAgain(
   open: Open,
   actor: string,
   note: string,
-): Promise<Submitted | 'send-again'> {
+  unasked = false,
+): Promise<Submitted | SendAgain> {
   const ordered = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Order another send', flow.timeScale).orderSendAgain({ ...post.claim, order: { actor, note } }),
   );
@@ -196,11 +198,11 @@ async function sendAgain(
   flow.note(`to be sent again: ${note}`, actor);
   // It has a deadline of its own if the flow's own is over.
   if (flow.deadlinePassed) flow.extendDeadline();
-  return 'send-again';
+  return unasked ? 'send-unasked' : 'send-again';
 }
 
 /** Asks once more, and decides again by what is known then. */
-async function settleOn(flow: Flow, post: Post, open: Open): Promise<Submitted | 'send-again'> {
+async function settleOn(flow: Flow, post: Post, open: Open): Promise<Submitted | SendAgain> {
   return decide(flow, post, open, (await lookAgain(flow, post, open.saidToExist)) ?? CANNOT_ASK);
 }
 

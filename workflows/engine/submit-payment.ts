@@ -52,11 +52,12 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
   return {
     claim: terms.claim,
     noun: plan.noun,
-    send: () =>
+    send: (unasked) =>
       plan.send?.(flow, payment, terms) ??
-      act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep(
-        order(),
-      ),
+      act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
+        ...order(),
+        unasked,
+      }),
     settleMs: payment.windows.settleMs,
     expect: terms.facts,
     trusted: () => trustedSay(payment),

@@ -14,11 +14,12 @@ import type { Post, Submitted } from './post.js';
  * by itself.
  */
 export async function submit(flow: Flow, post: Post): Promise<Submitted> {
+  let unasked = false;
   for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
     if (post.trusted() === 'shown') return provenAfterAll(flow, post);
     const outcome =
       (again === null ? null : await post.prepareAgain?.(again)) ??
-      (await submitUntilDeadline(flow, post.claim, () => post.send())) ??
+      (await submitUntilDeadline(flow, post.claim, () => post.send(unasked))) ??
       OVERDUE;
     switch (outcome.kind) {
       case 'accepted':
@@ -35,14 +36,16 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
         if (await isContradicted(flow, post)) return settleContradicted(flow, post, RATE_EXPIRED);
         if (await isClosed(flow, post, 'quote_rejected')) return { kind: 'quote-expired', why: RATE_EXPIRED };
         const settled = await settleUnknown(flow, post, notClosed(RATE_EXPIRED));
-        if (settled !== 'send-again') return settled;
+        if (typeof settled !== 'string') return settled;
+        unasked = settled === 'send-unasked';
         again = 'ordered';
         break;
       }
       case 'done-elsewhere': {
         if (await isClosed(flow, post, DONE_ELSEWHERE)) return { kind: 'void', why: DONE_ELSEWHERE };
         const settled = await settleUnknown(flow, post, notClosed(DONE_ELSEWHERE));
-        if (settled !== 'send-again') return settled;
+        if (typeof settled !== 'string') return settled;
+        unasked = settled === 'send-unasked';
         again = 'ordered';
         break;
       }
@@ -50,7 +53,8 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       case 'duplicate':
       case 'contradicted': {
         const settled = await settleUnknown(flow, post, outcome);
-        if (settled !== 'send-again') return settled;
+        if (typeof settled !== 'string') return settled;
+        unasked = settled === 'send-unasked';
         again = 'ordered';
         break;
       }
@@ -85,7 +89,7 @@ async function settleContradicted(flow: Flow, post: Post, refused: string): Prom
   // Its claim may be closed already, so not even a person can order another send.
   const closed = { ...post, sendAgain: false };
   const settled = await settleUnknown(flow, closed, { kind: 'unknown', reason, repeat: 'unknown' });
-  if (settled === 'send-again') throw new TypeError('another send of what was refused');
+  if (typeof settled === 'string') throw new TypeError('another send of what was refused');
   return settled;
 }
 
