@@ -14,6 +14,8 @@ export interface CliContext {
   /** Whether a person reads stdout. */
   readonly isTerminal: boolean;
   readonly colors: Colors;
+  /** Asks the person at the terminal yes or no. Absent if there is none: in scripts and pipes. */
+  readonly confirm?: (question: string) => Promise<boolean>;
   /** All of stdin as text. */
   readonly stdin: () => Promise<string>;
 }
@@ -26,6 +28,7 @@ export function processContext(): CliContext {
     out: (line) => void process.stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
     isTerminal,
+    ...(isTerminal && process.stdin.isTTY ? { confirm: askAtTerminal } : {}),
     colors: pc.createColors(isTerminal && !env['NO_COLOR']),
     async stdin() {
       const chunks: Buffer[] = [];
@@ -33,6 +36,16 @@ export function processContext(): CliContext {
       return Buffer.concat(chunks).toString('utf8');
     },
   };
+}
+
+async function askAtTerminal(message: string): Promise<boolean> {
+  const { default: confirm } = await import('@inquirer/confirm');
+  try {
+    return await confirm({ message, default: false });
+  } catch {
+    // Ctrl-C is a no.
+    return false;
+  }
 }
 
 /** Runs the work of a command and keeps its exit code for the end. */

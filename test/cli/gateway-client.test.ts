@@ -131,6 +131,26 @@ test('start --wait exits as wait does', async () => {
   expect(out).toMatch(/refund-now .*check first.*\n.*mark-refunded .*check first/);
 });
 
+test('a person at a terminal is asked before an order that can end a flow, and only with a yes is it sent', async () => {
+  const order = (action: string, answer: boolean, ...more: string[]) => {
+    const questions: string[] = [];
+    const confirm = (question: string) => {
+      questions.push(question);
+      return Promise.resolve(answer);
+    };
+    gateway.answer(200, view('running'));
+    const before = gateway.asked.length;
+    const done = run(['resolve', FLOW, action, '--note', 'seen', ...more], env, '', confirm);
+    return done.then(({ code, err }) => ({ code, err, questions, sent: gateway.asked.length - before }));
+  };
+  const question = `send-again can send money twice. Order it for ${FLOW}?`;
+  const no = { code: 1, err: 'Nothing was ordered.', questions: [question], sent: 0 };
+  expect(await order('send-again', false)).toEqual(no);
+  expect(await order('send-again', true)).toMatchObject({ code: 0, questions: [question], sent: 1 });
+  expect(await order('send-again', false, '--yes')).toMatchObject({ code: 0, questions: [], sent: 1 });
+  expect(await order('keep-waiting', false)).toMatchObject({ code: 0, questions: [], sent: 1 });
+});
+
 test('a decision carries its action, reason and event', async () => {
   gateway.answer(200, view('running'));
   const { code } = await run(['resolve', FLOW, 'trust-settlement', '--note', 'seen', '--event', 'evt_1'], env);

@@ -15,7 +15,12 @@ export interface Ran {
 }
 
 /** Runs a command line in this process, like a program whose output a machine reads. */
-export async function run(args: readonly string[], env: Record<string, string> = {}, stdin = ''): Promise<Ran> {
+export async function run(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stdin = '',
+  confirm?: (question: string) => Promise<boolean>,
+): Promise<Ran> {
   const out: string[] = [];
   const err: string[] = [];
   const code = await runCli(args, {
@@ -25,6 +30,7 @@ export async function run(args: readonly string[], env: Record<string, string> =
     isTerminal: false,
     colors: pc.createColors(false),
     stdin: () => Promise.resolve(stdin),
+    ...(confirm === undefined ? {} : { confirm }),
   });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext, RunCommand } from '../context.js';
-import { EXIT } from '../exit-codes.js';
+import { CliError, EXIT } from '../exit-codes.js';
+import { PERSONS_BY_DEFAULT } from '../../protocol/four-eyes.js';
 import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
 import { flowText } from '../flow-text.js';
 import { print, type PrintOptions } from '../print.js';
@@ -9,6 +10,7 @@ interface Options extends PrintOptions {
   readonly note: string;
   readonly event?: string;
   readonly until?: string;
+  readonly yes?: true;
 }
 
 export function addResolveCommand(program: Command, run: RunCommand, context: CliContext): void {
@@ -24,13 +26,17 @@ export function addResolveCommand(program: Command, run: RunCommand, context: Cl
     .requiredOption('--note <text>', 'why; kept with the flow')
     .option('--event <id>', 'the event that is meant, for trust-settlement, accept-event and dismiss-event')
     .option('--until <time>', 'for keep-waiting: the new deadline in UTC, such as 2026-12-01T12:00:00Z; within 90 days')
+    .option('--yes', 'do not ask, at a terminal, before an order that needs two persons by default')
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
       '\nExample:\n  towline resolve bridge-transfer/order-1001 mark-completed --note "the recipient has it, ticket 77"',
     )
-    .action((flow: string, action: string, { note, event, until, ...options }: Options) =>
+    .action((flow: string, action: string, { note, event, until, yes, ...options }: Options) =>
       run(async () => {
+        if (yes !== true && !(await isMeant(context, flow, action))) {
+          throw new CliError('Nothing was ordered.');
+        }
         const gateway = createGatewayClient(gatewayAccess(context.env));
         const order = {
           action,
@@ -43,4 +49,11 @@ export function addResolveCommand(program: Command, run: RunCommand, context: Cl
         return EXIT.done;
       }),
     );
+}
+
+/** A person at a terminal is asked before an order that can end the flow or stands in for proof. */
+async function isMeant({ confirm }: CliContext, flow: string, action: string): Promise<boolean> {
+  const known = Object.entries(PERSONS_BY_DEFAULT).find(([name]) => name === action)?.[1];
+  if (confirm === undefined || known?.persons !== 2) return true;
+  return confirm(`${action} ${known.why}. Order it for ${flow}?`);
 }
