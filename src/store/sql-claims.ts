@@ -83,7 +83,7 @@ export function createSqlClaims(deps: {
       const macs = JSON.stringify(fingerprint.split(' '));
       const [deployment, before, , after, marked] = await write(key, [
         { sql: `SELECT id, epoch FROM deployment`, params: [] },
-        { sql: SELECT_WITH_SENDS, params: values(key) },
+        { sql: SELECT, params: values(key) },
         {
           sql: `INSERT INTO claims
                   (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at)
@@ -103,28 +103,27 @@ export function createSqlClaims(deps: {
             macs,
           ],
         },
-        { sql: SELECT, params: values(key) },
+        { sql: SELECT_WITH_SENDS, params: values(key) },
         ...(unless === undefined ? [] : [toSending(key, owner, unless, `AND ${SENDS_ORDERED} = 0`)]),
       ]);
       const ours = deployment?.rows[0];
       if (store !== undefined && (text(ours, 'id') !== store || integer(ours, 'epoch') < epoch)) {
         return { kind: 'other-deployment', store: text(ours, 'id'), epoch: integer(ours, 'epoch') };
       }
-      const found = rowOf(before);
-      if (changes(marked) === 1) return { kind: 'may-send', takenOver: found !== undefined && found.owner !== owner };
-      if (found === undefined) {
-        const made = rowOf(after);
-        if (made?.phase === 'sending') return { kind: 'sending', since: new Date(at).toISOString() };
-        return unless === undefined ? { kind: 'reserved', takenOver: false } : { kind: 'contradicted' };
-      }
+      const earlier = rowOf(before);
+      const takenOver = earlier !== undefined && earlier.owner !== owner;
+      if (changes(marked) === 1) return { kind: 'may-send', takenOver };
+      // Not by `before`: a raised epoch takes no turn, and moves reserved claims to `sending` in between.
+      const found = rowOf(after);
+      if (found === undefined) throw new StoreUnavailableError('NO_CLAIM', 'database');
       if (!sameFingerprint(found.fingerprint, fingerprint)) {
         // By a key that this process has not read yet: the next attempt compares with it.
         if (await refreshKeys()) throw new StoreUnavailableError('KEYS_ROTATED', 'database');
         return { kind: 'other-fingerprint' };
       }
-      const sentBefore = integer(before?.rows[0], 'sends_ordered') > 0;
+      const sentBefore = integer(after?.rows[0], 'sends_ordered') > 0;
       const isGuarded = found.phase === 'reserved' && unless !== undefined && !sentBefore;
-      return isGuarded ? { kind: 'contradicted' } : reservationOf(claimOf(found, sealed), owner, sentBefore);
+      return isGuarded ? { kind: 'contradicted' } : reservationOf(claimOf(found, sealed), takenOver, sentBefore);
     },
 
     async markSending(key, owner, unless) {
@@ -253,20 +252,20 @@ export function createSqlClaims(deps: {
 }
 
 /** What an existing claim with our own fingerprint means for this attempt. */
-function reservationOf(before: Claim, owner: string, sentBefore: boolean): Reservation {
-  switch (before.phase) {
+function reservationOf(claim: Claim, takenOver: boolean, sentBefore: boolean): Reservation {
+  switch (claim.phase) {
     case 'reserved':
-      return { kind: 'reserved', takenOver: before.owner !== owner, ...(sentBefore ? { sentBefore } : {}) };
+      return { kind: 'reserved', takenOver, ...(sentBefore ? { sentBefore } : {}) };
     case 'sending':
-      return { kind: 'sending', since: before.sendingAt ?? before.reservedAt };
+      return { kind: 'sending', since: claim.sendingAt ?? claim.reservedAt };
     case 'answered':
-      return { kind: 'answered', answer: before.answer };
+      return { kind: 'answered', answer: claim.answer };
     case 'rejected':
-      return { kind: 'rejected', rejection: before.rejection ?? { httpStatus: 0, message: '' } };
+      return { kind: 'rejected', rejection: claim.rejection ?? { httpStatus: 0, message: '' } };
     case 'void':
-      return { kind: 'void', reason: before.reason ?? '' };
+      return { kind: 'void', reason: claim.reason ?? '' };
     default:
-      return before.phase satisfies never;
+      return claim.phase satisfies never;
   }
 }
 

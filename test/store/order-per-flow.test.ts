@@ -44,6 +44,19 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     return Number(row?.['n']);
   };
 
+  it('find a claim in sending, and not held back by an event, where it was moved there while they asked for it', async () => {
+    const key = { account: 'default', operation: 'createOfframp', reference: 'r1' };
+    const attempt = (owner: string) => ({ owner, flowId: 'offramp/r1', fingerprint: 'f' });
+    await other.claims.reserve(key, attempt('a'));
+    // As a raised epoch does, which takes no turn.
+    await beside.query('BEGIN');
+    await beside.query(`UPDATE claims SET phase = 'sending', sending_at = 1`);
+    const asked = other.claims.reserve(key, attempt('b'), { flowId: 'offramp/r1', statuses: [] });
+    for (;;) if ((await waiting()) === 1) break;
+    await beside.query('COMMIT');
+    expect(await asked).toMatchObject({ kind: 'sending' });
+  });
+
   it.each(['receive', 'mark', 'settle'] as const)(
     'do not wait for one another where one hangs in a transaction of another flow: %s',
     async (what) => {
