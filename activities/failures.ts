@@ -69,3 +69,7 @@ export async function storing<T>(write: () => Promise<T>): Promise<T> {
     throw readFailure(error);
   }
 }
+
+/** A webhook may be of this flow: nothing is sent before that is known. */
+export const unmatched = (): ApplicationFailure =>
+  retryLater('not_sent', 'a webhook under its reference is yet to be matched, and may say that it is done');

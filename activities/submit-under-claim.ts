@@ -17,7 +17,7 @@ import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../s
 import type { LookupSays, PaidSays } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import { otherDeployment, recordAnswer, requireOwnDeployment } from './claims.js';
-import { endsFlow, retryLater, storing } from './failures.js';
+import { endsFlow, retryLater, storing, unmatched } from './failures.js';
 import { sendTimer } from './timing.js';
 import type { ClaimRef, RepeatSetting, SubmitOutcome } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
@@ -91,6 +91,7 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
   if (found.kind === 'other-deployment') {
     throw otherDeployment(deps, submission.claim, { ...found, account: deps.account });
   }
+  if (found.kind === 'unmatched') throw unmatched();
   if ('takenOver' in found && found.takenOver) deps.metrics?.count('towline_claims_taken_over_total', { operation });
   const attempt: Attempt = {
     key,
@@ -111,6 +112,7 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     isInTime = sendTimer(deps);
     const marked = await storing(() => claims.markSending(key, owner, submission.guard));
     if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
+    if (marked === 'unmatched') throw unmatched();
     if (marked === 'contradicted') return { kind: 'contradicted' };
   } else if (found.kind !== 'may-send') return whatTheClaimSays(found, repeat);
   if ('problem' in built) return refusedRepeat(deps, key, built.problem);
@@ -129,9 +131,7 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
 
 const MOST_KEPT_BYTES = 64 * 1_024;
 
-/**
- * The answer for the caller, byte for byte. If it is too large or not text, the caller gets what the flow understood.
- */
+/** The answer for the caller, byte for byte. Too large, or not text: the caller gets what the flow understood. */
 function verbatim({ httpStatus, headers, bytes }: ServiceAnswer): KeptAnswer | undefined {
   const body = Buffer.from(bytes).toString('utf8');
   if (bytes.length > MOST_KEPT_BYTES || Buffer.byteLength(body) !== bytes.length) return undefined;
@@ -202,7 +202,7 @@ interface Attempt {
   readonly quoteIsValid: () => boolean;
 }
 
-type NotOurs = Exclude<Reservation, { kind: 'reserved' | 'may-send' | 'other-deployment' }>;
+type NotOurs = Exclude<Reservation, { kind: 'reserved' | 'may-send' | 'unmatched' | 'other-deployment' }>;
 
 function whatTheClaimSays(found: NotOurs, repeat: RepeatSetting): SubmitOutcome {
   switch (found.kind) {

@@ -1,5 +1,5 @@
 import type { Rejection } from '../protocol/messages.js';
-import type { Claim, ClaimKey, ClaimPhase, KeptAnswer } from './claim.js';
+import type { Claim, ClaimKey, ClaimPhase, KeptAnswer, Reservation } from './claim.js';
 import type { SqlBlob } from './sql-message.js';
 import type { SealedJson } from './store-key.js';
 
@@ -52,4 +52,22 @@ export function claimOf(row: ClaimRow, sealed: SealedJson): Claim {
 
 function iso(ms: number): string {
   return new Date(ms).toISOString();
+}
+
+/** What an existing claim with our own fingerprint means for this attempt. */
+export function reservationOf(claim: Claim, takenOver: boolean, sentBefore: boolean): Reservation {
+  switch (claim.phase) {
+    case 'reserved':
+      return { kind: 'reserved', takenOver, ...(sentBefore ? { sentBefore } : {}) };
+    case 'sending':
+      return { kind: 'sending', since: claim.sendingAt ?? claim.reservedAt };
+    case 'answered':
+      return { kind: 'answered', answer: claim.answer };
+    case 'rejected':
+      return { kind: 'rejected', rejection: claim.rejection ?? { httpStatus: 0, message: '' } };
+    case 'void':
+      return { kind: 'void', reason: claim.reason ?? '' };
+    default:
+      return claim.phase satisfies never;
+  }
 }

@@ -56,6 +56,8 @@ export type Reservation =
   | { readonly kind: 'may-send'; readonly takenOver: boolean }
   /** Reserved by this attempt; the guard found an event that forbids `sending`. */
   | { readonly kind: 'contradicted' }
+  /** The same: a webhook under the flow's reference is yet to be matched with a flow, and may be what refuses it. */
+  | { readonly kind: 'unmatched' }
   /** Nothing was done: this is a different store than the attempt's, or an older copy of it. */
   | { readonly kind: 'other-deployment'; readonly store: string; readonly epoch: number }
   | { readonly kind: 'other-fingerprint' }
@@ -113,7 +115,7 @@ export interface ClaimStore {
     key: ClaimKey,
     owner: string,
     unless?: ContradictionGuard,
-  ): Promise<'sending' | 'fenced' | 'contradicted'>;
+  ): Promise<'sending' | 'fenced' | 'contradicted' | 'unmatched'>;
 
   /**
    * `sending(owner) → reserved(owner)`: only after a proven not-sent error. False if the claim was not ours, or if a

@@ -1,10 +1,11 @@
-import { claimOf, placeOf, type ClaimRow, type SealedColumn } from './claim-row.js';
-import type { Claim, ClaimKey, ClaimPhase, ClaimStore, ContradictionGuard, Reservation } from './claim.js';
+import { claimOf, placeOf, reservationOf, type ClaimRow, type SealedColumn } from './claim-row.js';
+import type { ClaimKey, ClaimPhase, ClaimStore, ContradictionGuard, Reservation } from './claim.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
 import { newestMac, sameFingerprint } from '../protocol/fingerprint.js';
 import type { Rejection } from '../protocol/messages.js';
+import { parseFlowId } from '../protocol/vocabulary.js';
 import { StoreUnavailableError } from './store-errors.js';
 
 const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
@@ -44,6 +45,15 @@ export function createSqlClaims(deps: {
      AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?))
      AND id NOT IN (SELECT value FROM ${db.dialect.elements}(?)))`;
 
+  /** Webhooks under the reference of the flow whose flow is yet to be found: one may be such an event. */
+  const toMatch = ({ orUntrusted = false }: ContradictionGuard) =>
+    `(SELECT COUNT(*) FROM inbox WHERE flow_id IS NULL AND state = 'waiting' AND reference = ?
+     ${orUntrusted ? '' : 'AND proof IS NOT NULL'})`;
+  const countToMatch = (guard: ContradictionGuard): Step => ({
+    sql: `SELECT ${toMatch(guard)} AS to_match`,
+    params: [referenceOf(guard)],
+  });
+
   const write = (key: ClaimKey, request: Request): Promise<readonly StepResult[]> =>
     db.write(request, turnOf.claim(key.account, key.operation, key.reference));
   const changed = async (key: ClaimKey, request: Request): Promise<boolean> =>
@@ -55,12 +65,14 @@ export function createSqlClaims(deps: {
   /** The compare-and-set before every POST. */
   const toSending = (key: ClaimKey, owner: string, unless?: ContradictionGuard, onlyIf = ''): Step => ({
     sql: `UPDATE claims SET phase = 'sending', sending_at = ? WHERE ${OF_KEY} AND phase = 'reserved' AND owner = ? ${onlyIf}
-          ${unless ? `AND NOT ${contradiction(unless)}` : ''}`,
+          ${unless ? `AND NOT ${contradiction(unless)} AND ${toMatch(unless)} = 0` : ''}`,
     params: [
       now(),
       ...values(key),
       owner,
-      ...(unless ? [unless.flowId, JSON.stringify(unless.statuses), JSON.stringify(unless.besides ?? [])] : []),
+      ...(unless
+        ? [unless.flowId, JSON.stringify(unless.statuses), JSON.stringify(unless.besides ?? []), referenceOf(unless)]
+        : []),
     ],
   });
 
@@ -81,7 +93,7 @@ export function createSqlClaims(deps: {
     async reserve(key, { owner, flowId, fingerprint, epoch = LATEST, store }, unless): Promise<Reservation> {
       const at = now();
       const macs = JSON.stringify(fingerprint.split(' '));
-      const [deployment, before, , after, marked] = await write(key, [
+      const [deployment, before, , after, marked, waiting] = await write(key, [
         { sql: `SELECT id, epoch FROM deployment`, params: [] },
         { sql: SELECT, params: values(key) },
         {
@@ -104,7 +116,9 @@ export function createSqlClaims(deps: {
           ],
         },
         { sql: SELECT_WITH_SENDS, params: values(key) },
-        ...(unless === undefined ? [] : [toSending(key, owner, unless, `AND ${SENDS_ORDERED} = 0`)]),
+        ...(unless === undefined
+          ? []
+          : [toSending(key, owner, unless, `AND ${SENDS_ORDERED} = 0`), countToMatch(unless)]),
       ]);
       const ours = deployment?.rows[0];
       if (store !== undefined && (text(ours, 'id') !== store || integer(ours, 'epoch') < epoch)) {
@@ -123,14 +137,21 @@ export function createSqlClaims(deps: {
       }
       const sentBefore = integer(after?.rows[0], 'sends_ordered') > 0;
       const isGuarded = found.phase === 'reserved' && unless !== undefined && !sentBefore;
-      return isGuarded ? { kind: 'contradicted' } : reservationOf(claimOf(found, sealed), takenOver, sentBefore);
+      return isGuarded
+        ? { kind: waits(waiting) ? 'unmatched' : 'contradicted' }
+        : reservationOf(claimOf(found, sealed), takenOver, sentBefore);
     },
 
     async markSending(key, owner, unless) {
-      const [before, update] = await write(key, [{ sql: SELECT, params: values(key) }, toSending(key, owner, unless)]);
+      const [before, update, waiting] = await write(key, [
+        { sql: SELECT, params: values(key) },
+        toSending(key, owner, unless),
+        ...(unless === undefined ? [] : [countToMatch(unless)]),
+      ]);
       if (changes(update) === 1) return 'sending';
       const found = rowOf(before);
-      return found?.phase === 'reserved' && found.owner === owner ? 'contradicted' : 'fenced';
+      if (found?.phase !== 'reserved' || found.owner !== owner) return 'fenced';
+      return waits(waiting) ? 'unmatched' : 'contradicted';
     },
 
     release: (key, owner) =>
@@ -251,24 +272,6 @@ export function createSqlClaims(deps: {
   };
 }
 
-/** What an existing claim with our own fingerprint means for this attempt. */
-function reservationOf(claim: Claim, takenOver: boolean, sentBefore: boolean): Reservation {
-  switch (claim.phase) {
-    case 'reserved':
-      return { kind: 'reserved', takenOver, ...(sentBefore ? { sentBefore } : {}) };
-    case 'sending':
-      return { kind: 'sending', since: claim.sendingAt ?? claim.reservedAt };
-    case 'answered':
-      return { kind: 'answered', answer: claim.answer };
-    case 'rejected':
-      return { kind: 'rejected', rejection: claim.rejection ?? { httpStatus: 0, message: '' } };
-    case 'void':
-      return { kind: 'void', reason: claim.reason ?? '' };
-    default:
-      return claim.phase satisfies never;
-  }
-}
-
 /** Only its three members: a caller may pass an error object that has more. */
 function bare({ httpStatus, message, code }: Rejection): Rejection {
   return { httpStatus, message, ...(code === undefined ? {} : { code }) };
@@ -281,6 +284,12 @@ function values({ account, operation, reference }: ClaimKey): string[] {
 function rowOf(result: StepResult | undefined): ClaimRow | undefined {
   return result?.rows[0] as unknown as ClaimRow | undefined;
 }
+
+/** True while a webhook is yet to be matched. */
+const waits = (result: StepResult | undefined): boolean => Number(result?.rows[0]?.['to_match'] ?? 0) > 0;
+
+/** Of the flow itself, also where the claim is of its refund. */
+const referenceOf = ({ flowId }: ContradictionGuard): string => parseFlowId(flowId)?.reference ?? flowId;
 
 function changes(result: StepResult | undefined): number {
   return result?.changes ?? 0;

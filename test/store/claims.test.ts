@@ -211,6 +211,25 @@ describeStores('a claim', (kind) => {
     expect(await claims.closeNotExecuted(key, order, Date.parse(sendingAt))).toBe(true);
   });
 
+  it.each([
+    ['r1', 'r1'],
+    ['its refund', 'r1.refund'],
+  ])('of %s does not go to sending while a proven webhook under its reference is yet to be matched', async (_, as) => {
+    const claim = { ...key, reference: as };
+    const guard = { flowId: 'bridge-transfer/r1', statuses: ['COMPLETED'] };
+    const webhook = (reference: string, more = {}) =>
+      anEvent({ source: 'webhook', flowId: null, reference, status: 'COMPLETED', toMatch: true, ...more });
+    await store.inbox.receive(webhook('r2'));
+    await store.inbox.receive(webhook('r1', { proof: null }));
+    const row = webhook('r1');
+    await store.inbox.receive(row);
+    expect(await claims.reserve(claim, attempt('a'), guard)).toEqual({ kind: 'unmatched' });
+    expect(await claims.markSending(claim, 'a', guard)).toBe('unmatched');
+    expect(await claims.get(claim)).toMatchObject({ phase: 'reserved' });
+    await store.inbox.match(row.id, { flowId: null, reference: 'r1', status: 'COMPLETED' });
+    expect(await claims.reserve(claim, attempt('b'), guard)).toMatchObject({ kind: 'may-send' });
+  });
+
   it('does not go to sending against a trusted event of its flow', async () => {
     await claims.reserve(key, attempt('a'));
     const guard = { flowId: 'bridge-transfer/r1', statuses: ['COMPLETED', 'REFUNDED'] };
