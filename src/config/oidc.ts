@@ -40,9 +40,10 @@ const issuer = () =>
     .string()
     .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an https URL')
     .refine((text) => !/[?#]/.test(text), 'must not have a query or fragment')
-    .refine((text) => !URL.canParse(text) || isTrusted(new URL(text)), 'must begin with https');
+    .refine((text) => !URL.canParse(text) || isTrustedUrl(new URL(text)), 'must begin with https');
 
-const isTrusted = ({ protocol, hostname }: URL): boolean => protocol === 'https:' || isLoopback(hostname);
+/** What comes from there is what its host sent, and no one else. */
+export const isTrustedUrl = ({ protocol, hostname }: URL): boolean => protocol === 'https:' || isLoopback(hostname);
 
 const list = () =>
   z

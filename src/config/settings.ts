@@ -215,8 +215,11 @@ function checkTogether(
     problem('PUBLIC_URL must begin with https: its paths carry what proves a callback.');
   }
   // A worker needs no tokens; a gateway on loopback without any does not start.
-  if (!gatewayIsLocal && settings.gatewayTokens.length === 0) {
-    problem('GATEWAY_TOKENS is missing: the token of development is refused where GATEWAY_HOST is not this machine.');
+  if (!gatewayIsLocal && settings.gatewayTokens.length === 0 && settings.oidc === undefined) {
+    problem(
+      'GATEWAY_TOKENS is missing: the token of development is refused where GATEWAY_HOST is not this machine. Set it, or ' +
+        'OIDC_ISSUER.',
+    );
   }
   const ofTokens = tokensProblem(settings.gatewayTokens, settings);
   if (ofTokens !== undefined) problem(ofTokens);

@@ -184,7 +184,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const knownNetworks = createKnownNetworks();
   const tokens = createTokenCheck({
     tokens: secrets.gatewayTokens,
-    oidc: settings.oidc && createOidcCheck(settings.oidc),
+    oidc: settings.oidc && createOidcCheck(settings.oidc, monotonicMs),
     knownNetworks,
     ofToken: createRateLimit(settings.gatewayRateLimit, monotonicMs),
     ofGuesses: createRateLimit(settings.unprovenRateLimit, monotonicMs),

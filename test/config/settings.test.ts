@@ -62,6 +62,11 @@ describe('settings', () => {
     ]);
   });
 
+  it('need no token of the gateway if an issuer gives tokens', () => {
+    const issuer = { OIDC_ISSUER: 'https://issuer.example', OIDC_AUDIENCE: 'towline' };
+    expect(problemsOf({ ...live, GATEWAY_TOKENS: '', ...issuer })).toEqual([]);
+  });
+
   it('say every problem at once, each by the name of its setting, and never a secret', () => {
     const problems = problemsOf({
       SERVICE_BASE_URL: 'http://service.example',

@@ -19,7 +19,7 @@ describe('the flows, counted', () => {
     await calls.close();
   });
 
-  const countOn = (freshMs: number) =>
+  const countOn = (freshMs: number, more: Partial<Parameters<typeof createFlowStats>[0]> = {}) =>
     createFlowStats({
       client: tested.client,
       store: tested.store,
@@ -28,6 +28,7 @@ describe('the flows, counted', () => {
       nowMs: () => Date.now() + LISTED_AFTER_MS,
       timeScale: 1,
       freshMs,
+      ...more,
     });
   /** No worker takes them: they stay open. */
   const open = async (count: number) => {
@@ -89,6 +90,20 @@ describe('the flows, counted', () => {
     expect((await countOn(0)())?.inFlight).toEqual({ LSL: '9' });
     await keep(3_600_000);
     expect((await countOn(0)())?.inFlight).toEqual({ LSL: '6' });
+
+    // A list of very many takes longer than the duty lasts: it is taken anew with each page, and one that has lost it stops.
+    let [taken, mayTake] = [0, Infinity];
+    const take: typeof duties.take = (...asked) =>
+      (taken += 1) > mayTake ? Promise.resolve(false) : duties.take(...asked);
+    const inPages = { store: { ...tested.store, duties: { ...duties, take } }, pageSize: 10 };
+    await keep(3_600_000);
+    taken = 0;
+    expect((await countOn(0, inPages)())?.inFlight).toEqual({ LSL: '6' });
+    expect(taken).toBeGreaterThanOrEqual(1 + 60 / 10);
+    await keep(3_600_000);
+    [taken, mayTake] = [0, 4];
+    await expect(countOn(0, inPages)()).rejects.toThrow('another gateway counts the flows');
+    expect(taken).toBe(5);
   });
 
   it('say which are past the deadline that their kind has by default', async () => {

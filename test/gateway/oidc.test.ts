@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { generateKeyPair, SignJWT } from 'jose';
 import { readSettings } from '../../src/config/index.js';
 import { createOidcCheck } from '../../src/gateway/http/oidc.js';
@@ -58,6 +62,13 @@ describe('a token of an OIDC issuer', () => {
     expect(entries).toMatchObject([{ action: 'read-audit', actor: 'auth0|ann', role: 'operator', means: 'oidc' }]);
     // The tokens of the gateway work beside it.
     expect((await ask('dev-token')).status).toBe(200);
+  });
+
+  it('may be as large as one with some hundred groups is', async () => {
+    const groups = Array.from({ length: 250 }, () => randomUUID());
+    const token = await issuer.accessToken({ subject: 'ann', role: ['oncall', ...groups] });
+    expect(token.length).toBeGreaterThan(12_000);
+    expect(await ask(token)).toMatchObject({ status: 200, body: { role: 'operator' } });
   });
 
   it('is refused without a role, for another audience, or with a subject that is no name', async () => {
@@ -157,19 +168,23 @@ describe('the keys of an OIDC issuer', () => {
     const { port } = new URL(first.url);
     const early = await first.accessToken({ subject: 'ann', role: 'admin' });
     await first.close();
+    let skippedMs = 0;
     const tested = await gatewayUnderTest({
       temporalAddress: '127.0.0.1:1',
       env: { OIDC_ISSUER: first.url, OIDC_AUDIENCE: 'towline' },
+      gateway: { monotonicMs: () => performance.now() + skippedMs },
     });
     const statusOf = async (token: string) =>
       (await fetch(`${tested.url}/whoami`, { headers: { authorization: `Bearer ${token}` } })).status;
     try {
       expect(await statusOf(early)).toBe(503);
       expect(await statusOf('dev-token')).toBe(200);
+      // Only then is the issuer asked again.
+      skippedMs += 3_000;
       const second = await openIssuer(await newSigningKey('second', 'ES256'), Number(port));
       try {
         const token = await second.accessToken({ subject: 'ann', role: 'admin' });
-        expect(await statusOf(token)).toBe(200);
+        await until('the issuer to be asked', async () => (await statusOf(token)) === 200);
         expect(await statusOf(early)).toBe(401);
       } finally {
         await second.close();
@@ -184,5 +199,64 @@ describe('the keys of an OIDC issuer', () => {
     } finally {
       await tested.close();
     }
+  });
+});
+
+describe('a guess', () => {
+  let monotonicMs = 0;
+  const gatewayOf = (issuer: string) =>
+    gatewayUnderTest({
+      temporalAddress: '127.0.0.1:1',
+      env: { OIDC_ISSUER: issuer, OIDC_AUDIENCE: 'towline', UNPROVEN_RATE_LIMIT: '1' },
+      gateway: { monotonicMs: () => monotonicMs },
+    });
+  const statusesOf = async (url: string, tokens: readonly string[]) => {
+    const statuses = [];
+    for (const token of tokens) {
+      statuses.push((await fetch(`${url}/whoami`, { headers: { authorization: `Bearer ${token}` } })).status);
+    }
+    return statuses;
+  };
+  const times = <T>(count: number, one: T): readonly T[] => Array.from({ length: count }, () => one);
+  const rubbish = `${Buffer.from('{"alg":"RS256","kid":"none"}').toString('base64url')}.e30.AAAA`;
+
+  it('is a token without a role, too; a stranger without guesses is refused before a signature is looked at', async () => {
+    const issuer = await openIssuer(await newSigningKey('one'));
+    const tested = await gatewayOf(issuer.url);
+    const [none, good] = [
+      await issuer.accessToken({ subject: 'eve' }),
+      await issuer.accessToken({ subject: 'ann', role: 'admin' }),
+    ];
+    expect(await statusesOf(tested.url, times(12, none))).toEqual([...times(10, 403), 429, 429]);
+    expect(await statusesOf(tested.url, [good])).toEqual([429]);
+    // Whoever has a token of the gateway is no stranger, and neither is their address from then on.
+    expect(await statusesOf(tested.url, ['dev-token', good, none, good])).toEqual([200, 200, 429, 200]);
+    await tested.close();
+    await issuer.close();
+  });
+
+  it.each([
+    ['does not answer as it should', (_url: string) => ({})],
+    // An address that is not one of this machine, and leads to it.
+    ['would give its keys over plain text', (url: string) => ({ jwks_uri: url.replace('127.0.0.1', '0.0.0.0') })],
+  ])('has an issuer that %s asked once in three seconds, however many there are', async (_says, more) => {
+    let asked = 0;
+    const server = createServer((_request, response) => {
+      asked += 1;
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ issuer: url, ...more(url) }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const tested = await gatewayOf(url);
+    expect(await statusesOf(tested.url, times(12, rubbish))).toEqual([...times(10, 503), 429, 429]);
+    expect(asked).toBe(1);
+    monotonicMs += 3_000;
+    expect(await statusesOf(tested.url, times(3, rubbish))).toEqual(times(3, 503));
+    expect(asked).toBe(2);
+    await tested.close();
+    server.close();
+    server.closeAllConnections();
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createSettler } from '../../src/gateway/dispatch/settler.js';
+import { createSettler, type SettlerDeps } from '../../src/gateway/dispatch/settler.js';
 import { createOpenSignals } from '../../src/gateway/dispatch/signal-pace.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
@@ -23,34 +23,56 @@ describe('an event that its flow took when it had already ended', () => {
     await temporary.remove();
   });
 
+  const run = (reader: SettlerDeps['reader'], nowMs: () => number) => {
+    const settler = createSettler({
+      inbox: store.inbox,
+      reader,
+      openSignals: createOpenSignals(nowMs),
+      logger: quiet as never,
+      duty: { isOurs: () => Promise.resolve(true) },
+      drain: { within: (calls) => calls(), finish: async (inFlight) => void (await inFlight) },
+      nowMs,
+      everyMs: 5,
+      ageMs: 0,
+    });
+    settler.start();
+    stopping.push(() => settler.stop());
+  };
+
   /** For a flow that completed, and whose last report, if it can be read, does not name the event. */
   const settled = async (lastWord: Pick<FlowReport, 'events'> | undefined) => {
     const { id } = await store.inbox.receive(anEvent({ flowId: FLOW, status: 'COMPLETED' }));
     await store.inbox.markDelivered(FLOW, [id]);
     const at = { nowMs: Date.parse((await store.inbox.get(id))?.deliveredAt ?? '') };
     let asked = 0;
-    const settler = createSettler({
-      inbox: store.inbox,
-      reader: {
-        facts: () => Promise.resolve({ flowId: FLOW, isOpen: false, state: 'completed' } as FlowFacts),
-        report: () => {
-          asked += 1;
-          return Promise.resolve(lastWord as FlowReport | undefined);
-        },
+    const reader = {
+      facts: () => Promise.resolve({ flowId: FLOW, isOpen: false, state: 'completed' } as FlowFacts),
+      report: () => {
+        asked += 1;
+        return Promise.resolve(lastWord as FlowReport | undefined);
       },
-      openSignals: createOpenSignals(() => at.nowMs),
-      logger: quiet as never,
-      duty: { isOurs: () => Promise.resolve(true) },
-      drain: { within: (calls) => calls(), finish: async (inFlight) => void (await inFlight) },
-      nowMs: () => at.nowMs,
-      everyMs: 5,
-      ageMs: 0,
-    });
-    settler.start();
-    stopping.push(() => settler.stop());
+    };
+    run(reader, () => at.nowMs);
     await until('the flow to be asked', () => asked > 0);
     return { at, state: async () => (await store.inbox.get(id))?.state };
   };
+
+  it('is settled although another flow, which is asked before, fails each time', async () => {
+    const failing = 'bridge-transfer/fails';
+    for (const flowId of [failing, FLOW]) {
+      const { id } = await store.inbox.receive(anEvent({ flowId, status: 'COMPLETED' }));
+      await store.inbox.markDelivered(flowId, [id]);
+    }
+    let failures = 0;
+    const facts = (flowId: string) => {
+      if (flowId !== failing) return Promise.resolve({ flowId, isOpen: false, state: 'completed' } as FlowFacts);
+      failures += 1;
+      return Promise.reject(new Error('it cannot be asked'));
+    };
+    run({ facts, report: () => Promise.resolve({ events: {} } as FlowReport) }, () => Date.now());
+    await until('it to be late', async () => (await store.inbox.list({ flowId: FLOW }))[0]?.state === 'late');
+    expect(failures).toBeGreaterThan(0);
+  });
 
   it('is listed as late at once, by the last word of its flow', async () => {
     const { state } = await settled({ events: {} });

@@ -35,10 +35,10 @@ export function addGatewayCommand(program: Command, run: RunCommand, context: Cl
 
 async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
   const { settings, home } = await loadSettings(env);
-  if (settings.gatewayTokens.length === 0) {
+  if (settings.gatewayTokens.length === 0 && settings.oidc === undefined) {
     throw new CliError(
       'GATEWAY_TOKENS is missing: the token of development is refused, since PUBLIC_URL, GATEWAY_HOST or SERVICE_BASE_URL ' +
-        'is not of this machine. Write name:role:secret, with a secret of at least 22 random characters.',
+        'is not of this machine. Write name:role:secret, with a secret of at least 22 random characters; or set OIDC_ISSUER.',
     );
   }
   const logger = createProcessLogger('gateway', settings, isTerminal);

@@ -60,7 +60,7 @@ export function addConsoleRoutes(
   const add = (name: string, read: () => Promise<string | Buffer>) => {
     // Read once and shared.
     let content: Promise<string | Buffer> | undefined;
-    server.get(`/console/${name}`, async (_request, reply) => {
+    server.get(`/console/${name}`, { config: { isOurFile: true } }, async (_request, reply) => {
       const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
       return reply
         .type(type)

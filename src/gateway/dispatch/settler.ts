@@ -47,8 +47,10 @@ export function createSettler(deps: SettlerDeps): Settler {
   const stop = { asked: false };
 
   async function round(): Promise<void> {
-    for (const flowId of soon) await look(flowId, []);
-    soon.clear();
+    for (const flowId of soon) {
+      soon.delete(flowId);
+      await look(flowId, []);
+    }
     if (!(await deps.duty.isOurs())) return;
     const listed = await inbox.unsettledFlows({ limit: FLOWS_LISTED + patience.size, ageMs: deps.ageMs ?? 2_000 });
     const open = new Set(listed.map(({ flowId }) => flowId));
@@ -62,9 +64,10 @@ export function createSettler(deps: SettlerDeps): Settler {
   }
 
   async function look(flowId: string, ids: readonly string[]): Promise<void> {
-    if (await settleFlow(deps, flowId, ids)) return void patience.delete(flowId);
     const looks = (patience.get(flowId)?.looks ?? 0) + 1;
+    // Set before it is asked: a flow whose question fails, and so ends the round, is not the first of the next one.
     patience.set(flowId, { looks, dueAt: deps.nowMs() + untilNextLook(looks) });
+    if (await settleFlow(deps, flowId, ids)) patience.delete(flowId);
   }
 
   const tick = (): void => {

@@ -39,6 +39,9 @@ export interface RequireOptions {
   readonly isToDecode?: boolean;
 }
 
+/** Those of an issuer may list the groups of their bearer. */
+const BEARER = /^Bearer ([\x21-\x7e]{1,16384})$/i;
+
 /** What one token may have open at a time; four times as much for all tokens together. The first match counts. */
 const OPEN_EACH = [
   {
@@ -60,7 +63,7 @@ export interface TokenLimits {
   readonly ofToken: RateLimit;
   readonly ofGuesses: RateLimit;
   /** Records the addresses that send valid tokens. */
-  readonly knownNetworks: Pick<KnownNetworks, 'add'>;
+  readonly knownNetworks: Pick<KnownNetworks, 'add' | 'has'>;
 }
 
 export interface TokenCheckDeps extends TokenLimits {
@@ -98,12 +101,12 @@ export function createTokenCheck({
     if (kind !== undefined) whenOver(request, kind.places.take(name));
   }
 
-  function ofGateway(given: string, besides: readonly GatewayToken[]): Caller | undefined {
+  function ofGateway(given: string, known: readonly GatewayToken[], besides: readonly GatewayToken[] = []) {
     // Every token is compared, so that the time does not show which one it was.
-    const among = (known: readonly GatewayToken[]) => known.filter(({ secret }) => equalSecrets(given, secret))[0];
-    const token = among([...tokens(), ...besides]) ?? among(tokens('now'));
+    const token = [...known, ...besides].filter(({ secret }) => equalSecrets(given, secret))[0];
     if (token === undefined) return undefined;
-    return { name: token.name, role: token.role, means: besides.includes(token) ? 'service-token' : 'token' };
+    const means: AuditMeans = besides.includes(token) ? 'service-token' : 'token';
+    return { name: token.name, role: token.role, means };
   }
 
   /** Of one that the issuer signed. @throws TokenRefusal, Refusal 403, 503 */
@@ -116,15 +119,11 @@ export function createTokenCheck({
     return { name, role, means: 'oidc' };
   }
 
-  async function identify(
-    request: FastifyRequest,
-    { besides = [], isToDecode = false }: RequireOptions,
-  ): Promise<Caller> {
-    const given = /^Bearer ([\x21-\x7e]{1,4096})$/i.exec(request.headers.authorization ?? '')?.[1];
-    const extras = isToDecode ? String(request.headers['authorization-extras'] ?? '') : '';
+  async function identify(given: string | undefined, extras: string, isToDecode: boolean): Promise<Caller> {
     try {
+      // A token of a file that changed a moment ago is found as well.
       const caller =
-        given === undefined ? undefined : (ofGateway(given, besides) ?? (await ofIssuer(given, isToDecode)));
+        given === undefined ? undefined : (ofGateway(given, tokens('now')) ?? (await ofIssuer(given, isToDecode)));
       if (caller !== undefined) return caller;
       throw new TokenRefusal(given === undefined ? 'no-token' : 'unknown-token');
     } catch (error) {
@@ -135,12 +134,32 @@ export function createTokenCheck({
     }
   }
 
+  /**
+   * What costs more than a comparison. Each failure is a guess, and a stranger's address without any left is refused before: where a
+   * token has come from, a good one is accepted whatever others guess there.
+   */
+  async function countingGuesses(request: FastifyRequest, work: () => Promise<Caller>): Promise<Caller> {
+    const network = networkOf(request.ip);
+    const isKnown = knownNetworks.has(request.ip);
+    const giveBack = isKnown ? undefined : ofGuesses.take(network);
+    try {
+      const caller = await work();
+      giveBack?.();
+      return caller;
+    } catch (error) {
+      if (isKnown) ofGuesses.take(network);
+      throw error;
+    }
+  }
+
   return {
     async require(request, permission, options = {}) {
-      const caller = await identify(request, options).catch((error: unknown) => {
-        if (error instanceof TokenRefusal) ofGuesses.take(networkOf(request.ip));
-        throw error;
-      });
+      const { besides = [], isToDecode = false } = options;
+      const given = BEARER.exec(request.headers.authorization ?? '')?.[1];
+      const extras = isToDecode ? String(request.headers['authorization-extras'] ?? '') : '';
+      const caller =
+        (given === undefined ? undefined : ofGateway(given, tokens(), besides)) ??
+        (await countingGuesses(request, () => identify(given, extras, isToDecode)));
       count(request, caller.name);
       const { role } = PERMISSIONS[permission];
       if (!mayActAs(caller.role, role)) {

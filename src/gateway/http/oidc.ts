@@ -1,6 +1,6 @@
-import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
-import type { OidcSettings } from '../../config/oidc.js';
+import { isTrustedUrl, type OidcSettings } from '../../config/oidc.js';
 import { ROLES, type Role } from '../../protocol/permissions.js';
 import { Refusal, TokenRefusal } from './refusal.js';
 
@@ -31,25 +31,33 @@ const KEYS_AGAIN_MS = 10_000;
 const KEYS_KEPT_MS = 600_000;
 const ANSWER_WITHIN_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;
+/** An issuer that did not answer is not asked again for so long: anybody can send what looks like a token of it. */
+const NOT_ASKED_AFTER_FAILURE_MS = 3_000;
 
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 /** As it is shown on terminals and in records. */
 const NAME = /^[\x21-\x7e]{1,255}$/;
 const Discovery = z.object({
   issuer: z.string(),
-  jwks_uri: z.url({ protocol: /^https?$/ }),
+  // Over plain text anybody in between could give keys of their own.
+  jwks_uri: z.url({ protocol: /^https?$/ }).refine((text) => isTrustedUrl(new URL(text))),
   subject_types_supported: z.array(z.string()).default(['public']),
 });
+const Keys = z.looseObject({ keys: z.array(z.looseObject({})) });
 
 /**
  * Access and id tokens of one OIDC issuer: signed by its keys, for one of our audiences, not expired. Its keys come
  * from its discovery document, and their changes are followed.
  */
-export function createOidcCheck(settings: OidcSettings): OidcCheck {
+export function createOidcCheck(
+  settings: OidcSettings,
+  monotonicMs: () => number = () => performance.now(),
+): OidcCheck {
   const { issuer, audiences, algorithms, nameClaim = 'sub' } = settings;
+  const ask = createPatientFetch(monotonicMs);
   let found: Promise<JWTVerifyGetKey> | undefined;
   const keys = (): Promise<JWTVerifyGetKey> =>
-    (found ??= discover(settings).catch((error: unknown) => {
+    (found ??= discover(settings, ask).catch((error: unknown) => {
       found = undefined;
       throw error;
     }));
@@ -91,22 +99,40 @@ const noNameClaim = () =>
     'OIDC_ISSUER gives a person another "sub" for each client: set OIDC_NAME_CLAIM to a claim that is one for all.',
   );
 
+/** The content of a JSON document at a URL, read by `judge`. After a failure, or a document that is not good, it is a while until it asks again. */
+type PatientFetch = <T>(url: string, judge: (content: unknown) => T) => Promise<T>;
+
+function createPatientFetch(monotonicMs: () => number): PatientFetch {
+  let failedAtMs = -Infinity;
+  let why: Refusal | undefined;
+  return async (url, judge) => {
+    if (why !== undefined && monotonicMs() - failedAtMs < NOT_ASKED_AFTER_FAILURE_MS) throw why;
+    try {
+      const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+      if (!answer.ok) throw unavailable();
+      return judge(await answer.json());
+    } catch (error) {
+      failedAtMs = monotonicMs();
+      why = error instanceof Refusal ? error : unavailable();
+      throw why;
+    }
+  };
+}
+
 /** @throws Refusal 503 */
-async function discover({ issuer, nameClaim }: OidcSettings): Promise<JWTVerifyGetKey> {
+async function discover({ issuer, nameClaim }: OidcSettings, ask: PatientFetch): Promise<JWTVerifyGetKey> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  try {
-    const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    const discovered = Discovery.parse(await answer.json());
+  const jwksUri = await ask(url, (content) => {
+    const discovered = Discovery.parse(content);
     if (discovered.issuer !== issuer) throw unavailable();
     if (nameClaim === undefined && !discovered.subject_types_supported.includes('public')) throw noNameClaim();
-    return createRemoteJWKSet(new URL(discovered.jwks_uri), {
-      timeoutDuration: ANSWER_WITHIN_MS,
-      cooldownDuration: KEYS_AGAIN_MS,
-      cacheMaxAge: KEYS_KEPT_MS,
-    });
-  } catch (error) {
-    throw error instanceof Refusal ? error : unavailable();
-  }
+    return discovered.jwks_uri;
+  });
+  return createRemoteJWKSet(new URL(jwksUri), {
+    cooldownDuration: KEYS_AGAIN_MS,
+    cacheMaxAge: KEYS_KEPT_MS,
+    [customFetch]: async (keysUrl) => Response.json(await ask(keysUrl, (content) => Keys.parse(content))),
+  });
 }
 
 /** What is wrong with a token, in words that repeat nothing of it; undefined if that is not known. */

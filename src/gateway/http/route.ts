@@ -9,6 +9,8 @@ import { type AnyRoute, describeRoute, type Reference, type Route } from './open
 
 declare module 'fastify' {
   interface FastifyContextConfig {
+    /** It answers with a file of ours, in which there is nothing that anybody sent. */
+    isOurFile?: boolean;
     /** Its entry in `/openapi.json`. Absent: the route is for machines that know it (Temporal's UI, Prometheus). */
     reference?: () => Reference;
     /** The permission of the caller. Absent or null: it needs no token. */

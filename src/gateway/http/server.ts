@@ -15,6 +15,8 @@ import type { Permission } from '../../protocol/permissions.js';
 
 const BODY_LIMIT_BYTES = 64 * 1_024;
 const HEADER_LIMIT_BYTES = 8 * 1_024;
+/** Tokens of an issuer may list the groups of their bearer, and the Temporal UI sends two of them. */
+const HEADER_LIMIT_WITH_OIDC_BYTES = 24 * 1_024;
 /** Time limits of a sender: for a request, counted from the connection, and for reading its answer. */
 export interface RequestLimits {
   readonly headersWithinMs: number;
@@ -46,7 +48,7 @@ const SAFE_HEADER_LIST = Object.entries(SAFE_HEADERS);
 /** A fastify instance with everything that all paths share: limits, timeouts, strict JSON, one error body, one log line. */
 export function createServer(
   logger: Logger,
-  limits: ConnectionLimits = { maxConnections: Infinity },
+  limits: ConnectionLimits & { readonly oidc?: object | undefined } = { maxConnections: Infinity },
   { headersWithinMs, requestWithinMs, answerWithinMs }: RequestLimits = REQUEST_LIMITS,
 ): FastifyInstance {
   const { trustedProxies } = limits;
@@ -68,7 +70,7 @@ export function createServer(
       headersTimeout: headersWithinMs,
       requestTimeout: requestWithinMs,
       connectionsCheckingInterval: 1_000,
-      maxHeaderSize: HEADER_LIMIT_BYTES,
+      maxHeaderSize: limits.oidc === undefined ? HEADER_LIMIT_BYTES : HEADER_LIMIT_WITH_OIDC_BYTES,
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
     // A path that cannot be decoded, or is longer than any of ours.
@@ -82,9 +84,9 @@ export function createServer(
   server.addHook('preHandler', (request, _reply, next) => {
     context.with(propagation.extract(context.active(), request.headers), next);
   });
-  server.addHook('onSend', (_request, reply, payload, next) =>
-    // The files of the docs are large, and hold nothing that a caller sent.
-    next(null, isOfOurFiles(reply) ? payload : withoutCapabilities(payload)),
+  server.addHook('onSend', (request, _reply, payload, next) =>
+    // Our files are large.
+    next(null, request.routeOptions.config?.isOurFile === true ? payload : withoutCapabilities(payload)),
   );
   server.addHook('onSend', (request, reply, _payload, next) => {
     if (!reply.hasHeader('x-request-id')) void reply.header('x-request-id', request.id);
@@ -104,9 +106,6 @@ export function createServer(
 export const OWN_PATH =
   /(\/(?:callbacks|settlements|webhooks)\\{0,8}\/(?:[\w.:-]{1,130}\\{0,8}\/){0,2})(?:[0-9a-f]{43}|(?<=settlements\\{0,8}\/)[\w-]{22,128})(?![\w-])/g;
 const MAY_HAVE_ONE = /callbacks|settlements|webhooks/;
-
-const isOfOurFiles = (reply: FastifyReply): boolean =>
-  /^(?:text|application)\/(?:javascript|css)\b|^(?:image|font)\//.test(String(reply.getHeader('content-type') ?? ''));
 
 /** The service repeats what it was sent, and people paste it into notes: no answer shows a capability. */
 function withoutCapabilities(payload: unknown): unknown {

@@ -56,17 +56,18 @@ interface FlowStatsDeps extends TerminatedDeps {
   readonly timeScale: number;
   /** Figures younger than this are used again. @default 15,000 */
   readonly freshMs?: number | undefined;
+  /** Runs that are listed in one request. @default 1,000 */
+  readonly pageSize?: number;
 }
 
 const FRESH_MS = 15_000;
 const COUNTING = 'counting';
-/** Longer than a count takes: if the counting gateway dies, another one takes over. */
+/** Longer than a page of a list takes, with each of which it is taken anew: if the counting gateway dies, another one takes over. */
 const COUNTING_MS = 60_000;
 const WITHIN_MS = 10_000;
 const ASKED_AT_ONCE = 4;
 /** Most terminated flows that are checked for a person's decision; the others count as parked. */
 const MOST_TERMINATED = 200;
-const PAGE = 1_000;
 const HOUR_MS = 3_600_000;
 const AGES_MS = { '1h': HOUR_MS, '1d': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as const;
 
@@ -102,7 +103,7 @@ async function countFlows(
   standings: Standings,
   before: FlowStats | undefined,
 ): Promise<FlowStats> {
-  const lists = createLists(deps.client);
+  const lists = createLists(deps);
   const nowMs = deps.nowMs();
   const kinds = await inTurns(FLOW_KINDS, ASKED_AT_ONCE, (kind) => countKind(deps.client, kind));
   const terminated = kinds.some((kind) => kind.terminated > 0) ? await standings() : NONE_TERMINATED;
@@ -215,7 +216,7 @@ function createStandings(deps: FlowStatsDeps): Standings {
   };
 }
 
-function createLists(client: Client): RunLists {
+function createLists({ client, store, pageSize = 1_000 }: FlowStatsDeps): RunLists {
   const types = `WorkflowType IN (${FLOW_KINDS.map((kind) => `'${workflowTypeOf(kind)}'`).join(', ')})`;
   return {
     count: async (condition) =>
@@ -224,12 +225,19 @@ function createLists(client: Client): RunLists {
       let next: Uint8Array | undefined;
       do {
         const after = next;
-        const page = await within(client, () => listExecutions(client, `${types} AND (${condition})`, PAGE, after));
+        const page = await within(client, () => listExecutions(client, `${types} AND (${condition})`, pageSize, after));
         page.found.forEach(take);
         next = page.nextPageToken;
+        // What another gateway counts meanwhile is kept, and this is not: it need not go on.
+        if (!(await store.duties.take(COUNTING, COUNTING_MS))) throw new CountedElsewhere();
       } while (next.length > 0);
     },
   };
+}
+
+class CountedElsewhere extends Error {
+  override readonly name = 'CountedElsewhere';
+  override readonly message = 'another gateway counts the flows';
 }
 
 function within<T>(client: Client, ask: () => Promise<T>): Promise<T> {

@@ -63,7 +63,7 @@ export function addReferenceRoutes(
 ): void {
   // Read once and shared: a client that sends many requests and reads no answer must not make us hold a copy for each.
   let document: Buffer | undefined;
-  server.get('/openapi.json', async (_request, reply) => {
+  server.get('/openapi.json', { config: { isOurFile: true } }, async (_request, reply) => {
     document ??= Buffer.from(JSON.stringify(gatewayDocument(publicUrl, routes)));
     return reply.type('application/json').send(document);
   });
@@ -79,7 +79,7 @@ export function addReferenceRoutes(
         content = undefined;
         throw error;
       }));
-    server.get(`/docs/${name}`, async (_request, reply) =>
+    server.get(`/docs/${name}`, { config: { isOurFile: true } }, async (_request, reply) =>
       reply
         .type(type)
         .header('cache-control', 'public, max-age=86400')
