@@ -141,7 +141,7 @@ export function termsOf(
 
 const timeScaleOf = (input: unknown): number => (input as { readonly timeScale?: number }).timeScale ?? 1;
 
-/** A second lookup is asked where the first one does not say enough; refused, it leaves the first one as it is. */
+/** Makes a second lookup if the first one does not suffice; if the second is refused, the first one stands. */
 async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'input'>): Promise<StatusEvidence> {
   const definition = definitionOf(order.flowId);
   const source = definition.status;

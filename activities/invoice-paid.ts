@@ -51,8 +51,8 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
 }
 
 /**
- * Right before a payment of ours: its flow looked before, and an attempt may come long after that. Where the service shows
- * nothing of it the flow has asked for the whole window, so that only the misses at its end are asked for anew.
+ * Right before a payment of ours: its flow made a lookup before, and an attempt may come long after that. The flow has
+ * asked for the whole window already, so if the service shows nothing, only the misses at its end are repeated.
  */
 export const paidBeforeOurs = (
   deps: ActivityDeps,
@@ -61,7 +61,7 @@ export const paidBeforeOurs = (
 
 type Asked = Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale' | 'beforeOurs'>;
 
-/** "Not found" is "not paid" only where it is said for the whole window, and again and again at its end. */
+/** "Not found" means "not paid" only if the answer stays the same for the whole window and several times at its end. */
 async function paidOrMissing(deps: ActivityDeps, question: Asked, isOverdue: boolean): Promise<PaidReading> {
   for (let miss = 1; ; miss += 1) {
     const found = await readPaid(deps, question);

@@ -23,9 +23,12 @@ import { MISSES, untilNextMiss } from './timing.js';
 export interface StatusLookup {
   read(service: ServiceClient, reference: string): Promise<unknown>;
   facts(record: unknown): Facts;
-  /** Whose record it is: its status is read as that kind reads it. Absent where the record has none. */
+  /** The kind whose definition reads the record's status. Absent if the record has none. */
   readonly flow?: Pick<FlowDefinition, 'status'>;
-  /** False for a record that may be older than the POST that is looked up: it reports nothing of it. @default always true */
+  /**
+   * False for a record that may be older than the POST that is looked up: it proves nothing about the POST. @default
+   * always true
+   */
   proves?(record: unknown): boolean;
 }
 
@@ -52,7 +55,7 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
     read: (service, reference) => service.getInvoicePayment(reference),
     facts: paidFacts,
     flow: invoicePaymentFlow,
-    // The record is there before any payment, and is PENDING then.
+    // The record exists before any payment, with the status PENDING.
     proves: (record) => provesPayment((record as InvoicePayment).status),
   },
 };
@@ -62,8 +65,8 @@ export function proves(lookup: StatusLookup, record: unknown): boolean {
 }
 
 /**
- * Whether the service has a record of what was sent under a reference, and the status in it, as its kind reads it. It has
- * none if it says so several times in a row.
+ * Whether the service has a record of what was sent under a reference, and its status, as its kind reads it. There is
+ * none if the service says so several times in a row.
  */
 export async function lookUpRecord(
   deps: Pick<ActivityDeps, 'service' | 'clock'> & { readonly timeScale: number },
@@ -106,7 +109,7 @@ async function readOnramp(service: ServiceClient, referenceId: string): Promise<
   });
   if (onChain?.mobile_money != null) return { referenceId, ...onChain };
   const mobileMoney = await service.getMobileMoneyDeposit(referenceId).catch((error: unknown) => {
-    // Refused, it leaves the first one as it is.
+    // If it is refused, the first one stands.
     if (error instanceof RejectedError && onChain !== undefined) return undefined;
     throw error;
   });

@@ -38,7 +38,7 @@ export interface Submission<Request> {
   readonly unasked?: boolean;
   /** Where others can do what it is for: whether that was done, asked right before a first send. Absent where nobody else can. */
   readonly lookUpFirst?: () => Promise<{ readonly says: PaidSays; readonly why?: string }>;
-  /** True where its flow gets another quote for one that expired, and sends again with that. @default false */
+  /** True if the flow gets another quote for an expired one, and sends again with that. @default false */
   readonly quotesAgain?: boolean;
 }
 
@@ -81,8 +81,9 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     const isFree = pin.epoch === ours.epoch && (await storing(() => claims.get(key))) === undefined;
     if (isFree) throw endsFlow('invalid_input', built.problem);
   }
-  // One transaction: the right to send, that no trusted event shows it done, and `sending`. Where its own answer gets lost, the
-  // next attempt finds `sending` and takes it for unknown: safe, if slow. What must be looked up before is only reserved by it.
+  // One transaction: takes the right to send, checks that no trusted event shows the POST done, and marks `sending` (or
+  // only reserves what must be looked up first). If its result is lost, the next attempt finds `sending` and treats it
+  // as unknown: slow, but safe.
   let isInTime = sendTimer(deps);
   const goesOn = !('problem' in built) && quoteIsValid() && submission.lookUpFirst === undefined;
   const sends = goesOn ? submission.guard : undefined;
@@ -168,7 +169,7 @@ async function shownBeforeRepeat(
   }
 }
 
-/** The flow has looked, and an attempt may come long after that: what shows it done meanwhile, or cannot tell, is not sent against. */
+/** The flow's own lookup may be old: nothing is sent if the payment was made meanwhile, or if that is unknown. */
 async function doneBeforeFirst({
   lookUpFirst,
 }: Pick<Submission<never>, 'lookUpFirst'>): Promise<SubmitOutcome | undefined> {

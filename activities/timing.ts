@@ -50,7 +50,7 @@ export async function withHeartbeat<T>(clock: Clock | undefined, work: () => Pro
   }
 }
 
-/** For the claim before a POST and for its answer's row after it, so that the client's own timeout speaks first. */
+/** Covers the claim before a POST and the write of its answer, so that the client's own timeout fires first. */
 const ATTEMPT_MARGIN_MS = 30_000;
 const SHORTEST_ATTEMPT_MS = 120_000;
 
@@ -63,17 +63,17 @@ export function windowsOf({ serviceTimeoutMs, serviceIsOnLoopback, limits }: Act
   };
 }
 
-/** From the claim to the first byte: half of the shortest time after which a flow gives up looking for the POST. */
+/** Longest time from claim to first byte: half of the shortest time after which a flow gives up looking it up. */
 const SEND_WITHIN_MS = 30_000;
 
 /**
- * False once the first byte would leave too long after its claim. A process that stood still meanwhile may find that its
- * flow has looked the POST up in vain, and that a person has ordered another send.
+ * False if the first byte would leave too long after its claim. If the process was suspended meanwhile, its flow may
+ * have looked up the POST in vain, and a person may have ordered another send.
  */
 export function sendTimer({ monotonicMs, clock = systemClock }: ActivityDeps): () => boolean {
   const startedMs = monotonicMs();
   const startedAtMs = clock.nowMs();
-  // A clock that never jumps may stand still while the machine sleeps.
+  // A monotonic clock may stand still while the machine sleeps.
   const elapsedMs = () => Math.max(monotonicMs() - startedMs, clock.nowMs() - startedAtMs);
   return () => elapsedMs() < SEND_WITHIN_MS;
 }

@@ -66,7 +66,7 @@ export type SubmitOutcome =
   | { readonly kind: 'other-request' }
   /** The claim was voided before anything was sent. */
   | { readonly kind: 'void'; readonly reason: string }
-  /** The lookup shows that another one reached already what this POST is for: it was not sent. */
+  /** The lookup shows that what this POST is for was done in another way: it was not sent. */
   | { readonly kind: 'done-elsewhere' }
   /** A trusted event in the inbox shows it done, or excludes it: it was not sent. */
   | { readonly kind: 'contradicted' };

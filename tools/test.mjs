@@ -11,7 +11,7 @@ import { runStep, say } from './step.mjs';
 
 /** What `npm test` runs: all except those that need the machine for themselves. */
 const PROJECTS = ['unit', 'store', 'sandbox', 'sim', 'temporal'];
-/** The second makes the tests' garbage cheaper: a tenth of their CPU. jest passes both on to its workers. */
+/** The second makes garbage collection cheaper: a tenth of the tests' CPU. jest passes both on to its workers. */
 const NODE_OPTIONS = ['--experimental-vm-modules', '--max-semi-space-size=64', '--no-warnings'];
 const NEED_SERVERS = new Set(['temporal', 'crash-matrix', 'packaging', 'cluster']);
 

@@ -14,7 +14,7 @@ interface Listen {
 }
 
 export interface WorkerProbeOptions extends Listen {
-  /** Whether it asks for tasks, of each of its queues. */
+  /** Whether it polls each of its queues. */
   readonly isPolling: () => boolean;
   readonly client: Client;
 }
@@ -25,7 +25,7 @@ export interface Probe {
 }
 
 export interface WorkerProbe extends Probe {
-  /** Not ready from now on: it takes nothing new, and finishes what it has. */
+  /** Not ready from now on: it accepts nothing new, and finishes what it has. */
   drain(): void;
 }
 
@@ -34,7 +34,7 @@ interface Found {
   readonly body: object;
 }
 
-/** A probe asks at once, and anybody on its network can connect: descriptors are for money, and for webhooks. */
+/** A probe is short, and anyone on its network can connect: file descriptors are needed for money and webhooks. */
 const LIMITS = {
   headersTimeout: 2_000,
   requestTimeout: 2_000,
@@ -42,7 +42,7 @@ const LIMITS = {
   connectionsCheckingInterval: 500,
   maxHeaderSize: 8 * 1_024,
 };
-/** So few of one address, 32, that one who takes them all keeps nobody else from asking. */
+/** So few per address, 32, that one that takes them all does not block the probes of others. */
 const CONNECTIONS = { maxConnections: 256, shareOfAnAddress: 8 };
 
 const ALIVE: Found = { code: 200, body: { status: 'ok' } };
@@ -76,8 +76,8 @@ export async function openWorkerProbe({
 }
 
 /**
- * `/healthz` and `/readyz/intake` of a gateway, on a port that is not published: whoever fills the connections of the gateway's own
- * one does not have it called dead.
+ * `/healthz` and `/readyz/intake` of a gateway, on a port that is not published: filling the connections of the
+ * gateway's own port must not make it look dead.
  */
 export function openGatewayProbe({ store, ...listen }: Listen): Promise<Probe> {
   const storeWorks = remembered(monotonicMs, () => works(store()));
@@ -89,7 +89,7 @@ export function openGatewayProbe({ store, ...listen }: Listen): Promise<Probe> {
   });
 }
 
-/** @param setting of the port */
+/** @param setting name of the port's setting */
 async function openProbe(
   setting: string,
   { host, port }: Pick<Listen, 'host' | 'port'>,

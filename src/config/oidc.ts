@@ -7,11 +7,11 @@ import type { SettingReader } from './setting-schemas.js';
 export interface OidcSettings {
   /** Exactly as in its tokens. */
   readonly issuer: string;
-  /** Each token is for the first of these; to decode what Temporal holds, one for another of them will do. */
+  /** Each token must be for the first of these; to decode what Temporal holds, any of them suffices. */
   readonly audiences: readonly string[];
-  /** The claim that is a person's name. Undefined: `sub`, if the issuer gives it alike to all of its clients. */
+  /** The claim with a person's name. Undefined: `sub`, if the issuer gives the same one to all of its clients. */
   readonly nameClaim: string | undefined;
-  /** Path of the claim that says the role, its parts separated by dots. */
+  /** Path of the claim that contains the role, its parts separated by dots. */
   readonly roleClaim: string;
   /** Value of the claim → role. */
   readonly roles: ReadonlyMap<string, Role>;

@@ -84,7 +84,7 @@ export interface Settings {
   readonly workerSlots: Partial<Readonly<Record<Queue, number>>>;
   /** Sends of money per second, by all workers together. Undefined: no limit. */
   readonly moneyPerSecond: number | undefined;
-  /** Undefined: a gateway answers probes on its own port alone. */
+  /** Undefined: a gateway answers probes only on its own port. */
   readonly gatewayProbePort: number | undefined;
   readonly workerProbeHost: string;
   /** Undefined: a worker listens nowhere. */

@@ -108,11 +108,11 @@ export interface Submission<Input> {
   /** Statuses of trusted events that show this POST done: if one of them is in the inbox, the POST is not sent. */
   readonly shownBy: readonly string[];
   /**
-   * True: others can do what this POST is for, as an invoice can be paid by its own page. Right before a first send the lookup
-   * must say that it was not done. @default false
+   * True: others can do what this POST is for, as an invoice can be paid on its own page. Right before a first send the
+   * lookup must show that it was not done. @default false
    */
   readonly byOthersToo?: boolean;
-  /** Facts that events and looked-up records must agree with to be taken for this POST's. */
+  /** Facts that events and looked-up records must match to belong to this POST. */
   factsOf(input: Input): Readonly<Record<string, string>>;
 }
 

@@ -33,15 +33,15 @@ const Legs = z.looseObject({
 });
 
 /**
- * The record of `getOnChainDeposit`, with that of `getMobileMoneyDeposit` as the leg that it lacks: status and facts are
- * read of both, so that the payment which decides is also the one that is compared with ours.
+ * The record of `getOnChainDeposit`, with that of `getMobileMoneyDeposit` as its missing leg: status and facts are read
+ * from both, so that the payment that decides is also the one that is compared with ours.
  */
 export function withMobileMoney(record: unknown, mobileMoney: unknown): object {
   const legs = (record ?? {}) as { readonly mobile_money?: unknown };
   return mobileMoney === undefined ? legs : { ...legs, mobile_money: legs.mobile_money ?? mobileMoney };
 }
 
-/** Where an onramp stands, by both of its legs. */
+/** The status of an onramp, from both of its legs. */
 function onrampStatus(record: unknown): string | null {
   const { mobile_money: fiat, onchain } = Legs.parse(record);
   return onrampWord({

@@ -62,7 +62,7 @@ export function executed(post: PostEvidence): Evidence | 'other' {
   return post.lookup === 'absent' && post.windowOver && !post.saidToExist ? 'absent' : 'cannot-tell';
 }
 
-/** How much longer than our own timeout a POST may be under way: a slow service may commit after we gave up. */
+/** How much longer than our own timeout a POST may be in progress: a slow service may commit after we gave up. */
 const SETTLE_MARGIN_MS = 60_000;
 
 /** How long a POST whose outcome is unknown is looked up before it counts as not found, unscaled; ms. */

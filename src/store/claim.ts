@@ -146,9 +146,9 @@ export interface ClaimStore {
   orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder): Promise<boolean>;
 
   /**
-   * A person declares that a POST was never executed: `sending` or `reserved` → `void`. False where it is in neither.
+   * A person declares that a POST was never executed: `sending` or `reserved` → `void`. False for other phases.
    *
-   * @param sentUntilMs given: one that went to `sending` later may still be under way, and is left alone
+   * @param sentUntilMs given: a claim that went to `sending` later may still be in progress, and is left alone
    */
   closeNotExecuted(key: ClaimKey, order: ClaimOrder, sentUntilMs?: number): Promise<boolean>;
 

@@ -20,10 +20,10 @@ export const ENDED_BY_ORDER = `EXISTS (SELECT 1 FROM claim_orders o
     AND o.action NOT IN ('send-again', 'held-back'))`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
 
-/** Not answered, and not sent after the time given; of a restored store it is unknown when it was sent. */
+/** Not answered, and not sent after the given time; in a restored store it is unknown when it was sent. */
 const CLOSABLE = `(phase = 'reserved' OR (phase = 'sending' AND COALESCE(sending_at, reserved_at) <= ?))`;
 
-/** Who names no epoch is of the present one; who names no time means all of it. */
+/** A caller that names no epoch belongs to the current one; one that names no time means all of it. */
 const LATEST = Number.MAX_SAFE_INTEGER;
 /** For a missing claim: it may have existed, and been sent, if its flow was prepared in an earlier epoch. */
 const unlessEarlier = (phase: 'reserved' | 'void') =>

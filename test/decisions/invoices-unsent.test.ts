@@ -11,9 +11,9 @@ const HOUR_MS = 3_600_000;
 const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
 const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
 
-/** What the lookup of the payment answers; as the sandbox does where it is undefined. */
+/** The answer of the payment's lookup; undefined: the sandbox's. */
 let answer: (() => Promise<InvoicePayment>) | undefined;
-/** The customer pays on the invoice's own page, and no webhook says so. */
+/** The customer pays on the invoice's own page, and no webhook reports it. */
 const paid = () =>
   Promise.resolve({ referenceId: 'r', status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' } as InvoicePayment);
 const refused = () => {
@@ -21,7 +21,7 @@ const refused = () => {
   return Promise.reject<InvoicePayment>(new RejectedError('getInvoicePayment', refusal));
 };
 
-/** The service takes no payment: each attempt is proven not sent, and made again in an hour. */
+/** The service accepts no payment: each attempt is proven not sent, and repeated in an hour. */
 let isBusy = false;
 const triedInVain = new Set<string>();
 

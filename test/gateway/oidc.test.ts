@@ -131,7 +131,8 @@ describe('a token of an OIDC issuer', () => {
     expect(await decode({ authorization: `Bearer ${viewer}` })).toBe(403);
     expect(await decode({ authorization: 'Bearer opaque-access-token' })).toBe(401);
     expect(await decode({ authorization: 'Bearer opaque', 'authorization-extras': 'dev-token' })).toBe(401);
-    // Only there: everything else goes by `Authorization` alone, and by the first audience, or one person could have two names.
+    // Only there: everything else uses only `Authorization` and the first audience; otherwise one person could have two
+    // names.
     expect(await decode({ authorization: `Bearer ${bea}` })).toBe(200);
     expect((await ask(bea)).status).toBe(401);
     const answer = await fetch(`${tested.url}/whoami`, { headers: { 'authorization-extras': bea } });

@@ -20,7 +20,7 @@ describe('a flow that was terminated in the UI', () => {
   let worker: FlowWorker | undefined;
   let laterMs = 0;
   const nowMs = () => Date.now() + laterMs;
-  /** Whatever was sent so far has had its time to arrive. */
+  /** Everything sent so far has had its time to arrive. */
   const settleWindowPasses = () => (laterMs += 120_000);
   beforeAll(async () => {
     tested = await gatewayUnderTest({ gateway: { nowMs } });
@@ -45,7 +45,7 @@ describe('a flow that was terminated in the UI', () => {
   };
   const isListed = (reference: string, state: string) =>
     until(`it to be listed as ${state}`, async () => (await listed(reference)).join() === state);
-  /** A gateway of its own, and the service that it asks. */
+  /** A separate gateway, and its service. */
   const withService = async (run: (parts: TestService & { asked: GatewayUnderTest }) => Promise<void>) => {
     const scratch = await mkdtemp(join(tmpdir(), 'towline-terminated-'));
     // Nothing moves there by itself.
@@ -61,7 +61,7 @@ describe('a flow that was terminated in the UI', () => {
     }
   };
   const inFlight = async (currency: string): Promise<string | undefined> => {
-    laterMs += 60_000; // Each scrape counts the flows anew.
+    laterMs += 60_000; // Each scrape counts the flows again.
     const answer = await fetch(`${tested.url}/metrics`, { headers: { authorization: 'Bearer dev-token' } });
     return new RegExp(`towline_value_in_flight\\{currency="${currency}"\\} (.*)`).exec(await answer.text())?.[1];
   };

@@ -56,7 +56,7 @@ export async function openIssuer(key: JWK, port = 0, subjectTypes = ['public']):
         }),
       },
     },
-    // A person who has logged in has a subject of their own: here the test says who it is.
+    // A person who has logged in has a subject of their own: here the test chooses it.
     extraTokenClaims: () => ({ towline_role: asked.role, oid: asked.oid }),
     formats: { customizers: { jwt: (_context, _token, parts) => void (parts.payload.sub = asked.subject) } },
   });

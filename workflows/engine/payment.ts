@@ -52,7 +52,10 @@ export interface PaymentPlan extends TrackPlan {
   readonly step: string;
   /** Sends its POST, if another worker than the flow's own must do that. */
   readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
-  /** Where it was refused, or given up before it was sent: whether it was paid all the same, by another way, and is to be followed. @default no */
+  /**
+   * If it was refused, or given up before it was sent: whether it was paid in another way, and is to be followed.
+   * @default no
+   */
   readonly paidAllTheSame?: (flow: Flow, payment: Payment) => Promise<boolean>;
   /** False: what a send needs is gone after the first one, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;

@@ -69,14 +69,14 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   }
 }
 
-/** Only then can no attempt that is late send after the flow has said that nothing was moved by it. */
+/** Only then no late attempt can send after the flow has said that nothing was moved by it. */
 async function isClosed(flow: Flow, post: Post, reason: string): Promise<boolean> {
   const isVoid = await voidUnsent(flow, post.claim, reason);
   await unlessStopping(flow);
   return isVoid === true;
 }
 
-/** Whether a trusted event reports a POST of which the answer, or the claim, says that it was not executed. */
+/** Whether a trusted event reports a POST that was not executed according to its answer or claim. */
 async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
   post.readEvents();
   await readInbox(flow);

@@ -75,10 +75,10 @@ export async function whyNotStopped(flow: Flow, payment: Payment): Promise<strin
   if (says === 'not-paid') return null;
   const why = says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
   const { money } = flow;
-  // Ours waits to be sent: it is off where another one was made, and past the deadline while that is not known.
+  // If our payment waits to be sent, it is cancelled if another one was made, or past the deadline if that is unknown.
   if (money.at === 'claimed' && (says !== 'cannot-tell' || flow.deadlinePassed))
     await voidUnsent(flow, money.claim, why);
-  // The story follows it.
+  // The flow follows the payment.
   payment.lookNow = true;
   return why;
 }

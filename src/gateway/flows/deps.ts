@@ -12,8 +12,8 @@ import type { ParkedSince } from './parked-since.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 
 /**
- * Asks the status lookup of an operation; never fails. `absent`: it said so several times in a row. `status`: the kind's
- * word for what the service's record says.
+ * Makes the status lookup of an operation; never fails. `absent`: the service said so several times in a row. `status`:
+ * the kind's word for the status of the service's record.
  */
 export type LookUp = (operation: string, reference: string) => Promise<LookedUp>;
 

@@ -90,9 +90,10 @@ const FIRST_EPOCH = 1;
 const MOST_PROOF = 200;
 
 /**
- * Terminating a flow does not stop its POST: for the settle window nothing that is found, or not found, says how it ends.
+ * Terminating a flow does not stop its POST: within the settle window neither a found nor a missing record shows how it
+ * ends.
  *
- * @param sentUntilMs what was sent before it has had that long
+ * @param sentUntilMs a POST that was sent before this time has had its whole window
  */
 function requireNotUnderWay({ phase, operation, reference, ...claim }: Claim, sentUntilMs: number): void {
   if (phase !== 'sending') return;
@@ -103,7 +104,7 @@ function requireNotUnderWay({ phase, operation, reference, ...claim }: Claim, se
   throw new Refusal(503, `${underWay} Order it again in ${seconds} seconds.`, { reference }, seconds);
 }
 
-/** What a trusted event says against a person's word of how the flow ended. */
+/** Meanings of trusted events that contradict a person's order about how the flow ended. */
 const CONTRADICTS: Readonly<Partial<Record<ParkAction, readonly Meaning[]>>> = {
   'mark-completed': ['refunded'],
   'mark-refunded': ['succeeded'],
@@ -161,14 +162,16 @@ async function requireServiceSaysNoOther(
   }
 }
 
-/** What the record of a claim says of its flow: a refund of ours that arrived refunded it, and otherwise it says nothing. */
+/**
+ * What the record of a claim says about its flow: a refund of ours that arrived refunded it; otherwise it says nothing.
+ */
 function endingOf({ reference }: Claim, status: string | null): Meaning {
   const meaning = classifyOfAnyKind(status);
   if (!isRefundReference(reference)) return meaning;
   return meaning === 'succeeded' ? 'refunded' : 'pending';
 }
 
-/** A terminated flow with what its claims, and persons, said since. Other views pass as they are. */
+/** A terminated flow with what its claims and persons recorded since. Other views are returned unchanged. */
 export async function resolvedView(view: FlowWithMoney, store: Store): Promise<FlowWithMoney> {
   if (view.parked?.reason !== 'terminated') return view;
   if (!sendsMoney(view)) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };

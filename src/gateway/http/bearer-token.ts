@@ -33,8 +33,8 @@ export interface RequireOptions {
   /** Tokens that are good for this path alone. */
   readonly besides?: readonly GatewayToken[];
   /**
-   * For the Temporal UI: it sends its id token beside its access token, in `Authorization-Extras`. Either one will do, and for any
-   * audience.
+   * For the Temporal UI: it sends its id token beside its access token, in `Authorization-Extras`. Either one suffices,
+   * for any audience.
    */
   readonly isToDecode?: boolean;
 }
@@ -127,7 +127,7 @@ export function createTokenCheck({
       if (caller !== undefined) return caller;
       throw new TokenRefusal(given === undefined ? 'no-token' : 'unknown-token');
     } catch (error) {
-      // An access token may be for another audience, or none that anybody but its issuer can read.
+      // An access token may be for another audience, or readable only by its issuer.
       const byExtras = error instanceof Refusal && error.status < 500 ? await ofIssuer(extras, isToDecode) : undefined;
       if (byExtras !== undefined) return byExtras;
       throw error;

@@ -8,7 +8,7 @@ import { networkOf } from './rate-limit.js';
 export interface ConnectionLimits {
   /** In all. Strangers together may have three quarters of them. */
   readonly maxConnections: number;
-  /** So many times fewer for one address, unless it is a trusted proxy. @default 4 */
+  /** An address may have this fraction of them, unless it is a trusted proxy. @default 4 */
   readonly shareOfAnAddress?: number;
   readonly trustedProxies?: NetworkList | undefined;
   /** @default no address counts as a stranger's */

@@ -15,8 +15,9 @@ export interface OidcCheck {
   /** Whether a text has the form of such a token: nothing else is verified. */
   isToken(text: string): boolean;
   /**
-   * @param isToDecode a token for any of the audiences will do: elsewhere one alone, for which a person has one name
-   * @throws TokenRefusal for a token that is not good here, Refusal 503 while the issuer's keys cannot be had
+   * @param isToDecode a token for any of the audiences suffices; elsewhere only the first one, for which a person has
+   * one name
+   * @throws TokenRefusal for a token that is not valid here, Refusal 503 while the issuer's keys are unavailable
    */
   verify(token: string, isToDecode?: boolean): Promise<OidcCaller>;
 }
@@ -158,7 +159,7 @@ function roleIn(payload: JWTPayload, { roleClaim, roles }: OidcSettings): Role |
   return ROLES.findLast((role) => named.includes(role));
 }
 
-/** A claim may have dots in its own name, as those of a URL have. */
+/** A claim may have dots in its own name, for example if the name is a URL. */
 const claimAt = (payload: JWTPayload, path: string): unknown =>
   payload[path] ?? path.split('.').reduce<unknown>((inside, part) => memberOf(inside, part), payload);
 
