@@ -56,7 +56,7 @@ describe('the check itself', () => {
     expect(CODE(code)).toMatch(TELLTALES.zod);
   });
 
-  it('would find axios by what is in its code', async () => {
+  it('would find axios by text in its code', async () => {
     const axios = createRequire(import.meta.url).resolve('axios');
     expect(await readFile(axios, 'utf8')).toMatch(TELLTALES.axios);
   });

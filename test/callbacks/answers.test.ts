@@ -51,12 +51,12 @@ describe('a receiver that misbehaves', () => {
     await expect(sendTo(`http://127.0.0.1:${port}/`, 500)).rejects.toThrow('no answer in time');
   });
 
-  it('is taken at its word where the rest of its answer never comes', async () => {
+  it('counts by its status if the rest of its answer never comes', async () => {
     const port = await listen(createHttpServer((_, response) => void response.writeHead(503).write('…')));
     expect(await sendTo(`http://127.0.0.1:${port}/`, 3_000)).toMatchObject({ httpStatus: 503 });
   });
 
-  it('hears nothing where nobody vouches for its certificate', async () => {
+  it('gets nothing if its certificate is not trusted', async () => {
     let heard = 0;
     const port = await listen(createHttpsServer(SELF_SIGNED, () => (heard += 1)));
     await expect(sendTo(`https://localhost:${port}/`)).rejects.toThrow('cannot be reached');

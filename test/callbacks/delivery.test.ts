@@ -40,7 +40,7 @@ const isOver = ({ body }: Received) => body.data.outcome !== null;
 const timestampsOf = (received: readonly Received[]) => received.map(({ body }) => String(body.timestamp));
 
 describe('callbacks to callers', () => {
-  it('tell every stage in order, signed by Standard Webhooks with the first secret', async () => {
+  it('report every stage in order, signed by Standard Webhooks with the first secret', async () => {
     const reference = newReference('told');
     const handle = await start(reference);
     await untilFlow(handle, ({ view }) => view.stage === 'tracking' || view.stage === 'settlement');
@@ -93,7 +93,7 @@ describe('callbacks to callers', () => {
     await handle.terminate();
   });
 
-  it('never pass on what nobody has proven', async () => {
+  it('never pass on what is not proven', async () => {
     const reference = newReference('forged');
     const handle = await start(reference);
     await untilFlow(handle, ({ view }) => view.serviceReference !== null);
@@ -189,7 +189,7 @@ describe('callbacks to callers', () => {
     await bench.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`)).result();
   });
 
-  it('end at once where the caller says that the address is gone', async () => {
+  it('end at once if the caller says that the address is gone', async () => {
     caller.answer = () => 410;
     const reference = newReference('gone');
     const handle = await start(reference, { approval: 'required' });
@@ -203,7 +203,7 @@ describe('callbacks to callers', () => {
     await handle.terminate();
   });
 
-  it('go on in a new run when they grow long, with nothing lost and nothing told twice', async () => {
+  it('continue in a new run when they grow long, with nothing lost and nothing reported twice', async () => {
     caller.answer = () => 503;
     const reference = newReference('long');
     const handle = await start(reference, { approval: 'required' });

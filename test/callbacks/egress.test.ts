@@ -145,7 +145,7 @@ describe('fault 43: where callbacks may go', () => {
     await caller.close();
   });
 
-  it('does not follow a redirect, not even where loopback is allowed', async () => {
+  it('does not follow a redirect, not even if loopback is allowed', async () => {
     const from = await startReceiver();
     const to = await startReceiver();
     for (const status of [301, 302, 303, 307, 308]) {

@@ -94,7 +94,7 @@ describe('receivers that hang', () => {
     await expect(deliver(dead)).rejects.toMatchObject({ details: [{ circuit: null }] });
   });
 
-  it('are one receiver under all names and ports of one domain, unless a host lends each name to somebody else', async () => {
+  it('are one receiver under all names and ports of one domain, unless a host lends each name to a customer', async () => {
     const { deliver, open } = deliverer();
     const first = Array.from({ length: 20 }, (_, n) => deliver(`https://n${n}.hangs.example:${8_000 + n}/hook`));
     await until('all to be open', () => open.length === 20);

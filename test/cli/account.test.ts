@@ -166,7 +166,7 @@ describe('towline account', () => {
     }
   });
 
-  test('webhook --rotate: the new secret counts at once, the old ones for a while, even where they stay set', async () => {
+  test('webhook --rotate: the new secret counts at once, the old ones for a while, even if they stay set', async () => {
     const { code, err } = await account(['webhook', '--rotate', '--overlap', '2']);
     expect(code).toBe(0);
     expect(err).toContain('the old ones for 2 more hours');
@@ -264,7 +264,7 @@ describe('towline account', () => {
     expect(await hits()).toBe('0');
   });
 
-  test('needs no token, keys or address of a gateway where it needs none, also for a service elsewhere', async () => {
+  test('requires no token, keys or gateway address that it does not need, also for a service elsewhere', async () => {
     const elsewhere = { SERVICE_BASE_URL: 'https://service.invalid', DEVELOPMENT: '', SERVICE_TOKEN: '' };
     const created = await account(['create', '-'], ACCOUNT, elsewhere);
     expect(created).toMatchObject({ code: 4, err: expect.stringMatching(/cannot be reached/) });

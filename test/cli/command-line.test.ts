@@ -33,7 +33,7 @@ test.each([...COMMANDS, ...NESTED])('--help of %s has an example', async (comman
   expect(out).toContain('Example');
 });
 
-test('--help tells what the exit codes mean and where flows are asked for', async () => {
+test('--help says what the exit codes mean and which gateway is used', async () => {
   const { out } = await run(['--help']);
   for (const line of ['0  completed or refunded', '2  the flow failed', '3  the flow is parked', '4  gateway']) {
     expect(out).toContain(line);

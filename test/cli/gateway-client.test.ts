@@ -34,7 +34,7 @@ const parked = view('parked', {
   },
 });
 
-describe('the exit code tells how a flow ended:', () => {
+describe('the exit code shows how a flow ended:', () => {
   test.each([
     ['completed', 0],
     ['refunded', 0],
@@ -50,7 +50,7 @@ describe('the exit code tells how a flow ended:', () => {
     expect(watched.out).toContain('COMPLETED (signature)');
   });
 
-  test('5 where the time was up before the end', async () => {
+  test('5 if the time was up before the end', async () => {
     gateway.answer(200, view('running'));
     const { code } = await run(['wait', FLOW, '--timeout', '0'], env);
     expect(code).toBe(5);
@@ -63,7 +63,7 @@ describe('the exit code tells how a flow ended:', () => {
   });
 });
 
-test('a start of what runs already says so beside the flow: nothing was sent', async () => {
+test('a start of a running flow says so beside the flow: nothing was sent', async () => {
   const started = (status: number) => {
     gateway.answer(status, view('running'));
     return run(['start', 'bridge-transfer', '-', '--json'], env, '{}');
@@ -74,7 +74,7 @@ test('a start of what runs already says so beside the flow: nothing was sent', a
   expect(await started(200)).toEqual({ ...first, err: 'Already started by the same input: this start sent nothing.' });
 });
 
-describe('what the gateway refuses is told in its own words:', () => {
+describe('a refusal by the gateway is shown in its own words:', () => {
   test('409 exits with 1', async () => {
     gateway.answer(409, { success: false, message: 'The flow refused it: money may have moved.', data: {} });
     expect(await run(['cancel', FLOW], env)).toEqual({
@@ -187,7 +187,7 @@ test('--json prints what the gateway answered', async () => {
   expect(gateway.asked.at(-1)?.url).toBe('/flows?limit=50&state=completed');
 });
 
-test('a list says of parked flows why and for how long, of each how much, and how to get the rest', async () => {
+test('a list says why and for how long flows are parked, the amount of each, and how to get the rest', async () => {
   const row = { kind: 'bridge-transfer', reference: 'r', startedAt: '2026-01-01T00:00:00.000Z', closedAt: null };
   const since = new Date(Date.now() - 26 * 3_600_000).toISOString();
   const parked = {
@@ -220,7 +220,7 @@ test('an event that is to be replayed says first what that would do', async () =
 });
 
 describe('how to get in:', () => {
-  test('nobody at the address exits with 4 and says what to do', async () => {
+  test('no gateway at the address: exits with 4 and says what to do', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
     const { code, err } = await run(['list'], { GATEWAY_URL: url });
     expect(code).toBe(4);
@@ -239,7 +239,7 @@ describe('how to get in:', () => {
     expect(err).toBe('GATEWAY_URL must begin with https, since the gateway is not on this machine.');
   });
 
-  test('where tokens are set, one of them is needed', async () => {
+  test('if tokens are set, one of them is needed', async () => {
     const { code, err } = await run(['list'], { GATEWAY_URL: gateway.url, GATEWAY_TOKENS: 'ada:admin:some-secret' });
     expect(code).toBe(1);
     expect(err).toContain('TOWLINE_TOKEN is missing');

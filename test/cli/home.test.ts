@@ -53,14 +53,14 @@ describe('the secrets of development', () => {
     expect(settings.settlementSecrets).toHaveLength(1);
   });
 
-  test('are refused where others can read them', async () => {
+  test('are refused if others can read them', async () => {
     const env = { TOWLINE_HOME: newHome() };
     const { home } = await loadSettings(env);
     await chmod(home.secrets, 0o644);
     await expect(loadSettings(env)).rejects.toThrow(`Others can read ${home.secrets}: run "chmod 600 ${home.secrets}"`);
   });
 
-  test('are not made where the service is beyond this machine: there every problem is listed', async () => {
+  test('are not made if the service is not on this machine: then every problem is listed', async () => {
     const folder = newHome();
     const error = await loadSettings({ TOWLINE_HOME: folder, SERVICE_BASE_URL: 'https://service.example' }).catch(
       (error: unknown) => error,

@@ -71,12 +71,9 @@ describe('what came in the clear', () => {
       }),
     ));
 
-  it.each(['', '{', '1},"x":{"y":2', '1,2', 'undefined', '\u0000'])(
-    'is base64 where it is no JSON: %j',
-    async (text) => {
-      expect(await decodeOne(plain(text))).toEqual({ __plaintext: Buffer.from(text).toString('base64') });
-    },
-  );
+  it.each(['', '{', '1},"x":{"y":2', '1,2', 'undefined', '\u0000'])('is base64 if it is not JSON: %j', async (text) => {
+    expect(await decodeOne(plain(text))).toEqual({ __plaintext: Buffer.from(text).toString('base64') });
+  });
 
   it('is base64 in other encodings', async () => {
     expect(await decodeOne(plain('raw', 'binary/plain'))).toEqual({ __plaintext: 'cmF3' });
@@ -84,11 +81,11 @@ describe('what came in the clear', () => {
     expect(await decodeOne({})).toEqual({ __plaintext: '' });
   });
 
-  it('passes as it is where it is undefined', async () => {
+  it('passes unchanged if it is undefined', async () => {
     expect(await decodeOne(plain('', 'binary/null'))).toBeUndefined();
   });
 
-  it('is not what we encrypted, even where that says so itself', async () => {
+  it('is not taken for what we encrypted, even if it claims to be', async () => {
     const value = { __plaintext: 1 };
     expect(await decodeOne(await encodeOne(value))).toEqual(value);
     expect(isPlaintext(await decodeOne(await encodeOne({ a: 1 })))).toBe(false);
@@ -137,7 +134,7 @@ describe('what does not open', () => {
 });
 
 describe('results of our own workers', () => {
-  it('pass where they were decoded, and stop the workflow task where they came in the clear', async () => {
+  it('pass if they were decoded, and stop the workflow task if they came unencrypted', async () => {
     expect(requireDecoded({ a: 1 })).toEqual({ a: 1 });
     expect(requireDecoded(undefined)).toBeUndefined();
     const smuggled = await decodeOne(plain('{"accepted":true}'));

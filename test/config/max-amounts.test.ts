@@ -16,7 +16,7 @@ function problemsOf(text: string): readonly string[] {
 }
 
 describe('MAX_AMOUNTS', () => {
-  it('limits nothing where it is not set', () => {
+  it('limits nothing if it is not set', () => {
     expect(readSettings({}).maxAmounts.size).toBe(0);
   });
 
@@ -73,7 +73,7 @@ describe('the largest amount of a flow', () => {
     },
   );
 
-  it('of an invoice is what the payer was told to pay', async () => {
+  it('of an invoice is what the payer was asked to pay', async () => {
     const invoice = flowOf('invoice-payment');
     const { payment, ...given } = await exampleInput('invoice-payment', 'order-1');
     const paid = { ...given, payment: { ...(payment as object), amount: '90000', currency: 'KES' } };

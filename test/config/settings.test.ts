@@ -47,7 +47,7 @@ describe('settings', () => {
     expect(Object.values(settings.duplicateReference)).toContain('unknown');
   });
 
-  it('are none of development where a public URL leads to this machine, and then know no token by themselves', () => {
+  it('are not of development if a public URL leads to this machine, and then accept no token by default', () => {
     const settings = readSettings({ PUBLIC_URL: 'https://towline.example', PAYLOAD_KEYS: key });
     expect(settings).toMatchObject({ development: false, allowPlaintext: false, gatewayTokens: [] });
     expect(readSettings({ PUBLIC_URL: 'http://localhost:8400' })).toMatchObject({ development: true });

@@ -18,13 +18,13 @@ describe('the limits of a money POST', () => {
     },
   );
 
-  it('are those of the policies with the default timeout, also where a test asks for shorter ones and the service is real', () => {
+  it('are those of the policies with the default timeout, also if a test asks for shorter ones and the service is real', () => {
     const windows = windowsOf(deps({ serviceTimeoutMs: 30_000, limits: LIMITS }));
     expect(submitPolicy(QUOTED_SUBMIT, windows)).toEqual(QUOTED_SUBMIT);
     expect(submitPolicy(QUOTED_SUBMIT, { settleMs: 90_000 })).toEqual(QUOTED_SUBMIT);
   });
 
-  it('are as short as a test asks where the service is on loopback', () => {
+  it('are as short as a test asks if the service is on loopback', () => {
     const windows = windowsOf(deps({ serviceTimeoutMs: 30_000, serviceIsOnLoopback: true, limits: LIMITS }));
     expect(submitPolicy(QUOTED_SUBMIT, windows)).toMatchObject({
       heartbeatTimeout: 1_000,

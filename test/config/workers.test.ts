@@ -17,7 +17,7 @@ describe('the settings of workers', () => {
     expect([workerSlots, moneyPerSecond, workerProbePort]).toEqual([{}, undefined, undefined]);
   });
 
-  it('give places by queue, a rate of money, and where probes are answered', () => {
+  it('give slots by queue, a rate of money, and the address of probes', () => {
     const env = { WORKER_SLOTS: 'money:5, lookups:200', MONEY_RATE_LIMIT: '0.5', WORKER_PROBE_PORT: '8402' };
     expect(readSettings(env)).toMatchObject({
       workerSlots: { money: 5, lookups: 200 },
@@ -27,7 +27,7 @@ describe('the settings of workers', () => {
     });
   });
 
-  it('show metrics where they are given a port, on an address, and not on the port of the probes', () => {
+  it('show metrics if they have a port, on an address, and not on the port of the probes', () => {
     expect(readSettings({}).workerMetricsPort).toBeUndefined();
     expect(readSettings({ WORKER_METRICS_PORT: '8403' })).toMatchObject({
       workerMetricsHost: '127.0.0.1',

@@ -140,7 +140,7 @@ describe('every operation of the interface', () => {
     },
   );
 
-  it('has no body where the interface shows none', () => {
+  it('has no body if the interface shows none', () => {
     for (const name of operationNames) {
       expect('body' in operations[name]).toBe(table.operations[name]?.body !== undefined);
     }

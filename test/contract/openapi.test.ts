@@ -33,7 +33,7 @@ describe('the OpenAPI document', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
-  it('describes all 22 operations, with the header where the interface asks for it', () => {
+  it('describes all 22 operations, with the header if the interface requires it', () => {
     const described = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
       Object.entries(item ?? {}).map(([method, operation]) => ({ path, method, ...(operation as object) })),
     ) as { path: string; method: string; operationId: string; security: unknown[]; requestBody?: unknown }[];

@@ -93,7 +93,7 @@ describe('callbacks, by HTTP and by the command line', () => {
     await rig.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`)).terminate();
   });
 
-  it('are sent again also where everything was delivered long ago, under the same id', async () => {
+  it('are sent again even if everything was delivered long ago, under the same id', async () => {
     const reference = newReference('delivered');
     await start(reference, QUICK);
     const last = (await caller.until((all) => all.some(isOver))).at(-1) as Received;
@@ -116,7 +116,7 @@ describe('callbacks, by HTTP and by the command line', () => {
     expect((await ask('GET', '/flows/bridge-transfer/no-such-flow/callbacks')).status).toBe(404);
   });
 
-  it('are refused at the start where the URL itself tells, in a sentence that does not repeat it', async () => {
+  it('are refused at the start if the URL itself shows it, in a sentence that does not repeat it', async () => {
     const hosts = ['10.0.0.1', '0xa9fea9fe', '[fd00::1]', 'u:p@caller.example', '[::ffff:169.254.169.254]'];
     for (const callbackUrl of [...hosts.map((host) => `https://${host}/canary`), 'http://caller.example/canary']) {
       const { status, body } = await start(newReference('refused'), { callbackUrl });
@@ -130,7 +130,7 @@ describe('callbacks, by HTTP and by the command line', () => {
 });
 
 describe('a worker that is killed between the POST and its record', () => {
-  it('tells it again, as the same callback', async () => {
+  it('reports it again, as the same callback', async () => {
     const doomedRig = await openRig();
     try {
       const doomed = await doomedRig.worker();

@@ -76,7 +76,7 @@ const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
 
-  test('take a mixed load: each flow ends once, whichever of them hears of it, I1 to I8 exact', async () => {
+  test('take a mixed load: each flow ends once, whichever of them gets it, I1 to I8 exact', async () => {
     await control('/adversary', { duplicate: 0.3, reorder: 0.3, delay: 0.2, delayMs: 200, early: 0.3 });
     const plays = Array.from({ length: FLOWS }, (_, turn) => KINDS.map((kind) => ({ kind, fails: turn === 0 }))).flat();
     const journal = openJournal(join(folder, 'driver.jsonl'));

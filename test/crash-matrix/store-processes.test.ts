@@ -50,14 +50,14 @@ describeStores('the store', (kind) => {
   });
 
   describe('a process that is killed', () => {
-    it('has committed every event whose receipt it was told of', async () => {
+    it('has committed every event whose receipt it returned', async () => {
       const ids = the('received', await run('a', 'receive', { lines: 60 }));
       expect(ids.length).toBeGreaterThanOrEqual(59);
       const { inbox } = await temporary.open();
       for (const id of ids) expect((await inbox.get(id ?? ''))?.state).toBe('waiting');
     }, 60_000);
 
-    it('has committed every claim that it was told to send', async () => {
+    it('has committed every claim that may send', async () => {
       const references = the('sending', await run('a', 'send', { lines: 60 }));
       expect(references.length).toBeGreaterThanOrEqual(59);
       const { claims } = await temporary.open();
@@ -70,7 +70,7 @@ describeStores('the store', (kind) => {
 
   if (kind === 'libsql')
     describe('a file that cannot grow', () => {
-      it('is an error for the event that did not fit, of which nothing is there, and no loss of those before', async () => {
+      it('is an error for the event that did not fit, which leaves nothing, and no loss of those before', async () => {
         // Blocks of 512 bytes (of 1024 in some shells): between one and two megabytes.
         const said = await run('a', 'fill', { fileBlocks: 2500 });
         const [failure] = said.filter(([first]) => first === 'failed');

@@ -78,7 +78,7 @@ describe('a deployment', () => {
     );
   });
 
-  test('is told to a gateway as soon as Temporal answers', async () => {
+  test('is reported to a gateway as soon as Temporal answers', async () => {
     const wrong = { store: await newStore('third'), namespace, account: 'kenya' };
     const fatal: string[] = [];
     const log = { warn: () => undefined, fatal: (message: string) => void fatal.push(message) };

@@ -39,7 +39,7 @@ const diagnose = async (more: Record<string, string> = {}, ...args: string[]) =>
 };
 
 describe('the doctor', () => {
-  test('finds nothing wrong where nothing is', async () => {
+  test('finds nothing wrong if nothing is', async () => {
     const { code, about } = await diagnose();
     for (const what of ['settings', 'payload keys', 'store', 'Temporal', 'search attributes', 'service', 'clock']) {
       expect(about(what)).toEqual([expect.objectContaining({ verdict: 'good' })]);
@@ -56,7 +56,7 @@ describe('the doctor', () => {
     expect(known.about('DUPLICATE_REFERENCE').map(({ verdict }) => verdict)).toEqual(['good', 'note']);
   });
 
-  test('prints the settlement URL only where secrets were asked for, and the token never', async () => {
+  test('prints the settlement URL only if secrets were requested, and the token never', async () => {
     const quiet = await diagnose();
     const open = await diagnose({}, '--show-secrets');
     expect(quiet.out).not.toContain('/settlements/');

@@ -19,7 +19,7 @@ describe('the claim of a reference', () => {
     expect(await resetFlows(bench, 1, 2)).toEqual([resetEnd(2)]);
   });
 
-  it('outlives the flow: a reference that is started anew once Temporal lets it gets the same answer, and nothing is sent', async () => {
+  it('outlives the flow: a reference that is started again once Temporal allows it gets the same answer, and nothing is sent', async () => {
     const reference = newReference('paid');
     const first = await bench.start(transferInput(reference));
     const { runId: firstRunId } = await first.describe();
@@ -32,7 +32,7 @@ describe('the claim of a reference', () => {
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
   });
 
-  it('outlives a flow that the service refused: started anew, it ends in the same way, and nothing is sent', async () => {
+  it('outlives a flow that the service refused: started again, it ends in the same way, and nothing is sent', async () => {
     const reference = newReference('refused');
     const first = await bench.start(transferInput(reference, { amount: '1000.41' }));
     expect(await failureOf(first)).toBe('rejected_by_service');

@@ -14,7 +14,7 @@ import cryptoSend from '../kinds/crypto-send.js';
 const MINUTE_MS = 60_000;
 const ALL_BUT_MONEY: readonly Queue[] = ['flows', 'lookups', 'callbacks'];
 
-describe('while nobody serves the money queue', () => {
+describe('while no worker serves the money queue', () => {
   let bench: Stack;
   beforeEach(async () => {
     bench = await openStack({ time: 'skipping', worker: false });

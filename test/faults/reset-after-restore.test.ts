@@ -15,7 +15,7 @@ describe('fault 55: claims that were restored to an earlier copy, and a flow tha
   });
   afterAll(() => bench.close());
 
-  it('sends nothing a second time: it is followed where the service shows it, and parks where nothing can be asked', async () => {
+  it('sends nothing a second time: it is followed if the service shows it, and parks if there is no lookup', async () => {
     const long = { timeScale: 0.001, deadlineSeconds: 2_592_000 };
     const sent = newReference('sent');
     const paid = newReference('paid');

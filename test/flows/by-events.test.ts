@@ -78,7 +78,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
     expect((await endOf(handle)).state).toBe('refunded');
   });
 
-  test('parks where success and failure are both proven, in either order', async () => {
+  test('parks if success and failure are both proven, in either order', async () => {
     for (const words of [
       ['EXPIRED', 'SUCCESSFUL'],
       ['SUCCESSFUL', 'FAILED'],
@@ -100,7 +100,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
     expect(view.timeline.map(({ detail }) => detail).join('\n')).toMatch(/SOMETHING_NEW .*not final/);
   });
 
-  test('an untrusted event of another amount that a person trusts is asked about once more, with both sides shown', async () => {
+  test('an untrusted event of another amount that a person trusts needs another decision, with both sides shown', async () => {
     const { handle } = await start('forged-amount', { more: { deadlineSeconds: 600 } });
     await stage(handle, 'tracking');
     await tell(handle, trusted('SUCCESSFUL', { trusted: false, proof: null, facts: { amount: '0.01' } }));

@@ -48,7 +48,7 @@ describe('what the service says to a card', () => {
 });
 
 describe('an event of a card deposit', () => {
-  it('is read by its name where it is "payment.confirmed", and with either spelling of the reference', () => {
+  it('is read by its name if it is "payment.confirmed", and with either spelling of the reference', () => {
     const body = { event: 'payment.confirmed', data: { reference_id: 'r-1', amount: 1250.5, currency: 'ZAR' } };
     expect(cardDepositFlow.readEvent(body)).toEqual({
       reference: 'r-1',

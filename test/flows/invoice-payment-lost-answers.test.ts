@@ -42,7 +42,7 @@ describe('an invoice whose answer is lost', () => {
     expect(await b.executed(flow.reference)).toEqual(ONCE);
   });
 
-  test('parks as not_found_at_service where it never was; sent again by a person, it is generated once', async () => {
+  test('parks as not_found_at_service if it never was; sent again by a person, it is generated once', async () => {
     await b.fault('createInvoice', 'reset-before');
     const flow = await b.startPaid('generate-never');
     expect((await parked(flow)).parked).toMatchObject({
@@ -56,7 +56,7 @@ describe('an invoice whose answer is lost', () => {
   });
 
   test.each(['same-result', 'conflict'])(
-    'is never paid where the service has another amount under it (%s): it parks, and can be cancelled',
+    'is never paid if the service has another amount under it (%s): it parks, and can be cancelled',
     async (repeatMode) => {
       await b.bench.control('POST', '/settings', { repeatMode });
       const reference = newReference('other-invoice');
@@ -83,7 +83,7 @@ describe('an invoice payment whose answer is lost', () => {
     expect(await b.executed(flow.reference)).toEqual(ONCE);
   });
 
-  test('is not proven by PENDING, neither looked up nor told: it parks, and is sent once more by a person', async () => {
+  test('is not proven by PENDING, neither looked up nor by an event: it parks, and is sent once more by a person', async () => {
     const flow = await parkedWithLostPayment('pay-never', 'reset-before');
     expect(await b.executed(flow.reference)).toEqual(UNPAID);
     await resolve(flow, 'send-again');
@@ -91,7 +91,7 @@ describe('an invoice payment whose answer is lost', () => {
     expect(await b.executed(flow.reference)).toEqual(ONCE);
   });
 
-  test('is looked for while it is parked: the customer may confirm it much later', async () => {
+  test('is looked up while it is parked: the customer may confirm it much later', async () => {
     const flow = await parkedWithLostPayment('pay-slowly', 'answer-lost', 'never');
     await b.move(flow.reference, 'SUCCESSFUL');
     expect((await b.ended(flow)).state).toBe('completed');
@@ -112,7 +112,7 @@ describe('an invoice payment whose answer is lost', () => {
     expect(await b.executed(flow.reference)).toEqual(UNPAID);
   });
 
-  test('is at the service whatever word it shows, where the service calls the reference a duplicate', async () => {
+  test('is at the service whatever word it shows, if the service calls the reference a duplicate', async () => {
     await b.fault('payInvoice', 'duplicate-answer');
     const flow = await b.startPaid('pay-duplicate', 'never');
     await accepted(flow);

@@ -33,7 +33,7 @@ describe('an invoice payment', () => {
     expect(await b.executed(flow.reference)).toEqual(ONCE);
   });
 
-  test('hardly polls where a trusted event tells the end: one look confirms it', async () => {
+  test('hardly polls if a trusted event reports the end: one lookup confirms it', async () => {
     const flow = await b.startPaid('events');
     await accepted(flow);
     await b.shownAsPaid(flow.reference);
@@ -105,7 +105,7 @@ describe('an invoice payment', () => {
 });
 
 describe('an invoice that waits to be paid', () => {
-  test('is paid when it is told to; a second order finds the first, and another one is refused', async () => {
+  test('is paid when ordered; a second order finds the first, and a different one is refused', async () => {
     const flow = await b.start('told');
     await stage(flow, 'awaiting-payment');
     expect(await flow.handle.executeUpdate('answer')).toMatchObject({ answer: { reference_id: flow.reference } });
@@ -161,7 +161,7 @@ describe('an invoice that waits to be paid', () => {
     expect(await b.executed(flow.reference)).toEqual(UNPAID);
   });
 
-  test('completes without paying where somebody paid it by its own page: an event makes it look', async () => {
+  test('completes without paying if the customer paid it on its own page: an event triggers the lookup', async () => {
     const flow = await b.start('own-page');
     const { reference } = flow;
     await stage(flow, 'awaiting-payment');
@@ -197,7 +197,7 @@ describe('an invoice that exists already', () => {
     expect(await b.bench.store.claims.ofFlow(`invoice-payment/${flow.reference}`)).toHaveLength(1);
   });
 
-  test('is not paid again where the service shows a payment', async () => {
+  test('is not paid again if the service shows a payment', async () => {
     const reference = newReference('twice');
     const payment = { referenceId: reference, currency: 'KES', amount: 7, mobileMoney } as const;
     await b.bench.deps.service.createInvoice({ referenceId: reference, currency: 'KES', amount: 7, bank });
@@ -209,7 +209,7 @@ describe('an invoice that exists already', () => {
     expect(await b.bench.store.claims.ofFlow(`invoice-payment/${reference}`)).toHaveLength(0);
   });
 
-  test('is refused by the service where it does not exist', async () => {
+  test('is refused by the service if it does not exist', async () => {
     const reference = newReference('nowhere');
     const input = { referenceId: reference, currency: 'KES', amount: '5', mobileMoney };
     const handle = await b.startFlow(reference, input);

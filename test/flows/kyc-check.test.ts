@@ -30,7 +30,7 @@ describe('a KYC check', () => {
     expect(outcome).toMatchObject({ state, detail: expect.stringContaining(says) });
   });
 
-  test('a record whose word cannot be read is looked at as seldom as one that says nothing new', async () => {
+  test('a record with an unreadable status is looked up as rarely as one without a change', async () => {
     const looks = { count: 0 };
     const { getKycStatus } = bench.deps.service;
     const strange: typeof getKycStatus = async (argument) => {
@@ -54,7 +54,7 @@ describe('a KYC check', () => {
     await own.close();
   }, 60_000);
 
-  test('goes on as new while somebody waits for an answer, which there is none of', async () => {
+  test('continues as new while a caller waits for an answer that does not exist', async () => {
     const own = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
     const kycId = newReference('pending');
     const handle = await own.startFlow('kyc-check', kycId, { kycId });

@@ -18,7 +18,7 @@ describe('a Lightning invoice', () => {
     expect(readLightningInvoice(` lightning:${EXAMPLE.toUpperCase()}\n`)?.amountMsat).toBe('250000000');
   });
 
-  test('lives for an hour where it does not say how long, and may leave its amount open', () => {
+  test('lives for an hour if it does not say how long, and may leave its amount open', () => {
     const createdAtMs = 1_700_000_000_000;
     expect(readLightningInvoice(bolt11({ amountMsat: null, createdAtMs }))).toMatchObject({
       amountMsat: null,

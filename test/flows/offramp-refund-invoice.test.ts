@@ -96,7 +96,7 @@ describe('the refund of an offramp over Lightning', () => {
     expect(view.outcome).toMatchObject({ state: 'refunded' });
   });
 
-  test('the amount of the refund is what the service tells, fees kept', async () => {
+  test('the amount of the refund is what the service reports, with fees deducted', async () => {
     const { handle, report } = await asked('fees', {}, { crypto_amount: '2000.0' });
     expect(report.view.parked?.evidence).toMatchObject({ dueMsat: '2000000' });
     expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT })))).toMatch(/2100000 msat.*2000000 msat/);
@@ -122,7 +122,7 @@ describe('the refund of an offramp over Lightning', () => {
     await handle.terminate();
   });
 
-  test('an invoice that expires before it was handed over is asked for again', async () => {
+  test('if an invoice expires before it was handed over, the flow asks for another', async () => {
     const { handle } = await asked('expires');
     await provide(handle, bolt11({ amountMsat: DUE_MSAT, expirySeconds: 900 }));
     await isParked(handle, 'refund_invoice_ready');

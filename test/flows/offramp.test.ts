@@ -102,7 +102,7 @@ describe('an offramp', () => {
     });
   });
 
-  test('by events it completes with a single look, which has the last word', async () => {
+  test('by events it completes with a single lookup, which decides', async () => {
     const calls = countCalls(bench, 'getOfframp');
     const { reference, handle } = await offramp('events', 'payout-never');
     await tracked(handle);

@@ -101,7 +101,7 @@ describe('an onramp', () => {
     expect(stagesOf(report)).toEqual(expect.arrayContaining(['submitting', 'fiat-leg', 'crypto-leg', 'done']));
   });
 
-  test('by events it completes with a single look, which has the last word', async () => {
+  test('by events it completes with a single lookup, which decides', async () => {
     const calls = countCalls(bench, 'getOnChainDeposit', 'getMobileMoneyDeposit');
     const { reference, handle } = await onramp('events', 'never');
     await tracked(handle);

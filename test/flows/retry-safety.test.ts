@@ -42,7 +42,7 @@ describe('every money-moving operation, after every fault, in every repeat mode'
   });
 
   test.each(REPEAT_MODES)(
-    'is executed at most once, and completes or parks as the fault explains, where a repeat is $repeatMode',
+    'is executed at most once, and completes or parks as the fault explains, if a repeat is $repeatMode',
     async (mode) => {
       setting = mode.setting;
       await bench.control('POST', '/settings', { repeatMode: mode.repeatMode });

@@ -74,7 +74,7 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
     expect((await endOf(handle)).state).toBe('completed');
   });
 
-  test('looks at once when a trusted event reports an end, and the lookup decides', async () => {
+  test('makes a lookup at once when a trusted event reports an end, and the lookup decides', async () => {
     const { reference, handle } = await start(open.ending);
     await looked(handle);
     await handle.signal('events', [trusted('REJECTED', { source: 'webhook' })]);

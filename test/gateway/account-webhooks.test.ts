@@ -63,13 +63,13 @@ describe('an account webhook', () => {
     expect(await rowsOf(`${kind}/${kycId}`)).toMatchObject([{ status: 'APPROVED', state: 'waiting' }]);
   });
 
-  it('of the bridge is told by its own spelling of the reference, as before', async () => {
+  it('of the bridge is recognised by its own spelling of the reference, as before', async () => {
     const reference = newReference();
     await post('transaction.status.updated', { provider_reference_id: reference, status: 'SETTLING' });
     expect(await rowsOf(`bridge-transfer/${reference}`)).toMatchObject([{ status: 'SETTLING' }]);
   });
 
-  it('goes to the kind that its name tells, where several kinds have sent the same reference', async () => {
+  it('goes to the kind that its name gives, if several kinds have sent the same reference', async () => {
     const reference = newReference();
     await sent('bank-checkout', 'createBankCheckout', reference);
     await sent('bank-withdrawal', 'createBankWithdrawal', reference);
@@ -79,7 +79,7 @@ describe('an account webhook', () => {
     expect(await rowsOf(`bank-checkout/${reference}`)).toMatchObject([{ status: 'FAILED' }]);
   });
 
-  it('without a name that tells goes to the one flow that has sent the reference', async () => {
+  it('without a name that gives the kind goes to the one flow that has sent the reference', async () => {
     const reference = newReference();
     await sent('bank-checkout', 'createBankCheckout', reference);
     await post('transaction.status.updated', { referenceId: reference, status: 'PENDING' });
@@ -88,7 +88,7 @@ describe('an account webhook', () => {
     expect(await rowsOf(`bank-checkout/${reference}`)).toHaveLength(3);
   });
 
-  it('is kept as unmatched where nobody can tell: no such flow, or two of them', async () => {
+  it('is kept as unmatched if its flow is not known: no such flow, or two of them', async () => {
     const [nobodys, two] = [newReference(), newReference()];
     await sent('bank-checkout', 'createBankCheckout', two);
     await sent('bank-withdrawal', 'createBankWithdrawal', two);
@@ -98,7 +98,7 @@ describe('an account webhook', () => {
     }
   });
 
-  it('waits for its flow where only one kind can be meant, and comes to it however early', async () => {
+  it('waits for its flow if only one kind is possible, and reaches it however early', async () => {
     const reference = newReference();
     await post(WITHDRAWAL, { referenceId: reference, status: 'PENDING' });
     expect(await rowsOf(`bank-withdrawal/${reference}`)).toMatchObject([{ state: 'waiting' }]);
@@ -160,7 +160,7 @@ describe('an account webhook', () => {
   });
 });
 
-describe('flows that the service tells about', () => {
+describe('flows that the service reports about', () => {
   let stack: Stack;
   withStack(
     {
@@ -213,7 +213,7 @@ describe('flows that the service tells about', () => {
   });
 
   it.each(CHECKS)(
-    'a $kind completes by its webhook within the quarter of an hour in which it does not look twice',
+    'a $kind completes by its webhook within the quarter of an hour between two lookups',
     async ({ kind, input }) => {
       const kycId = newReference();
       expect((await run(kind, input(kycId), kycId))['state']).toBe('completed');

@@ -78,7 +78,7 @@ describe('fault 57: what comes without proof', () => {
     expect(await from('203.0.113.10', bodyOf(0))).toBe(200);
   });
 
-  it('is charged where its signature is wrong, too', async () => {
+  it('is charged if its signature is wrong, too', async () => {
     await open();
     const forge = (n: number) => {
       const body = bodyOf(n);
@@ -219,7 +219,7 @@ describe('fault 57: connections', () => {
 });
 
 describe('guesses of tokens', () => {
-  it('are limited for each address, and keep nobody who has one from anything', async () => {
+  it('are limited for each address, and block nobody who has a token', async () => {
     await open({ GATEWAY_RATE_LIMIT: '0' });
     const guess = (address: string) => from(address, '{}', { authorization: 'Bearer wrong' }, '/card-tokens');
     expect(count(await Promise.all(times(30).map(() => guess('203.0.113.9'))))).toEqual({ 401: 10, 429: 20 });

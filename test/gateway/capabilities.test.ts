@@ -19,7 +19,7 @@ const proofOf = async (path: string, reference: string, headers: Record<string, 
 };
 
 describe('the capability in a URL, which ends up in the logs of proxies,', () => {
-  it('proves an event where the service has no secret to sign with', async () => {
+  it('proves an event if the service has no secret to sign with', async () => {
     await open({});
     const reference = newReference();
     expect(await proofOf(tested.callbackPath(reference), reference)).toBe('capability');
@@ -36,7 +36,7 @@ describe('the capability in a URL, which ends up in the logs of proxies,', () =>
     expect(await proofOf(webhook, reference, headers as Record<string, string>, body)).toBe('signature');
   });
 
-  it('proves callbacks alone where the settings say that the service does not sign these', async () => {
+  it('proves only callbacks if the settings say that the service does not sign these', async () => {
     await open({ WEBHOOK_SECRETS: SECRET, SERVICE_SIGNS_CALLBACKS: 'false' });
     const reference = newReference();
     expect(await proofOf(tested.callbackPath(reference), reference)).toBe('capability');
@@ -58,7 +58,7 @@ describe('the capability in a URL, which ends up in the logs of proxies,', () =>
     expect(new URL(tested.gateway.inbound.webhook).pathname).not.toBe(before);
   });
 
-  it('is looked for in steps of bounded length, whatever a caller wrote', () => {
+  it('is searched in steps of bounded length, whatever a caller wrote', () => {
     expect(OWN_PATH.source).not.toMatch(/[*+]|\{\d+,\}/);
   });
 

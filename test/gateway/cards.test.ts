@@ -191,7 +191,7 @@ describe('cards at a gateway', () => {
   const untilStage = (reference: string, stage: string) =>
     until(stage, async () => (await gatewayAt(0).get(`/flows/card-deposit/${reference}`)).body['stage'] === stage);
 
-  it('become tokens for callers with the role flows, and for nobody else', async () => {
+  it('become tokens only for callers with the role flows', async () => {
     const answer = await post('/card-tokens', { card });
     expect(answer.status).toBe(201);
     expect(Object.keys(answer.body)).toEqual(['cardToken', 'masked', 'expiresAt']);

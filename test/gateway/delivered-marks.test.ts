@@ -42,7 +42,7 @@ describe('the marks of delivered events', () => {
     }
   });
 
-  it('do not wait where the flow has more to be signalled at once', () => {
+  it('do not wait if the flow has more to be signalled at once', () => {
     const { marks, written } = marksUnderTest();
     marks.add('bridge-transfer/r1', ['a'], 0, () => undefined);
     expect(written).toMatchObject([{ ids: ['a'], restMs: 0 }]);
@@ -57,7 +57,7 @@ describe('the marks of delivered events', () => {
     expect(done).toEqual(['a']);
   });
 
-  it('say so where they cannot be written, and go on', async () => {
+  it('say so if they cannot be written, and continue', async () => {
     const { marks, warnings } = marksUnderTest(() => Promise.reject(new Error('no disk')));
     const done: string[] = [];
     marks.add('bridge-transfer/r1', ['evt_1'], REST_MS, () => done.push('a'));

@@ -105,7 +105,7 @@ describe('the way of an event into its flow', () => {
     expect((await signals(reference)).flat().map(({ status }) => status)).toEqual(statuses);
   });
 
-  it('marks what nobody has proven, which then ends no flow', async () => {
+  it('marks what is not proven, which then ends no flow', async () => {
     await workerRuns();
     const reference = newReference();
     await start(reference);
@@ -119,7 +119,7 @@ describe('the way of an event into its flow', () => {
     expect(ended.body).toMatchObject({ state: 'completed' });
   });
 
-  it('fault 30: lists what comes after the end as late, and raises an alarm where proven events contradict it', async () => {
+  it('fault 30: lists what comes after the end as late, and raises an alarm if proven events contradict it', async () => {
     await workerRuns();
     const reference = newReference();
     const path = tested.callbackPath(reference);
@@ -169,7 +169,7 @@ describe('the way of an event into its flow', () => {
     for (const reference of [mine, other]) expect(await signals(reference)).toEqual([]);
   });
 
-  it('is listed as late where a terminated flow never saw it, with an alarm where money moved', async () => {
+  it('is listed as late if a terminated flow never saw it, with an alarm if money moved', async () => {
     const lonely = await gatewayUnderTest({ gateway: { nowMs: () => Date.now() + 61_000 } });
     const reference = newReference();
     const flowId = `bridge-transfer/${reference}`;

@@ -96,7 +96,7 @@ describe('the places of the dispatcher', () => {
     expect(hanging.size).toBe(PLACES - 1);
   });
 
-  it('has four places for flows of which nothing is proven, and keeps all others for the rest', async () => {
+  it('has four places for flows without proven events, and keeps all others for the rest', async () => {
     const forge = async (n: number) => {
       await store.inbox.receive(anEvent({ flowId: `bridge-transfer/slow-forged-${n}`, proof: null }));
       dispatcher.nudge();
@@ -174,7 +174,7 @@ describe('the places of the dispatcher', () => {
     expect(signalled).toHaveLength(slow.length);
   });
 
-  it('looks again for what came while the signal of the same flow was on its way', async () => {
+  it('checks again for events that came while the signal of the same flow was in progress', async () => {
     const flowId = 'bridge-transfer/slow-again';
     const ids = [await receive(flowId)];
     await until('the signal', async () => hanging.size === 1);
@@ -186,7 +186,7 @@ describe('the places of the dispatcher', () => {
     expect(signalled.map(({ events }) => events.length)).toEqual([1, 2]);
   });
 
-  it('looks again when the rest of a flow is over by the store, however slow its disk was', async () => {
+  it("checks again when the pause of a flow is over by the store's clock, however slow its disk was", async () => {
     const flowId = 'bridge-transfer/slow-disk';
     let write: () => void = () => undefined;
     slowDisk = new Promise((resolve) => (write = resolve));
@@ -211,7 +211,7 @@ describe('the places of the dispatcher', () => {
       await until('the first look', () => looks.count === 1);
     });
 
-    it('need no look into the inbox where its flow is quiet', async () => {
+    it('need no read of the inbox if its flow is quiet', async () => {
       for (let n = 0; n < 5; n += 1) await delivered([await give(`bridge-transfer/quiet-${n}`)]);
       expect(signalled.map(({ events }) => events.length)).toEqual([1, 1, 1, 1, 1]);
       expect(looks.count).toBe(1);
@@ -223,7 +223,7 @@ describe('the places of the dispatcher', () => {
       expect(signalled.map(({ events }) => events.map(({ id }) => id))).toEqual([ids]);
     });
 
-    it('are given back where the event is a repeat, so that a hundred of them take none away', async () => {
+    it('are given back if the event is a repeat, so that a hundred of them take none away', async () => {
       const intake = createIntake({ inbox: store.inbox, dispatcher, matcher: { nudge: () => undefined } });
       const repeat = { flowId: 'bridge-transfer/repeated', contentHash: 'same' };
       for (let n = 0; n < 100; n += 1) await intake(anEvent(repeat));
@@ -231,7 +231,7 @@ describe('the places of the dispatcher', () => {
       await until('slow signals', () => hanging.size === PLACES);
     });
 
-    it('are waited for where all are taken', async () => {
+    it('are awaited if all are taken', async () => {
       const slow = Array.from({ length: PLACES + 2 }, (_, n) => give(`bridge-transfer/slow-${n}`));
       await Promise.all(slow);
       await until('slow signals', () => hanging.size === PLACES);
@@ -259,7 +259,7 @@ describe('the places of the dispatcher', () => {
     });
   });
 
-  describe('told that a flow is there now', () => {
+  describe('informed that a flow exists now', () => {
     const flowId = 'bridge-transfer/early';
     const AN_HOUR_MS = 3_600_000;
     let early: string;

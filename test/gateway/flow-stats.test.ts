@@ -65,7 +65,7 @@ describe('the flows, counted', () => {
     expect(few.calls).toBeLessThan(60);
   });
 
-  it('are counted by one gateway for all: what is fresh is asked for no second time', async () => {
+  it('are counted by one gateway for all: fresh counts are not queried a second time', async () => {
     const stats = await countOn(0)();
     const before = calls.calls();
     expect(await countOn(600_000)()).toEqual(stats);

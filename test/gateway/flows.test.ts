@@ -36,7 +36,7 @@ describe('the flow operations', () => {
     return { status: answer.status, body: (await answer.json()) as Answer };
   };
 
-  it('start a flow once, however often it is asked for: 201, then 200, and 409 for another request', async () => {
+  it('start a flow once, however often it is requested: 201, then 200, and 409 for another request', async () => {
     const reference = newReference();
     const first = await fetch(`${tested.url}/flows/bridge-transfer`, {
       method: 'POST',
@@ -333,7 +333,7 @@ describe('the flow operations', () => {
     await lonely.close();
   });
 
-  it('show what the server knows where no worker answers', async () => {
+  it('show what the server knows if no worker answers', async () => {
     const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
     const reference = newReference();
     await lonely.post('/flows/bridge-transfer', transferInput(reference), SHOP);

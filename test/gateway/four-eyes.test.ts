@@ -142,7 +142,7 @@ describe('an order that needs a second person', () => {
     expect((await show(flow))['proposal']).toBeNull();
   });
 
-  it('does not count what another Temporal client says of who orders, nor an order that was taken from a history', async () => {
+  it('does not count an actor that another Temporal client names, nor an order that was taken from a history', async () => {
     const flow = parked();
     const handle = stack.client.workflow.getHandle(flow);
     const sent = { ...mark, actor: 'bob' };
@@ -206,7 +206,7 @@ describe('an order that needs a second person', () => {
     expect(await shown()).toMatchObject({ proof: 'person', proposal: null });
   });
 
-  it('is asked for about a terminated flow, too', async () => {
+  it('is also required for a terminated flow', async () => {
     const flow = parked('carol');
     await stack.client.workflow.getHandle(flow).terminate();
     await until('it to be terminated', async () => (await show(flow))['parked']?.reason === 'terminated');

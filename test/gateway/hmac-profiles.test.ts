@@ -62,7 +62,7 @@ describe('the profile json-hmac', () => {
     expect(verdict(profile, header, body)).toBe('invalid');
   });
 
-  it('cuts that member and nothing else, whatever stands around it', () => {
+  it('cuts that member and nothing else, whatever is around it', () => {
     assert(
       property(jsonValue(), string(), (data, signature) => {
         const before = JSON.stringify({ event: 'e', data });

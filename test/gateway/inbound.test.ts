@@ -51,7 +51,7 @@ describe('what arrives at the gateway', () => {
     ]);
   });
 
-  it('is refused with one answer for every wrong signature, and leaves no row but of what is out of its time', async () => {
+  it('is refused with one answer for every wrong signature, and leaves a row only if it is out of its time', async () => {
     const reference = newReference();
     const body = JSON.stringify(settlement(reference, 'COMPLETED'));
     const wrong = [
@@ -76,7 +76,7 @@ describe('what arrives at the gateway', () => {
     expect(await rowsOf(reference)).toEqual([expect.objectContaining({ proof: null, repeats: 1 })]);
   });
 
-  it('cannot tell a wrong capability, a malformed reference and an unknown path from one another', async () => {
+  it('cannot distinguish a wrong capability, a malformed reference and an unknown path', async () => {
     const [reference, other] = [newReference(), newReference()];
     const right = tested.callbackPath(reference);
     const wrong = [
@@ -103,7 +103,7 @@ describe('what arrives at the gateway', () => {
     expect(await rowsOf(reference)).toEqual([]);
   });
 
-  it('is asked to come by POST where it came by another method, whether the address is right or not', async () => {
+  it('is asked to come by POST if it came by another method, whether the address is right or not', async () => {
     const path = tested.callbackPath(newReference());
     const answers = await Promise.all(
       ['GET', 'PUT', 'PATCH', 'DELETE'].flatMap((method) =>
@@ -154,7 +154,7 @@ describe('what arrives at the gateway', () => {
     expect(await rowsOf(other)).toMatchObject([{ repeats: 19 }]);
   });
 
-  it('is refused where it is too large, compressed, not JSON, or tricky, and a sender is told why', async () => {
+  it('is refused if it is too large, compressed, not JSON, or tricky, and the answer says why', async () => {
     const path = tested.callbackPath(newReference());
     const send = async (body: string | Buffer, headers: Record<string, string | string[]> = {}) =>
       (await rawRequest(tested.url, path, body, headers)).status;
@@ -176,7 +176,7 @@ describe('what arrives at the gateway', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('fault 37: answers 503 and asks to come again where the row cannot be made durable: no 2xx without a row', async () => {
+  it('fault 37: answers 503 and asks to come again if the row cannot be made durable: no 2xx without a row', async () => {
     let isFull = true;
     const failing = await gatewayUnderTest({
       temporalAddress: '127.0.0.1:1',

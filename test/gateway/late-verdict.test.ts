@@ -3,7 +3,7 @@ import { lateVerdict } from '../../src/gateway/dispatch/deliver-batch.js';
 
 describe('an event that comes after its flow has ended', () => {
   it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'])(
-    'contradicts a failure where it says %s: the crypto was paid, and a refund is owed',
+    'contradicts a failure if it says %s: the crypto was paid, and a refund is owed',
     (status) => {
       expect(lateVerdict(status, 'failed', true)).toMatchObject({ contradicts: true });
       expect(lateVerdict(status, 'completed', true)).toMatchObject({ contradicts: false });
@@ -12,7 +12,7 @@ describe('an event that comes after its flow has ended', () => {
   );
 
   it.each(['REFUNDED', 'REVERSED'])(
-    'contradicts a failure where it says %s: what came back had been taken',
+    'contradicts a failure if it says %s: what came back had been collected',
     (status) => {
       expect(lateVerdict(status, 'failed', true)).toMatchObject({ contradicts: true });
       expect(lateVerdict(status, 'refunded', true)).toMatchObject({ contradicts: false });

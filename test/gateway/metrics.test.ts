@@ -42,11 +42,11 @@ describe('the metrics', () => {
     return line === undefined ? undefined : Number(line.slice(series.length + 1));
   };
 
-  it('need a token, since they tell how much money is on its way', async () => {
+  it('need a token, since they show how much money is in flight', async () => {
     expect((await fetch(`${tested.url}/metrics`)).status).toBe(401);
   });
 
-  it('count events by what became of them, and say how fast they were taken and passed on', async () => {
+  it('count events by their state, and say how fast they were taken and passed on', async () => {
     const reference = newReference();
     await tested.post('/flows/bridge-transfer', transferInput(reference), AUTH);
     const path = tested.callbackPath(reference);
@@ -153,7 +153,7 @@ describe('an answer that is kept fresh', () => {
   };
   const answer = (value: number) => () => Promise.resolve(value);
 
-  it('is asked for once by all who want it at the same time, and again only when it is old', async () => {
+  it('is queried once for all who want it at the same time, and again only when it is old', async () => {
     const { fresh, asked, pass } = ask([answer(1), answer(2)]);
     expect(await Promise.all([fresh(), fresh()])).toEqual([1, 1]);
     pass(99);
@@ -163,7 +163,7 @@ describe('an answer that is kept fresh', () => {
     expect(await fresh()).toBe(2);
   });
 
-  it('stands where asking fails or takes too long', async () => {
+  it('stays if the query fails or takes too long', async () => {
     const { fresh, failures, pass } = ask([
       answer(1),
       () => Promise.reject(new Error('away')),

@@ -39,7 +39,7 @@ describe('an event of a flow that never comes', () => {
     data: { provider_reference_id: reference, status: 'PAYMENT_SENT' },
   });
 
-  it('waits a day where it is proven, is asked about once where nothing proves it, and is listed then', async () => {
+  it('waits a day if it is proven, is looked up once if it is not, and is listed then', async () => {
     const [proven, forged] = [newReference(), newReference()];
     await tested.post(endpoint, webhook(proven));
     await tested.post(SETTLEMENT_PATH, settlement(forged, 'COMPLETED'));
@@ -54,7 +54,7 @@ describe('an event of a flow that never comes', () => {
     expect((await tested.store.inbox.counts()).byState.waiting).toBe(0);
   });
 
-  it('reaches its flow all the same, where that is started later', async () => {
+  it('still reaches its flow if that is started later', async () => {
     laterMs = 25 * HOUR_MS;
     const [proven, forged] = [newReference(), newReference()];
     await tested.post(endpoint, webhook(proven));
@@ -93,7 +93,7 @@ describe('an event of a flow that never comes', () => {
 });
 
 describe('giving up on a flow', () => {
-  it('loses nothing where that flow starts in this very moment', async () => {
+  it('loses nothing if that flow starts at this very moment', async () => {
     const temporary = await makeTemporaryStore('libsql');
     const { inbox } = await temporary.open();
     const event = anEvent();

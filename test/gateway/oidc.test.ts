@@ -86,7 +86,7 @@ describe('a token of an OIDC issuer', () => {
     expect((await refused({ subject: 'ann\u001b[2J', role: 'lead' })).status).toBe(401);
   });
 
-  it('is refused if it is not signed by the issuer, or by what everybody could sign with', async () => {
+  it('is refused if it is not signed by the issuer, or with a key that anyone could use', async () => {
     const token = await issuer.accessToken({ subject: 'ann', role: 'lead' });
     const [head = '', body = '', signature = ''] = token.split('.');
     const changed = Buffer.from(body, 'base64url').toString().replace('"ann"', '"eve"');

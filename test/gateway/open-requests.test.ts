@@ -221,7 +221,7 @@ describe('lists', () => {
     expect(questions).toEqual({ open: 0, mostOpen: 16, all: 1_000 });
   });
 
-  it('wait four seconds for workers that do not answer, and then nobody is asked for them any more', async () => {
+  it('wait four seconds for workers that do not answer, and then no worker is asked for them any more', async () => {
     const { questions, pass, parkedSince } = asked(3_000);
     const lists = ['a', 'b', 'c', 'd'].map((name) => parkedSince(parkedFlows(name)));
     await pass(4_000);

@@ -80,7 +80,7 @@ describe('with WEBHOOK_PROFILE=unsigned', () => {
   let stack: Stack;
   withStack({ env: { WEBHOOK_PROFILE: 'unsigned', WEBHOOK_SECRETS: NEW } }, (opened) => (stack = opened));
 
-  it('a flow ends by bare events on its own URL, and no signature is looked at', async () => {
+  it('a flow ends by bare events on its own URL, and no signature is checked', async () => {
     for (const callbackSecret of [null, THEIRS]) {
       const reference = newReference();
       await stack.control('POST', '/settings', { callbackSecret });

@@ -74,7 +74,7 @@ describe('a JSON body', () => {
     expect(() => read(text)).toThrow(UnreadableJsonError);
   });
 
-  it('is refused where its bytes are no UTF-8', () => {
+  it('is refused if its bytes are not UTF-8', () => {
     expect(() => readJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(UnreadableJsonError);
     expect(() => readJson(Buffer.from('{"a":1}', 'utf16le'))).toThrow(UnreadableJsonError);
   });

@@ -122,7 +122,7 @@ describe('the API reference', () => {
       .replace('{id}', 'evt_none')
       .replaceAll(/\{\w+\}/g, 'none-1');
 
-  it('says of each path whether it takes a token: without one it is answered 401, with the scheme to use', async () => {
+  it('says for each path whether it takes a token: without one it is answered 401, with the scheme to use', async () => {
     const guarded = described.filter(({ operation }) => operation['security'].length > 0);
     expect(guarded.length).toBeGreaterThan(40);
     const answers = await Promise.all(
@@ -134,7 +134,7 @@ describe('the API reference', () => {
     expect(answers).toEqual(guarded.map(({ path }) => `${path} 401 Bearer`));
   });
 
-  it('takes the content type without a body where the body is optional, and asks for one elsewhere', async () => {
+  it('takes the content type without a body if the body is optional, and requires one elsewhere', async () => {
     const send = async ({ method, path }: Described) => {
       const headers = { authorization: 'Bearer dev-token', 'content-type': 'application/json' };
       const answer = await fetch(tested.url + fill(path), { method, headers, body: '' });

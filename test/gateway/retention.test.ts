@@ -27,7 +27,7 @@ describeStores('the body of an event', (kind) => {
     return gatewayUnderTest({ storePath: temporary.place, temporalAddress: '127.0.0.1:1', gateway: { nowMs } });
   };
 
-  it('is kept for 90 days, and cleared then where the event was dealt with; its content is known for ever', async () => {
+  it('is kept for 90 days, and cleared then if the event was dealt with; its content is known for ever', async () => {
     const { inbox } = await temporary.open();
     // More than one piece of what is cleared at once.
     const settled = Array.from({ length: 600 }, () => anEvent());

@@ -57,7 +57,7 @@ describe('what a role may', () => {
     expect(permissionsOf('viewer')).toEqual(['view', 'read-metrics']);
   });
 
-  it('is a line of the register for who asks for more: of many for the same one at once, then how many they were', async () => {
+  it('is an entry of the audit log for a refused caller: many of the same are one entry at once, then their count', async () => {
     const tryIt = async (path: string) => {
       const headers = { authorization: `Bearer ${PROMETHEUS}`, 'content-type': 'application/json' };
       const answer = await fetch(`${tested.url}/flows/${path}`, { method: 'POST', headers, body: '{}' });
@@ -82,7 +82,7 @@ describe('what a role may', () => {
     expect(later).toMatchObject({ ...cancel, flowId: 'onramp/later', unrecordedSinceTheLast: 40 });
   });
 
-  it('can be asked by whoever has a token', async () => {
+  it('can be asked by every holder of a token', async () => {
     for (const role of ROLES) {
       const answer = await fetch(`${tested.url}/whoami`, { headers: { authorization: `Bearer ${secretOf(role)}` } });
       expect(await answer.json()).toEqual({ name: `a-${role}`, role, may: permissionsOf(role) });

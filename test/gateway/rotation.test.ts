@@ -44,7 +44,7 @@ describe('a running gateway, while the webhook secret is rotated', () => {
     expect(await answers()).toEqual([401, 200, 401]);
   });
 
-  it('goes on with the last good secrets where the file cannot be used, and says so without them', async () => {
+  it('continues with the last good secrets if the file cannot be used, and says so without them', async () => {
     writeKeptSecrets(path, [{ secret: NEW, until: null }]);
     expect(await deliver(NEW)).toBe(200);
     await writeFile(path, `{"secrets": [{"secret": "${OTHER}"`);

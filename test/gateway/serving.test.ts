@@ -63,7 +63,7 @@ describe('the codec server', () => {
     }
   });
 
-  it('needs a token from everybody else, and beyond development from the UI, too', async () => {
+  it('needs a token from every other caller, and outside of development also from the UI', async () => {
     expect((await decode([], {})).status).toBe(401);
     expect((await decode([], { authorization: 'Bearer dev-token' })).status).toBe(200);
     expect((await decode(['nonsense'], { authorization: 'Bearer dev-token' })).status).toBe(400);
@@ -101,7 +101,7 @@ describe('the gateway as a process', () => {
     await tested.close();
   });
 
-  it('looks at its store once for all who ask whether it is ready, however many they are', async () => {
+  it('checks its store once for all probes, however many they are', async () => {
     let [looks, monotonicMs] = [0, 0];
     const tested = await gatewayUnderTest({
       gateway: { monotonicMs: () => monotonicMs },

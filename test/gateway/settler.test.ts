@@ -79,7 +79,7 @@ describe('an event that its flow took when it had already ended', () => {
     await until('it to be late', async () => (await state()) === 'late');
   });
 
-  it('is listed as late after a minute where the last word cannot be had', async () => {
+  it('is listed as late after a minute if the last report cannot be read', async () => {
     const { at, state } = await settled(undefined);
     expect(await state()).toBe('delivered');
     at.nowMs += 61_000;

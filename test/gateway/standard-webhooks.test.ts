@@ -37,7 +37,7 @@ describe('a Standard Webhooks signature', () => {
     expect(verdict({ ...signedBy(mine), 'webhook-signature': [`${other} v1a,AAAA`] })).toBe('invalid');
   });
 
-  it('is absent without its header, and where we have no secret to check it by', () => {
+  it('is absent without its header, and if we have no secret to check it with', () => {
     expect(verdict({ 'webhook-id': ['a'], 'webhook-timestamp': ['1'] })).toBe('absent');
     expect(verdict(signedBy(mine), body, [])).toBe('absent');
   });

@@ -155,7 +155,7 @@ describe('a flow that was terminated in the UI', () => {
     expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
   });
 
-  it('is not closed as not executed where the service shows it, or cannot be asked; nor marked against what it says', async () => {
+  it('is not closed as not executed if the service shows it, or cannot be asked; nor marked against what it says', async () => {
     await withService(async ({ asked, service, move, close }) => {
       const { body } = sample('sendCrypto', newReference());
       const reference = body['referenceId'] as string;

@@ -25,7 +25,7 @@ async function proofOf(env: Record<string, string>, forwardedFor: string): Promi
 }
 
 describe('where a request says that it comes from', () => {
-  it('is not believed where no proxy is trusted, nor from anybody who is not one', async () => {
+  it('is not believed if no proxy is trusted, nor from a sender who is not one', async () => {
     expect(await proofOf({}, PROVIDER)).toBeNull();
     expect(await proofOf({ TRUSTED_PROXIES: '10.0.0.0/8' }, PROVIDER)).toBeNull();
   });
@@ -72,7 +72,7 @@ describe('the doctor', () => {
   const says = (env: Record<string, string>) =>
     explainProxies(readSettings({ ...production, ...env })).map(({ verdict, says }) => [verdict, says]);
 
-  it('asks for the proxy that must be there, and tells what it spoils', () => {
+  it('asks for the proxy that must be there, and says what depends on it', () => {
     expect(says({})).toEqual([['note', expect.stringContaining('share one limit')]]);
     expect(says({ SETTLEMENT_NETWORKS: PROVIDER })).toEqual([['note', expect.stringContaining('every sender')]]);
     expect(says({ TRUSTED_PROXIES: '10.0.0.1' })).toEqual([['good', expect.stringContaining('10.0.0.1')]]);

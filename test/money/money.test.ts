@@ -90,7 +90,7 @@ describe('amounts', () => {
     expect(() => multiplyByBps('1', 0.5)).toThrow(RangeError);
   });
 
-  it('rounds down unless told otherwise', () => {
+  it('rounds down by default', () => {
     expect(roundAmount('1.999', 2)).toBe('1.99');
     expect(roundAmount('1.995', 2, 'half-up')).toBe('2');
   });

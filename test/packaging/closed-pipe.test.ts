@@ -8,7 +8,7 @@ import { ensureBuilt } from './ensure-built.js';
 describe('a command whose reader has had enough', () => {
   beforeAll(() => ensureBuilt());
 
-  it('ends without a stack trace, and tells by its exit code that not all of it was read', async () => {
+  it('ends without a stack trace, and its exit code shows that not all output was read', async () => {
     const main = join(packageRoot(), 'tools', 'towline.mjs');
     const child = spawn(process.execPath, [main, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();

@@ -152,7 +152,7 @@ describe('npm start', () => {
     await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');
   });
 
-  test('goes on where it stopped, restarts what dies, and ends at Ctrl-C, also twice', async () => {
+  test('continues where it stopped, restarts what dies, and ends at Ctrl-C, also twice', async () => {
     const env = await newEnvironment();
     const home = env['TOWLINE_HOME'] ?? '';
     const first = start(env, '--no-demo');
@@ -190,7 +190,7 @@ describe('npm start', () => {
     await nothingIsLeft(second, home);
   });
 
-  test('leaves nothing behind even where it is killed', async () => {
+  test('leaves nothing behind even if it is killed', async () => {
     const env = await newEnvironment();
     const run = start(env);
     await run.until('Playing');
@@ -199,7 +199,7 @@ describe('npm start', () => {
     await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');
   });
 
-  test('nor where it is killed while its processes are still loading', async () => {
+  test('nor if it is killed while its processes are still loading', async () => {
     const env = await newEnvironment();
     const home = env['TOWLINE_HOME'] ?? '';
     const run = start(env);

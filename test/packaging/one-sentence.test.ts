@@ -86,7 +86,7 @@ test('a gateway whose port for probes is taken says so, and ends', async () => {
   expect(err).toBe(`GATEWAY_PROBE_PORT ${taken} on 127.0.0.1 cannot be listened on (EADDRINUSE).`);
 });
 
-test('a worker without Temporal says where it looked, and exits with 4', async () => {
+test('a worker without Temporal names the address, and exits with 4', async () => {
   const env = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
   const { code, err } = await runProcess(['worker'], env);
   expect(err).toBe('Temporal at 127.0.0.1:1 cannot be reached: start it, or set TEMPORAL_ADDRESS.');

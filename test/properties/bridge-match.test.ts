@@ -42,7 +42,7 @@ const known = (input: BridgeTransferInput): Facts =>
   knownFacts(input, { serviceReference: 'service-1', paymentHash: null });
 
 describe('an event, compared with what the flow knows', () => {
-  it('does not differ where its amounts are the same in other spellings', () => {
+  it('does not differ if its amounts are the same in other spellings', () => {
     fc.assert(
       fc.property(inputs, ({ made, input }) => {
         const told = {
@@ -103,7 +103,7 @@ describe('an event, compared with what the flow knows', () => {
     );
   });
 
-  it('is compared with either side where both have its currency', () => {
+  it('is compared with either side if both have its currency', () => {
     const input = {
       amount: '100',
       source_currency: 'KES',

@@ -71,7 +71,7 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
     expect(seen('REFUNDED', 'FAILED')).toEqual({ kind: 'ended', ending: 'REFUNDED' });
   });
 
-  it('are a conflict exactly where COMPLETED stands with FAILED or REFUNDED', () => {
+  it('are a conflict exactly if COMPLETED comes with FAILED or REFUNDED', () => {
     for (const { order, after } of everyStep()) {
       const both = order.includes('COMPLETED') && (order.includes('FAILED') || order.includes('REFUNDED'));
       if ((standingOf(after).kind === 'conflict') !== both) throw new Error(order.join(' '));
@@ -89,7 +89,7 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
     );
   });
 
-  it('are passed on only where they lie above everything that is known', () => {
+  it('are passed on only if they are above everything that is known', () => {
     for (const { order, before } of everyStep()) {
       const status = order.at(-1) as BridgeStatus;
       const highest = Math.max(-1, ...before.seen.map((word) => BRIDGE_STATUSES.indexOf(word)));

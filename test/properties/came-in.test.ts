@@ -24,7 +24,7 @@ describe('what may be sent back', () => {
     );
   });
 
-  it('is not known where the input names no amount, or where less came in by an amount in another unit', () => {
+  it('is not known if the input names no amount, or if less came in by an amount in another unit', () => {
     expect(mostToRefund(asked({ amount_msat: '7500' }), {})).toBeNull();
     expect(mostToRefund(asked({ amount_msat: '7500' }, 'msat'), { amountMsat: '5000' })).toBe('5000');
     const both = { crypto_amount: '7.5', amount_msat: '7500' };

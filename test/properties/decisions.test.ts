@@ -47,7 +47,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
     }
   });
 
-  it('lets nobody order another send of what is shown done, or of another one that is under the reference', () => {
+  it('allows no second send of what is shown done, or of another one that is under the reference', () => {
     const ordered = POSTS.filter((post) => refusalOf('send-again', post) === null);
     expect(wrong(ordered, anyShowsIt)).toEqual([]);
     expect(wrong(ordered, ({ lookup, trusted }) => lookup === 'other' || trusted === 'other')).toEqual([]);
@@ -55,7 +55,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
     expect(ordered.length).toBeGreaterThan(0);
   });
 
-  it('lets nobody mark the end of what any witness shows: it is followed', () => {
+  it('allows no mark of an end if any witness shows it: it is followed', () => {
     for (const order of ['mark-completed', 'mark-refunded'] as const) {
       const marked = POSTS.filter((post) => refusalOf(order, post) === null);
       expect(wrong(marked, anyShowsIt)).toEqual([]);
@@ -63,7 +63,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
     }
   });
 
-  it('lets nobody close as not executed what any witness shows done', () => {
+  it('does not allow closing as not executed what any witness shows done', () => {
     const closed = POSTS.filter((post) => refusalOf('close-not-executed', post) === null);
     expect(wrong(closed, anyShowsIt)).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
     expect(wrong(rejected, (post) => anyShowsIt(post) || post.claim !== 'rejected')).toEqual([]);
   });
 
-  it('follows what any witness shows, and parks with a reason of its own what nothing tells at the end of the window', () => {
+  it('follows what any witness shows, and parks with a specific reason what is unknown at the end of the window', () => {
     expect(wrong(POSTS.filter(anyShowsIt), (post) => postStep(post, 'same-result').do !== 'follow')).toEqual([]);
     const open = POSTS.filter((post) => executed(post) === 'cannot-tell' && post.windowOver);
     const parked = open.map((post) => [post.lookup, postStep(post, 'unknown')] as const);
@@ -126,7 +126,7 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
     expect(wrong(failed, ({ claimed }) => claimed.includes('completed') || claimed.includes('refunded'))).toEqual([]);
   });
 
-  it('refunds by itself only a proven failure of what was paid in, against which nothing at all speaks', () => {
+  it('refunds by itself only a proven failure of what was paid in, if nothing at all contradicts it', () => {
     for (const by of ['input', 'person'] as const) {
       for (const [termsStand, theirsBegun] of BOTH.flatMap((one) => BOTH.map((other) => [one, other] as const))) {
         const sent = ENDS.filter((end) => refundRefusal({ ...end, by, termsStand, theirsBegun }) === null);
@@ -150,7 +150,7 @@ describe(`how a payment stands, in each of ${TOLD.length} combinations of what w
     refunded: ['succeeded'],
   };
 
-  it('ends by nothing that was not looked up, and against nothing that the end excludes', () => {
+  it('never ends without a lookup, nor against anything that the end excludes', () => {
     const ends = TOLD.flatMap(({ proven, byEvents }) => {
       const state = paymentStateOf(proven, byEvents);
       const excluded = state.kind === 'ended' ? against[state.meaning] : undefined;

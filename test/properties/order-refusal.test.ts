@@ -25,7 +25,7 @@ describe(`an order of a person, in each of ${ASKED.length} combinations of what 
     }
   });
 
-  it('does not say failed of what is proven to have completed or to be refunded, unless proofs exclude one another', () => {
+  it('does not call failed what is proven to have completed or to be refunded, unless proofs exclude one another', () => {
     for (const action of ['mark-failed', 'close-without-refund', 'close-not-executed', 'send-again'] as const) {
       for (const { proven, shown } of ASKED) {
         const isConflict = proven.includes('completed') && proven.length > 1;
@@ -35,7 +35,7 @@ describe(`an order of a person, in each of ${ASKED.length} combinations of what 
     }
   });
 
-  it('can be carried out where nothing is proven that was not shown, for each action of a conflict', () => {
+  it('can be carried out if nothing is proven that was not shown, for each action of a conflict', () => {
     for (const action of PARK_ACTIONS.conflict) {
       expect(orderRefusal(action, ['completed', 'failed'], ['completed', 'failed'])).toBeNull();
       expect(orderRefusal(action, ['failed'], ['failed'])).toBeNull();

@@ -18,7 +18,7 @@ describe('a refund', () => {
   );
 
   it.each(['COMPLETED', 'Success', 'PROCESSING', 'IN_PROGRESS', 'initiated', 'SENT', 'a word of tomorrow'])(
-    'may be made by the service already where a FAILED says %j of it, in whatever order the events come',
+    'may be made by the service already if a FAILED says %j about it, in any order of the events',
     (refundStatus) => {
       const said = { refundAnnounced: 'true', refundStatus };
       for (const other of [{}, { refundAnnounced: 'true' }, { refundAnnounced: 'true', refundStatus: 'PENDING' }]) {
@@ -29,7 +29,7 @@ describe('a refund', () => {
   );
 
   it.each(['PENDING', 'FAILED', 'not_started', 'REJECTED', ' '])(
-    'is announced at most where a FAILED says %j of it',
+    'is announced at most if a FAILED says %j about it',
     (refundStatus) => expect(refundBegun({ refundAnnounced: 'true', refundStatus })).toBe(false),
   );
 

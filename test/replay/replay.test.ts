@@ -80,7 +80,7 @@ describe('the replay itself', () => {
     expect(await changed('completed', () => undefined)).toBeUndefined();
   });
 
-  it('fails where one activity had another name', async () => {
+  it('fails if one activity had another name', async () => {
     const error = await changed('completed', (history) => {
       const scheduled = deposit(history);
       if (scheduled) scheduled.activityType = { name: 'submitDeposit' };
@@ -88,7 +88,7 @@ describe('the replay itself', () => {
     expect(error).toBe('DeterminismViolationError');
   });
 
-  it('fails where the flow had ended in another way', async () => {
+  it('fails if the flow had ended in another way', async () => {
     const error = await changed('completed', (history) => {
       const last = history.events?.at(-1);
       if (last === undefined) return;
@@ -102,7 +102,7 @@ describe('the replay itself', () => {
     expect(error).toBe('DeterminismViolationError');
   });
 
-  it('fails where the payloads do not open', async () => {
+  it('fails if the payloads cannot be decrypted', async () => {
     const error = await changed('completed', (history) => {
       for (const event of history.events ?? []) {
         const result = event.activityTaskCompletedEventAttributes?.result;

@@ -75,7 +75,7 @@ describe('an integrator', () => {
     expect(events()).toEqual(['transaction.deposit.status.updated', 'payment.confirmed']);
   });
 
-  it('hears only of the events that it subscribed to, and at its new URL', async () => {
+  it('gets only the events that it subscribed to, and at its new URL', async () => {
     const update = (body: object) => rig.call('PATCH', WEBHOOK, body);
     await update({ webhook_url: `${rig.receiver.url}/old`, webhook_secret: 's' });
     const events = ['payment.confirmed', 'kyc.status.changed'];
@@ -95,7 +95,7 @@ describe('an integrator', () => {
     expect((await rig.call('PATCH', WEBHOOK, {}, null)).status).toBe(401);
   });
 
-  it('hears of bridge transfers, crypto sends and invoices, too', async () => {
+  it('also gets events of bridge transfers, crypto sends and invoices', async () => {
     await rig.control('POST', '/settings', { webhookUrl: `${rig.receiver.url}/account`, webhookSecret: 's' });
     await rig.deposit('b1');
     await create(rig, 'sendCrypto', 's1');
@@ -124,7 +124,7 @@ describe('an integrator', () => {
     expect(await signedBy()).toBe('new secret');
   });
 
-  it('hears of a system event where it wants to', async () => {
+  it('gets a system event if it subscribed to it', async () => {
     await rig.control('POST', '/settings', { webhookUrl: `${rig.receiver.url}/account`, webhookSecret: 's' });
     expect((await rig.control('POST', '/system-event', {})).body).toEqual({ deliveries: 1 });
     await rig.control('POST', '/settings', { webhookEvents: ['payment.confirmed'] });
@@ -162,7 +162,7 @@ describe('a KYC record', () => {
     expect((await rig.call('GET', `/api/v3/kyc/status/${'a'.repeat(128)}`)).status).toBe(200);
   });
 
-  it('is unknown where its id says so, ends as a scenario says, and takes its time', async () => {
+  it('is unknown if its id says so, ends as a scenario says, and takes its time', async () => {
     expect((await rig.call('GET', '/api/v3/kyc/status/unknown-1')).status).toBe(404);
     await rig.control('POST', '/scenarios', { reference: 'k2', ending: 'kyc-rejected' });
     await look('k2');

@@ -38,7 +38,7 @@ const isSigned = (post: { text: string; headers: Record<string, unknown> }) => {
 };
 
 describe('the adversary', () => {
-  it('reorders: later statuses are heard before earlier ones, and all of them in the end', async () => {
+  it('reorders: later statuses arrive before earlier ones, and all of them in the end', async () => {
     await adversary({ reorder: 0.5 });
     for (let n = 0; n < 6; n += 1) await offramp(`r${n}`, { cryptoAmount: 10.13 });
     await rig.advance(20 * STEP_MS);
@@ -50,7 +50,7 @@ describe('the adversary', () => {
     expect(orders.some((order) => order.join() !== way.join())).toBe(true);
   });
 
-  it('delays by as much as it is told', async () => {
+  it('delays by the given time', async () => {
     await adversary({ delay: 1, delayMs: 60_000 });
     await offramp();
     await rig.advance(STEP_MS + 59_999);
@@ -166,7 +166,7 @@ describe('the adversary', () => {
 });
 
 describe('a forgery by control', () => {
-  it('of a callback has every fact right and no signature, and goes where it is told', async () => {
+  it('of a callback has every fact right and no signature, and goes to the given URL', async () => {
     await offramp();
     await rig.control('POST', '/forge', { reference: 'r1', status: 'SUCCESS', url: `${rig.receiver.url}/elsewhere` });
     await rig.control('POST', '/forge', { reference: 'r1' });

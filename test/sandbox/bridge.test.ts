@@ -117,7 +117,7 @@ describe('a bridge deposit', () => {
     });
   });
 
-  it('is settled by the provider, which posts to the service itself where no other address is known', async () => {
+  it('is settled by the provider, which posts to the service itself if no other address is known', async () => {
     await rig.deposit('r1');
     await rig.advance(10 * STEP_MS);
     expect(await rig.statuses('r1')).toEqual([
@@ -147,7 +147,7 @@ describe('a bridge deposit', () => {
     expect((await rig.statuses('r1')).slice(-last.length)).toEqual(last);
   });
 
-  it('announces a refund where one is due, and none where no crypto was paid', async () => {
+  it('announces a refund if one is due, and none if no crypto was paid', async () => {
     await rig.deposit('late', { amount: 1000.13 });
     await rig.deposit('early', { amount: 1000.15 });
     await rig.advance(20 * STEP_MS);
@@ -181,7 +181,7 @@ describe('a bridge deposit', () => {
     expect(await rig.executions('r1')).toBe(0);
   });
 
-  it('says "Rate Expired" as often as the scenario tells it to, and then accepts', async () => {
+  it('says "Rate Expired" as often as the scenario says, and then accepts', async () => {
     await rig.control('POST', '/scenarios', { reference: 'r1', ending: 'rate-expired', times: 2 });
     const rate_id = await rig.quote();
     const answers = [];
@@ -191,7 +191,7 @@ describe('a bridge deposit', () => {
     expect(magic.map(({ status }) => status)).toEqual([400, 200]);
   });
 
-  it('ends by the number of its recipient where its amount says nothing', async () => {
+  it('ends by the number of its recipient if its amount chooses no ending', async () => {
     const settlement = { amount: 100, currency: 'RWF', recipient: { phone_number: '+250780000014' } };
     await rig.deposit('r1', { settlement });
     await rig.advance(20 * STEP_MS);
@@ -236,7 +236,7 @@ describe('settlement reports', () => {
     expect(callbackStatuses()).toEqual(['COMPLETED']);
   });
 
-  it('may send a finished deposit back to its beginning, and still nobody is paid twice', async () => {
+  it('may send a finished deposit back to its beginning, and still pays nothing twice', async () => {
     const { body } = await rig.deposit('r1');
     await rig.advance(20 * STEP_MS);
     await report(body.data.kotani_reference_id, { status: 'DEPOSIT_CONFIRMED' });

@@ -12,7 +12,7 @@ describe('the clock', () => {
     });
     afterEach(() => rig.close());
 
-    it('stands still, and moves exactly as far as it is told', async () => {
+    it('stands still, and moves exactly as far as ordered', async () => {
       const before = await clock();
       expect(before.frozen).toBe(true);
       expect(await clock()).toEqual(before);
@@ -52,7 +52,7 @@ describe('the clock', () => {
       await until('one callback', () => rig.receiver.received.length === 1);
     });
 
-    it('runs on from where it stood, and takes orders while it runs', async () => {
+    it('continues from where it stopped, and takes orders while it runs', async () => {
       const before = await clock();
       await rig.control('POST', '/clock', { unfreeze: true });
       await rig.deposit('a');

@@ -38,7 +38,7 @@ describe('deliveries', () => {
     expect(rig.receiver.received[0]?.headers).not.toHaveProperty('webhook-signature');
   });
 
-  it('of the service are signed, and then in an envelope, where there is a secret', async () => {
+  it('of the service are signed, and then in an envelope, if there is a secret', async () => {
     const rig = await start({ callbackSecret: CALLBACK_SECRET });
     await rig.deposit('r1');
     await rig.advance(STEP_MS);
@@ -131,7 +131,7 @@ describe('the adversary', () => {
     expect(rig.receiver.received).toHaveLength(5);
   });
 
-  it('draws the same for the same seed, and does nothing once it is told to stop', async () => {
+  it('draws the same for the same seed, and does nothing once it is stopped', async () => {
     const duplicates = async (seed: number) => {
       const rig = await start({ seed });
       await rig.control('POST', '/adversary', { duplicate: 0.3 });

@@ -44,7 +44,7 @@ describe('an onramp', () => {
     });
   });
 
-  it('gives the customer the fiat back where the transaction fails on the chain', async () => {
+  it('gives the customer the fiat back if the transaction fails on the chain', async () => {
     await create(rig, 'createOnramp', 'r1', { fiatAmount: 1000.27 });
     await rig.advance(10 * STEP_MS);
     const failed = await onChain('r1');
@@ -77,7 +77,7 @@ describe('an onramp', () => {
     expect((await create(rig, 'createOnramp', 'both', { bankCheckout })).body.data.redirectUrl).toBeUndefined();
   });
 
-  it('tells the account of the payment, and of the crypto in the shape that the interface shows', async () => {
+  it('reports the payment to the account, and the crypto in the shape that the interface shows', async () => {
     await rig.control('POST', '/settings', { webhookUrl: `${rig.receiver.url}/account`, webhookSecret: 'a secret' });
     await create(rig, 'createOnramp', 'r1');
     await rig.advance(10 * STEP_MS);
@@ -110,7 +110,7 @@ describe('a mobile money deposit that was started elsewhere', () => {
     expect((await balances())['wallet:integrator']).toEqual({ GHS: '693' });
   });
 
-  it('ends by its phone number where its currency has no decimals, and no fraction is in the books', async () => {
+  it('ends by its phone number if its currency has no decimals, and no fraction is in the books', async () => {
     await start({ currency: 'UGX', amount: 1001, phoneNumber: '+256700000023' });
     await start({ referenceId: 'm2', currency: 'UGX', amount: 1001, phoneNumber: '+256700000001' });
     await rig.advance(10 * STEP_MS);
@@ -125,7 +125,7 @@ describe('a mobile money deposit that was started elsewhere', () => {
 });
 
 describe('a bank checkout', () => {
-  it('echoes its request, with a reference of its own where none was given', async () => {
+  it('echoes its request, with a new reference if none was given', async () => {
     const { body } = SAMPLES.createBankCheckout;
     const answer = await rig.call('POST', SAMPLES.createBankCheckout.path, body);
     expect(answer.body.data).toMatchObject(body);

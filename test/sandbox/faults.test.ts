@@ -55,7 +55,7 @@ describe('faults', () => {
     },
   );
 
-  it('say that nothing was committed where the service refused the request anyway', async () => {
+  it('say that nothing was committed if the service refused the request anyway', async () => {
     await fault({ kind: 'answer-lost', first: 1 });
     expect(await outcomeOf(rig.deposit('r1', { amount: 10.41 }))).toBe('broken');
     expect(await injections('r1')).toMatchObject([{ committed: false }]);
@@ -74,7 +74,7 @@ describe('faults', () => {
     expect((await rig.statuses('r1')).at(-1)).toBe('COMPLETED');
   });
 
-  it('leave the caller hanging, if told to', async () => {
+  it('leave the caller hanging, if ordered', async () => {
     await fault({ kind: 'late-commit', delayMs: 1_000, connection: 'hang', first: 1 });
     const abort = new AbortController();
     const call = fetch(rig.sandbox.url + DEPOSIT, {
@@ -90,7 +90,7 @@ describe('faults', () => {
     expect(await rig.executions('r1')).toBe(1);
   });
 
-  it('tell how long to wait in each of the three spellings', async () => {
+  it('say how long to wait in each of the three spellings', async () => {
     const hints = ['header', 'data.retryAfter', 'retry_after'];
     for (const hint of hints) await fault({ kind: 'rate-limited', hint, retryAfterSeconds: 7, first: 1 });
     const answers = [await rig.deposit('r1'), await rig.deposit('r1'), await rig.deposit('r1')];

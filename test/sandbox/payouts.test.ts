@@ -29,7 +29,7 @@ describe('a bank withdrawal', () => {
     expect(await rig.executions('abroad', 'createBankWithdrawal')).toBe(0);
   });
 
-  it('holds the money until it is paid out, and gives it back where the bank refuses', async () => {
+  it('holds the money until it is paid out, and gives it back if the bank refuses', async () => {
     await create(rig, 'createBankWithdrawal', 'r1');
     await create(rig, 'createBankWithdrawal', 'r2', { amount: 100.13 });
     expect((await balances())['service:held']).toEqual({ ZAR: '350.13' });
@@ -124,7 +124,7 @@ describe('an invoice', () => {
     expect(invoice.invoice).toMatchObject({ referenceId: 'i1', amount: '500', currency: 'KES' });
   });
 
-  it('is PENDING before anybody pays it, and right after; then SUCCESSFUL', async () => {
+  it('is PENDING before it is paid, and right after; then SUCCESSFUL', async () => {
     await generate();
     expect(await payment()).toMatchObject({ status: 'PENDING', invoice: { status: 'PENDING' } });
     expect((await pay()).body.data).toMatchObject({ referenceId: 'i1', status: 'PENDING', amount: 500 });

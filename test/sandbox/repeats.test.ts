@@ -43,7 +43,7 @@ describe('a repeated reference', () => {
     expect(await rig.executions('r1')).toBe(1);
   });
 
-  it('may have been another operation’s: references are told apart by operation', async () => {
+  it('may have been another operation’s: references are distinguished by operation', async () => {
     rig = await startRig({ repeatMode: 'conflict' });
     expect((await rig.deposit('s1')).status).toBe(200);
     expect((await rig.call('POST', SEND, SEND_BODY)).status).toBe(200);

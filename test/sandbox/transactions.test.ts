@@ -38,7 +38,7 @@ describe.each(sampled)('%s', (name) => {
     expect(await rig.executions('r1', name)).toBe(1);
   });
 
-  it('is called back, and tells the account, in the words of the interface', async () => {
+  it('is called back, and informs the account, in the words of the interface', async () => {
     await create(rig, name, 'r1');
     await rig.advance(20 * STEP_MS);
     const last = kindOf(name).lifecycle.words.interface;
@@ -49,7 +49,7 @@ describe.each(sampled)('%s', (name) => {
     expect(last).toBeDefined();
   });
 
-  it('moves no money and executes nothing where it is refused', async () => {
+  it('moves no money and executes nothing if it is refused', async () => {
     const { amount } = SAMPLES[name];
     const rejected = await create(rig, name, 'r1', { [amount]: 10.41 });
     expect([rejected.status, rejected.body.error_code]).toEqual([400, 'TRANSACTION_FAILED']);

@@ -64,12 +64,12 @@ describe('a money POST is accepted', () => {
 });
 
 describe('a money POST was not sent, proven', () => {
-  it('when nobody listens', async () => {
+  it('when nothing listens', async () => {
     const result = await deposit(clientOf(`http://127.0.0.1:${await closedPort()}`));
     expect(result).toMatchObject({ name: 'NotSentError', reason: 'refused' });
   });
 
-  it('when nobody listens on either address of localhost', async () => {
+  it('when nothing listens on either address of localhost', async () => {
     const result = await deposit(clientOf(`http://localhost:${await closedPort()}`));
     expect(result).toMatchObject({ name: 'NotSentError', reason: 'refused' });
   });

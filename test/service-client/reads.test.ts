@@ -131,7 +131,7 @@ describe('a read', () => {
     expect(result).toMatchObject({ name: 'RejectedError', httpStatus: 409 });
   });
 
-  it('is not sent when nobody listens, unavailable when the connection is lost', async () => {
+  it('is not sent if nothing listens, unavailable if the connection is lost', async () => {
     expect(await read(clientOf(`http://127.0.0.1:${await closedPort()}`))).toMatchObject({
       name: 'NotSentError',
       reason: 'refused',

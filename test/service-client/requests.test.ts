@@ -99,7 +99,7 @@ describe('bodies', () => {
     expect(server.seen).toHaveLength(0);
   });
 
-  it('go without the authorization header where the interface says so, and with it everywhere else', async () => {
+  it('go without the authorization header if the interface says so, and with it everywhere else', async () => {
     const bodies: Record<string, unknown> = {
       verifyHuman: { verificationToken: 'v' },
       updateWebhook: { webhook_events: ['payment.confirmed'] },
@@ -129,7 +129,7 @@ describe('the base address', () => {
     '',
   ])('cannot be %j', (baseUrl) => expect(() => make(baseUrl)).toThrow(BaseUrlError));
 
-  it('may be http on loopback, or where a setting allows it', () => {
+  it('may be http on loopback, or if a setting allows it', () => {
     for (const baseUrl of ['http://127.0.0.1:1', 'http://localhost:1', 'http://[::1]:1', 'https://api.example/v'])
       make(baseUrl);
     make('http://service.internal', true);

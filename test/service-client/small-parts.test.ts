@@ -57,7 +57,7 @@ describe('the hint of a 429', () => {
     expect(hint({ 'x-ratelimit-reset': String(now + 9) })).toBe(9);
   });
 
-  it('is bounded, and absent where it is nonsense', () => {
+  it('is bounded, and absent if it is nonsense', () => {
     expect(hint({ 'retry-after': '99999999' })).toBe(3_600_000);
     expect(hint({ 'retry-after': 'Tue, 01 Jan 1980 00:00:30 GMT' })).toBe(0);
     for (const nonsense of ['soon', '-5', 'NaN', '1e9', '']) expect(hint({ 'retry-after': nonsense })).toBeUndefined();

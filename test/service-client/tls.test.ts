@@ -36,7 +36,7 @@ async function serveTls(onRequest: (answer: (body: string) => void, socket: TLSS
 }
 
 describe('over TLS, a money POST', () => {
-  it('is not sent to a server whose certificate nobody vouches for, not even a byte of it', async () => {
+  it('is not sent to a server with an untrusted certificate, not even a byte of it', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { port, seen } = await serveTls((answer) => answer(JSON.stringify(bridgeDepositAnswer)));
       const result = await deposit(`https://localhost:${port}`);

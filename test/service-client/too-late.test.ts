@@ -51,7 +51,7 @@ it('over TLS neither', async () => {
   expect(bytes).toBe(0);
 });
 
-it('is asked for once, when the connection is ready, and sent where it is still good', async () => {
+it('is checked once, when the connection is ready, and sent if it is still valid', async () => {
   const server = await serveHttp((response) => answerJson(response, 200, bridgeDepositAnswer));
   open.push(server);
   const asked: number[] = [];

@@ -55,7 +55,7 @@ describeStores('the register', (kind) => {
     expect(await store.audit.startersOf('onramp/b')).toEqual([]);
   });
 
-  it('can be checked by its hashes alone, which anybody can compute, and holds no note in the clear', async () => {
+  it('can be checked by its hashes alone, which anyone can compute, and holds no unencrypted note', async () => {
     await store.audit.append(order('onramp/a'));
     const entries = await store.audit.list({ limit: 10, oldestFirst: true });
     entries.forEach((entry, index) => {

@@ -236,7 +236,7 @@ describeStores('a claim', (kind) => {
     const asOwner = async (claims: ClaimStore, key: ClaimKey) => (await claims.get(key))?.owner ?? '';
 
     it(
-      'a store that looks first, and then writes without looking',
+      'a store that reads first, and then writes without a check',
       () =>
         finds((claims) => ({
           // Without the guard it only reserves.

@@ -147,7 +147,7 @@ describeStores('the leases of the inbox', (kind) => {
       expect(await leasedIds()).toEqual([id]);
     });
 
-    it('tell of a flow whose event cannot be opened, and show that event to people', async () => {
+    it('name a flow whose event cannot be decrypted, and show that event to people', async () => {
       const id = await receive();
       const newKey = { id: 'new', bytes: new Uint8Array(32).fill(9) };
       const testKey = { id: 'test', bytes: new Uint8Array(32).fill(7) };

@@ -59,7 +59,7 @@ async function expectReadable({ claims, inbox, quotes }: Store): Promise<void> {
   expect(await quotes.recall('a', 'rate-1')).toMatchObject({ cryptoAmount: '1' });
 }
 
-it('every sealed column is one that a rotation seals anew', () => {
+it('every sealed column is one that a rotation seals again', () => {
   const schema = LIBSQL_SCHEMA.migrations.flatMap(({ steps }) => steps).join('\n');
   const tables = [...schema.matchAll(/CREATE TABLE (\w+) \(([^;]*?)\) STRICT/g)];
   const blobs = tables.flatMap(([, table, columns = '']) =>
@@ -89,7 +89,7 @@ describeStores('a rotation of keys', (kind) => {
     await expect(temporary.open({ keyring: createKeyring([OLD]) })).rejects.toThrow(UnknownKeyError);
   });
 
-  it('goes on where it was interrupted, and does nothing when nothing is left', async () => {
+  it('continues where it was interrupted, and does nothing when nothing is left', async () => {
     const before = await temporary.open();
     await fill(before);
     const store = await temporary.open({ keyring: both });

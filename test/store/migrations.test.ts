@@ -80,7 +80,7 @@ describeStores('the schema of a store', (kind) => {
     expect((await newer.inbox.counts()).byState.applied).toBe(used + 4);
   });
 
-  it('is made at the first start, by one of several processes, and only looked at from then on', async () => {
+  it('is made at the first start, by one of several processes, and only checked from then on', async () => {
     const stores = await Promise.all([temporary.open(), temporary.open(), temporary.open()]);
     for (const [n, store] of stores.entries()) await use(store, `r${n}`);
     await use(await temporary.open({ schema: next }), 'next');

@@ -62,7 +62,7 @@ describeStores('notifications', (kind) => {
   const events = () => receiver.received.map(({ body }) => `${body.type} ${body.data.level}`);
   const idsOf = (received: readonly Received[]) => received.map(({ headers }) => headers['webhook-id']);
 
-  it('say once what a person must know and may order, signed, with where to look', async () => {
+  it('say once what a person must know and may order, signed, with links', async () => {
     const { store, notifier } = await process();
     await park(store, 'bridge-transfer/order-1');
     await park(store, 'bridge-transfer/order-1');
@@ -104,7 +104,7 @@ describeStores('notifications', (kind) => {
     expect(receiver.received).toHaveLength(6);
   });
 
-  it('remind whoever does not act, ever louder, then once a day, and say when it is resolved', async () => {
+  it('remind while nothing is done, with rising urgency, then once a day, and say when it is resolved', async () => {
     const { store, notifier } = await process();
     await park(store, 'onramp/slow');
     for (const [passed, expected] of [
@@ -145,7 +145,7 @@ describeStores('notifications', (kind) => {
     expect(await store.matters.countOpen()).toBe(0);
   });
 
-  it('come while Temporal does not answer: what is new at once, before all reminders, and those after two seconds', async () => {
+  it('come while Temporal does not answer: new ones at once, before all reminders, and those after two seconds', async () => {
     const asked: string[] = [];
     const timers: [number, () => void][] = [];
     const { now } = temporary.clock;
@@ -175,7 +175,7 @@ describeStores('notifications', (kind) => {
     expect(events().slice(4)).toEqual(Array.from({ length: 3 }, () => 'matter.reminder 1'));
   });
 
-  it('that a receiver takes slowly are spread over rounds, so that it holds up nothing else', async () => {
+  it('that a receiver takes slowly are spread over rounds, so that it blocks nothing else', async () => {
     const { store, notifier } = await process();
     receiver.answer = () => {
       temporary.clock.advance(3_900);
@@ -189,7 +189,7 @@ describeStores('notifications', (kind) => {
     expect(new Set(idsOf(receiver.received)).size).toBe(10);
   });
 
-  it('say of what cannot be opened the flow alone, and all else beside it; and the rest once the key is there', async () => {
+  it('name only the flow if the content cannot be decrypted, send all others, and the rest once the key is there', async () => {
     const { store, notifier } = await process();
     const nextKey = { id: 'next', bytes: new Uint8Array(32).fill(9) };
     const ahead = await temporary.open({ keyring: createKeyring([nextKey, keyring.active]) });
@@ -286,7 +286,7 @@ describeStores('notifications', (kind) => {
     expect(await temporary.execute('SELECT id FROM matters')).toEqual([]);
   });
 
-  it('a sign of life comes once a minute from one of them, and goes to /fail where something could not be checked', async () => {
+  it('a heartbeat comes once a minute from one of them, and goes to /fail if something could not be checked', async () => {
     let isAway = false;
     const heartbeatUrl = `${receiver.url}/ping`;
     const askTemporal = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve());

@@ -49,7 +49,7 @@ import { keyring } from './temporary-store.js';
       expect(await codeOf(urlOf(cluster?.url, 'sslmode=verify-full'))).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
     });
 
-    it('is refused without TLS, as one that somebody who sits in between would be', async () => {
+    it('is refused without TLS, as one with an attacker in between would be', async () => {
       expect(await codeOf(urlOf(clusterUrl, `sslmode=verify-full&sslrootcert=${ca}`))).toBe('CONNECTION');
     });
   },

@@ -72,7 +72,7 @@ describeStores('a refusal that is about the reference', (kind) => {
     expect(await store.claims.get(key)).toMatchObject({ phase: 'rejected' });
   });
 
-  it('is not believed where the lookup shows it, cannot tell, or a trusted event came', async () => {
+  it('does not count if the lookup shows it, cannot tell, or a trusted event came', async () => {
     await submit();
     lookup = () => Promise.reject(refusal('getCryptoSend', 403, 'Forbidden'));
     expect(await settle()).toMatchObject({ claim: 'sending', lookup: 'cannot-tell' });

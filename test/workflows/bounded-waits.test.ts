@@ -53,7 +53,7 @@ describe('a deposit that is held back by an event of the inbox', () => {
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
   });
 
-  test('asks a person about an event that differs, and again where that one is dismissed', async () => {
+  test('asks a person about an event that differs, and again if that one is dismissed', async () => {
     const { reference, event, handle } = await heldBack('differs', 360_000);
     await handle.signal('events', [event]);
     const { view } = await parkedAs(handle, 'event_mismatch');

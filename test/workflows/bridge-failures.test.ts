@@ -24,7 +24,7 @@ describe('the failure of a bridge transfer', () => {
   const resultOf = async (handle: Awaited<ReturnType<typeof tracked>>, event: FlowEvent) =>
     (await untilFlow(handle, ({ events }) => event.id in events)).events[event.id];
 
-  test('before any payment of the crypto is believed a minute after it was told, where nothing says otherwise', async () => {
+  test('before any payment of the crypto counts a minute after it was reported, if nothing contradicts it', async () => {
     const handle = await tracked('bare');
     const failed = EARLY();
     await handle.signal('events', [failed]);
@@ -72,7 +72,7 @@ describe('the failure of a bridge transfer', () => {
     await handle.result();
   });
 
-  test('parks where a completion contradicts it within that minute', async () => {
+  test('parks if a completion contradicts it within that minute', async () => {
     const handle = await tracked('contradicted');
     const failed = EARLY();
     await handle.signal('events', [failed]);
@@ -84,7 +84,7 @@ describe('the failure of a bridge transfer', () => {
     await handle.result();
   });
 
-  test('is asked about where a completion of another amount comes within that minute', async () => {
+  test('asks a person if a completion of another amount comes within that minute', async () => {
     const handle = await tracked('mismatch');
     const failed = EARLY();
     await handle.signal('events', [failed]);

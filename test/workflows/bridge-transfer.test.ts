@@ -72,7 +72,7 @@ describe('a bridge transfer', () => {
     expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
   });
 
-  test('ends as failed, and closes Failed with the reason as type, where no crypto was paid', async () => {
+  test('ends as failed, and closes Failed with the reason as type, if no crypto was paid', async () => {
     const { handle } = await tracked('failed', { timeScale: 0.01, deadlineSeconds: 2_592_000 });
     await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'FIAT_COLLECTION' } })]);
     const failure = await failureOf(handle.result());
@@ -258,7 +258,7 @@ describe('a bridge transfer', () => {
     await handle.terminate();
   });
 
-  test('hears nothing of a signal that is no list of events, and goes on', async () => {
+  test('ignores a signal that is no list of events, and continues', async () => {
     const { handle } = await tracked('nonsense');
     for (const nonsense of [null, 'x', 7, {}, [null, { id: 1 }, []]]) await handle.signal('events', nonsense);
     await handle.signal('events');

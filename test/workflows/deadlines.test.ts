@@ -46,7 +46,7 @@ describe('at its deadline a bridge transfer', () => {
   const serviceStatus = async (reference: string): Promise<string> =>
     (await bench.control('GET', `/deposits/${reference}`)).deposits[0].status;
 
-  test('fault 34: parks where no event ever came, and is not failed (n = 10); fault 33: a late event resolves it', async () => {
+  test('fault 34: parks if no event ever came, and is not failed (n = 10); fault 33: a late event resolves it', async () => {
     const flows = await Promise.all(Array.from({ length: 10 }, () => tracked('never')));
     await bench.pass(HOUR_MS + 60_000);
     for (const { handle } of flows) {
@@ -71,7 +71,7 @@ describe('at its deadline a bridge transfer', () => {
     expect(await serviceStatus(reference)).toBe('COMPLETED');
   });
 
-  test('parks as unverified_settlement where one came that nobody proved; a person trusts it, and the service hears of it', async () => {
+  test('parks as unverified_settlement if an unproven one came; a person trusts it, and it is reported to the service', async () => {
     const { reference, handle } = await tracked('unverified');
     const event = await received(handle.workflowId, reference, 'COMPLETED', null);
     await handle.signal('events', [event]);
@@ -193,7 +193,7 @@ describe('at its deadline a bridge transfer', () => {
     await own.close();
   }, 60_000);
 
-  test('expires with nothing sent where the approval never came', async () => {
+  test('expires with nothing sent if the approval never came', async () => {
     const reference = newReference('no-approval');
     const handle = await bench.start(transferInput(reference, { approval: 'required', deadlineSeconds: 600 }));
     await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');

@@ -10,7 +10,7 @@ const REFUND_OVERDUE_MS = 16 * 60_000;
 
 const FAILED = () => trusted('FAILED', { facts: { refundAnnounced: 'true', failureStage: 'SETTLEMENT' } });
 
-describe('after a failure that nobody refunded', () => {
+describe('after a failure without a refund', () => {
   let bench: Stack;
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 1 } });
@@ -46,7 +46,7 @@ describe('after a failure that nobody refunded', () => {
     expect(await bench.executions('sendCrypto', refund)).toBe(1);
   });
 
-  test('fault 7: "duplicate reference" is looked up and adopted where amount and receiver match', async () => {
+  test('fault 7: "duplicate reference" is looked up and adopted if amount and receiver match', async () => {
     await bench.control('POST', '/faults', {
       operation: 'sendCrypto',
       kind: 'duplicate-answer',

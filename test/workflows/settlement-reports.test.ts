@@ -58,7 +58,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     expect(await serviceStatus(reference)).toBe('COMPLETED');
   });
 
-  test('is found in the inbox where a person vouched for it, whose event has an id of its own', async () => {
+  test('is found in the inbox if a person vouched for it, and its event has an id of its own', async () => {
     const { reference, handle } = await tracked('vouched');
     await settled(reference, { status: 'COMPLETED' }, '.vouched');
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');

@@ -9,7 +9,7 @@ import { callerOf, invoiceBody, PATHS, paymentBody, QUOTE_BODY, sample } from '.
 import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';
 import { newReference } from '../../harness/references.js';
 
-describe('where everything but Temporal is away', () => {
+describe('if everything but Temporal is down', () => {
   let tested: GatewayUnderTest;
   let client: ServiceClient;
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe('where everything but Temporal is away', () => {
     await terminate(`invoice-payment/${reference}`);
   });
 
-  it('what a person decided of a terminated flow is what a read of it tells', async () => {
+  it('a read of a terminated flow shows what a person decided', async () => {
     const [paid, closed] = [newReference('paid'), newReference('closed')];
     const read = async (reference: string) => {
       const { status, body } = await caller().get(`${PATHS.send}/${reference}`);
@@ -79,7 +79,7 @@ describe('where everything but Temporal is away', () => {
     expect(await read(closed)).toEqual([503, undefined]);
   });
 
-  it('a quote and a read of what is no flow say that the service cannot be reached', async () => {
+  it('a quote and a read without a flow say that the service cannot be reached', async () => {
     expect((await caller().post(PATHS.quote, QUOTE_BODY)).status).toBe(503);
     expect(await caller().get(`${PATHS.send}/nobody-knows-it`)).toMatchObject({
       status: 503,
@@ -88,7 +88,7 @@ describe('where everything but Temporal is away', () => {
   });
 });
 
-describe('where Temporal is away', () => {
+describe('if Temporal is down', () => {
   it('a money POST is not taken, and says so', async () => {
     const client = createServiceClient({ baseUrl: 'http://127.0.0.1:1', token: () => Promise.resolve('any-token') });
     const alone = await gatewayUnderTest({
@@ -104,7 +104,7 @@ describe('where Temporal is away', () => {
   });
 });
 
-describe('where Temporal goes away after it took a payment', () => {
+describe('if Temporal goes down after it took a payment', () => {
   let proxy: CuttingProxy;
   let tested: GatewayUnderTest;
   let client: ServiceClient;
@@ -124,7 +124,7 @@ describe('where Temporal goes away after it took a payment', () => {
     await proxy.close();
   });
 
-  it('its caller, who gave no reference, is told ours, and pays once with it', async () => {
+  it('its caller, who gave no reference, gets ours, and pays once with it', async () => {
     const { path, body } = sample('createBankCheckout', 'unused');
     const { referenceId: _none, ...bare } = body;
     const { post } = callerOf(tested.url, 'any-token');

@@ -122,7 +122,7 @@ describe('a service whose answers are not what its interface shows', () => {
     expect(text).toBe('{"message":"Bearer [redacted] may not"}');
   });
 
-  it('is refused by the gateway where it is no answer to pass on', async () => {
+  it('is refused by the gateway if it is no answer to pass on', async () => {
     for (const status of [302, 401]) {
       const got = await ask(PATHS.key, { status, body: '{}', headers: { location: 'https://elsewhere.example/' } });
       expect(got.status).toBe(502);

@@ -49,7 +49,7 @@ describe('a money POST through the proxy', () => {
     expect(await executions('sendCrypto', reference)).toBe(1);
   });
 
-  it('is refused where another request has its reference, while that runs and after it ended', async () => {
+  it('is refused if another request has its reference, while that runs and after it ended', async () => {
     const reference = newReference('other');
     const { path, body } = sample('sendCrypto', reference);
     await caller.post(path, body);
@@ -90,7 +90,7 @@ describe('a money POST through the proxy', () => {
     expect((await stack.get(`/flows/onramp/${reference}`)).status).toBe(404);
   });
 
-  it('gets a reference of ours where the interface allows that it has none', async () => {
+  it('gets a reference of ours if the interface allows that it has none', async () => {
     const { path, body } = sample('createBankCheckout', 'none');
     const { referenceId: _none, ...without } = body;
     const { status, body: answer } = await caller.post(path, without);

@@ -54,7 +54,7 @@ describe('what passes through the proxy:', () => {
     expect(JSON.stringify((await stack.get(`/flows/onramp/${made}/answers`)).body)).not.toContain('/callbacks/');
   });
 
-  it('the flow answers a read where the service fails at it', async () => {
+  it('the flow answers a read if the service fails at it', async () => {
     const made = await reference('sendCrypto');
     expect((await stack.get(`/flows/crypto-send/${made}/wait?timeoutSeconds=30`)).body['state']).toBe('completed');
     await stack.control('POST', '/faults', { operation: 'getCryptoSend', kind: 'error-before', first: 1 });
@@ -81,7 +81,7 @@ describe('what passes through the proxy:', () => {
     });
   });
 
-  it('both legs of an onramp are told by its flow where the service is silent', async () => {
+  it('the flow reports both legs of an onramp if the service is silent', async () => {
     const made = await reference('createOnramp');
     expect((await stack.get(`/flows/onramp/${made}/wait?timeoutSeconds=30`)).body['state']).toBe('completed');
     await stack.control('POST', '/faults', { operation: 'getOnChainDeposit', kind: 'error-before', first: 1 });

@@ -100,7 +100,7 @@ describe('an error of the service is the same through the proxy as it is directl
     expect(read.through).toEqual(read.direct);
   });
 
-  it('with the members at fault, where the service names them', async () => {
+  it('with the members at fault, if the service names them', async () => {
     await stack.control('POST', '/settings', { errorBody: 'mixed' });
     const reference = newReference('rate');
     const body = { ...(bodyOf('createBridgeDeposit', reference) as object), rate_id: 'rate-of-nobody' };

@@ -8,7 +8,7 @@ import { type Stack, withStack } from '../../end-to-end/stack.js';
 /** The service answers later than the proxy waits, and sooner than its client gives up. */
 const LATE = { kind: 'slow', delayMs: 2_500, first: 1 };
 
-describe('where the answer takes longer than PROXY_TIMEOUT', () => {
+describe('if the answer takes longer than PROXY_TIMEOUT', () => {
   let stack: Stack;
   let caller: Caller;
   const options = { sandbox: { stepMs: 20 }, serviceTimeoutMs: 5_000 };
@@ -17,7 +17,7 @@ describe('where the answer takes longer than PROXY_TIMEOUT', () => {
     caller = callerOf(stack.url, SERVICE_TOKEN);
   });
 
-  it('a money POST is taken: 202, where to look, and the answer for who asks again', async () => {
+  it('a money POST is taken: 202, the address of the flow, and the answer for a repeated request', async () => {
     const reference = newReference('late');
     await stack.control('POST', '/faults', { operation: 'sendCrypto', reference, ...LATE });
     const { path, body } = sample('sendCrypto', reference);
@@ -36,7 +36,7 @@ describe('where the answer takes longer than PROXY_TIMEOUT', () => {
     expect(found['count']).toBe(1);
   });
 
-  it('a read of what the service does not show yet is no 404: who believed that would send anew', async () => {
+  it('a read of what the service does not show yet is no 404: a caller would send again', async () => {
     const reference = newReference('hidden');
     const fault = { kind: 'late-commit', connection: 'hang', delayMs: 3_000, first: 1 };
     await stack.control('POST', '/faults', { operation: 'sendCrypto', reference, ...fault });
@@ -65,7 +65,7 @@ describe('where the answer takes longer than PROXY_TIMEOUT', () => {
     expect(found['count']).toBe(1);
   });
 
-  it('a POST whose outcome only a person can tell is 202, and says so', async () => {
+  it('a POST whose outcome only a person can find out is 202, and says so', async () => {
     const reference = newReference('unknown');
     await stack.control('POST', '/faults', {
       operation: 'createBankWithdrawal',

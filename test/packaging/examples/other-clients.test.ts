@@ -28,7 +28,7 @@ test('start-by-http.sh: curl starts a transfer and waits for its end', async () 
   await expectOneDeposit(reference);
 });
 
-test('start-by-http.sh: fails, and shows the sentence of the gateway, where that refuses', async () => {
+test('start-by-http.sh: fails, and shows the sentence of the gateway, if that refuses', async () => {
   const env = { GATEWAY_URL: stack.url, TOWLINE_TOKEN: 'another-token' };
   const { code, all } = await runProgram('bash', [example('start-by-http.sh')], { cwd: root, env });
   expect(code).not.toBe(0);

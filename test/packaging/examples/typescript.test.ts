@@ -20,7 +20,7 @@ let project: InstalledProject;
 beforeAll(async () => (project = await installedProject()));
 afterAll(() => rm(project.folder, { recursive: true, force: true }));
 
-describe('the packed package, in a project of somebody else,', () => {
+describe('the packed package, in a project of a user,', () => {
   test('takes inputs by the types of their kinds, and no others', async () => {
     const { code, all } = await project.check(
       'types.ts',

@@ -136,7 +136,7 @@ describe('the Temporal dev server', () => {
   });
 });
 
-test('the server is told where the UI decodes payloads', () => {
+test('the server gets the URL at which the UI decodes payloads', () => {
   const args = devServerArguments({
     port: 7233,
     uiPort: 8233,

@@ -83,7 +83,7 @@ test('a build that fails shows its last lines', async () => {
   expect((error as Error).message).toMatch(/building it with Go failed:\ndisk full$/);
 });
 
-test('two that look at the same time build once', async () => {
+test('two that search at the same time build once', async () => {
   await mkdir(join(scratch, 'counting-go'));
   const builds = join(scratch, 'builds');
   await writeScript(
