@@ -45,7 +45,7 @@ const HELP = [
   '--json FILE   also writes the figures there, as JSON',
   `--minutes N   length of the attack. @default ${DEFAULT_MINUTES}`,
   '',
-  'The exit code is 1 where a budget is missed. Close what else works on this machine: CPU is counted and time is taken.',
+  'The exit code is 1 if a budget is missed. Close all other programs on this machine: CPU is counted and time is taken.',
 ].join('\n');
 
 process.exitCode = await main(process.argv.slice(2));

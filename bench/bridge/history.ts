@@ -58,7 +58,7 @@ export async function historySizes(stack: Stack): Promise<readonly Finding[]> {
     },
     {
       budget: 'P5',
-      what: 'billable actions where the five come at once',
+      what: 'billable actions if the five come at once',
       limit: { bound: 'at most', value: 7 },
       unit: 'actions',
       measured: burst.actions,

@@ -42,7 +42,7 @@ function tablesOf({ byBenchmark, at, busy }: BenchmarkRun): string {
     '',
     '`npm run bench -- --write` wrote this. Ratios are of medians of three rounds or more, measured in turns in one run, and of',
     'the 99th percentile of all their operations together; CPU in milliseconds per operation. `npm run bench` measures again',
-    'and fails where a budget is missed.',
+    'and fails if a budget is missed.',
     '',
     `Measured on ${machine()}, ${at.toISOString().slice(0, 10)}${loadWas}.`,
     '',

@@ -49,7 +49,7 @@ export function explainError(error: unknown): Explanation | undefined {
   const ofDatabase = explainDatabase(error);
   if (ofDatabase !== undefined) return refused(ofDatabase);
   if (error instanceof StoreUnavailableError) {
-    return refused(`The store in TOWLINE_HOME cannot be opened (${error.code}): see to its disk and its permissions.`);
+    return refused(`The store in TOWLINE_HOME cannot be opened (${error.code}): check its disk and its permissions.`);
   }
   if (error instanceof UnknownKeyError || error instanceof SealBrokenError) {
     return refused(
@@ -90,11 +90,11 @@ function explainDatabase(error: unknown): string | undefined {
   if (!(error instanceof StoreUnavailableError) || error.place !== 'database') return undefined;
   const { code } = error;
   if (NOT_LET_IN.test(code)) {
-    return `The database of DATABASE_URL does not let us in (${code}): see to the user and the password.`;
+    return `The database of DATABASE_URL refuses the login (${code}): check the user and the password.`;
   }
   if (code === NO_DATABASE) return `The server of DATABASE_URL has no such database (${code}): make it.`;
   if (AWAY.test(code)) {
-    return `The database of DATABASE_URL cannot be reached (${code}): start it, or see to the host and the port.`;
+    return `The database of DATABASE_URL cannot be reached (${code}): start it, or check the host and the port.`;
   }
   return `The database of DATABASE_URL cannot be written (${code}): its own log says why.`;
 }

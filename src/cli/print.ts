@@ -96,7 +96,7 @@ export async function jsonText(context: Pick<CliContext, 'stdin'>, file: string)
     JSON.parse(text);
     return text;
   } catch {
-    throw new CliError(`${file === '-' ? 'What came on stdin' : file} is not JSON.`);
+    throw new CliError(`${file === '-' ? 'The text on stdin' : file} is not JSON.`);
   }
 }
 

@@ -65,7 +65,7 @@ machine's settings with the token of development.`;
 /** The whole command line. */
 export function createProgram(context: CliContext, run: RunCommand): Command {
   const program = new Command('towline')
-    .description('Money flows across a payments service, durable.')
+    .description('Durable money flows across a payments service.')
     .version(packageVersion(), '--version', 'print the version')
     .configureOutput({
       writeOut: (text) => context.out(text.trimEnd()),

@@ -27,8 +27,8 @@ export async function runProcess(logger: Logger, start: () => Promise<RunningSer
     service = await start();
   } catch (error) {
     const explained = explainError(error);
-    reportToParent({ kind: 'refused', sentence: explained?.sentence ?? 'It failed at its start.' });
-    if (explained === undefined) logger.fatal({ error: errorForLog(error) }, 'failed at its start');
+    reportToParent({ kind: 'refused', sentence: explained?.sentence ?? 'It failed to start.' });
+    if (explained === undefined) logger.fatal({ error: errorForLog(error) }, 'failed to start');
     throw error;
   }
   reportToParent({ kind: 'ready', ...(service.url === undefined ? {} : { url: service.url }) });
@@ -36,12 +36,14 @@ export async function runProcess(logger: Logger, start: () => Promise<RunningSer
 
   const byItself = (service.ended ?? new Promise<void>(() => undefined)).then(
     () => undefined,
-    (error: unknown) => logger.fatal({ error: errorForLog(error) }, 'it cannot go on: ending, to be started anew'),
+    (error: unknown) => logger.fatal({ error: errorForLog(error) }, 'cannot continue: exiting, to be restarted'),
   );
   const why = await Promise.race([asked, byItself]);
   if (why !== undefined) logger.info({ why }, 'ending');
   setTimeout(() => process.exit(EXIT.refused), service.graceMs).unref();
-  await service.stop().catch((error: unknown) => logger.error({ error: errorForLog(error) }, 'did not end well'));
+  await service
+    .stop()
+    .catch((error: unknown) => logger.error({ error: errorForLog(error) }, 'did not shut down cleanly'));
   logger.info('ended');
   return why === undefined ? EXIT.refused : EXIT.done;
 }

@@ -52,7 +52,7 @@ export function writeKeptSecrets(path: string, secrets: readonly KeptSecret[]): 
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw new KeptSecretsError(`${path} cannot be written (${codeOf(error)}): see to its folder and its disk.`);
+    throw new KeptSecretsError(`${path} cannot be written (${codeOf(error)}): check its folder and its disk.`);
   }
 }
 
@@ -80,7 +80,7 @@ function read(path: string): string | undefined {
   } catch (error) {
     if (error instanceof KeptSecretsError) throw error;
     if (codeOf(error) === 'ENOENT') return undefined;
-    throw new KeptSecretsError(`${path} cannot be opened (${codeOf(error)}): see to its permissions.`);
+    throw new KeptSecretsError(`${path} cannot be opened (${codeOf(error)}): check its permissions.`);
   }
 }
 

@@ -198,7 +198,7 @@ function checkTogether(
   }
   const publicUrl = new URL(settings.publicUrl);
   if (settings.development && !(serviceIsLocal && gatewayIsLocal && isLoopback(publicUrl.hostname))) {
-    problem('DEVELOPMENT=true is refused where the service, the gateway or PUBLIC_URL is not on this machine.');
+    problem('DEVELOPMENT=true is refused if the service, the gateway or PUBLIC_URL is not on this machine.');
   }
   if (settings.serviceToken === undefined) {
     problem('SERVICE_TOKEN (or SERVICE_TOKEN_FILE) is missing: the service takes no request without it.');

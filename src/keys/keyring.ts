@@ -60,7 +60,7 @@ export class ExposedKeyFileError extends Error {
   readonly path: string;
 
   constructor(path: string) {
-    super(`Others can read the key file ${path}. Run "chmod 600 ${path}", or remove it where its keys may have leaked`);
+    super(`Others can read the key file ${path}. Run "chmod 600 ${path}", or remove it if its keys may have leaked`);
     this.path = path;
   }
 }

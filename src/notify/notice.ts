@@ -38,7 +38,7 @@ const SENTENCES: Readonly<Record<Exclude<MatterKind, 'parked'>, string>> = {
     'ALARM: the service executed a payment under a claim that said, or may have said, that nothing moves.',
   late_event_contradicts: 'ALARM: a proven event says that this flow ended otherwise than it did.',
   event_quarantined: 'ALARM: an event cannot be opened. What it says is unknown.',
-  matter_unreadable: 'ALARM: people are to be notified, and it is unknown of what.',
+  matter_unreadable: 'ALARM: a notification is due, and its content cannot be read.',
 };
 const UNREADABLE = 'The rest cannot be opened here: a payload key is missing, or the row was changed.';
 

@@ -58,7 +58,7 @@ export interface FlowView {
   readonly timeline: readonly TimelineEntry[];
 }
 
-/** The answer to the query `flow` and the content of a flow's result: the view, and the fates of its events. */
+/** The answer to the query `flow` and the content of a flow's result: the view, and the results of its events. */
 export interface FlowReport {
   readonly view: FlowView;
   readonly events: Readonly<Record<string, EventResult>>;

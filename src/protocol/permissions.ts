@@ -40,10 +40,10 @@ export const PERMISSIONS = {
     may: 'take back an order that waits for a second person: their own, or one that they may give themselves',
   },
   'read-event': { role: 'operator', may: 'read the body of an event, which may be personal' },
-  'replay-event': { role: 'operator', may: 'deliver an event anew, and vouch for it' },
+  'replay-event': { role: 'operator', may: 'deliver an event again, and vouch for it' },
   'resend-callback': { role: 'operator', may: 'have a callback sent again' },
   codec: { role: 'operator', may: "decode what Temporal's histories hold, and encode" },
-  'read-audit': { role: 'admin', may: 'read the register of who did what' },
+  'read-audit': { role: 'admin', may: 'read the audit log' },
   account: { role: 'admin', may: 'make accounts, keys and webhooks at the service' },
 } as const satisfies Readonly<Record<string, PermissionLine>>;
 export type Permission = keyof typeof PERMISSIONS;

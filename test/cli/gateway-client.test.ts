@@ -86,10 +86,10 @@ describe('a refusal by the gateway is shown in its own words:', () => {
 
   test('400 names each member', async () => {
     const errors = [{ path: 'amount', message: 'must be above zero' }];
-    gateway.answer(400, { success: false, message: 'The input is not what is expected here.', data: { errors } });
+    gateway.answer(400, { success: false, message: 'The input is not valid.', data: { errors } });
     const { code, err } = await run(['start', 'bridge-transfer', '-'], env, '{}');
     expect(code).toBe(1);
-    expect(err).toBe('The input is not what is expected here.\n  amount: must be above zero');
+    expect(err).toBe('The input is not valid.\n  amount: must be above zero');
   });
 
   test('401 says which variable to set', async () => {

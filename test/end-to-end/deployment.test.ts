@@ -66,7 +66,7 @@ describe('a deployment', () => {
       /^The store belongs to the Temporal namespace .* and the account kenya, and the settings say .* account ghana/,
     );
     await expect(bindDeployment(client, { ...given, namespace: 'elsewhere' })).rejects.toThrow(
-      /the namespace would be/,
+      /the namespace differs/,
     );
 
     await store.deployment.raiseEpoch(1);

@@ -92,7 +92,7 @@ describe('the doctor', () => {
     url.password = 'canary-password';
     const refused = await diagnose({ DATABASE_URL: url.href });
     expect(refused.about('store')[0]?.says).toBe(
-      'The database of DATABASE_URL does not let us in (28P01): see to the user and the password.',
+      'The database of DATABASE_URL refuses the login (28P01): check the user and the password.',
     );
     expect(refused.code).toBe(1);
     expect(good.out + refused.out).not.toMatch(/canary-password|test_[0-9a-f]{8}/);

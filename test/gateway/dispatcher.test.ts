@@ -239,7 +239,7 @@ describe('the places of the dispatcher', () => {
       await until('the others', () => hanging.size === PLACES + 2);
     });
 
-    it('see to what came while the signal of the same flow was on its way', async () => {
+    it('deliver what came while the signal of the same flow was on its way', async () => {
       const flowId = 'bridge-transfer/slow-meanwhile';
       const ids = [await give(flowId)];
       await until('the signal', () => hanging.size === 1);

@@ -57,7 +57,7 @@ describe('the profile json-hmac', () => {
     ['it is there twice', `${signed.slice(0, -1)},"signature":"a","signature":"b"}`],
     ['its name is spelled otherwise', `${signed.slice(0, -1)},"\\u0073ignature":"a"}`],
     ['other members come along', `${signed.slice(0, -1)},"signature":"a","status":"FAILED"}`],
-    ['the body was printed anew', JSON.stringify(JSON.parse(signed))],
+    ['the body was serialised again', JSON.stringify(JSON.parse(signed))],
   ])('refuses a body where %s', (_what, body) => {
     expect(verdict(profile, header, body)).toBe('invalid');
   });

@@ -31,7 +31,7 @@ export function plant(copy: string, { name, file, find, replace }: Planted): () 
   const text = readFileSync(path, 'utf8');
   const parts = text.split(find);
   if (parts.length !== 2) {
-    throw new Error(`${name}: its text is ${parts.length - 1} times in ${file}. Write it anew for the code as it is.`);
+    throw new Error(`${name}: its text is ${parts.length - 1} times in ${file}. Rewrite it for the code as it is.`);
   }
   writeFileSync(path, parts.join(replace));
   return () => writeFileSync(path, text);

@@ -96,7 +96,7 @@ describe('a money POST was not sent, proven', () => {
     expect(refused).toEqual([CANARIES.token]);
   });
 
-  it('when the token cannot be had, or is no header', async () => {
+  it('when the token cannot be fetched, or is not a valid header', async () => {
     for (const token of [() => Promise.reject(new Error('gone')), () => Promise.resolve('a\r\nx-evil: 1')]) {
       const result = await deposit(clientOf('http://127.0.0.1:9', { token }));
       expect(result).toMatchObject({ name: 'NotSentError', reason: 'token' });

@@ -23,7 +23,7 @@ const order = (flowId: string, more: Partial<AuditNote> = {}): AuditNote => ({
   ...more,
 });
 
-describeStores('the register', (kind) => {
+describeStores('the audit log', (kind) => {
   let temporary: TemporaryStore;
   let store: Store;
   beforeEach(async () => {

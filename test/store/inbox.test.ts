@@ -142,7 +142,7 @@ describeStores('the inbox', (kind) => {
   });
 
   describe('replay', () => {
-    it('delivers a settled row anew', async () => {
+    it('delivers a settled row again', async () => {
       const id = await receive();
       await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'late', detail: 'closed' }]);

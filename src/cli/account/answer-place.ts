@@ -91,7 +91,7 @@ export function parsed(text: string): unknown {
   }
 }
 
-const nameOf = (file: string) => (file === '-' ? 'What came on stdin' : file);
+const nameOf = (file: string) => (file === '-' ? 'The text on stdin' : file);
 
 const cannotBeRead = (file: string) => (error: NodeJS.ErrnoException) => {
   throw new CliError(`${file} cannot be read (${error.code ?? 'unknown error'}): name a file, or - for stdin.`);

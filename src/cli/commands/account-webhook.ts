@@ -24,11 +24,11 @@ const CHECK =
 export function addAccountWebhookCommand(account: Command, run: RunCommand, context: CliContext): void {
   account
     .command('webhook')
-    .summary('set where webhooks go, which ones come, and the secret that signs them')
+    .summary('set the address of webhooks, which ones are sent, and the secret that signs them')
     .description(
       'Changes webhook_url, webhook_secret and webhook_events, those that the file has. A new secret is taken by the ' +
         'gateways of this TOWLINE_HOME before the service has it, without a restart, and the old ones for a while after, ' +
-        'even where they stay in WEBHOOK_SECRETS. Gateways with other homes do not see that: put the new secret into ' +
+        'even if they stay in WEBHOOK_SECRETS. Gateways with other homes do not see that: put the new secret into ' +
         'their WEBHOOK_SECRETS first, restart them, and then send it from a file.',
     )
     .argument('[file]', 'JSON file with the changes; - for stdin')

@@ -25,7 +25,7 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
   const client = () => createGatewayClient(gatewayAccess(context.env));
   const audit = program
     .command('audit')
-    .summary('read and verify the register of who did what')
+    .summary('read and verify the audit log')
     .description(
       'The register: who started, ordered, was refused, decoded and read what. Append-only, and chained by hashes.',
     )
@@ -38,7 +38,7 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
       .option('--kind <kind>', `only this kind: ${AUDIT_KINDS.join(', ')}`, oneOfArgument(AUDIT_KINDS));
 
   narrowed('list')
-    .description('Lists the register, newest first. Needs a token of an admin.')
+    .description('Lists the audit log, newest first. Needs a token of an admin.')
     .option('--limit <number>', 'at most so many, up to 500', wholeNumberArgument(1, PAGE), 50)
     .option('--after <number>', 'go on after this entry', wholeNumberArgument(0, Number.MAX_SAFE_INTEGER))
     .option('--json', 'print JSON')
@@ -55,7 +55,7 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
     );
 
   narrowed('export')
-    .description('Prints the register, oldest first, an entry as JSON on each line. Needs a token of an admin.')
+    .description('Prints the audit log, oldest first, one JSON entry per line. Needs a token of an admin.')
     .addHelpText('after', '\nExample:\n  towline audit export > register.jsonl')
     .action((options: ListOptions) =>
       run(async () => {
@@ -72,7 +72,7 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
   audit
     .command('verify')
     .description(
-      'Reads all of the register in the store of the settings, and names every entry that was changed, removed or put in. What ' +
+      'Reads the whole audit log in the store of the settings, and names every entry that was changed, removed or inserted. What ' +
         'was cut off from its end is found by heads that were kept elsewhere: the output of an earlier --json.',
     )
     .option('--against <file>', 'heads that were kept: each must still be there')

@@ -12,7 +12,7 @@ export function addCallbacksCommand(program: Command, run: RunCommand, context: 
   const client = () => createGatewayClient(gatewayAccess(context.env));
   const callbacks = program
     .command('callbacks')
-    .summary('look at the callbacks to callers, and have them sent again')
+    .summary('show the callbacks to callers, and send them again')
     .description(
       'The callbacks of one flow to its caller; without a flow, those that could not be delivered, and receivers that do not answer.',
     )

@@ -63,11 +63,11 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
 
   events
     .command('replay')
-    .description('Delivers an event to its flow anew. Needs a token of an operator.')
+    .description('Delivers an event to its flow again. Needs a token of an operator.')
     .argument('<id>', 'id of the event')
     .option('--trust', 'vouch for it: the flow takes it as proven by a person')
-    .option('--flow <flow>', 'which flow it is of, where it is unmatched')
-    .option('--note <text>', 'why; kept in the register')
+    .option('--flow <flow>', 'its flow, if it is unmatched')
+    .option('--note <text>', 'the reason; kept in the audit log')
     .option('--dry-run', 'only say what would happen')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline events replay evt_0d3c --dry-run')
@@ -89,8 +89,8 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
       'Takes back an order to vouch for an event, which waits for a second person. Needs a token of an operator.',
     )
     .argument('<id>', 'id of the event')
-    .option('--flow <flow>', 'which flow it is of, where it is unmatched')
-    .option('--note <text>', 'why; kept in the register')
+    .option('--flow <flow>', 'its flow, if it is unmatched')
+    .option('--note <text>', 'the reason; kept in the audit log')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline events withdraw evt_0d3c --note "the provider denies it"')
     .action((id: string, { flow, note, ...options }: Omit<ReplayOptions, 'trust' | 'dryRun'>) =>

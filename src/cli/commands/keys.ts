@@ -45,7 +45,7 @@ export function addKeysCommand(program: Command, run: RunCommand, context: CliCo
         'other payload keys can be dropped. Gateways and workers go on meanwhile, with both keys; it can be interrupted ' +
         'and run again.',
     )
-    .option('--dry-run', 'only say what would be sealed anew')
+    .option('--dry-run', 'only say what would be encrypted again')
     .addHelpText('after', '\nExample:\n  PAYLOAD_KEYS=new:…,old:… towline keys rotate')
     .action(({ dryRun = false }: { dryRun?: boolean }) =>
       run(() => withParts(context, (parts) => rotate(context, parts, dryRun))),

@@ -11,7 +11,7 @@ import { placesOf } from '../wiring/notifier.js';
 export function addNotifyCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('notify')
-    .summary('send a test to whoever is notified of parked flows and alarms')
+    .summary('send a test notification to the receivers of parked flows and alarms')
     .description(
       'Sends one test notification to each of NOTIFY_URLS, and one sign of life to HEARTBEAT_URL, as gateways and workers ' +
         'with these settings would, and says who took it.',
@@ -32,7 +32,9 @@ async function sendTests(context: CliContext, options: PrintOptions): Promise<Ex
   const { settings } = await loadSettings(context.env);
   const { notifyTargets, heartbeatUrl } = settings;
   if (notifyTargets.length === 0 && heartbeatUrl === undefined) {
-    throw new CliError('NOTIFY_URLS and HEARTBEAT_URL are not set: nobody would be notified. See docs/settings.md.');
+    throw new CliError(
+      'NOTIFY_URLS and HEARTBEAT_URL are not set: there is no receiver to notify. See docs/settings.md.',
+    );
   }
   const secrets = followSecrets(settings, { onBroken: (problem) => context.err(problem) });
   const nowMs = Date.now();

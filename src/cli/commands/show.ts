@@ -9,7 +9,7 @@ export function addShowCommand(program: Command, run: RunCommand, context: CliCo
   program
     .command('show')
     .summary('show a flow: state, timeline, and what it waits for')
-    .description('Shows a flow: its state, its timeline and, where it is parked, the evidence and the legal actions.')
+    .description('Shows a flow: its state, its timeline and, if it is parked, the evidence and the legal actions.')
     .argument('<flow>', FLOW_ARGUMENT)
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline show bridge-transfer/order-1001')

@@ -12,7 +12,7 @@ export function addUpCommand(program: Command, run: RunCommand, context: CliCont
     .command('up')
     .summary('run everything on this machine, and play a demo (npm start)')
     .description(
-      'Finds or starts a Temporal server, starts the sandbox (where SERVICE_BASE_URL is not set), a gateway and a ' +
+      'Finds or starts a Temporal server, starts the sandbox (if SERVICE_BASE_URL is not set), a gateway and a ' +
         'worker, plays flows of every kind against the sandbox, and stays up until Ctrl-C. State is kept in TOWLINE_HOME.',
     )
     .option('--once', 'end after the demo; the exit code is 0 only if every flow ended as expected')

@@ -17,7 +17,7 @@ export function addWithdrawCommand(program: Command, run: RunCommand, context: C
       'Takes back an order that one person gave and another one has to confirm. Whoever may give that order may do so.',
     )
     .argument('<flow>', FLOW_ARGUMENT)
-    .option('--note <text>', 'why; kept in the register')
+    .option('--note <text>', 'the reason; kept in the audit log')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline withdraw bridge-transfer/order-1001 --note "the customer called back"')
     .action((flow: string, options: Options) =>

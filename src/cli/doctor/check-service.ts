@@ -23,7 +23,7 @@ export async function checkService(settings: Settings): Promise<readonly Finding
     return [
       bad(
         'service',
-        `${serviceBaseUrl} cannot be reached (${answer}): see to SERVICE_BASE_URL and the network.`,
+        `${serviceBaseUrl} cannot be reached (${answer}): check SERVICE_BASE_URL and the network.`,
         EXIT.unreachable,
       ),
     ];
@@ -87,7 +87,7 @@ export function explainDuplicates({ duplicateReference }: Pick<Settings, 'duplic
   const findings: Finding[] = [];
   if (known.length > 0) {
     findings.push(
-      good('DUPLICATE_REFERENCE', `${known.join(', ')}: sent again by itself where a lookup finds nothing`),
+      good('DUPLICATE_REFERENCE', `${known.join(', ')}: sent again automatically if a lookup finds nothing`),
     );
   }
   if (unknown.length > 0) {

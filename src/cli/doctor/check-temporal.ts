@@ -72,7 +72,7 @@ function workersOf({ queue, taskQueue, pollers, limit }: QueueState): readonly F
   const says =
     limit.perSecond === 0
       ? `${taskQueue} is stopped (${because}): nothing of it begins until a person lifts that; see docs/deployment.md.`
-      : `${taskQueue} is limited to ${limit.perSecond} a second (${because}), whatever MONEY_RATE_LIMIT says.`;
+      : `${taskQueue} is limited to ${limit.perSecond} a second (${because}), despite MONEY_RATE_LIMIT.`;
   return [found, note(`limit of ${queue}`, says)];
 }
 

@@ -141,7 +141,7 @@ async function registerAttributes(client: Client, namespace: string, say: (line:
     const status = grpcStatusOf(error);
     if (status !== GRPC.permissionDenied && status !== GRPC.unimplemented) throw error;
     const names = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => `${name} (${type})`);
-    say(`the search attribute ${names.join(', ')} may be missing in the namespace ${namespace}: have it registered`);
+    say(`the search attribute ${names.join(', ')} may be missing in the namespace ${namespace}: register it`);
   }
 }
 

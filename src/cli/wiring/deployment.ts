@@ -23,10 +23,10 @@ export async function requireOwnStore({ store, namespace, account }: Given): Pro
   const { namespace: itsNamespace, account: itsAccount } = boundTo;
   if (itsNamespace === namespace && itsAccount === account) return;
   const both = itsNamespace !== namespace && itsAccount !== account;
-  const differs = both ? 'both' : itsNamespace !== namespace ? 'the namespace' : 'the account';
+  const differs = both ? 'both differ' : itsNamespace !== namespace ? 'the namespace differs' : 'the account differs';
   throw new CliError(
     `The store belongs to the Temporal namespace ${itsNamespace} and the account ${itsAccount}, and the settings say ` +
-      `namespace ${namespace} and account ${account}: ${differs} would be another. Set TEMPORAL_NAMESPACE and ` +
+      `namespace ${namespace} and account ${account}: ${differs}. Set TEMPORAL_NAMESPACE and ` +
       'SERVICE_ACCOUNT as they were, or give this namespace a store of its own (DATABASE_URL, or TOWLINE_HOME).',
   );
 }
@@ -106,7 +106,7 @@ export async function watchBinding(
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   if (await isBound(client, given)) return { ended: new Promise(() => undefined), stop };
-  logger.warn('Temporal does not answer: whether its namespace is bound to this store is asked until it does');
+  logger.warn('Temporal does not answer: the binding of its namespace to this store is checked as soon as it does');
   const ended = new Promise<void>((_, reject) => {
     const askAgain = async (): Promise<void> => {
       while (!stopping.signal.aborted) {

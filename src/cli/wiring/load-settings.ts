@@ -63,7 +63,7 @@ async function loadOrMakeSecrets(path: string): Promise<DevelopmentSecrets> {
 async function read(path: string): Promise<DevelopmentSecrets | undefined> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw new CliError(`${path} cannot be opened (${error.code ?? 'unknown error'}): see to its permissions.`);
+    throw new CliError(`${path} cannot be opened (${error.code ?? 'unknown error'}): check its permissions.`);
   });
   if (file === undefined) return undefined;
   try {

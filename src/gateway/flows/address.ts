@@ -42,7 +42,7 @@ export const Flow = z.object({
   flowId: z.string().meta({ description: '`{kind}/{reference}`, which is also the workflow id.' }),
   state,
   stage: z.string(),
-  amount: z.string().nullable().meta({ description: 'Null of flows that another Temporal client started.' }),
+  amount: z.string().nullable().meta({ description: 'Null for flows that another Temporal client started.' }),
   currency: z.string().nullable(),
   serviceReference: z.string().nullable(),
   startedAt: at(),

@@ -134,7 +134,12 @@ export async function admitOrder(
 /** The flow is neither parked nor waiting for an approval, or its state is not known. */
 export function notNow(view: FlowWithMoney | undefined, reference: string): Refusal {
   if (view?.state === 'parked' || view?.stage.startsWith(NOT_REPORTED)) {
-    return new Refusal(503, 'No worker says now what the flow waits for. Order it again later.', { reference }, 5);
+    return new Refusal(
+      503,
+      'No worker answers, so what the flow waits for is unknown. Order it again later.',
+      { reference },
+      5,
+    );
   }
   return new Refusal(409, 'The flow waits for no decision now.', { reference, actions: [] });
 }

@@ -50,7 +50,7 @@ export const FlowList = z.object({
       state: z.enum(FLOW_STATES),
       startedAt: z.iso.datetime(),
       closedAt: z.iso.datetime().nullable(),
-      amount: z.string().nullable().meta({ description: 'Null of flows that another Temporal client started.' }),
+      amount: z.string().nullable().meta({ description: 'Null for flows that another Temporal client started.' }),
       currency: z.string().nullable(),
       reason: z.string().nullable().meta({ description: 'Why it is parked.' }),
       since: z.iso.datetime().nullable().meta({ description: 'Since when; null if no worker answered in time.' }),
@@ -112,7 +112,7 @@ function tokenIn(store: Pick<Store, 'mac'>, after: string): Uint8Array {
   const token = after.slice(MARK_LENGTH);
   if (markOf(store, token) === after.slice(0, MARK_LENGTH)) return Buffer.from(token, 'base64url');
   const errors = [{ path: 'after', message: 'is not the "next" of a page' }];
-  throw new Refusal(400, 'The query is not what is expected here. Look at after.', { errors });
+  throw new Refusal(400, 'The query is not valid. Check after.', { errors });
 }
 
 async function flowOfRow(

@@ -85,7 +85,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       path: '/flows/:kind/:reference/approve-quote',
       operationId: 'approveQuote',
       permission: 'approve-quote',
-      summary: 'Lets a flow that waits for the approval of its quote go on.',
+      summary: 'Approves the quote of a flow that waits for this approval.',
       body: { schema: { CancelBody }, required: false },
       refusals: { 409: 'It does not wait for that.' },
     },

@@ -96,7 +96,7 @@ function permissionFor(action: string): Permission {
   return action === TRUST_EVENT ? 'replay-event' : 'resolve';
 }
 
-const UNREADABLE = 'What else it says cannot be opened here: a payload key is missing, or the row was changed.';
+const UNREADABLE = 'Its details cannot be decrypted here: a payload key is missing, or the row was changed.';
 
 const whatNow = (proposal: Proposal): string =>
   `To confirm: ${confirmCommand(proposal)}. To withdraw it: ${withdrawCommand(proposal)}.`;

@@ -18,7 +18,7 @@ export interface Caller {
   readonly means: AuditMeans;
 }
 
-/** As the register names them. */
+/** The name in the audit log. */
 export const whoIs = ({ name, role, means }: Caller) => ({ actor: name, role, means });
 
 export interface TokenCheck {

@@ -47,8 +47,8 @@ export function parseBody<T>(schema: z.ZodType<T>, value: unknown, what = 'The b
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.flatMap((issue) => membersAtFault(issue, value)).slice(0, MAX_ERRORS);
   const members = [...new Set(errors.map(({ path }) => path).filter((path) => path !== ''))];
-  const where = members.length === 0 ? '' : ` Look at ${members.join(', ')}.`;
-  throw new Refusal(400, `${what} is not what is expected here.${where}`, { errors });
+  const where = members.length === 0 ? '' : ` Check ${members.join(', ')}.`;
+  throw new Refusal(400, `${what} is not valid.${where}`, { errors });
 }
 
 /** zod's report about a body, as sentences for its author: each names the member, and never its value. */

@@ -92,7 +92,7 @@ export function createOidcCheck(
 }
 
 const unavailable = () =>
-  new Refusal(503, 'The keys of OIDC_ISSUER cannot be had now. Send it again.', {}, RETRY_AFTER_SECONDS);
+  new Refusal(503, 'The keys of OIDC_ISSUER cannot be fetched now. Send it again.', {}, RETRY_AFTER_SECONDS);
 
 const noNameClaim = () =>
   new Refusal(

@@ -40,9 +40,9 @@ export function createPlaces(options: {
   return {
     take(name, { units = 1, isStranger = false } = {}) {
       const refuse = (status: number, why: string) => new Refusal(status, why, {}, RETRY_AFTER_SECONDS);
-      if ((taken.get(name) ?? 0) >= mostEach) throw refuse(429, `Too many open ${what}. Come again later.`);
+      if ((taken.get(name) ?? 0) >= mostEach) throw refuse(429, `Too many open ${what}. Try again later.`);
       const isFull = all >= most || (isStranger && ofStrangers >= most * SHARE_OF_STRANGERS);
-      if (isFull) throw refuse(503, `The gateway has too many open ${what}. Come again later.`);
+      if (isFull) throw refuse(503, `The gateway has too many open ${what}. Try again later.`);
       add(name, units, isStranger);
       let isHeld = true;
       return () => {

@@ -56,7 +56,7 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
       if (buckets.size > MOST_NAMES) tidy(now);
       if (lacking > 0) {
         const seconds = Math.ceil(lacking / perSecond);
-        throw new Refusal(429, `Too many requests: at most ${perSecond} a second. Come again later.`, {}, seconds);
+        throw new Refusal(429, `Too many requests: at most ${perSecond} a second. Try again later.`, {}, seconds);
       }
       // Filled up to `most` at the next call.
       return () => void (bucket.left += units);

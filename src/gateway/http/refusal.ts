@@ -99,14 +99,14 @@ export const ServiceRefused = z
       .looseObject({
         by: z.enum(['gateway', 'service']),
         reference,
-        code: z.string().optional().meta({ description: 'One word for why its flow ended so.' }),
+        code: z.string().optional().meta({ description: 'Code of the reason why its flow ended so.' }),
         actions,
         flow: z.string().optional().meta({ description: 'Path of the flow.' }),
       } satisfies MembersOf<BesideServiceError>)
       .optional()
       .meta({
         description:
-          'Who refused it, and what the gateway knows of its flow. Absent where the service refused a read or an operation of the account: its answer is passed on as it came.',
+          'Who refused it, and what the gateway knows of its flow. Absent if the service refused a read or an operation of the account: its answer is passed on as it came.',
       }),
   } satisfies MembersOf<ServiceErrorBody>)
   .meta({ description: "The service's own error body if it refused; the gateway's refusals have the same envelope." });

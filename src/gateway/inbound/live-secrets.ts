@@ -25,7 +25,10 @@ export function followWebhookSecrets(deps: {
     read: () => readKeptSecrets(path),
     monotonicMs,
     onBroken: (error) =>
-      logger.error({ error: errorForLog(error) }, 'the kept webhook secrets cannot be read: those of before count'),
+      logger.error(
+        { error: errorForLog(error) },
+        'the stored webhook secrets cannot be read: the last known ones stay in use',
+      ),
   });
   return (when) => secretsInForce(fromSetting(when), kept(when), nowMs());
 }

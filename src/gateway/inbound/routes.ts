@@ -19,7 +19,7 @@ export interface InboundDeps extends ReceiveDeps {
 /** No shape is refused: an event that is not understood is kept, and listed as unmatched. */
 const AnyEvent = z
   .unknown()
-  .meta({ description: 'Either envelope, either spelling; whatever else it is, it is kept.' });
+  .meta({ description: 'Either envelope, either spelling; any other content is stored too.' });
 
 const Received = z.object({ success: z.literal(true), message: z.string(), data: z.object({}) });
 

@@ -12,7 +12,7 @@ const hash = (description: string) => z.string().meta({ description });
 const Entry = z.object({
   seq: z.int(),
   chain: z.int().meta({ description: 'Each process that writes has one of its own.' }),
-  number: z.int().meta({ description: 'Of the entry in its chain, from 1 on, without a gap.' }),
+  number: z.int().meta({ description: 'Number of the entry in its chain: from 1 on, without a gap.' }),
   at: z.iso.datetime(),
   // Words that a later version may add to are text.
   kind: z.string(),
@@ -21,8 +21,8 @@ const Entry = z.object({
   action: nullable(),
   actor: z.string(),
   role: nullable(),
-  means: z.string().meta({ description: 'How it is known who acted; `unproven`: another Temporal client says so.' }),
-  details: z.looseObject({}).nullable().meta({ description: 'Null where they cannot be opened, or were erased.' }),
+  means: z.string().meta({ description: 'How the actor was identified; `unproven`: another Temporal client says so.' }),
+  details: z.looseObject({}).nullable().meta({ description: 'Null if they cannot be decrypted, or were erased.' }),
   detailsHash: hash('SHA-256 of `details` as canonical JSON.'),
   previous: hash('`hash` of the entry before it in its chain; 64 zeros for the first one.'),
   hash: hash('SHA-256 of all other members but `seq`, `details` and `mac`, as canonical JSON.'),
@@ -43,7 +43,7 @@ const Query = z.strictObject({
   after: z.coerce.number().int().min(0).optional(),
 });
 
-/** `GET /audit`: the register, page by page. */
+/** `GET /audit`: the audit log, page by page. */
 export function addAuditRoute(
   server: FastifyInstance,
   { store, tokens }: { readonly store: Pick<Store, 'audit'>; readonly tokens: TokenCheck },
@@ -56,7 +56,7 @@ export function addAuditRoute(
       path: '/audit',
       operationId: 'listAudit',
       tag: 'operations',
-      summary: 'Lists the register: who started, ordered, was refused, decoded and read what.',
+      summary: 'Lists the audit log: who started, ordered, was refused, decoded and read what.',
       permission: 'read-audit',
       query: Query,
       answers: { 200: { says: 'Entries.', schema: { AuditList } } },

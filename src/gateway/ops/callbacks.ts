@@ -148,7 +148,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
         });
       }
       if (outcome === 'no-answer') throw new Refusal(503, 'No worker answers. Send it again later.', { reference }, 5);
-      logger.info({ flowId, actor }, 'a person has a callback sent again');
+      logger.info({ flowId, actor }, 'a person sent a callback again');
       return shown(address);
     },
   );

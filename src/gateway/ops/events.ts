@@ -47,9 +47,9 @@ export const Event = z.looseObject({
   deliveredAt: at().nullable(),
   settledAt: at().nullable(),
   repeats: z.int().meta({ description: 'How often the same content came again.' }),
-  body: z.unknown().optional().meta({ description: 'Only where one event is shown; null once it was purged.' }),
-  unreadable: z.string().optional().meta({ description: 'Why its body and detail cannot be opened.' }),
-  isBroken: z.literal(true).optional().meta({ description: 'What cannot be opened is damaged: no key will open it.' }),
+  body: z.unknown().optional().meta({ description: 'Only if one event is shown; null once it was purged.' }),
+  unreadable: z.string().optional().meta({ description: 'Why its body and detail cannot be decrypted.' }),
+  isBroken: z.literal(true).optional().meta({ description: 'The content is damaged: no key can decrypt it.' }),
   proposal: proposal().optional(),
 } satisfies MembersOf<ShownEvent>);
 

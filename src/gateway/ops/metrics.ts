@@ -125,7 +125,7 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
 
   const storeUp = new Gauge({
     name: 'towline_store_up',
-    help: '1 where the store could be asked for this scrape. At 0 the figures of events are the last ones known.',
+    help: '1 if the store answered for this scrape. At 0 the figures of events are the last ones known.',
     registers,
   });
 

@@ -22,11 +22,11 @@ const SECOND = 'Once a second person orders the same:';
 const ReplayBody = z.strictObject({
   trust: z.boolean().default(false),
   dryRun: z.boolean().default(false),
-  note: z.string().max(1_000).optional().meta({ description: 'Why; kept in the register.' }),
+  note: z.string().max(1_000).optional().meta({ description: 'The reason; kept in the audit log.' }),
   flowId: z
     .string()
     .refine(isFlowId, 'is not a flow id: {kind}/{reference}')
-    .meta({ description: 'Which flow an event without one is of.' })
+    .meta({ description: 'The flow of an event that names none.' })
     .optional(),
 });
 const WithdrawBody = ReplayBody.pick({ note: true, flowId: true });
@@ -52,7 +52,7 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
       path: '/events/:id/replay',
       operationId: 'replayEvent',
       tag: 'events',
-      summary: 'Delivers an event anew; `trust` vouches for it; `dryRun` only says what would happen.',
+      summary: 'Delivers an event again; `trust` vouches for it; `dryRun` only says what would happen.',
       permission: 'replay-event',
       body: { schema: { ReplayBody }, required: false, example: { dryRun: true } },
       answers: {
@@ -117,7 +117,7 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
 
 /** Why an event cannot be delivered again, and what to do. */
 function whyNoBody({ unreadable, isBroken }: Pick<InboxRow, 'unreadable' | 'isBroken'>): string {
-  if (unreadable === undefined) return 'The body of this event was purged: it cannot be delivered anew.';
+  if (unreadable === undefined) return 'The body of this event was purged: it cannot be delivered again.';
   const remedy = isBroken
     ? 'Its row is damaged, and no key opens it: have it sent again, or decide by a status lookup.'
     : 'Give this gateway that key in PAYLOAD_KEYS, then replay the event.';
@@ -142,7 +142,7 @@ function flowOfEvent(row: Pick<InboxRow, 'flowId' | 'body'>, given: string | und
     throw new Refusal(409, `The event is of ${row.flowId}: it is not delivered to another flow.`);
   }
   if (given === undefined) {
-    throw new Refusal(409, 'The event names no flow: say which one it is of, as flowId, "{kind}/{reference}".');
+    throw new Refusal(409, 'The event names no flow: give its flow as flowId, "{kind}/{reference}".');
   }
   const flow = parseFlowId(given);
   const named = flow === undefined ? null : flowOf(flow.kind).readEvent(row.body)?.reference;

@@ -78,7 +78,7 @@ export function createUnprovenQuota(deps: {
     take(bodyBytes) {
       if (bytes >= mostBytes) {
         look();
-        throw new Refusal(429, 'Too many events without proof are kept. Come again later.', {}, RETRY_AFTER_SECONDS);
+        throw new Refusal(429, 'Too many events without proof are stored. Try again later.', {}, RETRY_AFTER_SECONDS);
       }
       bytes += bodyBytes + ROW_BYTES;
     },

@@ -7,9 +7,9 @@ import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
 
 const Caller = z.object({
-  name: z.string().meta({ description: 'As the records name who called.' }),
+  name: z.string().meta({ description: 'The caller’s name, as the audit log records it.' }),
   role: z.enum(ROLES),
-  may: z.array(z.string()).meta({ description: 'Lines of the table of permissions, docs/access.md.' }),
+  may: z.array(z.string()).meta({ description: 'Permissions, as in the table of docs/access.md.' }),
 } satisfies MembersOf<WhoAmI>);
 
 /** `GET /whoami`: the name and role of a token, and what it allows, so that a client offers nothing else. */
@@ -22,7 +22,7 @@ export function addWhoAmIRoute(server: FastifyInstance, { tokens }: { readonly t
       path: '/whoami',
       operationId: 'whoAmI',
       tag: 'operations',
-      summary: 'Who the token is of, and what it allows.',
+      summary: 'Shows whose token it is, and what it allows.',
       permission: 'view',
       answers: { 200: { says: 'The caller.', schema: { Caller } } },
     },

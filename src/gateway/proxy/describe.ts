@@ -52,7 +52,7 @@ function descriptionOf({ effect }: Operation): string {
       return 'Passed on, and remembered: a deposit with its rate id knows how old it is.';
     case 'read':
     case 'report':
-      return 'Answered from the flow where that knows more, else passed on.';
+      return 'Answered from the flow if that knows more, else passed on.';
     default:
       return effect satisfies never;
   }

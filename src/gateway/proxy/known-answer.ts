@@ -195,7 +195,7 @@ function underWay(reply: FastifyReply, operation: Operation, address: FlowAddres
 
 function standingOf({ reference }: Operation, view: FlowView | undefined): string {
   return view?.state === 'parked'
-    ? 'The outcome of this request is being decided by a person. Do not make it anew under another reference.'
+    ? 'The outcome of this request is being decided by a person. Do not send it again under another reference.'
     : `Taken, and under way. The same request again, with this ${reference}, gives the service's answer, once it is known.`;
 }
 

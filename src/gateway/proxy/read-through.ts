@@ -169,7 +169,7 @@ function refusalOf(error: unknown): Refusal {
   }
   if (error instanceof NotSentError) {
     if (error.reason === 'unauthorized' || error.reason === 'token') {
-      return new Refusal(502, 'The service does not take the token of this gateway: mend SERVICE_TOKEN.');
+      return new Refusal(502, 'The service does not accept the token of this gateway: correct SERVICE_TOKEN.');
     }
     return new Refusal(503, `The service cannot be reached (${error.reason}). Try again.`, {}, RETRY_AFTER_SECONDS);
   }

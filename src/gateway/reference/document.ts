@@ -35,7 +35,7 @@ export function gatewayDocument(publicUrl: string, routes: readonly AddedRoute[]
     info: {
       title: 'Towline gateway',
       version: '1',
-      summary: 'Money flows over a payments service, durable.',
+      summary: 'Durable money flows over a payments service.',
       description: 'Amounts of flows are decimal strings; those of the service’s own operations are JSON numbers.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

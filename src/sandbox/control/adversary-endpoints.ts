@@ -75,7 +75,7 @@ export function createAdversaryEndpoints(deps: {
       async handle({ input: { reference, status, url, members } }) {
         const lie = lieAbout(reference, status);
         const target = url ?? lie.url;
-        if (target === undefined) throw badMembers([{ path: 'url', message: 'it has no callback URL: say where to' }]);
+        if (target === undefined) throw badMembers([{ path: 'url', message: 'it has no callback URL: give url' }]);
         const body = JSON.stringify({ ...lie.body, ...members });
         try {
           const answer = await transport.post(target, body, {}, settings.current().deliveryTimeoutMs);

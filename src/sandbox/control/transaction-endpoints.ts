@@ -37,7 +37,7 @@ export function createTransactionEndpoints(
     database.write(() => {
       const { id, status } = newest(reference, operation);
       if (carrier.apply(id, input) === undefined) {
-        throw badMembers([{ path: 'status', message: `there is no such way from ${status}` }]);
+        throw badMembers([{ path: 'status', message: `there is no such transition from ${status}` }]);
       }
       return show(transactions.get(id) as Transaction);
     });
@@ -72,7 +72,8 @@ export function createTransactionEndpoints(
     endpoint({
       method: 'POST',
       path: '/mobile-money-deposits',
-      summary: 'Starts one elsewhere, as it were: {referenceId, amount, currency, phoneNumber, callbackUrl?, …}',
+      summary:
+        'Creates one as another client of the service would: {referenceId, amount, currency, phoneNumber, callbackUrl?, …}',
       input: MobileMoneyRequest,
       async handle({ input: body }) {
         const outcome = await database.write(() =>
