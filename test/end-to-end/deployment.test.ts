@@ -65,9 +65,7 @@ describe('a deployment', () => {
     await expect(bindDeployment(client, { ...given, account: 'ghana' })).rejects.toThrow(
       /^The store belongs to the Temporal namespace .* and the account kenya, and the settings say .* account ghana/,
     );
-    await expect(bindDeployment(client, { ...given, namespace: 'elsewhere' })).rejects.toThrow(
-      /the namespace differs/,
-    );
+    await expect(bindDeployment(client, { ...given, namespace: 'elsewhere' })).rejects.toThrow(/the namespace differs/);
 
     await store.deployment.raiseEpoch(1);
     await expect(bindDeployment(client, given)).rejects.toThrow(
