@@ -75,7 +75,7 @@ describe('wrong usage is one line and the exit code 1:', () => {
   test('stdin that is not JSON', async () => {
     const { code, err } = await run(['start', 'bridge-transfer', '-'], {}, '{"amount":');
     expect(code).toBe(1);
-    expect(err).toBe('What came on stdin is not JSON.');
+    expect(err).toBe('The text on stdin is not JSON.');
   });
 });
 
