@@ -52,7 +52,7 @@ describe('a running gateway, while the webhook secret is rotated', () => {
     writeKeptSecrets(path, [{ secret: OTHER, until: null }]);
     await chmod(path, 0o644);
     expect(await answers()).toEqual([200, 200, 401]);
-    expect(JSON.stringify(gateway.log)).toContain('the kept webhook secrets cannot be read');
+    expect(JSON.stringify(gateway.log)).toContain('the stored webhook secrets cannot be read');
     for (const secret of [OLD, NEW, OTHER]) expect(JSON.stringify(gateway.log)).not.toContain(secret);
   });
 

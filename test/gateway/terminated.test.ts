@@ -219,7 +219,7 @@ describe('a flow that was terminated in the UI', () => {
       for (const action of [wrong, 'mark-failed']) {
         expect(await resolve(action)).toMatchObject({
           status: 409,
-          body: { message: expect.stringMatching(/The service says \w*SUCCESSFUL of it/) },
+          body: { message: expect.stringMatching(/The service reports \w*SUCCESSFUL/) },
         });
       }
       expect(await resolve(right)).toMatchObject({ status: 200 });

@@ -149,7 +149,7 @@ async function requireServiceSaysNoOther(
   if (action !== 'close-not-executed') {
     const isAgainst = CONTRADICTS[action as ParkAction]?.includes(endingOf(claim, status ?? null)) ?? false;
     if (says !== 'shown' || !isAgainst) return;
-    throw new Refusal(409, `The service says ${status} for it (${operation}): mark it as that.`, { reference });
+    throw new Refusal(409, `The service reports ${status} (${operation}): mark it as that.`, { reference });
   }
   if (says === 'shown') {
     throw new Refusal(409, `The service shows it under this reference (${operation}): mark how it ended.`, {
