@@ -177,7 +177,7 @@ describe('a flow that was terminated in the UI', () => {
       for (const action of ['mark-failed', 'mark-refunded']) {
         expect(await resolve(action)).toMatchObject({
           status: 409,
-          body: { message: expect.stringContaining('The service says SUCCESSFUL of it') },
+          body: { message: expect.stringContaining('The service reports SUCCESSFUL') },
         });
       }
       await close();
