@@ -36,7 +36,7 @@ export interface Submission<Request> {
   readonly lookUp?: () => Promise<{ readonly lookup: LookupSays; readonly answer?: unknown }>;
   /** A repeat is sent also while that lookup cannot tell. @default false */
   readonly unasked?: boolean;
-  /** Where others can do what it is for: whether that was done, asked right before a first send. Absent where nobody else can. */
+  /** Asked right before a first send: whether someone else has already made the payment. Absent if no one else can. */
   readonly lookUpFirst?: () => Promise<{ readonly says: PaidSays; readonly why?: string }>;
   /** True if the flow gets another quote for an expired one, and sends again with that. @default false */
   readonly quotesAgain?: boolean;
@@ -81,9 +81,8 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     const isFree = pin.epoch === ours.epoch && (await storing(() => claims.get(key))) === undefined;
     if (isFree) throw endsFlow('invalid_input', built.problem);
   }
-  // One transaction: takes the right to send, checks that no trusted event shows the POST done, and marks `sending` (or
-  // only reserves what must be looked up first). If its result is lost, the next attempt finds `sending` and treats it
-  // as unknown: slow, but safe.
+  // One transaction: the right to send, no trusted event that shows it done, and `sending` (or only a reservation if a
+  // lookup comes first). If its result is lost, the next attempt treats `sending` as unknown: slow, but safe.
   let isInTime = sendTimer(deps);
   const goesOn = !('problem' in built) && quoteIsValid() && submission.lookUpFirst === undefined;
   const sends = goesOn ? submission.guard : undefined;
