@@ -57,11 +57,17 @@ describe('an event whose seal is broken', () => {
     const tested = await gatewayUnderTest({ storePath, env: { GATEWAY_TOKENS: 'op:operator:secret-of-the-operator' } });
     const auth = { authorization: 'Bearer secret-of-the-operator' };
     await until('the quarantine', async () => (await tested.store.inbox.get(broken.id))?.state === 'quarantined');
-    // Without the broken one it is tried: it waits for its flow, which is not there.
-    await until('the next one to be tried', async () => {
-      const [batch] = await tested.store.inbox.lease({ proven: 9, unproven: 9, perFlow: 9, leaseMs: 1 });
-      return batch?.rows.length === 1 && batch.rows[0]?.id === next.id;
+    const flow = await tested.client.workflow.start('bridgeTransfer', {
+      workflowId: flowId,
+      taskQueue: tested.taskQueue,
+      args: [{}],
     });
+    await tested.store.inbox.releaseWaiting(flowId);
+    await until(
+      'the next one to reach its flow',
+      async () => (await tested.store.inbox.get(next.id))?.state === 'delivered',
+    );
+    await flow.terminate();
     expect(tested.log.filter(({ alarm }) => alarm === 'event_quarantined')).toMatchObject([
       { level: 50, flowId, event: broken.id },
     ]);
