@@ -27,11 +27,13 @@ export function check(witnesses: Witnesses): readonly Violation[] {
   ].flatMap((invariant) => invariant(witnesses));
 }
 
-/** Whether it is worth checking: nothing is under way any more. */
+/** Whether it is worth checking: nothing is under way any more. An event that has no flow yet is still to be matched. */
 export function isQuiet(witnesses: Pick<Witnesses, 'flows' | 'inbox'>): boolean {
   const known = new Set(witnesses.flows.map(({ flowId }) => flowId));
   return (
     witnesses.flows.every(({ state }) => state !== 'running') &&
-    witnesses.inbox.every(({ flowId, state }) => !known.has(flowId ?? '') || !['waiting', 'delivered'].includes(state))
+    witnesses.inbox.every(
+      ({ flowId, state }) => (flowId !== null && !known.has(flowId)) || !['waiting', 'delivered'].includes(state),
+    )
   );
 }
