@@ -93,7 +93,9 @@ describeStores('a proposal', (kind) => {
     expect(await order('alice', ahead)).toBeUndefined();
     const open = await proposals.get(key);
     expect(open).toMatchObject({ by: 'alice', note: null });
-    await expect(order('bob')).rejects.toThrow(/cannot be opened here.* To withdraw it: towline withdraw onramp\/a/);
+    await expect(order('bob')).rejects.toThrow(
+      /cannot be decrypted here: [^.]*\. To withdraw it: towline withdraw onramp\/a/,
+    );
     const set = (column: string, value: string) => temporary.execute(`UPDATE proposals SET ${column} = '${value}'`);
     for (const [column, value, before] of [
       ['subject', 'another', given.subject],

@@ -43,7 +43,10 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
     if (stands.id === id) return undefined;
     throw refuse(409, `${stands.by} was quicker, and proposed "${stands.action}". ${whatNow(stands)}`);
   }
-  if (open.note === null) throw refuse(409, `${open.by} proposed "${open.action}". ${UNREADABLE} ${whatNow(open)}`);
+  if (open.note === null) {
+    const why = `${open.by} proposed "${open.action}". ${UNREADABLE}`;
+    throw refuse(409, `${why} To withdraw it: ${withdrawCommand(open)}.`);
+  }
   if (open.action !== action) throw refuse(409, `${open.by} proposed "${open.action}". ${whatNow(open)}`);
   if (open.by === caller.name) {
     throw refuse(
