@@ -89,12 +89,7 @@ async function storeEvent(
       earlierHashes,
       body: value,
     };
-    const { flowId } = event;
-    const attributes = { 'towline.source': arrival.source, 'towline.proof': proof ?? 'none' };
-    const receive = () => deps.receive(event);
-    const { kind } = await (flowId === null
-      ? receive()
-      : traced({ name: 'receive event', flowId, kind: SpanKind.SERVER, attributes }, receive));
+    const { kind } = await received(deps, event);
     if (verdict !== 'stale') return kind;
   } catch (error) {
     // Whatever went wrong: without a row there is no 2xx, and the sender tries again.
@@ -103,6 +98,14 @@ async function storeEvent(
   }
   // Its sender can sign it again: then it is proven. Others must not learn that it was genuine once.
   throw new Refusal(401, NOT_VALID);
+}
+
+/** Stores the event, in the trace of the flow that its URL names. */
+function received({ receive }: ReceiveDeps, event: ReceivedEvent): ReturnType<ReceiveDeps['receive']> {
+  const { flowId, source, proof } = event;
+  if (flowId === null) return receive(event);
+  const attributes = { 'towline.source': source, 'towline.proof': proof ?? 'none' };
+  return traced({ name: 'receive event', flowId, kind: SpanKind.SERVER, attributes }, () => receive(event));
 }
 
 /**

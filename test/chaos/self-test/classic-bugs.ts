@@ -57,7 +57,7 @@ export const CLASSIC_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: RECEIVE,
-        find: 'const { kind } = await deps.receive(event);',
+        find: 'const { kind } = await received(deps, event);',
         replace: `setTimeout(() => void deps.receive(event).catch(() => undefined), 2_000);
     const kind = 'stored' as const;`,
       },
@@ -115,11 +115,11 @@ export const CLASSIC_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: RECEIVE,
-        find: 'const { kind } = await deps.receive(event);',
+        find: 'const { kind } = await received(deps, event);',
         replace: `const claims = (deps.store as unknown as { claims: { ofFlow(id: string): Promise<unknown[]> } }).claims;
     if (event.flowId === null || (await claims.ofFlow(event.flowId)).length === 0) unknownReference = true;
     if (unknownReference) throw new Error('there is no such flow');
-    const { kind } = await deps.receive(event);`,
+    const { kind } = await received(deps, event);`,
       },
       {
         file: RECEIVE,
