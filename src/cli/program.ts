@@ -5,6 +5,7 @@ import { addApproveCommand } from './commands/approve.js';
 import { addAuditCommand } from './commands/audit.js';
 import { addCallbacksCommand } from './commands/callbacks.js';
 import { addCancelCommand } from './commands/cancel.js';
+import { addCompletionCommand } from './commands/completion.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEventsCommand } from './commands/events.js';
 import { addGatewayCommand } from './commands/gateway.js';
@@ -56,6 +57,7 @@ const COMMANDS = {
     addAuditCommand,
   ],
   'The account at the service:': [addAccountCommand],
+  'Your shell:': [addCompletionCommand],
 } as const;
 
 const ENVIRONMENT_HELP = `

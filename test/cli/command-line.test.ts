@@ -1,9 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
 import { createProgram } from '../../src/cli/program.js';
 import { run } from './run.js';
 
 const COMMANDS =
-  'up gateway worker sandbox doctor notify store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve withdraw events callbacks audit account'.split(
+  'up gateway worker sandbox doctor notify store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve withdraw events callbacks audit account completion'.split(
     ' ',
   );
 const NESTED = [
@@ -81,4 +82,26 @@ describe('wrong usage is one line and the exit code 1:', () => {
 
 test('--version prints the version of the package', async () => {
   expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+});
+
+describe('the completion that a shell is given', () => {
+  test.each([
+    ['commands', ['towline', 'ev'], ['events']],
+    ['commands below a command', ['towline', 'events', ''], ['list', 'show', 'replay', 'withdraw', '--help']],
+    [
+      'options, behind other options and arguments',
+      ['towline', 'list', '--limit', '5', '--re'],
+      ['--reason', '--reference'],
+    ],
+    ['kinds of flow', ['towline', 'start', 'bridge'], ['bridge-transfer']],
+  ])('knows %s, in bash', async (_, words, wanted) => {
+    const { out } = await run(['completion', 'bash']);
+    const ask = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _towline; echo "\${COMPREPLY[@]}"`;
+    const said = execFileSync('bash', ['-c', `${out}\n${ask}`, 'bash', ...words], { encoding: 'utf8' });
+    expect(said.trim().split(' ')).toEqual(expect.arrayContaining(wanted));
+  });
+
+  test.each(['zsh', 'fish'])('is there for %s', async (shell) => {
+    expect((await run(['completion', shell])).out).toContain('mobile-money-watch');
+  });
 });
