@@ -13,7 +13,7 @@ const tools = await publicTools();
 const onlyWithTools = tools === undefined ? describe.skip : describe;
 const REFERENCE = 'fuzzed-1';
 /** Endpoints that accept a call only for a flow that waits for it. */
-const ORDER = /^POST \/flows\/\{kind\}\/\{reference\}\//;
+const ORDER = /^POST \/flows\/\{kind\}\/\{reference\}\/|^POST \/events\/\{id\}\/withdraw$/;
 const lastPartOf = (path: string) => path.split('/').at(-1) ?? '';
 
 onlyWithTools('schemathesis against the gateway', () => {
