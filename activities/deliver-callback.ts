@@ -132,7 +132,7 @@ const pauseMs = (firstMs: number, mostMs: number, attempt: number): number =>
 
 function send(sender: CallbackSender | undefined, url: string, notification: Notification) {
   if (sender === undefined) return Promise.reject(new NoCallbackSecretError());
-  // Its receiver can go on with our trace.
+  // Lets the receiver continue our trace.
   const headers: Record<string, string> = {};
   propagation.inject(context.active(), headers);
   return sender.send({ url, id: notification.id, body: bodyOf(notification), headers });

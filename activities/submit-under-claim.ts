@@ -34,7 +34,7 @@ export interface Submission<Request> {
   readonly guard: ContradictionGuard;
   /** The status lookup that is made right before a repeat. Absent if the interface has none. */
   readonly lookUp?: () => Promise<{ readonly lookup: LookupSays; readonly answer?: unknown }>;
-  /** A repeat is sent also while that lookup cannot tell. @default false */
+  /** A repeat is sent even if that lookup cannot tell. @default false */
   readonly unasked?: boolean;
   /** Asked right before a first send: whether someone else has already made the payment. Absent if no one else can. */
   readonly lookUpFirst?: () => Promise<{ readonly says: PaidSays; readonly why?: string }>;
@@ -156,7 +156,7 @@ async function shownBeforeRepeat(
       await storing(() => deps.store.claims.recordDecision(key, 'held-back', HELD_BACK));
       return { kind: 'duplicate', repeat: 'unknown' };
     case 'cannot-tell':
-      // The person who ordered it was shown that; a setting, or a person who was shown "not found", was not.
+      // Sent only if the person who ordered it was shown that; not by a setting, nor if "not found" was shown.
       if (unasked === true) return undefined;
       throw retryLater('not_sent', 'not repeated before the service has been asked');
     case 'absent':

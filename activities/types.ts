@@ -147,7 +147,7 @@ export interface StepOrder {
 /** A step that is about a claim, which belongs to the flow's own deployment. */
 export interface ClaimStepOrder extends StepOrder {
   readonly pin: Pin;
-  /** A repeat is sent also while the lookup cannot tell. @default false */
+  /** A repeat is sent even if the lookup cannot tell. @default false */
   readonly unasked?: boolean;
 }
 
@@ -256,7 +256,7 @@ export interface RefundOrder {
   readonly cryptoAmount: string;
   /** Ids of the events that the flow has judged: any other event holds the refund back. */
   readonly judged: readonly string[];
-  /** A repeat is sent also while the lookup cannot tell. @default false */
+  /** A repeat is sent even if the lookup cannot tell. @default false */
   readonly unasked?: boolean;
 }
 

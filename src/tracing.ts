@@ -22,7 +22,7 @@ export function traceIdOf(flowId: string): string {
   return digestOf(flowId).slice(0, TRACE_ID_DIGITS);
 }
 
-/** Of the span `flow <kind>`, which all other spans of the flow are below. */
+/** The id of the span `flow <kind>`, the root of all other spans of the flow. */
 export function rootSpanIdOf(flowId: string): string {
   return digestOf(flowId).slice(TRACE_ID_DIGITS, TRACE_ID_DIGITS + SPAN_ID_DIGITS);
 }
@@ -36,12 +36,12 @@ const ROOT_OF = createContextKey('the flow whose root span is being made');
 export const rootFlowOf = (active: Context): string | undefined => active.getValue(ROOT_OF) as string | undefined;
 
 export interface Step {
-  /** A short constant: what it is of is in the attributes. */
+  /** A short constant; the attributes say what it is about. */
   readonly name: string;
   readonly flowId: string;
   /** @default INTERNAL */
   readonly kind?: SpanKind;
-  /** Names, ids and numbers; never a body, a token or what a person is called. */
+  /** Names, ids and numbers; never a body, a token or a person's name. */
   readonly attributes?: Attributes;
 }
 
@@ -68,7 +68,7 @@ export function traced<T>({ name, flowId, kind = SpanKind.INTERNAL, attributes =
   });
 }
 
-/** The root span of a flow that was started just now, linked to the trace of whoever asked for it. */
+/** The root span of a flow that was just started, linked to the trace of its caller. */
 export function traceStart(flowId: string, kind: string): void {
   const active = context.active();
   const attributes = { 'towline.flow_id': flowId, 'towline.kind': kind };
@@ -79,7 +79,7 @@ export function traceStart(flowId: string, kind: string): void {
   });
 }
 
-/** A call that ended just now, below the step that made it. One of no step is not traced. */
+/** A call that just ended, as a child of the step that made it. A call outside of a step is not traced. */
 export function traceCall(name: string, seconds: number, attributes: Attributes): void {
   const active = context.active();
   if (trace.getSpan(active) === undefined) return;

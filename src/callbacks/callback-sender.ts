@@ -25,7 +25,7 @@ export interface CallbackSender {
     readonly url: string;
     readonly id: string;
     readonly body: string;
-    /** Further headers, as of tracing. Ours win. */
+    /** Further headers, such as those of tracing. Ours take precedence. */
     readonly headers?: Readonly<Record<string, string>>;
   }): Promise<Answered>;
 }

@@ -43,7 +43,7 @@ async function askAtTerminal(message: string): Promise<boolean> {
   try {
     return await confirm({ message, default: false });
   } catch {
-    // Ctrl-C is a no.
+    // Ctrl-C counts as no.
     return false;
   }
 }

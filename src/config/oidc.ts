@@ -42,7 +42,7 @@ const issuer = () =>
     .refine((text) => !/[?#]/.test(text), 'must not have a query or fragment')
     .refine((text) => !URL.canParse(text) || isTrustedUrl(new URL(text)), 'must begin with https');
 
-/** What comes from there is what its host sent, and no one else. */
+/** Content from there comes from that host, and from no one else. */
 export const isTrustedUrl = ({ protocol, hostname }: URL): boolean => protocol === 'https:' || isLoopback(hostname);
 
 const list = () =>

@@ -35,7 +35,7 @@ export const fraction = () =>
     .transform(Number)
     .refine((value) => value > 0 && value <= 1, 'must be above 0 and at most 1');
 
-/** As OpenTelemetry spells them: comma-separated `name=value`, the values percent-encoded. */
+/** In OpenTelemetry's format: comma-separated `name=value`, the values percent-encoded. */
 export const otlpHeaders = () =>
   z
     .string()

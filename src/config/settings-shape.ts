@@ -73,7 +73,7 @@ export interface Settings {
   readonly heartbeatUrl: string | undefined;
   /** The collector that spans are sent to, by OTLP over HTTP. Undefined: nothing is traced. */
   readonly otlpEndpoint: string | undefined;
-  /** Of each request to it; a secret. */
+  /** Headers of each request to it; a secret. */
   readonly otlpHeaders: Readonly<Record<string, string>>;
   /** The share of the flows that is traced, 0 to 1. */
   readonly traceRatio: number;

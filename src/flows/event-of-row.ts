@@ -26,7 +26,7 @@ export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflict
 /** A body that reads as no event still arrives, without status. */
 function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
   const reading = definition.readEvent(row.body);
-  // A person's word is of the flow itself.
+  // A person who vouches for an event says that it is about the flow itself.
   const proof = reading?.isClaim === true && row.proof !== 'person' ? null : row.proof;
   return {
     id: row.id,

@@ -9,7 +9,10 @@ export interface EventReading {
   readonly reference: string | null;
   readonly status: string | null;
   readonly facts: Readonly<Record<string, string>>;
-  /** It is of another object, and may only hold something back: however it was proven, it settles nothing. @default false */
+  /**
+   * The event is about another object: whatever its proof, it can only hold something back, never settle the flow.
+   * @default false
+   */
   readonly isClaim?: true;
 }
 
@@ -152,9 +155,10 @@ const OTHER_OBJECTS = /^(payment|refund|kyc|system)(?=\.)/;
 type NamedKind = Pick<FlowDefinition, 'webhooks' | 'status' | 'refundedWord'>;
 
 /**
- * The status in an event that is named after another object is of that object: a customer's payment may be confirmed, or a
- * refund completed, under the reference of a transfer that is not. So it ends no flow of a kind without a lookup: it shows that
- * the service knows the reference. A completed refund is kept as a claim, which holds back a refund of ours.
+ * An event that is named after another object reports that object's status: a customer's payment may be confirmed, or a
+ * refund completed, while the transfer under the same reference is neither. So it ends no flow of a kind without a
+ * lookup; it only shows that the service knows the reference. A completed refund is kept as a claim, which holds back a
+ * refund of ours.
  */
 function asOfItsObject(
   { webhooks = [], status: lookup, refundedWord }: NamedKind,

@@ -56,7 +56,7 @@ export type Reservation =
   | { readonly kind: 'may-send'; readonly takenOver: boolean }
   /** Reserved by this attempt; the guard found an event that forbids `sending`. */
   | { readonly kind: 'contradicted' }
-  /** The same: a webhook under the flow's reference is yet to be matched with a flow, and may be what refuses it. */
+  /** Reserved by this attempt; a webhook under the flow's reference is not matched yet, and may forbid `sending`. */
   | { readonly kind: 'unmatched' }
   /** Nothing was done: this is a different store than the attempt's, or an older copy of it. */
   | { readonly kind: 'other-deployment'; readonly store: string; readonly epoch: number }
@@ -76,10 +76,13 @@ export interface ContradictionGuard {
   readonly besides?: readonly string[];
 }
 
-/** Neither under way nor executed, by what was known when it came to that. */
+/** Neither under way nor executed, as far as was known when it reached this phase. */
 export const isOver = (phase: ClaimPhase | undefined): boolean => phase === 'void' || phase === 'rejected';
 
-/** Whether a POST of it may ever have left: also where it is reserved for another send, was refused, or was closed since. */
+/**
+ * Whether a POST of this claim may ever have been sent: also true if it is reserved for another send, was refused, or
+ * has been closed since.
+ */
 export async function wasSent(claims: Pick<ClaimStore, 'orders'>, claim: Claim): Promise<boolean> {
   if (claim.sendingAt !== undefined || claim.phase === 'sending' || claim.phase === 'answered') return true;
   const orders = await claims.orders(claim);

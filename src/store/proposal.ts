@@ -43,7 +43,7 @@ export interface ProposalStore {
 /** Longer than an order's answer takes. An order that is sent twice is taken once: its id is the proposal's. */
 const CARRIED_OUT_WITHIN_MS = 60_000;
 
-/** The seal of the note is bound to them: without a payload key no proposal can be made or changed. */
+/** The encrypted note is bound to these columns: without a payload key no proposal can be made or changed. */
 export const PROPOSAL_SAYS = ['flow_id', 'topic', 'id', 'subject', 'action', 'choice', 'proposed_by'] as const;
 export const proposalPlace = (row: Row): readonly string[] => [
   'proposals',

@@ -45,7 +45,7 @@ export function createSqlClaims(deps: {
      AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?))
      AND id NOT IN (SELECT value FROM ${db.dialect.elements}(?)))`;
 
-  /** Webhooks under the reference of the flow whose flow is yet to be found: one may be such an event. */
+  /** Webhooks under the flow's reference that are not matched with a flow yet: one of them may be such an event. */
   const toMatch = ({ orUntrusted = false }: ContradictionGuard) =>
     `(SELECT COUNT(*) FROM inbox WHERE flow_id IS NULL AND state = 'waiting' AND reference = ?
      ${orUntrusted ? '' : 'AND proof IS NOT NULL'})`;
@@ -127,7 +127,7 @@ export function createSqlClaims(deps: {
       const earlier = rowOf(before);
       const takenOver = earlier !== undefined && earlier.owner !== owner;
       if (changes(marked) === 1) return { kind: 'may-send', takenOver };
-      // Not by `before`: a raised epoch takes no turn, and moves reserved claims to `sending` in between.
+      // Not decided by `before`: raising the epoch takes no turn, and moves reserved claims to `sending` in between.
       const found = rowOf(after);
       if (found === undefined) throw new StoreUnavailableError('NO_CLAIM', 'database');
       if (!sameFingerprint(found.fingerprint, fingerprint)) {
@@ -285,10 +285,10 @@ function rowOf(result: StepResult | undefined): ClaimRow | undefined {
   return result?.rows[0] as unknown as ClaimRow | undefined;
 }
 
-/** True while a webhook is yet to be matched. */
+/** True if a webhook is not matched yet. */
 const waits = (result: StepResult | undefined): boolean => Number(result?.rows[0]?.['to_match'] ?? 0) > 0;
 
-/** Of the flow itself, also where the claim is of its refund. */
+/** The reference of the flow itself, even if the claim is for its refund. */
 const referenceOf = ({ flowId }: ContradictionGuard): string => parseFlowId(flowId)?.reference ?? flowId;
 
 function changes(result: StepResult | undefined): number {

@@ -87,7 +87,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await expectFollowed(flow);
   });
 
-  /** Its order to pay comes while no order can be recorded. */
+  /** Orders to pay while no order can be recorded. */
   const ordered = async (word: string, deadlineSeconds: number) => {
     isBusy = false;
     answer = undefined;

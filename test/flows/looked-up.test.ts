@@ -122,7 +122,7 @@ describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
     const evidence = { differs: [amount], theirs: { [amount]: '9' } };
     expect(view.parked).toMatchObject({ reason: 'conflict', evidence });
     expect(await executions(reference)).toBe(1);
-    // The success that was proven is of the other one, for all that is known: it speaks against no order of a person.
+    // As far as is known, the proven success belongs to the other payment: it does not contradict a person's order.
     await order(handle, 'mark-failed', 'ours was never executed');
     expect(await outcomeOf(handle)).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
   });

@@ -91,7 +91,8 @@ describe('the flows, counted', () => {
     await keep(3_600_000);
     expect((await countOn(0)())?.inFlight).toEqual({ LSL: '6' });
 
-    // A list of very many takes longer than the duty lasts: it is taken anew with each page, and one that has lost it stops.
+    // A list of very many takes longer than the duty lasts: the duty is renewed with each page, and a gateway that lost
+    // it stops.
     let [taken, mayTake] = [0, Infinity];
     const take: typeof duties.take = (...asked) =>
       (taken += 1) > mayTake ? Promise.resolve(false) : duties.take(...asked);

@@ -230,7 +230,7 @@ describe('a guess', () => {
     ];
     expect(await statusesOf(tested.url, times(12, none))).toEqual([...times(10, 403), 429, 429]);
     expect(await statusesOf(tested.url, [good])).toEqual([429]);
-    // Whoever has a token of the gateway is no stranger, and neither is their address from then on.
+    // A caller with a token of the gateway is known, and so is their address from then on.
     expect(await statusesOf(tested.url, ['dev-token', good, none, good])).toEqual([200, 200, 429, 200]);
     await tested.close();
     await issuer.close();
@@ -238,7 +238,7 @@ describe('a guess', () => {
 
   it.each([
     ['does not answer as it should', (_url: string) => ({})],
-    // An address that is not one of this machine, and leads to it.
+    // An address that does not count as this machine, and leads to it.
     ['would give its keys over plain text', (url: string) => ({ jwks_uri: url.replace('127.0.0.1', '0.0.0.0') })],
   ])('has an issuer that %s asked once in three seconds, however many there are', async (_says, more) => {
     let asked = 0;

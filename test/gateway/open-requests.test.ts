@@ -52,7 +52,7 @@ function virtualClock() {
   return { clock, pass };
 }
 
-/** A server that knows these tokens, and has no routes yet. */
+/** A server with these tokens, and without routes. */
 function serverFor(role: Role, ...names: readonly string[]) {
   const server = createServer(pino({ level: 'silent' }));
   const limit = createRateLimit(0);
@@ -265,7 +265,7 @@ describe('the codec', () => {
       const headers = { ...headersOf(name), 'content-type': 'application/json' };
       return (await fetch(`${url}/codec/decode`, { method: 'POST', headers, body: '{"payloads":[]}' })).status;
     };
-    /** Says that it sends 4 MiB, and sends nothing. */
+    /** Announces 4 MiB, and sends nothing. */
     const begin = async (name: string): Promise<ClientRequest> => {
       const headers = { ...headersOf(name), 'content-type': 'application/json', 'content-length': 4 * 1_024 * 1_024 };
       const begun = request(`${url}/codec/decode`, { method: 'POST', headers }).on('error', () => undefined);

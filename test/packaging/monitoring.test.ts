@@ -27,7 +27,7 @@ interface Span {
   readonly name: string;
   readonly links?: readonly { readonly traceId: string }[];
 }
-/** An OpenTelemetry collector that keeps what it is sent; it receives callbacks, too. */
+/** An OpenTelemetry collector that keeps the spans it receives; it receives callbacks, too. */
 const spans: Span[] = [];
 const exported: string[] = [];
 const callbacks: (string | undefined)[] = [];
@@ -208,7 +208,7 @@ test('a flow is one trace, from its start over calls of the service and webhooks
   expect(call?.parentSpanId).toBe(submit?.spanId);
   const sent = ofFlow().filter(({ name }) => name === 'send callback');
   expect(sent.map(({ spanId }) => `00-${traceIdOf(flowId)}-${spanId}-01`)).toContain(callbacks[0]);
-  // What a transfer is about is in no span.
+  // No span contains the content of a transfer.
   expect(exported.join()).not.toMatch(/1000\.50|dev-token/);
 });
 

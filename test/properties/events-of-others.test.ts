@@ -9,7 +9,7 @@ const OF_EVENTS_ALONE = FLOW_KINDS.filter((kind) => flowOf(kind).status === unde
 const ENDINGS = ['COMPLETED', 'FAILED', 'REFUNDED', 'REVERSED'];
 const OTHERS = ['refund.completed', 'refund.failed', 'refund.lightning.invoice_needed', 'kyc.status.changed', 'system.event']; // prettier-ignore
 
-/** As its flow sees a proven webhook. */
+/** A proven webhook, as its flow sees it. */
 const seen = (kind: FlowKind, event: string | null, status: string, proof: InboxRow['proof'] = 'signature') => {
   const data = { reference_id: 'r-1', status };
   const row = { id: 'e', source: 'webhook', proof, body: event === null ? data : { event, data } };

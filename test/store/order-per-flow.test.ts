@@ -48,7 +48,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     const key = { account: 'default', operation: 'createOfframp', reference: 'r1' };
     const attempt = (owner: string) => ({ owner, flowId: 'offramp/r1', fingerprint: 'f' });
     await other.claims.reserve(key, attempt('a'));
-    // As a raised epoch does, which takes no turn.
+    // As raising the epoch does: it takes no turn.
     await beside.query('BEGIN');
     await beside.query(`UPDATE claims SET phase = 'sending', sending_at = 1`);
     const asked = other.claims.reserve(key, attempt('b'), { flowId: 'offramp/r1', statuses: [] });

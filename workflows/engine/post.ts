@@ -35,7 +35,7 @@ export interface Post {
   readonly onNotExecuted?: (by: string) => never;
 }
 
-/** It is to be sent again. `send-unasked`: also while the lookup cannot tell. */
+/** To be sent again. `send-unasked`: even if the lookup cannot tell. */
 export type SendAgain = 'send-again' | 'send-unasked';
 
 /** How a submit ended, if it did not end the flow. */

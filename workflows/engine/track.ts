@@ -141,7 +141,9 @@ async function decideConflict(
   return endFromDecision(await askPerson(flow, 'conflict', evidence));
 }
 
-/** Events of that record come under our reference, too: what they prove is shown, and proves nothing of our payment. */
+/**
+ * Events of that record come under our reference, too: what they prove is shown, and proves nothing about our payment.
+ */
 async function decideOtherRecord(flow: Flow, payment: Payment, plan: TrackPlan, found: OtherRecord): Promise<never> {
   const why = 'the record that the service has under this reference is of another payment';
   let shown = 0;

@@ -28,8 +28,10 @@ export function observed<T>(step: () => Promise<T>): Observed<T> {
 export const AT_LEAST_MS = 15_000;
 
 /**
- * The step's result, or undefined if it took longer than that or `isOver` held first; then it is cancelled.
- * Milliseconds before scaling.
+ * The step's result, or undefined if it took longer than `ms` or `isOver` became true first; then the step is
+ * cancelled.
+ *
+ * @param ms before scaling
  */
 export async function within<T>(
   flow: Flow,

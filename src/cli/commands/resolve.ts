@@ -51,7 +51,7 @@ export function addResolveCommand(program: Command, run: RunCommand, context: Cl
     );
 }
 
-/** A person at a terminal is asked before an order that can end the flow or stands in for proof. */
+/** At a terminal, asks the person before an order that can end the flow or replaces proof. */
 async function isMeant({ confirm }: CliContext, flow: string, action: string): Promise<boolean> {
   const known = Object.entries(PERSONS_BY_DEFAULT).find(([name]) => name === action)?.[1];
   if (confirm === undefined || known?.persons !== 2) return true;

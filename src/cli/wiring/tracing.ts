@@ -2,7 +2,7 @@ import { context, propagation, trace } from '@opentelemetry/api';
 import type { Settings } from '../../config/index.js';
 import { rootFlowOf, rootSpanIdOf, traceIdOf } from '../../tracing.js';
 
-/** Spans that wait to be sent. Beyond it they are dropped: a collector that is away costs no memory. */
+/** Spans that wait to be sent. More are dropped, so an unavailable collector costs no memory. */
 const MOST_WAITING = 2_048;
 const SEND_WITHIN_MS = 5_000;
 
@@ -32,7 +32,7 @@ export async function openTracing(
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: SEND_WITHIN_MS });
   const provider = new base.BasicTracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service, 'service.namespace': namespace }),
-    // By the trace's id: all processes decide alike, so a flow is traced whole or not at all.
+    // Decided by the trace's id: all processes decide alike, so a flow is traced completely or not at all.
     sampler: new base.TraceIdRatioBasedSampler(traceRatio),
     idGenerator: {
       generateTraceId() {
@@ -51,7 +51,7 @@ export async function openTracing(
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   return {
     async close() {
-      // A collector that is away keeps no process from ending.
+      // An unavailable collector does not keep a process from ending.
       await provider.shutdown().catch(() => undefined);
       trace.disable();
       context.disable();

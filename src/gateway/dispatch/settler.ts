@@ -65,7 +65,7 @@ export function createSettler(deps: SettlerDeps): Settler {
 
   async function look(flowId: string, ids: readonly string[]): Promise<void> {
     const looks = (patience.get(flowId)?.looks ?? 0) + 1;
-    // Set before it is asked: a flow whose question fails, and so ends the round, is not the first of the next one.
+    // Set before the attempt: if it fails, and so ends the round, this flow is not the first one of the next round.
     patience.set(flowId, { looks, dueAt: deps.nowMs() + untilNextLook(looks) });
     if (await settleFlow(deps, flowId, ids)) patience.delete(flowId);
   }

@@ -22,7 +22,7 @@ const MOST_KNOWN = 10_000;
 
 interface Question {
   readonly flowId: string;
-  /** When the last list stops waiting for it. */
+  /** When the last list stops waiting for the answer. */
   wantedUntilMs: number;
   readonly answered: Promise<string | undefined>;
   readonly answer: (since: string | undefined) => void;

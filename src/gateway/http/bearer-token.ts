@@ -39,7 +39,7 @@ export interface RequireOptions {
   readonly isToDecode?: boolean;
 }
 
-/** Those of an issuer may list the groups of their bearer. */
+/** A token of an issuer may list the groups of its bearer. */
 const BEARER = /^Bearer ([\x21-\x7e]{1,16384})$/i;
 
 /** What one token may have open at a time; four times as much for all tokens together. The first match counts. */
@@ -121,7 +121,7 @@ export function createTokenCheck({
 
   async function identify(given: string | undefined, extras: string, isToDecode: boolean): Promise<Caller> {
     try {
-      // A token of a file that changed a moment ago is found as well.
+      // Also finds a token of a file that changed a moment ago.
       const caller =
         given === undefined ? undefined : (ofGateway(given, tokens('now')) ?? (await ofIssuer(given, isToDecode)));
       if (caller !== undefined) return caller;
@@ -135,8 +135,9 @@ export function createTokenCheck({
   }
 
   /**
-   * What costs more than a comparison. Each failure is a guess, and a stranger's address without any left is refused before: where a
-   * token has come from, a good one is accepted whatever others guess there.
+   * For work that costs more than a comparison. Each failure counts as a guess, and an address without guesses left is
+   * refused beforehand. An address from which a good token has come is not: others may guess there, and good tokens are
+   * still accepted.
    */
   async function countingGuesses(request: FastifyRequest, work: () => Promise<Caller>): Promise<Caller> {
     const network = networkOf(request.ip);

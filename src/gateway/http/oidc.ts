@@ -32,7 +32,10 @@ const KEYS_AGAIN_MS = 10_000;
 const KEYS_KEPT_MS = 600_000;
 const ANSWER_WITHIN_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;
-/** An issuer that did not answer is not asked again for so long: anybody can send what looks like a token of it. */
+/**
+ * An issuer that did not answer is not asked again for this long, because anyone can send what looks like one of its
+ * tokens.
+ */
 const NOT_ASKED_AFTER_FAILURE_MS = 3_000;
 
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
@@ -40,7 +43,7 @@ const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 const NAME = /^[\x21-\x7e]{1,255}$/;
 const Discovery = z.object({
   issuer: z.string(),
-  // Over plain text anybody in between could give keys of their own.
+  // Over plain text, anyone in between could replace the keys.
   jwks_uri: z.url({ protocol: /^https?$/ }).refine((text) => isTrustedUrl(new URL(text))),
   subject_types_supported: z.array(z.string()).default(['public']),
 });
@@ -100,7 +103,9 @@ const noNameClaim = () =>
     'OIDC_ISSUER gives a person another "sub" for each client: set OIDC_NAME_CLAIM to a claim that is one for all.',
   );
 
-/** The content of a JSON document at a URL, read by `judge`. After a failure, or a document that is not good, it is a while until it asks again. */
+/**
+ * Fetches a JSON document, which `judge` reads. After a failure or an invalid document, it waits before it asks again.
+ */
 type PatientFetch = <T>(url: string, judge: (content: unknown) => T) => Promise<T>;
 
 function createPatientFetch(monotonicMs: () => number): PatientFetch {

@@ -9,7 +9,7 @@ import { type AnyRoute, describeRoute, type Reference, type Route } from './open
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** It answers with a file of ours, in which there is nothing that anybody sent. */
+    /** The answer is a file of ours, which contains nothing that a caller sent. */
     isOurFile?: boolean;
     /** Its entry in `/openapi.json`. Absent: the route is for machines that know it (Temporal's UI, Prometheus). */
     reference?: () => Reference;

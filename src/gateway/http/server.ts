@@ -80,7 +80,7 @@ export function createServer(
   limitConnections(server, limits);
   takeJsonBodies(server);
   logRequests(server, logger);
-  // The trace of whoever asks: the flow's own is linked to it. Not earlier, since the reading of a body loses it.
+  // The caller's trace, to which the flow's own is linked. Not in an earlier hook: reading the body loses the context.
   server.addHook('preHandler', (request, _reply, next) => {
     context.with(propagation.extract(context.active(), request.headers), next);
   });

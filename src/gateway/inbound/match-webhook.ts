@@ -83,8 +83,9 @@ async function theOne(claims: ClaimsToMatch, candidates: readonly Candidate[]): 
 }
 
 /**
- * Those whose POST was sent, so that the service may know the reference. `refuted`: it was refused or closed as not executed
- * since; an event shows that it was executed after all, unless another flow is meant. A flow that only watches has no claim.
+ * Candidates whose POST was sent, so that the service may know the reference. `refuted`: since then the POST was
+ * refused or closed as not executed; an event shows that it was executed after all, unless it belongs to another flow.
+ * A flow that only watches has no claim.
  */
 async function sentOf(claims: ClaimsToMatch, candidates: readonly Candidate[]) {
   const sent: Candidate[] = [];

@@ -62,7 +62,10 @@ interface FlowStatsDeps extends TerminatedDeps {
 
 const FRESH_MS = 15_000;
 const COUNTING = 'counting';
-/** Longer than a page of a list takes, with each of which it is taken anew: if the counting gateway dies, another one takes over. */
+/**
+ * Longer than one page of a list takes; the duty is renewed with each page. If the counting gateway dies, another one
+ * takes over.
+ */
 const COUNTING_MS = 60_000;
 const WITHIN_MS = 10_000;
 const ASKED_AT_ONCE = 4;
@@ -228,7 +231,7 @@ function createLists({ client, store, pageSize = 1_000 }: FlowStatsDeps): RunLis
         const page = await within(client, () => listExecutions(client, `${types} AND (${condition})`, pageSize, after));
         page.found.forEach(take);
         next = page.nextPageToken;
-        // What another gateway counts meanwhile is kept, and this is not: it need not go on.
+        // Another gateway counts meanwhile; its count is kept and this one is not, so this one stops.
         if (!(await store.duties.take(COUNTING, COUNTING_MS))) throw new CountedElsewhere();
       } while (next.length > 0);
     },

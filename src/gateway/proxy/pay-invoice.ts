@@ -64,7 +64,7 @@ export async function payInvoice(
   await answerByState(deps, request, reply, waited.kind === 'refused' ? waited.message : undefined);
 }
 
-/** `not_allowed`: the flow is ending, or has ended, and its state says how. */
+/** `not_allowed`: the flow is ending, or has ended; its state says how. */
 function throwRefusal(request: MoneyRequest, { type, message }: { type: string; message: string }): void {
   const { reference } = request.address;
   if (type === 'other_request') throw otherRequest(request);

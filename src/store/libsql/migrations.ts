@@ -61,7 +61,7 @@ const audit = [
      UNIQUE (chain, number)
    ) STRICT`,
   `CREATE INDEX audit_of_flow ON audit (flow_id, seq)`,
-  // Asked before each start and each second person's order, however much was ordered about the flow.
+  // Read before each start and each second person's order, however many orders the flow has.
   `CREATE INDEX audit_starts ON audit (flow_id, actor) WHERE kind = 'start'`,
   `CREATE TRIGGER audit_no_change
      BEFORE UPDATE OF seq, chain, number, at, kind, flow_id, subject, action, actor, role, means, details_hash, previous, hash, mac
