@@ -16,7 +16,7 @@ const FILES: readonly ((kind: FlowKind) => string)[] = [
 ];
 
 describe('a flow kind', () => {
-  it('is four files of its name, and none is of a kind that there is not', () => {
+  it('has four files of its name, and no file belongs to an unknown kind', () => {
     const files = allFiles();
     const missing = FLOW_KINDS.flatMap((kind) => FILES.map((fileOf) => fileOf(kind))).filter((f) => !files.includes(f));
     expect(missing).toEqual([]);

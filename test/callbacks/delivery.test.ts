@@ -93,7 +93,7 @@ describe('callbacks to callers', () => {
     await handle.terminate();
   });
 
-  it('never pass on what is not proven', async () => {
+  it('never pass on anything unproven', async () => {
     const reference = newReference('forged');
     const handle = await start(reference);
     await untilFlow(handle, ({ view }) => view.serviceReference !== null);
@@ -113,7 +113,7 @@ describe('callbacks to callers', () => {
     ]);
   });
 
-  it('to where nothing answers are listed by its origin, with how many flows wait', async () => {
+  it('to a receiver that does not answer are listed by its origin, with the number of flows that wait', async () => {
     caller.answer = () => 'cut';
     const origin = caller.url;
     const handle = await bench.start(
@@ -125,7 +125,7 @@ describe('callbacks to callers', () => {
     await handle.terminate();
   });
 
-  it('come as one when the caller was away: the newest state, and what it skips', async () => {
+  it('come as one when the caller was unavailable: the newest state, and what it skips', async () => {
     caller.answer = () => 503;
     const reference = newReference('away');
     const handle = await start(reference);

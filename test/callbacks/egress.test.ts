@@ -114,7 +114,7 @@ describe('fault 43: where callbacks may go', () => {
     }
   });
 
-  it('is not fooled by a name that leads elsewhere the second time: what was checked is what is connected to', async () => {
+  it('is not fooled by a name that leads elsewhere the second time: it connects to the address that was checked', async () => {
     const caller = await startReceiver();
     let asked = 0;
     const rebinding: Resolve = (_, done) => {

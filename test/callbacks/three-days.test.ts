@@ -23,7 +23,7 @@ afterAll(async () => {
   await caller.close();
 });
 
-describe('a caller who is away for days', () => {
+describe('a caller that is unavailable for days', () => {
   it('is tried slower and slower for three days, then listed; an order sends the newest state again', async () => {
     caller.answer = () => 503;
     const reference = newReference('days');

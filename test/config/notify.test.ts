@@ -72,7 +72,7 @@ describe('where traces go', () => {
   );
 });
 
-it('`towline notify --test` says what to set if nobody would be called', async () => {
+it('`towline notify --test` says what to set if there is no receiver', async () => {
   const { code, err } = await run(['notify', '--test']);
   expect([code, err]).toEqual([
     expect.any(Number),

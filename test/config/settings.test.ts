@@ -157,7 +157,7 @@ describe('settings', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://u:p@db.example/t', DATABASE_TLS: 'unverified' })).toEqual([]);
   });
 
-  it('are of development with a service of this machine only if that is said', () => {
+  it('are those of development only if DEVELOPMENT says so, even with a service on this machine', () => {
     const sidecar = { SERVICE_BASE_URL: 'http://127.0.0.1:9000', SERVICE_TOKEN: 'live', PAYLOAD_KEYS: key };
     expect(readSettings(sidecar)).toMatchObject({ development: false, gatewayTokens: [], allowPlaintext: false });
     expect(readSettings({ ...sidecar, DEVELOPMENT: 'true' })).toMatchObject({

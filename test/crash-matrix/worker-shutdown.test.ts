@@ -15,7 +15,7 @@ describe('a worker that is shut down', () => {
   });
   afterAll(() => rig.close());
 
-  it('finishes a POST that is under way: no unknown outcome, one execution, and its successor goes on', async () => {
+  it('finishes a POST in progress: no unknown outcome, one execution, and its successor continues', async () => {
     const worker = await rig.worker({ holds: [UNDER_WAY] });
     const reference = newReference(UNDER_WAY.word);
     const handle = await rig.start(transferInput(reference));

@@ -135,7 +135,7 @@ describe('a refund that the input orders', () => {
     expect(await claimOf(refund)).toMatchObject({ phase: 'void' });
   });
 
-  test('that an earlier run of the flow may have sent is a second one where the service says REFUNDED', async () => {
+  test('that an earlier run of the flow may have sent is a second one if the service says REFUNDED', async () => {
     const { refund, handle } = await tracked('reset');
     const key = { account: ACCOUNT, operation: 'sendCrypto', reference: refund };
     await decisions.store.claims.reserve(key, { owner: 'gone', flowId: handle.workflowId, fingerprint: 'f' });
@@ -189,7 +189,7 @@ describe('a refund that the input orders', () => {
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
   });
 
-  test('is not sent by itself where less came in than was asked for, and by a person no more than that', async () => {
+  test('is not sent automatically if less came in than was requested, and a person sends no more than that', async () => {
     const { refund, handle } = await tracked('less');
     await handle.signal('events', [trusted('PAYMENT_CONFIRMED', { facts: { cryptoAmount: '5' } })]);
     expect((await parked(handle)).parked?.reason).toBe('event_mismatch');
@@ -208,7 +208,7 @@ describe('a refund that the input orders', () => {
     await handle.terminate();
   });
 
-  test('whose answer was lost parks as a conflict where the service says REFUNDED: it may have made one of its own', async () => {
+  test('whose answer was lost parks as a conflict if the service says REFUNDED: it may have made one of its own', async () => {
     isLost = true;
     const { refund, handle } = await tracked('two-refunds');
     await handle.signal('events', [failed()]);
@@ -225,7 +225,7 @@ describe('a refund that the input orders', () => {
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
   });
 
-  test('that was accepted parks as a conflict where the service says REFUNDED, whatever becomes of ours', async () => {
+  test('that was accepted parks as a conflict if the service says REFUNDED, whatever the outcome of ours', async () => {
     const { refund, handle } = await tracked('two-refunds');
     await handle.signal('events', [failed()]);
     await noted(handle, /the refund was accepted/);

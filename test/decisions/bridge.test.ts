@@ -88,7 +88,7 @@ describe('a bridge transfer that failed', () => {
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
   });
 
-  test('parks at its deadline where the service may refund for a day yet, and sends no refund before that', async () => {
+  test('parks at its deadline if the service may still refund for a day, and sends no refund before that', async () => {
     refundConfig = { expires_at: new Date(Date.now() + 20 * 3_600_000).toISOString() };
     const { refund, handle } = await tracked('a-day', { deadlineSeconds: 3_600 });
     refundConfig = {};
@@ -103,7 +103,7 @@ describe('a bridge transfer that failed', () => {
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
   });
 
-  test('sends its refund once where the service says DUPLICATE and shows nothing, whatever the setting says', async () => {
+  test('sends its refund once if the service says DUPLICATE and shows nothing, whatever the setting', async () => {
     isDuplicate = true;
     duplicates = 0;
     const { handle } = await tracked('duplicate');

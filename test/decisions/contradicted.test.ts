@@ -97,7 +97,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     await handle.terminate();
   });
 
-  test('does not end one that is refused as failed, where the event came while the refusal was written down', async () => {
+  test('does not end one that is refused as failed if the event came while the refusal was written down', async () => {
     const reference = newReference('meanwhile');
     const { claims } = decisions.store;
     const write = claims.closeNotExecuted.bind(claims);

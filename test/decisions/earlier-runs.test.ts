@@ -9,7 +9,7 @@ import { ended, openDecisionBench, parked, TIME_SCALE } from './bench.js';
 
 const ACTOR: { args: [unknown] } = { args: [{ actor: 'ann' }] };
 
-describe('a flow that has sent nothing, of which an earlier run may have (it was reset in the UI)', () => {
+describe('a flow that has sent nothing, while an earlier run of it may have (it was reset in the UI)', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   let noQuotes = false;
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('a flow that has sent nothing, of which an earlier run may have (it was
     await handle.terminate();
   });
 
-  test('takes the answer of the earlier run where it goes on, and sends nothing', async () => {
+  test('takes the answer of the earlier run if it continues, and sends nothing', async () => {
     const { handle, leave: left } = await waitingForApproval('adopted');
     const { reference } = await left('answered');
     await handle.executeUpdate('approveQuote', ACTOR);
@@ -98,7 +98,7 @@ describe('a flow that has sent nothing, of which an earlier run may have (it was
     await handle.terminate();
   });
 
-  test('is not called failed where it gets no quote; it is where that run had only reserved', async () => {
+  test('is not called failed if it gets no quote; it is if that run had only reserved', async () => {
     noQuotes = true;
     const [moved, reserved] = ['moved', 'reserved'].map(newReference) as [string, string];
     await leave(`bridge-transfer/${moved}`, 'createBridgeDeposit', 'answered');
@@ -115,7 +115,7 @@ describe('a flow that has sent nothing, of which an earlier run may have (it was
     expect(await phaseOf(key)).toBe('void');
   });
 
-  test('is neither cancelled nor expired where the payment of its invoice may have been sent', async () => {
+  test('is neither cancelled nor expired if the payment of its invoice may have been sent', async () => {
     const reference = newReference('invoice');
     const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
     const invoice = { referenceId: reference, currency: 'KES', amount: '1000.50', bank };

@@ -78,7 +78,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await handle.terminate();
   });
 
-  test('is not cancelled where it was paid by its page: that payment is followed', async () => {
+  test('is not cancelled if it was paid by its page: that payment is followed', async () => {
     const flow = await waiting('cancelled');
     answer = paid;
     await expect(flow.handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();

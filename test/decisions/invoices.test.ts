@@ -25,7 +25,7 @@ const record = (status: string, amount: string, currency: string) => () =>
 const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
 const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
 
-describe('an invoice of which it cannot be told whether it was paid', () => {
+describe('an invoice that may or may not have been paid', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   beforeAll(async () => {
     decisions = await openDecisionBench((service: ServiceClient) => ({
@@ -74,7 +74,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     },
   );
 
-  test('is not paid while its lookup is refused, and is once the service says that nobody has', async () => {
+  test('is not paid while its lookup is refused, and is paid once the service says that it is unpaid', async () => {
     answer = refused(403);
     const { reference, handle } = await start('refused', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
     await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => /can be paid/.test(detail)));
@@ -86,7 +86,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     await handle.terminate();
   });
 
-  test('is not paid again where its payment is found before the settle window is over: a copy may lag', async () => {
+  test('is not paid again if its payment is found before the settle window is over: a copy may lag', async () => {
     let misses = 0;
     answer = () => {
       misses += 1;
@@ -106,7 +106,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
   });
 
-  test('is not called failed where the service refuses our payment because another one came first', async () => {
+  test('is not called failed if the service refuses our payment because another one came first', async () => {
     answer = undefined;
     paidMeanwhile = true;
     const { handle } = await start('overtaken', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
@@ -116,7 +116,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     expect(view.timeline.some(({ detail }) => /paid by another way/.test(detail))).toBe(true);
   });
 
-  test('is not paid again where a trusted event says "paid" and the lookup still says PENDING', async () => {
+  test('is not paid again if a trusted event says "paid" and the lookup still says PENDING', async () => {
     answer = undefined;
     const { reference, handle } = await start('told', { deadlineSeconds: 400 });
     await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
@@ -170,7 +170,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     expect(view).toMatchObject({ state: 'completed' });
   });
 
-  test('of which a trusted event reports another amount parks with both sides, and does not expire', async () => {
+  test('parks with both amounts if a trusted event reports another amount, and does not expire', async () => {
     answer = undefined;
     const { handle } = await start('another', { deadlineSeconds: 400 });
     await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
@@ -238,7 +238,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     await handle.terminate();
   });
 
-  test('waits on where an attempt to pay it failed, told or looked up: the next one may succeed', async () => {
+  test('keeps waiting if an attempt to pay it failed, by an event or a lookup: the next one may succeed', async () => {
     answer = record('FAILED', '1000.5', 'KES');
     const { handle } = await start('attempts', { deadlineSeconds: 360_000 });
     await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
@@ -254,7 +254,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 
-  test('is not paid by us where an attempt failed: what becomes of ours could not be told from that', async () => {
+  test('is not paid by us if an attempt failed: the outcome of ours could not be distinguished from it', async () => {
     answer = record('FAILED', '1000.5', 'KES');
     const { reference, handle } = await start('failed-before', { payment: { mobileMoney }, deadlineSeconds: 200 });
     const view = await parkedAfter(handle, 200);
@@ -264,7 +264,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'not_executed' } });
   });
 
-  test('has its deadline put off by a person alone, however long nobody decides', async () => {
+  test('has its deadline put off only by a person, however long a decision takes', async () => {
     answer = refused(403);
     const { handle } = await start('unheard', { deadlineSeconds: 3_600, timeScale: 0.0001 });
     const { deadlineAt } = await parked(handle);
@@ -276,7 +276,7 @@ describe('an invoice of which it cannot be told whether it was paid', () => {
     await handle.terminate();
   });
 
-  test('expires where the service says that nobody paid', async () => {
+  test('expires if the service says that it is unpaid', async () => {
     answer = undefined;
     const { handle } = await start('unpaid', { deadlineSeconds: 200 });
     await decisions.bench.pass(200 * 1_000 * TIME_SCALE);

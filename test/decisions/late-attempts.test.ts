@@ -47,7 +47,7 @@ test('an attempt that is late sends nothing after its flow ended because the rat
   expect(await executions()).toBe(0);
 });
 
-test('a flow whose rate had expired is not called failed where another attempt is sending: it is followed', async () => {
+test('a flow whose rate had expired is not called failed if another attempt is sending: it is followed', async () => {
   const { claims } = decisions.store;
   const release = claims.release.bind(claims);
   jest.spyOn(claims, 'release').mockImplementation(async (key, owner) => {

@@ -157,7 +157,7 @@ describe('a parked flow', () => {
     lookupFails = false;
   });
 
-  test('is not ended as failed by a person, where its inbox proves that it completed', async () => {
+  test('is not ended as failed by a person if its inbox proves that it completed', async () => {
     const reference = newReference('in-the-inbox');
     const input = transferInput(reference, { timeScale: 0.001, deadlineSeconds: 3_600 });
     const handle = await decisions.bench.start(input);
@@ -183,7 +183,7 @@ describe('a parked flow', () => {
     await handle.terminate();
   });
 
-  test('of which another send is ordered, and no quote is to be had, parks again, with few events', async () => {
+  test('parks again, with few events, if another send is ordered and no quote is available', async () => {
     const reference = newReference('no-quote');
     // The claim of a lost attempt that may have sent.
     const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference };

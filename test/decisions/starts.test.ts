@@ -26,7 +26,7 @@ describe('a start under a reference that another Temporal client has used', () =
     at: Pick<Stack, 'client' | 'store'> = { client: decisions.bench.client, store: decisions.store },
   ) => startFlow(at, 'crypto-send', cryptoSendFlow.input.parse(inputOf(reference, cryptoAmount)));
 
-  test('finds that flow where its content is the same, and is refused where it is another', async () => {
+  test('finds that flow if its content is the same, and is refused if it differs', async () => {
     const reference = newReference('foreign');
     const handle = await decisions.bench.startFlow('crypto-send', reference, inputOf(reference, '7.5'));
     expect(await startByGateway(reference, '7.50')).toMatchObject({ started: false, flowId: handle.workflowId });
@@ -35,7 +35,7 @@ describe('a start under a reference that another Temporal client has used', () =
     await expect(startByGateway(reference, '75')).rejects.toThrow(/other content/);
   });
 
-  test('is refused with the type that it has, where that is none of a flow', async () => {
+  test("is refused with its type if that is not a flow's", async () => {
     const reference = newReference('wrong-type');
     // Without a worker, a flow of any type stays open.
     const idle = await openStack({ time: 'skipping', worker: false });

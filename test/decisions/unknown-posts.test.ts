@@ -129,7 +129,7 @@ describe('a crypto send whose answer was lost', () => {
     },
   );
 
-  test('fault 53: send-again that reaches nobody parks again at its deadline, and its claim is as it was', async () => {
+  test('fault 53: send-again that does not reach the service parks again at its deadline, and its claim is unchanged', async () => {
     lose = 'before';
     lookup = refusal(404, 'no such transaction');
     const { handle } = await start('unreachable', { deadlineSeconds: 200 });
@@ -145,7 +145,7 @@ describe('a crypto send whose answer was lost', () => {
     expect(await ended(handle)).toMatchObject({ outcome: { reason: 'not_executed' } });
   });
 
-  test('another send waits for the lookup where the person was shown an answer of it, and it cannot be asked now', async () => {
+  test("another send waits for the lookup if the person was shown a lookup's answer, and it cannot be asked now", async () => {
     lose = 'before';
     lookup = refusal(404, 'no such transaction');
     const { reference, handle } = await start('asked-first', { deadlineSeconds: 360_000 });
@@ -163,7 +163,7 @@ describe('a crypto send whose answer was lost', () => {
     await handle.terminate();
   });
 
-  test('fault 53: send-again while the store is away is refused, sends nothing, and can be ordered when it is back', async () => {
+  test('fault 53: send-again while the store is unavailable is refused, sends nothing, and can be ordered when it is back', async () => {
     lose = 'before';
     lookup = refusal(404, 'no such transaction');
     const { handle } = await start('store-away', { deadlineSeconds: 200 });
@@ -182,7 +182,7 @@ describe('a crypto send whose answer was lost', () => {
     await handle.terminate();
   });
 
-  test('is not called failed where its POST is refused, and a trusted event in the inbox says that it was executed', async () => {
+  test('is not called failed if its POST is refused, and a trusted event in the inbox says that it was executed', async () => {
     lose = 'refused';
     lookup = 'sandbox';
     const { reference, handle } = await start('sent-twice');
@@ -193,7 +193,7 @@ describe('a crypto send whose answer was lost', () => {
     expect(await decisions.executions('sendCrypto', reference)).toBe(1);
   });
 
-  test('is not sent at all where a trusted event in the inbox shows it done', async () => {
+  test('is not sent at all if a trusted event in the inbox shows it done', async () => {
     lose = 'before';
     lookup = 'sandbox';
     const reference = newReference('early');
@@ -244,7 +244,7 @@ describe('a crypto send that a setting would send again', () => {
 });
 
 describe('a withdrawal of unknown outcome that a setting sends again', () => {
-  test('is not, where an untrusted event lies in the inbox that may be of the first send', async () => {
+  test('is not if an untrusted event in the inbox may belong to the first send', async () => {
     let attempts = 0;
     const decisions = await openDecisionBench(
       () => ({

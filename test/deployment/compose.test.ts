@@ -174,7 +174,7 @@ describe('docker-compose.yml', () => {
     expect(settingsOf(compose.services['sandbox'], DOT_ENV)).toMatchObject({ serviceIsSandbox: true });
   });
 
-  it('gives each container a network of its own, which no other can take away, and waits only for what there is', () => {
+  it('gives each container a network of its own, which no other can take away, and waits only for services that exist', () => {
     expect(services.filter(([, { network_mode }]) => network_mode !== undefined)).toEqual([]);
     const waited = services.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on));
     expect(waited.filter((name) => !(name in compose.services))).toEqual([]);
@@ -239,7 +239,7 @@ describe('the sandbox of another container', () => {
 });
 
 describe('the Dockerfile', () => {
-  it('installs from the lock file, on glibc, and runs as nobody special, with a health check', () => {
+  it('installs from the lock file, on glibc, and runs as an unprivileged user, with a health check', () => {
     const [, ...stages] = dockerfile.split(/^FROM /m);
     expect(stages.map((stage) => /^node:\S+-bookworm-slim/.test(stage))).toEqual([true, true]);
     expect(stages[0]).toMatch(/^RUN npm ci/m);

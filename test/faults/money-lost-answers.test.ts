@@ -54,7 +54,7 @@ describe('an answer that is lost after the service executed', () => {
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
   });
 
-  test('what was never executed is sent again by a person alone, with the order on its claim: one execution', async () => {
+  test('what was never executed is sent again only by a person, with the order on its claim: one execution', async () => {
     await bench.control('DELETE', '/faults');
     await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'reset-before', first: 1 });
     const reference = newReference('again');

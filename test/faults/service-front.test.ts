@@ -15,7 +15,7 @@ describe('a service that limits and checks who asks', () => {
     expect(await limited.storm(FLOWS)).toEqual(Array.from({ length: FLOWS }, () => STORMED));
   });
 
-  test('fault 19: a token that is rejected mid-flow: flows wait, take the new one, and go on; none fails', async () => {
+  test('fault 19: a token that is rejected mid-flow: flows wait, take the new one, and continue; none fails', async () => {
     expect(await limited.rotate(2)).toEqual(rotated(2));
   });
 });

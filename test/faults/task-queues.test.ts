@@ -28,7 +28,7 @@ afterAll(async () => {
   await bench.close();
 });
 
-test('lookups that hang take the places of lookups alone: money goes on', async () => {
+test('lookups that hang take only the places of lookups: money continues', async () => {
   const getCryptoSend: typeof bench.service.getCryptoSend = async (...asked) => {
     if (isSlow) await new Promise<void>((resolve) => hanging.push(resolve));
     return bench.service.getCryptoSend(...asked);

@@ -12,7 +12,7 @@ const CLEAN =
   'of [redacted] [redacted]: code 05';
 
 describe('what the service says to a card', () => {
-  it('goes on with the members of the contract, and the card cut out of its sentence', () => {
+  it('continues with the members of the contract, and the card cut out of its sentence', () => {
     const answer = { reference_id: 'r-1', message: ECHO, redirect_url: 'https://3ds.example/1', card, echo: ECHO };
     expect(answerWithoutCard(answer, card)).toEqual({
       reference_id: 'r-1',
@@ -21,7 +21,7 @@ describe('what the service says to a card', () => {
     });
   });
 
-  it('goes on without a URL that carries the card number, in any spelling', () => {
+  it('continues without a URL that carries the card number, in any spelling', () => {
     for (const spelled of [number, '3782-822463-10005', '3782%20822463%2010005'.replaceAll('%20', '+')]) {
       const answer = { reference_id: 'r-1', redirect_url: `https://3ds.example/?pan=${spelled}` };
       expect(answerWithoutCard(answer, card)).toEqual({ reference_id: 'r-1' });

@@ -173,7 +173,7 @@ describe('an invoice that waits to be paid', () => {
     expect(await b.bench.store.claims.ofFlow(`invoice-payment/${reference}`)).toHaveLength(1);
   });
 
-  test('goes on in a new run after hundreds of signals, and is paid once all the same', async () => {
+  test('continues in a new run after hundreds of signals, and is still paid once', async () => {
     const flow = await b.start('long');
     await stage(flow, 'awaiting-payment');
     const first = (await flow.handle.describe()).runId;
@@ -242,7 +242,7 @@ describe('the input of an invoice payment', () => {
     expect(await b.executed(flow.reference)).toEqual({ generated: 0, paid: 0 });
   });
 
-  test('may have what is legal on the wire: a bank code as number or text, any network', async () => {
+  test('may have anything legal on the wire: a bank code as number or text, any network', async () => {
     const payment = { mobileMoney: { ...mobileMoney, providerNetwork: 'TNM' } };
     const flow = await b.start('legal', { bank: { ...bank, bankCode: 2500 }, payment });
     expect((await b.ended(flow)).state).toBe('completed');

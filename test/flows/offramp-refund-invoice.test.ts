@@ -105,7 +105,7 @@ describe('the refund of an offramp over Lightning', () => {
     await handle.terminate();
   });
 
-  test('an invoice that does not fit is refused with the reason, and the flow goes on asking', async () => {
+  test('an invoice that does not fit is refused with the reason, and the flow keeps asking', async () => {
     const { handle } = await asked('unfit');
     const good = bolt11({ amountMsat: DUE_MSAT });
     expect(await why(provide(handle, good.slice(0, -1)))).toMatch(/no Lightning invoice/);

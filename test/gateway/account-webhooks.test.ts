@@ -235,7 +235,7 @@ describe('flows that the service reports about', () => {
     await stack.control('POST', '/settings', { vocabulary: 'interface', numbersAsStrings: false });
   });
 
-  it('what is reversed after its end is listed as late, and raises an alarm', async () => {
+  it('a reversal after the end is listed as late, and raises an alarm', async () => {
     await stack.control('POST', '/settings', { vocabulary: 'live' });
     const reference = newReference();
     await stack.control('POST', '/scenarios', { reference, ending: 'never' });

@@ -90,7 +90,7 @@ describe('fault 57: what comes without proof', () => {
     expect(count(await Promise.all(times(5).map(forge)))).toEqual({ 401: 2, 429: 3 });
   });
 
-  it('is limited in all, however many addresses it has; and what is proven is taken meanwhile', async () => {
+  it('is limited in total, however many addresses it has; and proven events are accepted meanwhile', async () => {
     await open();
     const network = (n: number) => `2001:db8:${n.toString(16)}::1`;
     const forged = await Promise.all(times(150).map((n) => from(network(n), bodyOf(n))));
@@ -123,7 +123,7 @@ describe('fault 57: what comes without proof', () => {
     expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
   });
 
-  it('of 20,000 addresses of one /64 is of one', async () => {
+  it('of 20,000 addresses of one /64 counts as one', async () => {
     await open();
     const addresses = times(20_000).map((n) => `2001:db8:1:2:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1`);
     const some = addresses.filter((_, n) => n % 400 === 0);
@@ -165,7 +165,7 @@ describe('fault 57: what comes without proof', () => {
 });
 
 describe('fault 57: connections', () => {
-  it('of one address are a quarter of all at most, so that others still find one', async () => {
+  it('of one address are at most a quarter of all, so that others still get one', async () => {
     await open({ GATEWAY_MAX_CONNECTIONS: '40', TRUSTED_PROXIES: '203.0.113.1' });
     const greedy = await Promise.all(times(30).map(() => dial('127.0.0.2')));
     await until('those too many to be cut', () => greedy.filter(({ seen }) => seen.closed).length === 20);
@@ -219,7 +219,7 @@ describe('fault 57: connections', () => {
 });
 
 describe('guesses of tokens', () => {
-  it('are limited for each address, and block nobody who has a token', async () => {
+  it('are limited for each address, and block no one who has a token', async () => {
     await open({ GATEWAY_RATE_LIMIT: '0' });
     const guess = (address: string) => from(address, '{}', { authorization: 'Bearer wrong' }, '/card-tokens');
     expect(count(await Promise.all(times(30).map(() => guess('203.0.113.9'))))).toEqual({ 401: 10, 429: 20 });

@@ -62,7 +62,7 @@ describe('the capability in a URL, which ends up in the logs of proxies,', () =>
     expect(OWN_PATH.source).not.toMatch(/[*+]|\{\d+,\}/);
   });
 
-  it('is in no answer, whoever repeats it', async () => {
+  it('is in no answer, whichever side repeats it', async () => {
     await open({});
     const reference = newReference();
     const path = tested.callbackPath(reference);

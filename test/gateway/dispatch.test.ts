@@ -105,7 +105,7 @@ describe('the way of an event into its flow', () => {
     expect((await signals(reference)).flat().map(({ status }) => status)).toEqual(statuses);
   });
 
-  it('marks what is not proven, which then ends no flow', async () => {
+  it('marks unproven events, which then end no flow', async () => {
     await workerRuns();
     const reference = newReference();
     await start(reference);

@@ -161,7 +161,7 @@ describe('the places of the dispatcher', () => {
     expect(shown()).toEqual([...noise(20), 'COMPLETED', 'REFUNDED', 'FAILED']);
   });
 
-  it('goes on by itself as soon as a place is free again', async () => {
+  it('continues by itself as soon as a place is free again', async () => {
     const slow = await Promise.all(Array.from({ length: PLACES + 3 }, (_, n) => receive(`bridge-transfer/slow-${n}`)));
     await until('slow signals', async () => hanging.size === PLACES);
     const [first] = hanging;
@@ -223,7 +223,7 @@ describe('the places of the dispatcher', () => {
       expect(signalled.map(({ events }) => events.map(({ id }) => id))).toEqual([ids]);
     });
 
-    it('are given back if the event is a repeat, so that a hundred of them take none away', async () => {
+    it('are given back if the event is a repeat, so that a hundred of them cost none', async () => {
       const intake = createIntake({ inbox: store.inbox, dispatcher, matcher: { nudge: () => undefined } });
       const repeat = { flowId: 'bridge-transfer/repeated', contentHash: 'same' };
       for (let n = 0; n < 100; n += 1) await intake(anEvent(repeat));

@@ -288,14 +288,14 @@ describe('the flow operations', () => {
     expect(await tested.store.claims.orders(claim)).toMatchObject([{ action: 'mark-completed', actor: 'ann' }]);
   });
 
-  it('say that Temporal is away, and when to come again', async () => {
+  it('say that Temporal is unavailable, and when to try again', async () => {
     const alone = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS }, temporalAddress: '127.0.0.1:1' });
     const answer = await alone.post('/flows/bridge-transfer', transferInput(newReference()), SHOP);
     await alone.close();
     expect(answer).toMatchObject({ status: 503, body: { success: false } });
   });
 
-  it('let go of who waits when the gateway closes', async () => {
+  it('release callers that wait when the gateway closes', async () => {
     const closing = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
     const reference = newReference();
     await closing.post('/flows/bridge-transfer', transferInput(reference), SHOP);

@@ -104,7 +104,7 @@ describe.each(FOREIGN)('Standard Webhooks by the public package of %s', (_regist
     expect(new Set(await verify(byOthers))).toEqual(new Set(['WebhookVerificationError']));
   }, 60_000);
 
-  it('what it signs is read by the client that we give to backends', async () => {
+  it('signs as the client that we give to backends expects', async () => {
     const body = JSON.stringify({ timestamp: '2026-01-01T00:00:00Z', data: { flowId: 'f/1', state: 'completed' } });
     const [secret] = secrets;
     const [id, atS] = ['msg_1', nowS()];

@@ -176,7 +176,7 @@ describe('what arrives at the gateway', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it('fault 37: answers 503 and asks to come again if the row cannot be made durable: no 2xx without a row', async () => {
+  it('fault 37: answers 503 with Retry-After if the row cannot be made durable: no 2xx without a row', async () => {
     let isFull = true;
     const failing = await gatewayUnderTest({
       temporalAddress: '127.0.0.1:1',

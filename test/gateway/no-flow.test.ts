@@ -67,7 +67,7 @@ describe('an event of a flow that never comes', () => {
     await inState(forged, 'unverified');
   });
 
-  it('and that names none is delivered to the one that a person says it is of', async () => {
+  it('and that names none is delivered to the one that a person names', async () => {
     const reference = newReference();
     laterMs = 0;
     await tested.post(endpoint, { referenceId: reference, status: 'PAYMENT_SENT' });

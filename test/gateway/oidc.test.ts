@@ -48,7 +48,7 @@ describe('a token of an OIDC issuer', () => {
   const decodings = async () =>
     (await tested.store.audit.list({ kind: 'decode', limit: 1 })).map(({ actor, means }) => `${actor} ${means}`);
 
-  it('says who calls by its subject, and what they may do by its claim, of several roles the highest', async () => {
+  it('identifies the caller by its subject, and their role by its claim, the highest one of several', async () => {
     const token = await issuer.accessToken({ subject: 'auth0|ann', role: ['look', 'oncall', 'unknown'] });
     expect(await ask(token)).toMatchObject({ status: 200, body: { name: 'auth0|ann', role: 'operator' } });
     expect((await ask(token, '/audit')).status).toBe(403);
@@ -164,7 +164,7 @@ describe('an OIDC issuer that gives a person another subject for each client', (
 });
 
 describe('the keys of an OIDC issuer', () => {
-  it('are followed when they are replaced, and waited for when the issuer is away', async () => {
+  it('are followed when they are replaced, and waited for when the issuer is unavailable', async () => {
     const first = await openIssuer(await newSigningKey('first', 'ES256'));
     const { port } = new URL(first.url);
     const early = await first.accessToken({ subject: 'ann', role: 'admin' });

@@ -81,7 +81,7 @@ describe('places', () => {
 });
 
 describe('a request whose caller hangs up', () => {
-  it('keeps its place until its work has ended, so that nobody has more under way than they may', async () => {
+  it('keeps its place until its work has ended, so that no caller has more in progress than allowed', async () => {
     const { server, tokens, listen, headersOf } = serverFor('flows', 'ann');
     const underWay: (() => void)[] = [];
     server.get('/flows', async (request, reply) => {

@@ -30,7 +30,7 @@ describe.each([
     (await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=30`)).body['state'];
   const rowsOf = (reference: string) => stack.store.inbox.list({ flowId: `bridge-transfer/${reference}` });
 
-  it.each(senders)('a flow ends by what the sandbox signs as %s, with either of two live secrets', async (sender) => {
+  it.each(senders)('a flow ends by an event that the sandbox signs as %s, with either of two live secrets', async (sender) => {
     for (const secret of [OLD, NEW]) {
       const signing = { webhookProfile: sender, callbackSecret: secret, webhookSecret: secret };
       const reference = await transfer(signing);
@@ -60,7 +60,7 @@ describe.each([
     expect(await endOf(reference)).toBe('completed');
   });
 
-  it('what is not signed is kept and not trusted, although the capability in its URL is right', async () => {
+  it('an unsigned event is stored and not trusted, although the capability in its URL is right', async () => {
     const reference = await transfer({ callbackSecret: null, webhookSecret: null });
     await until('the last status', async () => {
       const rows = await rowsOf(reference);

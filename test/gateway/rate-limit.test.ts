@@ -92,7 +92,7 @@ describe('a gateway that is called too often', () => {
     return answers.map(({ status }) => status);
   };
 
-  it('answers 429 and when to come again, to that token alone', async () => {
+  it('answers 429 and when to try again, only to that token', async () => {
     const answers = await Promise.all(times(30).map(() => as('anns-secret')));
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(20);

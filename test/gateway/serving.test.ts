@@ -27,7 +27,7 @@ describe('the codec server', () => {
   const decode = (payloads: unknown[], headers: Record<string, string>) =>
     rawRequest(tested.url, '/codec/decode', JSON.stringify({ payloads }), headers);
 
-  it('shows the UI what is encrypted, and what came in the clear as it is', async () => {
+  it('shows the UI what is encrypted, and unencrypted content unchanged', async () => {
     const plain = { metadata: { encoding: base64(Buffer.from('json/plain')) }, data: base64(Buffer.from('"clear"')) };
     const answer = await decode([await encrypted({ amount: '12.50' }), plain], {
       origin: UI,
@@ -92,7 +92,7 @@ describe('the gateway as a process', () => {
     await alone.close();
   });
 
-  it('is not ready for events while its store is away', async () => {
+  it('is not ready for events while its store is unavailable', async () => {
     const check = () => Promise.reject(new Error('no disk'));
     const tested = await gatewayUnderTest({ wrapStore: (store) => ({ ...store, check }) });
     for (const path of ['/readyz', '/readyz/intake', '/readyz/orders']) {
@@ -138,7 +138,7 @@ describe('the gateway as a process', () => {
     await tested.close();
   });
 
-  it('gives a request id also to what it could not read as a request, and logs it', async () => {
+  it('gives a request id even to an unreadable request, and logs it', async () => {
     const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
     const { headers, status } = await rawRequest(tested.url, '/healthz', '', { 'x-large': 'x'.repeat(10_000) });
     expect(status).toBe(431);

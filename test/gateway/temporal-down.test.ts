@@ -30,7 +30,7 @@ describe('while Temporal is frozen', () => {
   });
 });
 
-describe('while Temporal is away', () => {
+describe('while Temporal is unavailable', () => {
   it(`fault 36: each of ${TOTAL} webhooks is taken, and delivered once when it is back`, async () => {
     const after = await outage({ flows: FLOWS, waves: WAVES, everyMs: 0 });
     // No answer waits for Temporal, which cannot be reached until all of them are there.

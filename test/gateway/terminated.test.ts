@@ -155,7 +155,7 @@ describe('a flow that was terminated in the UI', () => {
     expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
   });
 
-  it('is not closed as not executed if the service shows it, or cannot be asked; nor marked against what it says', async () => {
+  it('is not closed as not executed if the service shows it, or cannot be asked; nor marked against its status', async () => {
     await withService(async ({ asked, service, move, close }) => {
       const { body } = sample('sendCrypto', newReference());
       const reference = body['referenceId'] as string;
@@ -259,7 +259,7 @@ describe('a flow that was terminated in the UI', () => {
     expect((await tested.get(`/flows/${kind}/${reference}`)).body).toMatchObject({ state: 'cancelled', parked: null });
   });
 
-  it('by a reset goes on as its next run, and is one flow, with its amount counted once', async () => {
+  it('by a reset continues as its next run, and is one flow, with its amount counted once', async () => {
     worker = await startFlowWorker(tested);
     const reference = await start('ETB');
     const workflowId = `bridge-transfer/${reference}`;

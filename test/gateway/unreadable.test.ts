@@ -40,7 +40,7 @@ describe('an event that is sealed with a key that the gateway does not have', ()
 });
 
 describe('an event whose seal is broken', () => {
-  it('is put into quarantine, aloud, and holds nothing of its flow up; a replay says what is wrong', async () => {
+  it('is quarantined with an alarm, and does not hold up its flow; a replay says what is wrong', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'towline-unreadable-'));
     const storePath = join(folder, 'store.db');
     const flowId = 'bridge-transfer/damaged';

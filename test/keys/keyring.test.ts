@@ -48,7 +48,7 @@ describe('the key file of development', () => {
     expect(await readdir(home)).toEqual(['keys']);
   });
 
-  it('is refused where others can read it, with what to do', async () => {
+  it('is refused if others can read it, with what to do', async () => {
     await loadOrMakeKeyring(home);
     await chmod(join(home, 'keys'), 0o640);
     const refused = loadOrMakeKeyring(home);

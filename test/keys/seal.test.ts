@@ -9,7 +9,7 @@ const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
 const bytes = (value: string) => new Uint8Array(Buffer.from(value, 'utf8'));
 
 describe('a seal', () => {
-  it('opens to what was sealed, whatever it was', () => {
+  it('decrypts to what was encrypted, whatever it was', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), (plain, context) => {
         expect(open(keyring, seal(keyring, plain, context), context)).toEqual(plain);

@@ -12,9 +12,9 @@ describe('a command whose reader has had enough', () => {
     const main = join(packageRoot(), 'tools', 'towline.mjs');
     const child = spawn(process.execPath, [main, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
-    let told = '';
-    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (told += chunk));
+    let errors = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
     const [code] = (await once(child, 'close')) as [number | null];
-    expect({ code, told }).toEqual({ code: 1, told: '' });
+    expect({ code, errors }).toEqual({ code: 1, errors: '' });
   }, 60_000);
 });

@@ -89,9 +89,9 @@ async function eventually(what: () => string, holds: () => boolean): Promise<voi
 
 /** Every process id that `npm start` printed, including those of restarted processes. */
 function pidsIn(output: string): number[] {
-  const told = /processes +(.*)/.exec(output)?.[1] ?? '';
+  const listed = /processes +(.*)/.exec(output)?.[1] ?? '';
   const again = [...output.matchAll(/runs again, as process (\d+)/g)].map(([, pid]) => Number(pid));
-  return [...[...told.matchAll(/\w+ (\d+)/g)].map(([, pid]) => Number(pid)), ...again];
+  return [...[...listed.matchAll(/\w+ (\d+)/g)].map(([, pid]) => Number(pid)), ...again];
 }
 
 /** Processes of this home, as the system knows them, whoever started them and whatever they are. */
@@ -112,11 +112,11 @@ function readOr(path: string): string {
 }
 
 async function nothingIsLeft(run: Start, home: string): Promise<void> {
-  const told = pidsIn(run.output());
-  expect(told.length).toBeGreaterThanOrEqual(4);
+  const pids = pidsIn(run.output());
+  expect(pids.length).toBeGreaterThanOrEqual(4);
   await eventually(
-    () => `the end of ${told.filter(isAlive).join(', ')}`,
-    () => !told.some(isAlive) && processesOf(home).length === 0,
+    () => `the end of ${pids.filter(isAlive).join(', ')}`,
+    () => !pids.some(isAlive) && processesOf(home).length === 0,
   );
 }
 

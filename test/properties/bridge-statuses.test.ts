@@ -138,7 +138,7 @@ describe('a status that is written in small letters, or with spaces around it', 
     },
   );
 
-  it('means the same to a payment; and what is no status of the interface stays as it came', () => {
+  it('means the same to a payment; a status that the interface does not have stays as it came', () => {
     for (const said of ['SUCCESSFUL', 'successful', ' Successful '])
       expect(classifyStatus(PAYMENT_WORDS, statusIn('bank-withdrawal/r', said))).toBe('succeeded');
     expect(statusIn('bridge-transfer/r', 'Almost done')).toBe('Almost done');

@@ -32,7 +32,7 @@ describe('what may be sent back', () => {
     expect(mostToRefund(asked(both, 'BTC'), { amountMsat: '7500' })).toBe('7.5');
   });
 
-  it('is not limited by what cannot be read', () => {
+  it('is not limited by unreadable events', () => {
     expect(smallest({ cryptoAmount: '5' }, { cryptoAmount: 'much' })).toEqual({ cryptoAmount: '5' });
     expect(smallest({}, { cryptoAmount: 'much' })).toEqual({});
   });

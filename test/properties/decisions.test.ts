@@ -32,7 +32,7 @@ const wasNeverSent = ({ claim }: PostEvidence) => ['free', 'reserved', 'void'].i
 const wrong = <T>(all: readonly T[], isWrong: (each: T) => boolean) => all.filter(isWrong);
 
 describe(`what is known of a POST, in each of ${POSTS.length} combinations, by ${REPEATS.length} settings and ${POST_ORDERS.length} orders`, () => {
-  it('lets a flow send by itself only what no witness shows done, and what was never sent or is proven absent', () => {
+  it('lets a flow send automatically only what no witness shows done, and what was never sent or is proven absent', () => {
     for (const repeat of REPEATS) {
       const sends = POSTS.filter((post) => ['send', 'repeat'].includes(postStep(post, repeat).do));
       expect(wrong(sends, anyShowsIt)).toEqual([]);
@@ -47,7 +47,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
     }
   });
 
-  it('allows no second send of what is shown done, or of another one that is under the reference', () => {
+  it('allows no second send of a payment that is shown done, or that is another one under the reference', () => {
     const ordered = POSTS.filter((post) => refusalOf('send-again', post) === null);
     expect(wrong(ordered, anyShowsIt)).toEqual([]);
     expect(wrong(ordered, ({ lookup, trusted }) => lookup === 'other' || trusted === 'other')).toEqual([]);

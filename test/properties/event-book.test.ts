@@ -105,7 +105,7 @@ describe("a signal's argument", () => {
     );
   });
 
-  it('keeps the events among what is none, in their order', () => {
+  it('keeps the events among other entries, in their order', () => {
     const junk = fc.constantFrom<unknown>(null, 7, 'x', {}, [], { id: 1 }, { id: 'x', trusted: 'true' });
     const entries = fc.array(
       fc.oneof(

@@ -33,7 +33,7 @@ describe('the status in an event that is named after another object', () => {
     expect(settles(seen(kind, 'refund.completed', 'COMPLETED', 'person'))).toBe(true);
   });
 
-  it.each(OF_EVENTS_ALONE)('is that of the %s itself where its name may be of any kind, or is not known', (kind) => {
+  it.each(OF_EVENTS_ALONE)('is that of the %s itself if its name fits any kind, or is unknown', (kind) => {
     for (const event of [null, 'transaction.status.updated', 'settlement.completed', 'a.name.of.tomorrow']) {
       expect(seen(kind, event, 'COMPLETED')).toMatchObject({ trusted: true, status: 'COMPLETED' });
     }

@@ -49,7 +49,7 @@ describe('recorded histories', () => {
     expect(recordings.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   });
 
-  it('are of every kind, and call every activity that there is', () => {
+  it('cover every kind, and call every activity', () => {
     expect(new Set(recordings.map(({ workflowId }) => parseFlowId(workflowId)?.kind))).toEqual(new Set(FLOW_KINDS));
     const called = new Set(recordings.flatMap(activitiesOf));
     const nothing = new Proxy({}, { get: (_, member) => (member === 'then' ? undefined : nothing) }) as ActivityDeps;

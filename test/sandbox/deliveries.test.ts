@@ -155,7 +155,7 @@ describe('the adversary', () => {
     expect(rig.receiver.received).toHaveLength(1);
   });
 
-  it('forges an unsigned settlement with every fact right, and shows what it was answered', async () => {
+  it('forges an unsigned settlement with every fact right, and shows the answer to it', async () => {
     const gateway = await start();
     const rig = await start({ settlementUrl: `${gateway.receiver.url}/s`, settlementSecret: SECRET });
     const { body } = await rig.deposit('r1');

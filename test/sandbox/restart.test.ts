@@ -29,7 +29,7 @@ const startFrom = async (dbPath: string) => {
 };
 
 describe('after a crash', () => {
-  it('accepted deposits are there, and lifecycles go on to their end', async () => {
+  it('accepted deposits are there, and lifecycles continue to their end', async () => {
     const before = await startRig({ durable: true });
     rigs.push(before);
     for (const reference of ['a', 'b', 'c']) await before.deposit(reference);
@@ -79,7 +79,7 @@ describe('after a crash', () => {
 });
 
 describe('starting and stopping', () => {
-  it('goes on with the same file after a close', async () => {
+  it('continues with the same file after a close', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'towline-sandbox-'));
     folders.push(folder);
     const dbPath = join(folder, 'sandbox.db');

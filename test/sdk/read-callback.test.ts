@@ -74,7 +74,7 @@ describe('a callback', () => {
     expect(() => read(headers, body)).toThrow(CallbackError);
   });
 
-  test('is refused where there is no secret at all', () => {
+  test('is refused if there is no secret at all', () => {
     expect(() => read(signed(BODY), BODY, [])).toThrow(CallbackError);
   });
 });

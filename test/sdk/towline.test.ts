@@ -147,7 +147,7 @@ describe('it asks again', () => {
     }
   });
 
-  test('no longer than it was told, and not where the gateway wants to be left alone for longer', async () => {
+  test('no longer than the caller allows, and not if the gateway asks for a longer pause', async () => {
     const patient = new Towline({ baseUrl: gateway.url, token: TOKEN, retryForMs: 1_500 });
     gateway.plays('cut');
     expect(await errorOf(patient.show(FLOW))).toBeInstanceOf(UnreachableError);
@@ -170,7 +170,7 @@ describe('it asks again', () => {
 });
 
 describe('wait', () => {
-  test('goes on through a restart of the gateway, and through polls that end too early', async () => {
+  test('continues through a restart of the gateway, and through polls that end too early', async () => {
     gateway.plays(flow('running'), 'cut', { status: 503, body: '' }, flow('running'), flow('completed'));
     const waiting = towline.wait(FLOW);
     while (gateway.asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
@@ -188,25 +188,25 @@ describe('wait', () => {
     expect((await towline.result(FLOW)).state).toBe('refunded');
   });
 
-  test('gives the flow as it is where the time is up', async () => {
+  test('gives the flow as it is when the time is up', async () => {
     gateway.plays(flow('running'));
     expect((await towline.wait(FLOW, { timeoutMs: 0 })).state).toBe('running');
     expect(gateway.asked).toEqual([`GET /flows/${FLOW}/wait?timeoutSeconds=0`]);
   });
 
-  test('fails where the gateway stays away for longer than it was told', async () => {
+  test('fails if the gateway is unavailable for longer than the caller allows', async () => {
     gateway.plays('cut');
     expect(await errorOf(towline.wait(FLOW, { outageMs: 500 }))).toBeInstanceOf(UnreachableError);
   });
 
-  test('fails at once where there is no such flow', async () => {
+  test('fails at once if there is no such flow', async () => {
     gateway.plays(refusal(404));
     expect(await errorOf(towline.wait(FLOW))).toBeInstanceOf(NotFoundError);
     expect(gateway.asked).toHaveLength(1);
   });
 });
 
-test('a number keeps its digits, where JSON is given as text', async () => {
+test('a number keeps its digits if JSON is given as text', async () => {
   gateway.plays(flow('running'));
   await towline.start('bridge-transfer', new JsonText('{"amount":9007199254740993.10}'));
   expect(gateway.bodies).toEqual(['{"amount":9007199254740993.10}']);
@@ -238,7 +238,7 @@ describe('before anything is sent', () => {
     expect(() => new Towline({ baseUrl, token })).toThrow(sentence);
   });
 
-  test('http to another machine is taken where that is said', () => {
+  test('http to another machine is accepted if that is allowed explicitly', () => {
     expect(new Towline({ baseUrl: 'http://gateway:8400/', token: TOKEN, allowHttp: true }).url).toBe(
       'http://gateway:8400',
     );

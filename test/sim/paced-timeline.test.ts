@@ -4,7 +4,7 @@ import { createPacedTimeline } from '../harness/virtual/paced-timeline.js';
 const HOUR_MS = 3_600_000;
 
 describe('the time of a test that may be skipped', () => {
-  it('runs what is due one after the other, though it plans more while it runs', async () => {
+  it('runs due entries one after the other, even if it plans more while it runs', async () => {
     const timeline = createPacedTimeline((error) => expect(error).toBeUndefined());
     const told: string[] = [];
     timeline.in(0, async () => {

@@ -10,7 +10,7 @@ describe('a planted bug', () => {
   const honest = workflowsOf(bundlePath());
 
   test.each(PLANTS)(
-    'is found, and without it that run is whole: $story',
+    'is found, and the same run passes without it: $story',
     async ({ breaks, seed: first, plant, ...rest }) => {
       const vms = plant.bundle === undefined ? honest : workflowsOf(bundlePath(), plant.bundle);
       const found: number[] = [];

@@ -113,7 +113,7 @@ describeStores('the audit log', (kind) => {
     ]);
   });
 
-  it('misses what was cut off from the end, by heads that were kept and by the chains that began later', async () => {
+  it('notices entries that were cut off from the end, by heads that were kept and by chains that began later', async () => {
     await store.audit.append(order('onramp/a'));
     await store.audit.append(order('onramp/b'));
     const { heads } = await store.audit.verify();

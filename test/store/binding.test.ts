@@ -31,7 +31,7 @@ describeStores('a store', (kind) => {
   });
   afterEach(() => temporary.remove());
 
-  it('has one id, for whoever opens it, and another one than any other store', async () => {
+  it("has one id, the same for each process that opens it, and different from any other store's", async () => {
     const { id, epoch } = await store.deployment.read();
     expect(await (await temporary.open()).deployment.read()).toMatchObject({ id, epoch });
     const other = await makeTemporaryStore(kind);

@@ -252,7 +252,7 @@ describeStores('a claim', (kind) => {
     );
 
     it(
-      'a store that takes over what is in sending',
+      'a store that takes over a claim in sending',
       () =>
         finds((claims) => ({
           reserve: async (key, attempt) => {

@@ -108,7 +108,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.markSending(key, 'a')).toBe('sending');
   });
 
-  it('keeps the first answer, whoever proves it, and tells the phase before', async () => {
+  it('keeps the first answer, whatever proves it, and returns the phase before', async () => {
     expect(await claims.recordAnswer(key, { n: 0 })).toBe('absent');
     expect(await claims.get(key)).toBeUndefined();
     await send('a');
@@ -154,7 +154,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'rejected', rejection });
   });
 
-  it('is void before any attempt, or while it is reserved, and then nobody sends', async () => {
+  it('is void before any attempt, or while it is reserved, and then nothing is sent', async () => {
     expect(await claims.voidUnsent(key, attempt(''), 'the card expired')).toBe('void');
     expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'void', reason: 'the card expired' });
 
@@ -184,7 +184,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.orders(key)).toEqual([{ action: 'send-again', ...order, at: '2026-01-01T00:00:00.000Z' }]);
   });
 
-  it('is not voided as unsent where another send of it was ordered: the first one may have been executed', async () => {
+  it('is not voided as unsent if another send of it was ordered: the first one may have been executed', async () => {
     await send('a');
     await claims.orderSendAgain(key, 'b', order);
     expect(await claims.voidUnsent(key, attempt(''), 'cancelled')).toBe('reserved');

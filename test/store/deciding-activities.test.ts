@@ -20,7 +20,7 @@ describe('the activities that decide about money', () => {
   afterAll(() => temporary.remove());
   const activities = (replaced: Replaced) => createActivities(depsOver(store, replaced));
 
-  describe('a lookup of what is unknown', () => {
+  describe('a lookup of an unknown outcome', () => {
     const WINDOW_MS = 68_000;
     const notFound = () =>
       Promise.reject(
@@ -164,7 +164,7 @@ describe('the activities that decide about money', () => {
     });
   });
 
-  it('waits of another length are refused where the service is not on loopback', async () => {
+  it('waits of another length are refused if the service is not on loopback', async () => {
     const reference = newReference('scaled');
     const flowId = `bridge-transfer/${reference}`;
     const made = activities({ serviceIsOnLoopback: false });
@@ -179,7 +179,7 @@ describe('the activities that decide about money', () => {
     expect(await prepared({ timeScale: 1 })).toMatchObject({ input: { timeScale: 1 } });
   });
 
-  it('another send may be ordered of what has no claim in its own epoch: nothing was ever sent', async () => {
+  it('another send may be ordered without a claim in the own epoch: nothing was ever sent', async () => {
     const reference = newReference('never-reserved');
     const pin = await pinOf({ store, account: 'default' });
     const claim = { operation: 'sendCrypto' as const, reference, flowId: `crypto-send/${reference}`, fingerprint: 'f' };

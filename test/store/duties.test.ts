@@ -12,7 +12,7 @@ describeStores('a duty', (kind) => {
 
   const gateway = async () => createDuty((await temporary.open()).duties, 'settling', 12_000, temporary.clock.now);
 
-  it('is of one gateway at a time, and of another one soon after its holder died', async () => {
+  it('belongs to one gateway at a time, and to another one soon after its holder died', async () => {
     const gateways = await Promise.all([gateway(), gateway(), gateway()]);
     const ours = await Promise.all(gateways.map((one) => one.isOurs()));
     expect(ours.filter(Boolean)).toHaveLength(1);
@@ -26,7 +26,7 @@ describeStores('a duty', (kind) => {
     expect(await gateways[dead]?.isOurs()).toBe(false);
   });
 
-  it('stays with a gateway that goes on, and passes at once from one that ends', async () => {
+  it('stays with a gateway that continues, and passes at once from one that ends', async () => {
     const [first, second] = [await gateway(), await gateway()];
     for (let n = 0; n < 10; n += 1) {
       expect([await first.isOurs(), await second.isOurs()]).toEqual([true, false]);

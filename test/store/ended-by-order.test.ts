@@ -42,7 +42,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
   const phase = async () =>
     (await store.claims.get({ account: 'default', operation: 'sendCrypto', reference: 'r1.refund' }))?.phase;
 
-  it('is not sent by a later attempt where none was ever made, nor where the only one never left', async () => {
+  it('is not sent by a later attempt if no attempt was ever made, nor if the only one was never sent', async () => {
     const activities = createClaimActivities(deps);
     post = away;
     await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
@@ -71,7 +71,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect(posts).toBe(0);
   });
 
-  it('is not sent where another send was ordered before', async () => {
+  it('is not sent if another send was ordered before', async () => {
     const activities = createClaimActivities(deps);
     post = async () => Promise.reject(new Error('reset'));
     expect(await submitted()).toBe('unknown');
@@ -123,7 +123,7 @@ describeStores('a flow that is about to end before its first send', (kind) => {
     return createClaimActivities(deps).voidUnsentOf({ flowId, claims: [], done: [], reason: 'cancelled', wasReset });
   };
 
-  it('has sent nothing where it has no claim, unless it was reset and the claims may have been lost in a restore', async () => {
+  it('has sent nothing if it has no claim, unless it was reset and the claims may have been lost in a restore', async () => {
     expect([await asked(false), await asked(true)]).toEqual([[], []]);
     await store.deployment.raiseEpoch(1);
     expect(await asked(false)).toEqual([]);

@@ -91,7 +91,7 @@ describeStores('the leases of the inbox', (kind) => {
       expect(await leasedIds()).toEqual([first, second]);
     });
 
-    it('hold what was given up for want of its flow, once there is one; not what was settled otherwise', async () => {
+    it('hold events that were given up for lack of a flow, once there is one; not those that were settled otherwise', async () => {
       const [given, ended, other] = [await receive(), await receive(), await receive({ flowId: flow(2) })];
       await leasedIds();
       await inbox.settle([
@@ -107,7 +107,7 @@ describeStores('the leases of the inbox', (kind) => {
       expect((await inbox.counts()).byState).toMatchObject({ waiting: 1, late: 1, unmatched: 1 });
     });
 
-    it('let go of no more than 20 unproven ones that waited for their flow, and of all that are proven', async () => {
+    it('release at most 20 unproven ones that waited for their flow, and all proven ones', async () => {
       const forged = [];
       for (let n = 0; n < 25; n += 1) forged.push(await receive({ proof: null }));
       const honest = await receive();
@@ -119,7 +119,7 @@ describeStores('the leases of the inbox', (kind) => {
       expect((await inbox.counts()).byState).toMatchObject({ waiting: 21, unmatched: 5 });
     });
 
-    it('are of flows with a proven event first, whatever is forged for others', async () => {
+    it('go first to flows with a proven event, whatever is forged for others', async () => {
       for (const n of [1, 2, 3]) await receive({ flowId: flow(n), proof: null });
       temporary.clock.advance(1_000);
       const honest = await receive({ flowId: flow(4) });

@@ -156,7 +156,7 @@ describeStores('the inbox', (kind) => {
       expect(await inbox.replay('other')).toBeUndefined();
     });
 
-    it('of a row that is of no flow goes to the one that a person names, and of another one to its own', async () => {
+    it('of a row without a flow goes to the one that a person names; of any other row, to its own', async () => {
       const [id, again] = [await receive({ flowId: null, contentHash: 'h' }), await receive({ contentHash: 'h' })];
       expect(await inbox.replay(id)).toMatchObject({ state: 'unmatched', flowId: null });
       expect(await inbox.replay(id, { flowId: flow(2) })).toMatchObject({ state: 'waiting', flowId: flow(2) });
@@ -164,7 +164,7 @@ describeStores('the inbox', (kind) => {
       expect(await leasedIds()).toEqual([id, again]);
     });
 
-    it('with a person to vouch is not undone by what the flow said before', async () => {
+    it('for which a person vouches is not undone by what the flow said before', async () => {
       const id = await receive({ proof: null });
       await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'unverified' }]);
@@ -221,7 +221,7 @@ describeStores('the inbox', (kind) => {
       });
     });
 
-    it('lists rows without opening their bodies, where they are not wanted', async () => {
+    it('lists rows without decrypting their bodies if they are not requested', async () => {
       await receive();
       expect((await inbox.list({ bodies: false }))[0]).toMatchObject({ body: undefined, state: 'waiting' });
       expect((await inbox.list({}))[0]?.body).toBeDefined();

@@ -144,7 +144,7 @@ describeStores('a rotation of keys', (kind) => {
     }
   });
 
-  it('gives the store a new key for fingerprints, and what has the old one still compares', async () => {
+  it('gives the store a new key for fingerprints, and rows with the old one still compare', async () => {
     const running = await temporary.open({ keyring: oldFirst });
     await fill(running);
     const old = running.mac('p', 't');

@@ -31,7 +31,7 @@ describeStores('an answer that comes late', (kind) => {
   });
   afterEach(() => temporary.remove());
 
-  it('raises an alarm where a person had closed its claim as not executed while it was on its way', async () => {
+  it('raises an alarm if a person had closed its claim as not executed while it was on its way', async () => {
     const outcome = await submitUnderClaim(deps, {
       claim,
       guard: { flowId: claim.flowId, statuses: [] },
@@ -55,7 +55,7 @@ describeStores('an answer that comes late', (kind) => {
     ]);
   });
 
-  it('raises one where the claim says that the service refused it, or where there is none', async () => {
+  it('raises one if the claim says that the service refused it, or if there is none', async () => {
     const { recordAnswer } = createClaimActivities(deps);
     expect(await recordAnswer({ ...claim, answer: {} })).toBe('absent');
     await store.claims.reserve(key, { owner: 'a', flowId, fingerprint: 'f' });
@@ -65,7 +65,7 @@ describeStores('an answer that comes late', (kind) => {
     expect(alarms).toMatchObject([{ claim: 'absent' }, { claim: 'rejected' }]);
   });
 
-  it('raises none where it was waited for, or is known already', async () => {
+  it('raises none if it was expected, or is known already', async () => {
     const lost = new UnknownOutcomeError('sendCrypto', 'timeout');
     await submitUnderClaim(deps, {
       claim,

@@ -16,7 +16,7 @@ const TOO_MUCH = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM 
   SELECT i, 'row ' || i AS a, 'of many ' || i AS b FROM n`;
 const asked = { sql: 'SELECT count(*) FROM claims', params: [] };
 
-it('a thread of the store that dies is said to be lost: what was asked fails, and what is asked after it', async () => {
+it('a thread of the store that dies is reported as lost: its open requests fail, and later ones, too', async () => {
   const db = await openConnection({ path: temporary.place, heapMb: 16 });
   const results = await Promise.allSettled([db.read([{ sql: TOO_MUCH, params: [] }]), db.lost]);
   for (const result of results) {

@@ -100,7 +100,7 @@ describeStores('the schema of a store', (kind) => {
     await use(await temporary.open({ schema: needy }), 'migrated');
   });
 
-  it('from which a newer build took something away is refused', async () => {
+  it('from which a newer build removed something is refused', async () => {
     await temporary.open();
     const contracted = { ...next, migrations: [...ours.migrations, { ...ADDITIVE, usableFrom: 2 }] };
     await migrateTo(contracted);
@@ -108,7 +108,7 @@ describeStores('the schema of a store', (kind) => {
     await use(await temporary.open({ schema: contracted }), 'contracted');
   });
 
-  it('has its indexes in the end, though the building of one was cut off', async () => {
+  it('has its indexes in the end, even if building one was interrupted', async () => {
     await temporary.open();
     await migrateTo(next);
     if (kind === 'postgres') {

@@ -131,7 +131,7 @@ describeStores('notifications', (kind) => {
     expect(new Set(idsOf(receiver.received)).size).toBe(6);
   });
 
-  it('remind of nothing that is known to be over, and are not sent for what was over first', async () => {
+  it('send no reminder of a matter that is known to be over, and nothing for one that was over first', async () => {
     const { store, notifier } = await process({ isStillOpen: () => Promise.resolve(false) });
     // The resolution came before the matter itself.
     await store.matters.resolve(idOf('onramp/quick'));
@@ -217,7 +217,7 @@ describeStores('notifications', (kind) => {
     expect(said().sort()).toEqual(['parked offramp/ahead no_settlement ', known]);
   });
 
-  it('come to each receiver once, though another one is away, and to that one when it is back', async () => {
+  it('come to each receiver once, even if another one is unavailable, and to that one when it is back', async () => {
     const away = await startReceiver();
     stops.push(() => away.close());
     away.answer = () => 503;

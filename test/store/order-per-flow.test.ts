@@ -44,7 +44,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     return Number(row?.['n']);
   };
 
-  it('find a claim in sending, and not held back by an event, where it was moved there while they asked for it', async () => {
+  it('find a claim in sending, and not held back by an event, if it was moved there while they asked for it', async () => {
     const key = { account: 'default', operation: 'createOfframp', reference: 'r1' };
     const attempt = (owner: string) => ({ owner, flowId: 'offramp/r1', fingerprint: 'f' });
     await other.claims.reserve(key, attempt('a'));

@@ -37,7 +37,7 @@ const COMMIT = 'COMMIT\0';
   };
 
   describe.each(CUTS)('when the connection breaks %s the commit', (cut) => {
-    it('tells the owner that it may send, and nobody else', async () => {
+    it('allows the owner to send, and no one else', async () => {
       const { claims } = await open();
       await claims.reserve(key, attempt('a'));
       const isCut = proxy.cutAt(COMMIT, cut);
@@ -82,7 +82,7 @@ const COMMIT = 'COMMIT\0';
     });
   });
 
-  it('does a statement again where the connection breaks before it', async () => {
+  it('repeats a statement if the connection breaks before it', async () => {
     const { claims } = await open();
     for (const words of ['BEGIN', 'INSERT INTO claims', 'SELECT * FROM claims']) {
       const isCut = proxy.cutAt(words, 'before');
@@ -94,7 +94,7 @@ const COMMIT = 'COMMIT\0';
     }
   });
 
-  it('waits for a database that is away for a moment, and goes on with it', async () => {
+  it('waits for a database that is briefly unavailable, and continues with it', async () => {
     const { claims } = await open();
     proxy.down(true);
     const reserved = claims.reserve(key, attempt('a'));
@@ -102,7 +102,7 @@ const COMMIT = 'COMMIT\0';
     expect(await reserved).toEqual({ kind: 'reserved', takenOver: false });
   });
 
-  it('is unavailable while its database is: no claim is absent, and nobody may send', async () => {
+  it('is unavailable while its database is: no claim counts as absent, and no one may send', async () => {
     const { claims, inbox } = await open(50);
     await claims.reserve(key, attempt('a'));
     proxy.down(true);
@@ -121,7 +121,7 @@ const COMMIT = 'COMMIT\0';
     expect(await claims.get(key)).toMatchObject({ phase: 'reserved', owner: 'a' });
   });
 
-  it('goes on when the server ends its sessions', async () => {
+  it('continues when the server ends its sessions', async () => {
     const { claims } = await open();
     await claims.reserve(key, attempt('a'));
     const others = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()';
@@ -182,7 +182,7 @@ const COMMIT = 'COMMIT\0';
     expect(await inbox.get(id)).toMatchObject({ status: 'DONE\uFFFD', body: { status: 'DONE\0' } });
   });
 
-  it('forgets how commits ended when nobody can ask any more', async () => {
+  it('forgets how commits ended when no one can ask any more', async () => {
     const { claims, inbox } = await open();
     await claims.reserve(key, attempt('a'));
     const kept = () => database.query('SELECT count(*)::int AS n FROM commits');

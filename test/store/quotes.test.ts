@@ -30,7 +30,7 @@ describeStores('a quote that passed through', (kind) => {
     expect(await seen.recall('a', 'rate-1')).toEqual({ ...quote, ageMs: 5_250 });
   });
 
-  it('is of one account, and is forgotten after a day', async () => {
+  it('belongs to one account, and is forgotten after a day', async () => {
     const { quotes } = await temporary.open();
     await quotes.remember('a', quote, 0);
     expect(await quotes.recall('b', 'rate-1')).toBeUndefined();

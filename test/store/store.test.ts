@@ -15,7 +15,7 @@ describeStores('a store', (kind) => {
   });
   afterEach(() => temporary.remove());
 
-  it('keeps its key for fingerprints from one opening to the next, whoever opens it first', async () => {
+  it('keeps its key for fingerprints from one opening to the next, whichever process opens it first', async () => {
     const stores = await Promise.all([temporary.open(), temporary.open(), temporary.open(), temporary.open()]);
     const macs = stores.map((store) => store.mac('fingerprint', 'x'));
     expect(new Set(macs).size).toBe(1);
@@ -76,7 +76,7 @@ describeStores('a store', (kind) => {
     expect((await inbox.counts()).byState.waiting).toBe(4);
   });
 
-  it('leaves them alone, too, where the failing one has a value that its column does not take', async () => {
+  it('leaves them alone, too, if the failing one has a value that its column does not accept', async () => {
     const { inbox } = await temporary.open();
     const known = anEvent();
     await inbox.receive(known);
@@ -86,7 +86,7 @@ describeStores('a store', (kind) => {
     expect(bad).toMatchObject({ reason: expect.any(StoreRequestError) });
   });
 
-  it('does what was asked before the closing, and refuses what is asked after it', async () => {
+  it('finishes requests from before the closing, and refuses later ones', async () => {
     const store = await temporary.open();
     const events = Array.from({ length: 300 }, () => anEvent());
     const received = Promise.all(events.map((event) => store.inbox.receive(event)));

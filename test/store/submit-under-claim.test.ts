@@ -158,7 +158,7 @@ describeStores('a POST under its claim', (kind) => {
     expect(await phase()).toBe('reserved');
   });
 
-  it('is told when it is too late for its first byte, also by a clock of a machine that slept', async () => {
+  it('learns when it is too late for its first byte, even after the machine slept', async () => {
     let sleptMs = 0;
     const { attempt, phase } = claimed({ clock: { ...systemClock, nowMs: () => Date.now() + sleptMs } });
     const send = async (_: unknown, { stillValid }: { stillValid: () => boolean }) => {
@@ -211,7 +211,7 @@ describeStores('a POST under its claim', (kind) => {
     expect(sent.times).toBe(2);
   });
 
-  it('is not sent while the store is away, and keeps its answer when the store fails after it', async () => {
+  it('is not sent while the store is unavailable, and keeps its answer if the store fails after it', async () => {
     const away = () => Promise.reject(new StoreUnavailableError('SQLITE_IOERR'));
     const before = claimed(claimsThat(() => ({ reserve: away })));
     await expect(before.attempt()).rejects.toMatchObject({ type: 'store_unavailable' });

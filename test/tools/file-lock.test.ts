@@ -78,7 +78,7 @@ describe('a file lock', () => {
     expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in');
   });
 
-  test('stays with a process of this machine that stands still', async () => {
+  test('stays with a process of this machine that is suspended', async () => {
     const path = join(scratch, 'stopped.lock');
     await writeFile(path, JSON.stringify({ host: hostname(), pid: process.ppid, since: new Date().toISOString() }));
     const anHourAgo = new Date(Date.now() - 3_600_000);

@@ -112,7 +112,7 @@ describe('at its deadline a bridge transfer', () => {
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   });
 
-  test('takes nothing from the inbox that names another flow, nor what has lost its body', async () => {
+  test('takes no event from the inbox that names another flow, or has lost its body', async () => {
     const { reference, handle } = await tracked('not-mine');
     const row = { source: 'callback', flowId: handle.workflowId, status: 'COMPLETED', proof: 'capability' } as const;
     const purged = { ...row, id: randomUUID(), reference, contentHash: randomUUID() };

@@ -51,7 +51,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     ],
     ['with an empty type', () => ({ status: 'COMPLETED', webhook_type: '', timestamp: 'yesterday' })],
     ['with a number for a type', () => ({ status: 'COMPLETED', webhook_type: 7, kotani_reference_id: 12 })],
-  ])('%s completes its flow, and the service hears of it', async (_, bodyOf) => {
+  ])('%s completes its flow, and the service is informed', async (_, bodyOf) => {
     const { reference, handle } = await tracked('odd');
     await settled(reference, bodyOf(reference));
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');

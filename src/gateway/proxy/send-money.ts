@@ -90,7 +90,7 @@ export function sentReference(name: MoneyOperationName, body: unknown, newRefere
  * reference for a repetition.
  */
 export function withReference(error: unknown, { member, reference, isOurs }: SentReference): Refusal {
-  const { status, message, details, retryAfter } = error instanceof Refusal ? error : UNTOLD;
+  const { status, message, details, retryAfter } = error instanceof Refusal ? error : NOT_KNOWN_YET;
   // A reference that we made is not worth knowing if nothing was started under it.
   const isKnown = reference !== undefined && (!isOurs || status >= 500);
   const along = `Send "${member}": "${reference}" along: without it, it is another payment.`;
@@ -102,7 +102,7 @@ export function withReference(error: unknown, { member, reference, isOurs }: Sen
   );
 }
 
-const UNTOLD = new Refusal(
+const NOT_KNOWN_YET = new Refusal(
   503,
   'The outcome of this request is not known yet. Send it again: one reference is one flow.',
   {},

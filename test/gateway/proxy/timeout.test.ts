@@ -36,7 +36,7 @@ describe('if the answer takes longer than PROXY_TIMEOUT', () => {
     expect(found['count']).toBe(1);
   });
 
-  it('a read of what the service does not show yet is no 404: a caller would send again', async () => {
+  it('a read of what the service does not show yet is not a 404: a caller would send again', async () => {
     const reference = newReference('hidden');
     const fault = { kind: 'late-commit', connection: 'hang', delayMs: 3_000, first: 1 };
     await stack.control('POST', '/faults', { operation: 'sendCrypto', reference, ...fault });

@@ -116,7 +116,7 @@ describe('Node', () => {
     expect(() => checkNodeVersion(version)).not.toThrow();
   });
 
-  test.each(['18.20.0', '20.18.3'])('%s is told to be too old', (version) => {
+  test.each(['18.20.0', '20.18.3'])('%s is reported as too old', (version) => {
     expect(() => checkNodeVersion(version)).toThrow(`Towline needs Node 20.19 or later, and this is ${version}.`);
   });
 });

@@ -3,7 +3,7 @@ import { HAPPY, send, tracked, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
 /** No server listens there: a callback that fails is nothing to the flow. */
-const TOLD = { callbackUrl: 'http://127.0.0.1:9/towline' };
+const WITH_CALLBACK = { callbackUrl: 'http://127.0.0.1:9/towline' };
 
 async function broughtQuote(on: Stage): Promise<{ rate_id: string }> {
   const { rate_id } = await on.service.quoteBridge({
@@ -20,7 +20,7 @@ export const prompt: Scenes = {
   'brought-quote-reported': {
     ends: 'completed',
     async play(on, reference) {
-      const flow = await tracked(on, reference, { ...TOLD, ...(await broughtQuote(on)) });
+      const flow = await tracked(on, reference, { ...WITH_CALLBACK, ...(await broughtQuote(on)) });
       for (const status of HAPPY) await send(flow, trusted(status));
       return flow;
     },
@@ -31,13 +31,13 @@ export const prompt: Scenes = {
     reason: 'rejected_by_service',
     async play(on, reference) {
       await on.sandbox('/scenarios', { reference, ending: 'rejected' });
-      return on.start(reference, { ...TOLD, ...(await broughtQuote(on)) });
+      return on.start(reference, { ...WITH_CALLBACK, ...(await broughtQuote(on)) });
     },
   },
 
   'crypto-send-reported': {
     ends: 'completed',
-    play: (on, reference) => on.startKind('crypto-send', reference, TOLD),
+    play: (on, reference) => on.startKind('crypto-send', reference, WITH_CALLBACK),
   },
 
   'onramp-invalid-input': {

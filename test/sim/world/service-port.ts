@@ -65,7 +65,7 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
         const said = result.kind === 'answer' ? String(result.httpStatus) : `${result.kind} ${result.reason}`;
         timeline.in(afterMs, () =>
           process.deliver(() => {
-            trace.add(process.name, `hears of ${label}`, said);
+            trace.add(process.name, `receives ${label}`, said);
             resolve(result);
           }),
         );
