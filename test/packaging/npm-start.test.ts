@@ -147,7 +147,7 @@ describe('npm start', () => {
       const link = `/namespaces/default/workflows/${kind}%2Fdemo-`;
       expect(lines.filter((line) => line.includes(link) && line.endsWith(`-${scene}`))).toHaveLength(1);
     }
-    expect(run.output()).toContain('on its flow as unverified; the flow runs on');
+    expect(run.output()).toContain('on its flow as unverified; the flow continues');
     expect(run.output()).toMatch(/the worker \(process \d+\) ended unexpectedly \(SIGKILL\): starting it again/);
     await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');
   });

@@ -112,7 +112,7 @@ async function list(context: CliContext, parts: Parts, options: PrintOptions): P
   const [usage, replaced] = await Promise.all([store.keys.usage(), store.keys.replaced()]);
   const histories = await historiesOfKeys(temporal.client, temporal.namespace, replaced).catch((error: unknown) => {
     if (!isOutage(error)) throw error;
-    context.err('Temporal does not answer: until when its histories need a key is not known.');
+    context.err('Temporal does not answer, so it is unknown how long its histories need a key.');
     return undefined;
   });
   const keys = keysToShow(keyring, usage, replaced, histories);

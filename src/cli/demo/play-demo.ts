@@ -26,7 +26,7 @@ export async function playDemo(deps: DemoDeps): Promise<boolean> {
   const { context, settings, namespace, processes, gateway, run = Date.now().toString(36) } = deps;
   const { sandbox, worker } = processes;
   if (sandbox === undefined) {
-    context.out('No demo: it plays with the sandbox alone, and SERVICE_BASE_URL names another service.');
+    context.out('No demo: it needs the sandbox, and SERVICE_BASE_URL names another service.');
     return true;
   }
   const killWorker = async () => {
@@ -45,7 +45,7 @@ export async function playDemo(deps: DemoDeps): Promise<boolean> {
     return played;
   };
 
-  context.out(context.colors.bold(`\nPlaying ${SCENES.length} flows, of every kind one at least`));
+  context.out(context.colors.bold(`\nPlaying ${SCENES.length} flows, at least one of every kind`));
   const plays = await Promise.all(SCENES.filter(({ alone }) => !alone).map(play));
   for (const scene of SCENES.filter(({ alone }) => alone)) plays.push(await play(scene));
 

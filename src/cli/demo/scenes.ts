@@ -40,7 +40,7 @@ const TROUBLED_TRANSFERS: readonly Omit<Scene, 'kind'>[] = [
         return view.state !== 'running' || saysUnverified(view) ? view : undefined;
       });
       if (shown.state !== 'running') throw new Error(`the forged COMPLETED made the flow ${shown.state}`);
-      say('a forged COMPLETED, every fact in it right, is on its flow as unverified; the flow runs on');
+      say('a forged COMPLETED, every fact in it right, is shown on its flow as unverified; the flow continues');
     },
     flaw: async (_, ended) => (saysUnverified(ended) ? undefined : 'the forgery is not on the flow'),
     tidy: ({ sandbox }) => sandbox.setSlowFactor(USUAL_SLOW_FACTOR),

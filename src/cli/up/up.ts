@@ -69,7 +69,7 @@ async function serve(
   const { namespace } = temporal;
   const asExpected = options.demo ? await playDemo({ context, settings, namespace, processes, gateway }) : true;
   if (options.once) return asExpected ? EXIT.done : EXIT.refused;
-  context.out(context.colors.dim('Ctrl-C ends it. The next start goes on from here.'));
+  context.out(context.colors.dim('Ctrl-C ends it. The next start continues from here.'));
   return FOR_EVER;
 }
 
