@@ -11,8 +11,6 @@ import { runStep, say } from './step.mjs';
 
 /** What `npm test` runs: all except those that need the machine for themselves. */
 const PROJECTS = ['unit', 'store', 'sandbox', 'sim', 'temporal'];
-/** The second makes garbage collection cheaper: a tenth of the tests' CPU. jest passes both on to its workers. */
-const NODE_OPTIONS = ['--experimental-vm-modules', '--max-semi-space-size=64', '--no-warnings'];
 const NEED_SERVERS = new Set(['temporal', 'crash-matrix', 'packaging', 'cluster']);
 
 await runMain(async (args) => {
@@ -23,7 +21,9 @@ await runMain(async (args) => {
   const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
   // The names come last: jest takes all words after this option as names.
   const selected = ['--selectProjects', ...projects];
-  const tests = await runToEnd([...NODE_OPTIONS, jest, ...jestArgs, ...selected], { cwd: root });
+  const tests = await runToEnd(['--experimental-vm-modules', '--no-warnings', jest, ...jestArgs, ...selected], {
+    cwd: root,
+  });
   return tests || checks;
 });
 
