@@ -18,16 +18,10 @@ const SPAN_ID_DIGITS = 16;
  * A flow has one trace, whose id follows from the flow's own. So no process has to pass it on: a webhook that comes days later, by
  * another gateway, is in the trace of its flow.
  */
-export function traceIdOf(flowId: string): string {
-  return digestOf(flowId).slice(0, TRACE_ID_DIGITS);
-}
+export const traceIdOf = (flowId: string): string => rootContextOf(flowId).traceId;
 
 /** The id of the span `flow <kind>`, the root of all other spans of the flow. */
-export function rootSpanIdOf(flowId: string): string {
-  return digestOf(flowId).slice(TRACE_ID_DIGITS, TRACE_ID_DIGITS + SPAN_ID_DIGITS);
-}
-
-const digestOf = (flowId: string): string => createHash('sha256').update(`trace of ${flowId}`).digest('hex');
+export const rootSpanIdOf = (flowId: string): string => rootContextOf(flowId).spanId;
 
 const tracer = () => trace.getTracer('towline');
 
@@ -48,8 +42,9 @@ export interface Step {
 /** Runs a step of a flow in a span of the flow's trace. Without a tracer provider nothing is recorded. */
 export function traced<T>({ name, flowId, kind = SpanKind.INTERNAL, attributes = {} }: Step, work: () => Promise<T>) {
   const active = context.active();
-  const isInside = trace.getSpanContext(active)?.traceId === traceIdOf(flowId);
-  const parent = isInside ? active : trace.setSpanContext(active, rootContextOf(flowId));
+  const root = rootContextOf(flowId);
+  const isInside = trace.getSpanContext(active)?.traceId === root.traceId;
+  const parent = isInside ? active : trace.setSpanContext(active, root);
   const options = {
     kind,
     attributes: { 'towline.flow_id': flowId, ...attributes },
@@ -93,9 +88,10 @@ function callerOf(active: Context): Link[] {
 }
 
 function rootContextOf(flowId: string) {
+  const digest = createHash('sha256').update(`trace of ${flowId}`).digest('hex');
   return {
-    traceId: traceIdOf(flowId),
-    spanId: rootSpanIdOf(flowId),
+    traceId: digest.slice(0, TRACE_ID_DIGITS),
+    spanId: digest.slice(TRACE_ID_DIGITS, TRACE_ID_DIGITS + SPAN_ID_DIGITS),
     traceFlags: TraceFlags.SAMPLED,
     isRemote: true,
   };

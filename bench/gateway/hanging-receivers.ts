@@ -18,7 +18,7 @@ const OPEN_AT_ONCE = 40;
 const STARTED_AT_ONCE = 16;
 const PER_SECOND = 10;
 const [STRETCHES, ROUNDS] = [10, 5];
-/** With this amount the sandbox calls nobody after the deposit. */
+/** With this amount the sandbox sends no callback after the deposit. */
 const SILENT_AMOUNT = '1000.18';
 
 /** P14: receivers of callbacks that hang, each another one, beside transfers that have nothing to do with them. */

@@ -61,7 +61,7 @@ export const RULES: readonly Rule[] = [
   {
     of: TRACING,
     may: [/^@opentelemetry\/api$/, NODE],
-    because: 'a step is traced by whoever runs it: without a provider it costs nothing',
+    because: 'each step is traced where it runs',
   },
   { of: CLOCK, may: [], because: 'whoever waits is given it' },
   { of: CONTRACT, may: [CONTRACT, ZOD], because: 'the contract is plain data that everybody derives from' },

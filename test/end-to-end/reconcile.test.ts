@@ -69,7 +69,7 @@ describe('the reconciler', () => {
     executions.push(
       ...executions.filter(({ reference }) => reference === references[ending]).map((one) => ({ ...one })),
     );
-  /** As the product records it, whoever ordered it. */
+  /** As the product records it, for every client. */
   const noteSendAgain = ({ orders }: Writable) => orders.push({ ...claimed('completed'), action: 'send-again' });
   const driver = (path: string, body: object, status = 200) => ({
     of: 'gateway',

@@ -65,10 +65,9 @@ complete -o default -F _towline towline`;
 function fishScript(all: WordsByPath): string {
   const lines = all.map(([path, words]) => {
     const names = path.split(' ').filter((name) => name !== '');
-    const siblings = all.filter(([other]) => other.startsWith(`${path} `) && path !== '').map(([other]) => other);
-    const deeper = siblings.map((other) => other.slice(path.length + 1).split(' ')[0]);
+    const below = all.filter(([other]) => other.startsWith(`${path} `)).map(([other]) => other.slice(path.length + 1));
     const seen = names.map((name) => `__fish_seen_subcommand_from ${name}`);
-    const unseen = deeper.length === 0 ? [] : [`not __fish_seen_subcommand_from ${[...new Set(deeper)].join(' ')}`];
+    const unseen = below.length === 0 ? [] : [`not __fish_seen_subcommand_from ${below.join(' ')}`];
     const when = names.length === 0 ? '__fish_use_subcommand' : [...seen, ...unseen].join('; and ');
     return `complete -c towline -n '${when}' -a '${words.join(' ')}'`;
   });

@@ -17,7 +17,7 @@ export interface Trial {
 }
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
-/** The service executes it, and reports it to nobody. */
+/** The service executes it, and sends no report. */
 const SILENT = 'no-callbacks-ever';
 /** A deadline of eight seconds. */
 const SOON = { deadlineSeconds: 160 };

@@ -54,7 +54,7 @@ describe('invoices through the proxy', () => {
     const reference = newReference('elsewhere');
     const direct = callerOf(stack.sandbox.url, SERVICE_TOKEN);
     const { body } = await direct.post(PATHS.invoice, invoiceBody(reference));
-    // The reconciler expects a claim for each execution: this is that of whoever generated it.
+    // The reconciler expects a claim for each execution: this is the claim of the one that generated it.
     const claim = { account: 'default', operation: 'createInvoice', reference };
     const flowId = `invoice-payment/${reference}`;
     await stack.store.claims.reserve(claim, { owner: 'elsewhere', flowId, fingerprint: 'of elsewhere' });
