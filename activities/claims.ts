@@ -23,7 +23,14 @@ export interface ClosingOrder {
   readonly claims: readonly ClaimRef[];
   readonly action: ParkAction;
   readonly order: ClaimOrder;
+  /** Status words that contradict the order: a proven event with one of them forbids it. */
+  readonly against: readonly string[];
+  /** Ids of the events that the flow has taken: the order was checked against them. */
+  readonly judged: readonly string[];
 }
+
+/** An event that the flow has not taken, or a webhook that may be one. */
+export type WhyNotClosed = 'contradicted' | 'unmatched';
 
 /** What a flow does to its claims between submits. All are safe to repeat. */
 export function createClaimActivities(deps: ActivityDeps) {
@@ -97,19 +104,21 @@ export function createClaimActivities(deps: ActivityDeps) {
 
     /**
      * A person decided how the flow ended: nothing is sent under its claims any more, not even after a reset of the
-     * flow. Claims that were never sent become void; claims that may have been sent are not sent again. Returns the
-     * operations of which an attempt may still send.
+     * flow. Claims that were never sent become void; claims that may have been sent are not sent again. Returns why
+     * nothing was closed; empty if all were.
      */
-    closeByOrder: async ({ flowId, claims: known, action, order }: ClosingOrder): Promise<readonly string[]> => {
-      for (const claim of known) await own(claim, (key) => claims.voidUnsent(key, unsent(claim), order.note));
+    closeByOrder: async (closing: ClosingOrder): Promise<readonly WhyNotClosed[]> => {
+      const { flowId, claims: known, action, order, against, judged } = closing;
+      for (const claim of known) await requireOwnDeployment(deps, claim);
       return storing(async () => {
-        const sendable: string[] = [];
-        for (const { phase, fingerprint, ...key } of await claims.ofFlow(flowId)) {
-          if (phase === 'reserved') await claims.voidUnsent(key, { flowId, fingerprint }, order.note);
-          await claims.recordDecision(key, action, order);
-          if (!isUnsendable((await claims.get(key))?.phase)) sendable.push(key.operation);
-        }
-        return sendable;
+        const ours = known.map((claim) => ({ key: keyOf(claim), ...unsent(claim) }));
+        const isNew = ({ operation, reference }: ClaimKey) =>
+          !known.some((claim) => claim.operation === operation && claim.reference === reference);
+        const others = (await claims.ofFlow(flowId)).filter(isNew);
+        const all = [...ours, ...others.map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }))];
+        const unless = { flowId, statuses: against, besides: judged, untaken: true };
+        const closed = await claims.closeByOrder(all, action, order, unless);
+        return closed === 'closed' ? [] : [closed];
       });
     },
 

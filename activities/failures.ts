@@ -70,6 +70,6 @@ export async function storing<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A webhook may belong to this flow: nothing is sent before that is known. */
+/** A webhook may belong to this flow: nothing is sent, ordered or ended before that is known. */
 export const unmatched = (): ApplicationFailure =>
   retryLater('not_sent', 'a webhook under its reference is yet to be matched, and may say that it is done');

@@ -4,18 +4,20 @@ import type { FlowEvent } from '../src/protocol/messages.js';
 import { createBridgeActivities } from './bridge-transfer.js';
 import { createCallbackActivities, createUndeliveredActivities } from './deliver-callback.js';
 import { createCardActivities } from './card-deposit.js';
-import { createClaimActivities } from './claims.js';
+import { createClaimActivities, requireOwnDeployment } from './claims.js';
 import type { ActivityDeps } from './deps.js';
 import { createFlowStepActivities } from './flow-steps.js';
 import { createInvoicePaidActivities } from './invoice-paid.js';
 import { createOrderActivities } from './orders.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
-import { readFailure, storing } from './failures.js';
+import { readFailure, storing, unmatched } from './failures.js';
 import { withHeartbeat } from './timing.js';
+import type { ClaimRef } from './types.js';
 import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
 import { parkedMatterId, type MatterContent } from '../src/protocol/matters.js';
 import type { InboxRow } from '../src/protocol/events.js';
+import { parseFlowId } from '../src/protocol/vocabulary.js';
 
 /** Every activity of a worker that runs all flows. Their names are durable: running flows depend on them. */
 export function createActivities(deps: ActivityDeps) {
@@ -66,10 +68,17 @@ export type { ActivityDeps } from './deps.js';
 /** Activities that every kind of flow needs. */
 function createUpkeepActivities(deps: ActivityDeps) {
   return {
-    /** The trusted events of this flow that the inbox holds, and the latest untrusted ones: for a last lookup at a deadline. */
-    async readInbox(order: { flowId: string }): Promise<readonly FlowEvent[]> {
+    /**
+     * The trusted events of this flow that the inbox holds, and the latest untrusted ones: before an order, and for a
+     * last check. Retried while a webhook is still being matched that may be about this flow.
+     *
+     * @param order.claim one that the flow may send under: only a worker of its deployment has its inbox
+     */
+    async readInbox({ flowId, claim }: { flowId: string; claim?: ClaimRef }): Promise<readonly FlowEvent[]> {
+      if (claim !== undefined) await requireOwnDeployment(deps, claim);
       try {
-        const { flowId } = order;
+        // First: a webhook that is matched meanwhile is read below.
+        if (await deps.store.inbox.hasToMatch(parseFlowId(flowId)?.reference ?? flowId)) throw unmatched();
         // A query of their own: a flood of forgeries must not hide the genuine ones.
         const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
         const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: 20 });

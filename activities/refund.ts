@@ -1,5 +1,4 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
-import { rowIdOf } from '../src/flows/event-of-row.js';
 import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { toWireNumber, sameAmount } from '../src/money.js';
@@ -21,7 +20,7 @@ export function createRefundActivities(deps: ActivityDeps) {
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
       const outcome = await submitUnderClaim(deps, {
         claim,
-        guard: { flowId, statuses: CONTRADICTIONS, orUntrusted: by === 'input', besides: judged.map(rowIdOf) },
+        guard: { flowId, statuses: CONTRADICTIONS, orUntrusted: by === 'input', besides: judged },
         lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
         ...(unasked && { unasked }),
         request: () => ({

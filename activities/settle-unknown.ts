@@ -4,7 +4,7 @@ import { sameAmount } from '../src/money.js';
 import type { Claim, ClaimKey } from '../src/store/claim.js';
 import { asking, proves, statusLookups } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
-import { notYet, storing } from './failures.js';
+import { notYet, storing, unmatched } from './failures.js';
 import type { ClaimRef, Facts, PostReading } from './types.js';
 import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
 import { requireOwnDeployment, recordAnswer } from './claims.js';
@@ -65,6 +65,7 @@ async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<Post
   return storing(async () => {
     const claim = await deps.store.claims.get(key);
     if (claim?.phase !== 'sending' || claim.rejection === undefined) return undefined;
+    if (await deps.store.inbox.hasToMatch(order.claim.reference)) throw unmatched();
     const proven = await deps.store.inbox.list({ flowId: order.claim.flowId, trusted: true, limit: 1 });
     if (proven.length > 0) return undefined;
     const { rejection } = claim;

@@ -1,7 +1,7 @@
 import { sleep } from '@temporalio/workflow';
 import type { OfframpInput } from '../src/flows/offramp.js';
 import { REFUND_INVOICE_NEEDED } from '../src/protocol/statuses.js';
-import type { FlowEvent } from '../src/protocol/messages.js';
+import { UNREADABLE, type FlowEvent } from '../src/protocol/messages.js';
 import { compareAmounts, multiplyByBps } from '../src/money.js';
 import { parkAndLook } from './engine/look.js';
 import {
@@ -148,7 +148,7 @@ const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, BTC
 
 /**
  * The amount of a refund over Lightning, in thousandths of a satoshi: what the service reported, and never more than
- * came in. Null if neither can be expressed so (the token is not one of Bitcoin's).
+ * came in. Null if neither can be expressed so (the token is not one of Bitcoin's), or what it reported cannot be read.
  */
 export function refundDueMsat({ cryptoAmount, token }: Pick<OfframpInput, 'cryptoAmount' | 'token'>, facts: Facts) {
   const inMsat = (amount: string) => {
@@ -157,6 +157,7 @@ export function refundDueMsat({ cryptoAmount, token }: Pick<OfframpInput, 'crypt
   };
   const cameIn = inMsat(cryptoAmount);
   const { refundAmountMsat, refundCryptoAmount } = facts;
+  if ([refundAmountMsat, refundCryptoAmount].includes(UNREADABLE)) return null;
   const due = refundAmountMsat ?? (refundCryptoAmount === undefined ? cameIn : inMsat(refundCryptoAmount));
   return due !== null && cameIn !== null && compareAmounts(due, cameIn) > 0 ? cameIn : due;
 }

@@ -3,6 +3,8 @@ import { BridgeDepositRequest, BridgeSettlement, BridgeCryptoPayment, Settlement
 import { decimalsOf } from '../money.js';
 import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
+import { UNREADABLE } from '../protocol/messages.js';
+import { amountFact } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
 
 /**
@@ -13,13 +15,12 @@ const Bare = SettlementEvent.extend({
   status: z.string().optional(),
   reference_id: z.string().optional(),
   referenceId: z.string().optional(),
-  amount: z.union([z.string(), z.number().transform(String)]).nullish(),
+  amount: z.unknown().optional(),
   currency: z.string().nullish(),
   chain: z.string().nullish(),
   token: z.string().nullish(),
 });
 
-const DECIMAL = /^\d{1,30}(\.\d{1,30})?$/;
 const WORD = /^[\w .:-]{1,64}$/;
 
 /** The fields of an event, taken out of its envelope if it has one. */
@@ -38,6 +39,9 @@ export function bridgeWord(said: string): string {
   return BRIDGE_STATUSES.find((status) => status === word) ?? said;
 }
 
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+
 /** Facts to compare and decide by; no personal data, no free text. */
 function bridgeEvent(body: unknown): EventReading | undefined {
   const bare = Bare.safeParse(bridgeFieldsOf(body));
@@ -47,22 +51,26 @@ function bridgeEvent(body: unknown): EventReading | undefined {
   const add = (name: string, value: string | null | undefined, pattern: RegExp) => {
     if (typeof value === 'string' && pattern.test(value)) facts[name] = value;
   };
+  // Our tolerant schema leaves out what it cannot read.
+  const addAmount = (name: string, read: string | null | undefined, details: string, member: string) =>
+    add(name, amountFact(read ?? memberOf(memberOf(bridgeFieldsOf(body), details), member)), /./);
   add('serviceReference', event.kotani_reference_id, /^[\w.:-]{1,128}$/);
-  add('amount', event.amount, DECIMAL);
+  add('amount', amountFact(event.amount), /./);
   add('currency', event.currency, WORD);
-  add('settlementAmount', event.settlement_details?.amount, DECIMAL);
+  addAmount('settlementAmount', event.settlement_details?.amount, 'settlement_details', 'amount');
   add('settlementCurrency', event.settlement_details?.currency, WORD);
   add('chain', event.crypto_payment?.chain ?? event.chain, WORD);
   add('token', event.crypto_payment?.token ?? event.token, WORD);
   add('paymentHash', event.crypto_payment?.payment_hash, /^\w{1,128}$/);
-  add('cryptoAmount', event.crypto_payment?.crypto_amount, DECIMAL);
-  add('amountMsat', event.crypto_payment?.amount_msat, DECIMAL);
+  addAmount('cryptoAmount', event.crypto_payment?.crypto_amount, 'crypto_payment', 'crypto_amount');
+  addAmount('amountMsat', event.crypto_payment?.amount_msat, 'crypto_payment', 'amount_msat');
   add('cryptoReceivedAt', event.crypto_payment?.received_at, /^[\d:TZ.+-]{10,40}$/);
   add('failureStage', event.failure_details?.failure_stage, WORD);
   const refundStatus = event.refund_details?.refund_status;
   add('refundStatus', refundStatus, WORD);
-  if (typeof refundStatus === 'string' && !WORD.test(refundStatus)) facts['refundStatus'] = 'unreadable';
-  add('refundCryptoAmount', event.refund_details?.refund_crypto_amount, DECIMAL);
+  if (typeof refundStatus === 'string' && !WORD.test(refundStatus)) facts['refundStatus'] = UNREADABLE;
+  const refunded = event.refund_details?.refund_crypto_amount;
+  addAmount('refundCryptoAmount', refunded, 'refund_details', 'refund_crypto_amount');
   if (event.refund_details !== null && event.refund_details !== undefined) facts['refundAnnounced'] = 'true';
   return {
     reference: event.provider_reference_id ?? event.referenceId ?? event.reference_id ?? null,

@@ -1,15 +1,20 @@
 import { z } from 'zod';
+import { UNREADABLE } from '../protocol/messages.js';
 import type { EventReading } from './flow.js';
+
 /*
  * Callbacks and account webhooks whose shape the interface does not show: the bare fields, or the envelope `{event,
  * data}`. Either spelling of the reference; amounts as numbers or strings. Unknown members stay in the inbox.
  */
 
-const decimal = z
-  .union([z.string(), z.number().transform(String)])
-  .pipe(z.string().regex(/^\d{1,30}(\.\d{1,30})?$/))
-  .optional()
-  .catch(undefined);
+/** An amount of an event as a fact. Undefined if there is none. */
+export function amountFact(said: unknown): string | undefined {
+  if (said === undefined || said === null || said === '') return undefined;
+  const text = typeof said === 'number' ? String(said) : said;
+  return typeof text === 'string' && /^\d{1,30}(\.\d{1,30})?$/.test(text) ? text : UNREADABLE;
+}
+
+const decimal = z.unknown().transform(amountFact).optional();
 const word = z
   .string()
   .trim()

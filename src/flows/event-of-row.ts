@@ -2,15 +2,11 @@ import type { FlowDefinition } from './flow.js';
 import { flowOf } from './index.js';
 import type { FlowEvent } from '../protocol/messages.js';
 import { parseFlowId } from '../protocol/vocabulary.js';
-import type { InboxRow } from '../protocol/events.js';
-
-/**
- * Suffix for a row that a person vouched for: its flow may have taken the id before, as unverified, and takes it once.
- */
-const VOUCHED = '.vouched';
+import { VOUCHED, type InboxRow } from '../protocol/events.js';
 
 /** The inbox row that an event was made of. */
-export const rowIdOf = (eventId: string): string => eventId.replace(/\.vouched$/, '');
+export const rowIdOf = (eventId: string): string =>
+  eventId.endsWith(VOUCHED) ? eventId.slice(0, -VOUCHED.length) : eventId;
 
 /** A row as the flow will see it; `conflicting` if its body names another flow than the path that received it. */
 export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflicting' | undefined {

@@ -20,7 +20,7 @@ import {
 } from './input.js';
 import { asItIs, saysStatus } from './service-interface.js';
 import { defineFlow, type EventReading } from './flow.js';
-import { callbackEvent, type CallbackFields } from './callback.js';
+import { amountFact, callbackEvent, type CallbackFields } from './callback.js';
 
 /** Members of the offramp record and of its events that are read here; either may lack any of them. */
 type Members = Readonly<Record<string, unknown>>;
@@ -67,8 +67,8 @@ function offrampEvent(body: unknown): EventReading | undefined {
 function refundFacts(fields: CallbackFields): EventReading['facts'] {
   const facts: Record<string, string> = {};
   const add = (fact: string, ...values: readonly unknown[]) => {
-    const text = String(values.find((value) => typeof value === 'string' || typeof value === 'number') ?? '');
-    if (/^\d{1,30}(\.\d{1,30})?$/.test(text)) facts[fact] = text;
+    const amount = values.map(amountFact).find((value) => value !== undefined);
+    if (amount !== undefined) facts[fact] = amount;
   };
   add('refundAmountMsat', fields['refund_amount_msat'], fields['amount_msat']);
   add('refundCryptoAmount', fields['refund_crypto_amount'], fields.crypto_amount, fields.cryptoAmount);

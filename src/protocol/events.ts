@@ -12,6 +12,11 @@ export const INBOX_STATES = [
 ] as const;
 export type InboxState = (typeof INBOX_STATES)[number];
 
+/**
+ * Suffix for a row that a person vouched for: its flow may have taken the id before, as unverified, and takes it once.
+ */
+export const VOUCHED = '.vouched';
+
 /** The endpoint that received the event. */
 export type InboxSource = 'callback' | 'settlement' | 'webhook';
 

@@ -115,6 +115,9 @@ export interface PayOrder {
   readonly currency?: unknown;
 }
 
+/** A fact that is there and cannot be read: it may differ from what we know, so it counts as different. */
+export const UNREADABLE = 'unreadable';
+
 /**
  * A wallet's address in a comparable form: the case of hexadecimal digits is a checksum that not every sender writes.
  */

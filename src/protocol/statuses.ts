@@ -127,11 +127,16 @@ const OF_ANY_KIND = {
   ...CRYPTO_PAID,
 };
 
+/** The words of all kinds that have such a meaning. */
+export function wordsThat(fits: (meaning: Meaning) => boolean): readonly string[] {
+  return Object.entries(OF_ANY_KIND).flatMap(([word, meaning]) => (fits(meaning) ? [word] : []));
+}
+
 /** Words of the same ending, or of its refund; none for a word that is neither. */
 export function wordsOfSameEnding(status: string | null): readonly string[] {
   const meaning = classifyOfAnyKind(status);
   if (meaning === 'pending' || meaning === 'collected') return [];
-  return Object.entries(OF_ANY_KIND).flatMap(([word, meant]) => (meant === meaning ? [word] : []));
+  return wordsThat((meant) => meant === meaning);
 }
 
 /** What a status means for a flow of any kind. */

@@ -88,7 +88,7 @@ export const PARK_ACTIONS = {
   conflict: ['mark-completed', 'mark-failed', 'mark-refunded'],
   /** The transfer failed after the crypto had been paid, and no refund is known. */
   refund_needed: ['refund-now', 'mark-refunded', 'close-without-refund', 'mark-completed'],
-  /** The refund was sent, and its outcome is unknown. */
+  /** The refund may have been sent, and its outcome is unknown. */
   refund_unknown: ['send-again', 'close-not-executed', 'mark-refunded'],
   /** The refund was accepted, and never confirmed. */
   refund_unconfirmed: ['keep-waiting', 'mark-refunded', 'mark-failed'],
@@ -171,7 +171,7 @@ export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   step_failed: 'Money may have moved, and a later step of the flow cannot be carried out.',
   conflict: 'Trusted words contradict one another, for example completed and refunded.',
   refund_needed: 'The payment failed after money had moved, and no refund is known.',
-  refund_unknown: 'The refund was sent, and there is no evidence of whether the service took it.',
+  refund_unknown: 'The refund may have been sent, and there is no evidence of whether the service took it.',
   refund_unconfirmed: 'The refund was accepted, and has not been confirmed.',
   refund_pending: 'The deadline passed while the service still owed a refund.',
   refund_failed: 'The refund was refused, or it failed.',

@@ -151,7 +151,9 @@ export type DoubtReason =
   | 'unreadable-body'
   | 'wrong-shape'
   | 'no-reason'
-  | 'contradictory';
+  | 'contradictory'
+  /** The record is of another reference than the request. */
+  | 'other-reference';
 
 /** What the HTTP status alone means. `body`: a 2xx, whose body decides. */
 export type StatusMeaning = 'body' | 'rejected' | 'duplicate' | 'unauthorized' | 'rate-limited' | 'doubt';

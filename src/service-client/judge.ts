@@ -73,8 +73,24 @@ export function judge<N extends OperationName>(name: N, result: WireResult, opti
     if (DOUBT_MEANS[operation.effect] === 'unknown') throw doubt(name, 'wrong-shape', httpStatus);
     throw new ContractBrokenError(name, pathsOf(data.error));
   }
+  if (isOfAnother(operation, data.data, options.reference)) {
+    if (DOUBT_MEANS[operation.effect] === 'unknown') throw doubt(name, 'other-reference', httpStatus);
+    throw new ContractBrokenError(name, [`${referenceMember(operation)}: of another record`]);
+  }
   return data.data as OperationData<N>;
 }
+
+/**
+ * A cache on the way may serve another record with the same amount and receiver. Only a member that is spelled as in the
+ * request is surely the caller's own reference: others may be the service's.
+ */
+function isOfAnother(operation: Operation, data: unknown, ours: string | undefined): boolean {
+  const theirs = (data as Readonly<Record<string, unknown>> | null)?.[referenceMember(operation) ?? ''];
+  return ours !== undefined && typeof theirs === 'string' && theirs !== '' && theirs !== ours;
+}
+
+const referenceMember = ({ reference, param }: Operation): string | undefined =>
+  [reference, param].find((member) => member === 'referenceId' || member === 'provider_reference_id');
 
 function refusal(name: OperationName, httpStatus: number, body: unknown, options: JudgeOptions, duplicate: boolean) {
   const { message, code, fields, ofReference, isRateExpired, saysNoRecord } = readErrorBody(body, options);

@@ -1,6 +1,6 @@
 import type { Rejection } from '../protocol/messages.js';
 import type { Claim, ClaimKey, ClaimPhase, KeptAnswer, Reservation } from './claim.js';
-import type { SqlBlob } from './sql-message.js';
+import type { SqlBlob, StepResult } from './sql-message.js';
 import type { SealedJson } from './store-key.js';
 
 /** A row of the table `claims`. */
@@ -70,4 +70,25 @@ export function reservationOf(claim: Claim, takenOver: boolean, sentBefore: bool
     default:
       return claim.phase satisfies never;
   }
+}
+
+export const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
+export const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
+/** Another send of it was ordered, so it was in `sending` before. */
+export const SENDS_ORDERED = `(SELECT COUNT(*) FROM claim_orders o
+    WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
+    AND o.action = 'send-again')`;
+
+/** A caller that names no epoch belongs to the current one; one that names no time means all of it. */
+export const LATEST = Number.MAX_SAFE_INTEGER;
+/** For a missing claim: it may have existed, and been sent, if its flow was prepared in an earlier epoch. */
+export const unlessEarlier = (phase: 'reserved' | 'void') =>
+  `CASE WHEN (SELECT epoch FROM deployment) > ? THEN 'sending' ELSE '${phase}' END`;
+
+export function values({ account, operation, reference }: ClaimKey): string[] {
+  return [account, operation, reference];
+}
+
+export function rowOf(result: StepResult | undefined): ClaimRow | undefined {
+  return result?.rows[0] as unknown as ClaimRow | undefined;
 }

@@ -42,6 +42,13 @@ export interface Claim extends ClaimKey {
   readonly reason?: string;
 }
 
+/** The claim of a flow that may never have asked for it. `epoch`: the one in which the flow was prepared. */
+export interface UnsentClaim {
+  readonly flowId: string;
+  readonly fingerprint: string;
+  readonly epoch?: number;
+}
+
 /** A person's order about a claim; kept for ever with the claim. */
 export interface ClaimOrder {
   readonly actor: string;
@@ -66,14 +73,19 @@ export type Reservation =
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   | { readonly kind: 'void'; readonly reason: string };
 
-/** Forbids `sending` if the inbox holds a trusted event of this flow with one of these statuses. */
+/**
+ * Forbids `sending`, or a person's last word, if the inbox holds a trusted event of this flow with one of these statuses,
+ * or a webhook under the flow's reference that is not matched with a flow yet.
+ */
 export interface ContradictionGuard {
   readonly flowId: string;
   readonly statuses: readonly string[];
   /** Untrusted events forbid it as well: for sends that no person ordered. @default false */
   readonly orUntrusted?: boolean;
-  /** Ids of events that do not forbid it: the decision to send rests on them. @default none */
+  /** Ids of events, as their flow knows them, that do not forbid it: the decision rests on them. @default none */
   readonly besides?: readonly string[];
+  /** Only events that the flow has yet to take: those that it never takes forbid nothing for ever. @default false */
+  readonly untaken?: boolean;
 }
 
 /** Neither under way nor executed, as far as was known when it reached this phase. */
@@ -160,11 +172,19 @@ export interface ClaimStore {
    * prepared in an earlier epoch. Otherwise nothing changes and the claim's phase is returned: also if it is `reserved`
    * for another send, since the first one may have been executed.
    */
-  voidUnsent(
-    key: ClaimKey,
-    attempt: { readonly flowId: string; readonly fingerprint: string; readonly epoch?: number },
-    reason: string,
-  ): Promise<ClaimPhase>;
+  voidUnsent(key: ClaimKey, attempt: UnsentClaim, reason: string): Promise<ClaimPhase>;
+
+  /**
+   * A person's decision on how a flow ended, as by `voidUnsent` and `recordDecision` for all its claims: at once, and
+   * only if the guard finds nothing, which is read in the same transaction. Otherwise nothing changes. Repeating the
+   * same order returns `closed` whatever came since.
+   */
+  closeByOrder(
+    claims: readonly (UnsentClaim & { readonly key: ClaimKey })[],
+    action: string,
+    order: ClaimOrder,
+    unless: ContradictionGuard,
+  ): Promise<'closed' | 'contradicted' | 'unmatched'>;
 
   /**
    * A person's decision on how a flow ended that can no longer take an order itself (it was terminated): kept with the

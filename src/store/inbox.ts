@@ -55,6 +55,8 @@ export interface MatchingInbox {
    * row
    */
   toMatch(most: number, after?: string): Promise<readonly InboxRow[]>;
+  /** Whether a proven one under this reference is still to be matched: it may be about any flow of that reference. */
+  hasToMatch(reference: string): Promise<boolean>;
   /**
    * Assigns it to this flow, or makes it `unmatched` if there is none. A row that was matched before stays unchanged.
    */

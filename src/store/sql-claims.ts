@@ -1,19 +1,27 @@
-import { claimOf, placeOf, reservationOf, type ClaimRow, type SealedColumn } from './claim-row.js';
-import type { ClaimKey, ClaimPhase, ClaimStore, ContradictionGuard, Reservation } from './claim.js';
+import {
+  claimOf,
+  LATEST,
+  OF_KEY,
+  placeOf,
+  reservationOf,
+  rowOf,
+  SELECT,
+  SENDS_ORDERED,
+  unlessEarlier,
+  values,
+  type ClaimRow,
+  type SealedColumn,
+} from './claim-row.js';
+import type { ClaimKey, ClaimStore, ContradictionGuard, Reservation } from './claim.js';
+import { createClaimClosing } from './sql-claim-closing.js';
+import { guardSql, waitsToBeMatched } from './sql-guard.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
 import { newestMac, sameFingerprint } from '../protocol/fingerprint.js';
 import type { Rejection } from '../protocol/messages.js';
-import { parseFlowId } from '../protocol/vocabulary.js';
 import { StoreUnavailableError } from './store-errors.js';
 
-const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
-const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
-/** Another send of it was ordered, so it was in `sending` before. */
-const SENDS_ORDERED = `(SELECT COUNT(*) FROM claim_orders o
-    WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
-    AND o.action = 'send-again')`;
 /** A person decided how its flow ended. */
 export const ENDED_BY_ORDER = `EXISTS (SELECT 1 FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
@@ -22,12 +30,6 @@ const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FR
 
 /** Not answered, and not sent after the given time; in a restored store it is unknown when it was sent. */
 const CLOSABLE = `(phase = 'reserved' OR (phase = 'sending' AND COALESCE(sending_at, reserved_at) <= ?))`;
-
-/** A caller that names no epoch belongs to the current one; one that names no time means all of it. */
-const LATEST = Number.MAX_SAFE_INTEGER;
-/** For a missing claim: it may have existed, and been sent, if its flow was prepared in an earlier epoch. */
-const unlessEarlier = (phase: 'reserved' | 'void') =>
-  `CASE WHEN (SELECT epoch FROM deployment) > ? THEN 'sending' ELSE '${phase}' END`;
 
 /** Each method is one transaction, and each transition one compare-and-set in it. */
 export function createSqlClaims(deps: {
@@ -39,20 +41,7 @@ export function createSqlClaims(deps: {
 }): ClaimStore {
   const { db, sealed, now, refreshKeys } = deps;
 
-  /** Events of the flow with one of those statuses; the claim that sends reads them in its own transaction. */
-  const contradiction = ({ orUntrusted = false }: ContradictionGuard) =>
-    `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? ${orUntrusted ? '' : 'AND proof IS NOT NULL'}
-     AND UPPER(status) IN (SELECT value FROM ${db.dialect.elements}(?))
-     AND id NOT IN (SELECT value FROM ${db.dialect.elements}(?)))`;
-
-  /** Webhooks under the flow's reference that are not matched with a flow yet: one of them may be such an event. */
-  const toMatch = ({ orUntrusted = false }: ContradictionGuard) =>
-    `(SELECT COUNT(*) FROM inbox WHERE flow_id IS NULL AND state = 'waiting' AND reference = ?
-     ${orUntrusted ? '' : 'AND proof IS NOT NULL'})`;
-  const countToMatch = (guard: ContradictionGuard): Step => ({
-    sql: `SELECT ${toMatch(guard)} AS to_match`,
-    params: [referenceOf(guard)],
-  });
+  const guard = guardSql(db.dialect);
 
   const write = (key: ClaimKey, request: Request): Promise<readonly StepResult[]> =>
     db.write(request, turnOf.claim(key.account, key.operation, key.reference));
@@ -61,32 +50,13 @@ export function createSqlClaims(deps: {
 
   const seal = (key: ClaimKey, column: SealedColumn, value: unknown): SqlValue =>
     value === undefined ? null : sealed.seal(placeOf(key, column), value);
+  const closing = createClaimClosing({ db, write, seal, sealed, now, guard });
 
   /** The compare-and-set before every POST. */
   const toSending = (key: ClaimKey, owner: string, unless?: ContradictionGuard, onlyIf = ''): Step => ({
     sql: `UPDATE claims SET phase = 'sending', sending_at = ? WHERE ${OF_KEY} AND phase = 'reserved' AND owner = ? ${onlyIf}
-          ${unless ? `AND NOT ${contradiction(unless)} AND ${toMatch(unless)} = 0` : ''}`,
-    params: [
-      now(),
-      ...values(key),
-      owner,
-      ...(unless
-        ? [unless.flowId, JSON.stringify(unless.statuses), JSON.stringify(unless.besides ?? []), referenceOf(unless)]
-        : []),
-    ],
-  });
-
-  const order = (
-    key: ClaimKey,
-    action: string,
-    actor: string,
-    note: string,
-    onlyIf: string,
-    params: SqlValue[],
-  ): Step => ({
-    sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
-          SELECT account, operation, reference, ?, ?, ?, ? FROM claims WHERE ${OF_KEY} AND ${onlyIf}`,
-    params: [action, actor, seal(key, 'note', note), now(), ...values(key), ...params],
+          ${unless ? `AND ${guard.allows(unless)}` : ''}`,
+    params: [now(), ...values(key), owner, ...(unless ? guard.params(unless) : [])],
   });
 
   return {
@@ -118,7 +88,7 @@ export function createSqlClaims(deps: {
         { sql: SELECT_WITH_SENDS, params: values(key) },
         ...(unless === undefined
           ? []
-          : [toSending(key, owner, unless, `AND ${SENDS_ORDERED} = 0`), countToMatch(unless)]),
+          : [toSending(key, owner, unless, `AND ${SENDS_ORDERED} = 0`), guard.countToMatch(unless)]),
       ]);
       const ours = deployment?.rows[0];
       if (store !== undefined && (text(ours, 'id') !== store || integer(ours, 'epoch') < epoch)) {
@@ -138,7 +108,7 @@ export function createSqlClaims(deps: {
       const sentBefore = integer(after?.rows[0], 'sends_ordered') > 0;
       const isGuarded = found.phase === 'reserved' && unless !== undefined && !sentBefore;
       return isGuarded
-        ? { kind: waits(waiting) ? 'unmatched' : 'contradicted' }
+        ? { kind: waitsToBeMatched(waiting) ? 'unmatched' : 'contradicted' }
         : reservationOf(claimOf(found, sealed), takenOver, sentBefore);
     },
 
@@ -146,12 +116,12 @@ export function createSqlClaims(deps: {
       const [before, update, waiting] = await write(key, [
         { sql: SELECT, params: values(key) },
         toSending(key, owner, unless),
-        ...(unless === undefined ? [] : [countToMatch(unless)]),
+        ...(unless === undefined ? [] : [guard.countToMatch(unless)]),
       ]);
       if (changes(update) === 1) return 'sending';
       const found = rowOf(before);
       if (found?.phase !== 'reserved' || found.owner !== owner) return 'fenced';
-      return waits(waiting) ? 'unmatched' : 'contradicted';
+      return waitsToBeMatched(waiting) ? 'unmatched' : 'contradicted';
     },
 
     release: (key, owner) =>
@@ -193,9 +163,12 @@ export function createSqlClaims(deps: {
       ]),
 
     // The old owner may still wake up and call `release`: it must not be taken for the new one.
-    orderSendAgain: (key, newOwner, { actor, note }) =>
+    orderSendAgain: (key, newOwner, given) =>
       changed(key, [
-        order(key, 'send-again', actor, note, `phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER}`, [newOwner]),
+        closing.order(key, 'send-again', given, {
+          params: [newOwner],
+          sql: `phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER}`,
+        }),
         {
           sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL, rejection = NULL, kept = NULL
                 WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER}`,
@@ -203,50 +176,18 @@ export function createSqlClaims(deps: {
         },
       ]),
 
-    closeNotExecuted: (key, { actor, note }, sentUntilMs = LATEST) =>
+    closeNotExecuted: (key, given, sentUntilMs = LATEST) =>
       changed(key, [
-        order(key, 'close-not-executed', actor, note, CLOSABLE, [sentUntilMs]),
+        closing.order(key, 'close-not-executed', given, { sql: CLOSABLE, params: [sentUntilMs] }),
         {
           sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND ${CLOSABLE}`,
-          params: [seal(key, 'reason', note), now(), ...values(key), sentUntilMs],
+          params: [seal(key, 'reason', given.note), now(), ...values(key), sentUntilMs],
         },
       ]),
 
-    recordDecision: (key, action, { actor, note }) =>
-      changed(key, [
-        // Another send that was ordered is off: a later attempt, by a reset in the UI, must not send.
-        {
-          sql: `UPDATE claims SET phase = 'sending', sending_at = ?
-                WHERE ${OF_KEY} AND phase = 'reserved' AND ${SENDS_ORDERED} > 0`,
-          params: [now(), ...values(key)],
-        },
-        order(key, action, actor, note, 'true', []),
-      ]),
-
-    async voidUnsent(key, { flowId, fingerprint, epoch }, reason): Promise<ClaimPhase> {
-      const at = now();
-      const [, after] = await write(key, [
-        {
-          sql: `INSERT INTO claims
-                  (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at, ended_at, reason)
-                VALUES (?, ?, ?, ${unlessEarlier('void')}, '', ?, ?, ?, ?, ?)
-                ON CONFLICT (account, operation, reference) DO UPDATE
-                SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
-                WHERE claims.phase = 'reserved' AND ${SENDS_ORDERED} = 0`,
-          params: [
-            ...values(key),
-            epoch ?? LATEST,
-            flowId,
-            newestMac(fingerprint),
-            at,
-            at,
-            seal(key, 'reason', reason),
-          ],
-        },
-        { sql: SELECT, params: values(key) },
-      ]);
-      return rowOf(after)?.phase ?? 'void';
-    },
+    recordDecision: closing.recordDecision,
+    voidUnsent: closing.voidUnsent,
+    closeByOrder: closing.closeByOrder,
 
     async get(key) {
       const [found] = await db.read([{ sql: SELECT, params: values(key) }]);
@@ -276,20 +217,6 @@ export function createSqlClaims(deps: {
 function bare({ httpStatus, message, code }: Rejection): Rejection {
   return { httpStatus, message, ...(code === undefined ? {} : { code }) };
 }
-
-function values({ account, operation, reference }: ClaimKey): string[] {
-  return [account, operation, reference];
-}
-
-function rowOf(result: StepResult | undefined): ClaimRow | undefined {
-  return result?.rows[0] as unknown as ClaimRow | undefined;
-}
-
-/** True if a webhook is not matched yet. */
-const waits = (result: StepResult | undefined): boolean => Number(result?.rows[0]?.['to_match'] ?? 0) > 0;
-
-/** The reference of the flow itself, even if the claim is for its refund. */
-const referenceOf = ({ flowId }: ContradictionGuard): string => parseFlowId(flowId)?.reference ?? flowId;
 
 function changes(result: StepResult | undefined): number {
   return result?.changes ?? 0;

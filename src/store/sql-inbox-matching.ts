@@ -18,6 +18,13 @@ export function createMatchingInbox(deps: {
       return (found?.rows ?? []).map(toRow);
     },
 
+    async hasToMatch(reference) {
+      const sql = `SELECT 1 FROM inbox
+                   WHERE flow_id IS NULL AND state = 'waiting' AND reference = ? AND proof IS NOT NULL LIMIT 1`;
+      const [found] = await db.read([{ sql, params: [reference] }]);
+      return (found?.rows.length ?? 0) > 0;
+    },
+
     async match(id, { flowId, reference, status }) {
       await db.write(
         [

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { FlowEvent } from '../../src/protocol/messages.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { NotSentError, UnknownOutcomeError } from '../../src/service-client/index.js';
@@ -47,6 +47,53 @@ describe('a refund that the input orders', () => {
 
   const claimOf = (reference: string) =>
     decisions.store.claims.get({ account: ACCOUNT, operation: 'sendCrypto', reference });
+
+  test('can be sent after a last word that was refused for a FAILED of that moment: the word leaves nothing behind', async () => {
+    const { reference, refund, handle } = await tracked('last-word', { deadlineSeconds: 600 });
+    await decisions.bench.pass(600);
+    expect((await parked(handle)).parked?.reason).toBe('no_settlement');
+    const { claims } = decisions.store;
+    const close = claims.closeByOrder.bind(claims);
+    let id = '';
+    const spy = jest.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
+      ({ id } = await inInbox(decisions, handle.workflowId, 'FAILED', { body: { provider_reference_id: reference } }));
+      return close(...order);
+    });
+    await expect(resolve(handle, 'mark-completed')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('order it again') },
+    });
+    spy.mockRestore();
+    expect(await claimOf(refund)).toBeUndefined();
+    expect(await claims.orders({ account: ACCOUNT, operation: 'createBridgeDeposit', reference })).toEqual([]);
+    // By then its word to people is in the store.
+    await decisions.bench.pass(60);
+    await handle.signal('events', [{ ...failed(), id }]);
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'refund_needed');
+    await resolve(handle, 'refund-now');
+    await noted(handle, /the refund was accepted/);
+    expect(await decisions.executions('sendCrypto', refund)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('is void after a person marks the transfer at its deadline; a FAILED that comes while that is done is late', async () => {
+    const { refund, handle } = await tracked('late', { deadlineSeconds: 600 });
+    await decisions.bench.pass(600);
+    expect((await parked(handle)).parked?.reason).toBe('no_settlement');
+    const { claims } = decisions.store;
+    const close = claims.closeByOrder.bind(claims);
+    const late = failed();
+    const spy = jest.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
+      const closed = await close(...order);
+      await handle.signal('events', [late]);
+      return closed;
+    });
+    await resolve(handle, 'mark-completed');
+    spy.mockRestore();
+    const { view, events } = (await handle.result()) as FlowReport;
+    expect(view.outcome).toMatchObject({ state: 'completed' });
+    expect(events).not.toHaveProperty(late.id);
+    expect((await claimOf(refund))?.phase).toBe('void');
+  });
 
   test.each(['COMPLETED', 'REFUNDED', 'completed'])(
     'is held back by an untrusted %s that comes behind more untrusted events than a flow keeps',
@@ -124,15 +171,6 @@ describe('a refund that the input orders', () => {
     expect((await parked(handle)).parked?.reason).toBe('refund_needed');
     expect(await decisions.executions('sendCrypto', refund)).toBe(0);
     await handle.terminate();
-  });
-
-  test('is void after a person marks the transfer at its deadline, before any failure came', async () => {
-    const { refund, handle } = await tracked('marked', { deadlineSeconds: 600 });
-    await decisions.bench.pass(600);
-    expect((await parked(handle)).parked?.reason).toBe('no_settlement');
-    await resolve(handle, 'mark-completed');
-    await ended(handle);
-    expect(await claimOf(refund)).toMatchObject({ phase: 'void' });
   });
 
   test('that an earlier run of the flow may have sent is a second one if the service says REFUNDED', async () => {

@@ -122,6 +122,19 @@ describe('a flow that was terminated in the UI', () => {
     expect(await tested.store.claims.get(key)).toMatchObject({ phase: 'sending' });
     expect(await tested.store.claims.orders(key)).toEqual([]);
     settleWindowPasses();
+    const webhook = { source: 'webhook', reference, status: 'COMPLETED', proof: 'signature', body: {} } as const;
+    await tested.store.inbox.receive({
+      ...webhook,
+      id: reference,
+      contentHash: reference,
+      flowId: null,
+      toMatch: true,
+    });
+    expect(await resolve('mark-failed')).toMatchObject({
+      status: 503,
+      body: { message: expect.stringContaining('matched') },
+    });
+    await tested.store.inbox.match(reference, { ...webhook, flowId: null });
     expect((await resolve('close-not-executed')).body).toMatchObject({ state: 'failed' });
   });
 

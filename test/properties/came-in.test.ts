@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { compareAmounts } from '../../src/money.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
 import { mostToRefund, smallest } from '../../workflows/bridge/came-in.js';
 
 const amount = fc.tuple(fc.nat(1_000), fc.nat(99)).map(([whole, rest]) => `${whole}.${String(rest).padStart(2, '0')}`);
@@ -32,8 +33,14 @@ describe('what may be sent back', () => {
     expect(mostToRefund(asked(both, 'BTC'), { amountMsat: '7500' })).toBe('7.5');
   });
 
-  it('is not limited by unreadable events', () => {
-    expect(smallest({ cryptoAmount: '5' }, { cryptoAmount: 'much' })).toEqual({ cryptoAmount: '5' });
-    expect(smallest({}, { cryptoAmount: 'much' })).toEqual({});
+  it('is not known once an event gives an amount that cannot be read, whatever others say', () => {
+    const unreadable = { refundCryptoAmount: UNREADABLE };
+    for (const events of [
+      [unreadable],
+      [unreadable, { refundCryptoAmount: '5' }],
+      [{ refundCryptoAmount: '5' }, unreadable],
+    ]) {
+      expect(mostToRefund(asked({ crypto_amount: '7.5' }), events.reduce(smallest, {}))).toBeNull();
+    }
   });
 });

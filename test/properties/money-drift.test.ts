@@ -2,6 +2,8 @@ import { describe, expect, it, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { readJson as readAnswer } from '../../src/service-client/judge.js';
 import { operations } from '../../src/contract/index.js';
+import type { FlowKind } from '../../src/protocol/vocabulary.js';
+import { differences } from '../../workflows/engine/evidence.js';
 import { flowOf } from '../../src/flows/index.js';
 import { readJson as readBody } from '../../src/gateway/http/json-body.js';
 import {
@@ -186,6 +188,20 @@ describe('money', () => {
       true,
     ]);
   });
+
+  test.each(['"KES 1,250.50"', '{"value":5}', '"-1"', '1e-7'])(
+    'fault 46: an amount of an event that cannot be read, %s, is another one than ours, not none',
+    (token) => {
+      const factsOf = (kind: FlowKind, body: string) => flowOf(kind).readEvent(readBody(bytes(body)))?.facts ?? {};
+      const common = factsOf('bank-withdrawal', `{"referenceId":"r-1","status":"SUCCESSFUL","amount":${token}}`);
+      expect(differences({ amount: '250.50' }, common)).toEqual(['amount']);
+      const paid = `"amount":${token},"crypto_payment":{"crypto_amount":${token}},"settlement_details":{"amount":${token}}`;
+      const bridge = factsOf('bridge-transfer', `{"provider_reference_id":"r-1","status":"COMPLETED",${paid}}`);
+      const ours = { amount: '250.50', cryptoAmount: '7.5', settlementAmount: '100' };
+      expect(differences(ours, bridge)).toEqual(Object.keys(ours));
+      expect(factsOf('bank-withdrawal', '{"referenceId":"r-1","amount":null}')).toEqual({});
+    },
+  );
 });
 
 const recordWith = (token: string) =>

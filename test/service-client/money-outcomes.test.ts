@@ -203,12 +203,17 @@ describe('the outcome of a money POST is unknown', () => {
     expect(result).toMatchObject({ name: 'UnknownOutcomeError', reason: 'unreadable-body', httpStatus: 200 });
   });
 
+  const ofAnother = {
+    ...bridgeDepositAnswer,
+    data: { ...bridgeDepositAnswer.data, provider_reference_id: 'of-another' },
+  };
   it.each([
     ['no envelope', bridgeDepositAnswer.data, 'wrong-shape'],
     ['null', null, 'wrong-shape'],
     ['no data', { success: true, message: 'ok' }, 'wrong-shape'],
     ['data without its reference', { success: true, data: { status: 'COMPLETED' } }, 'wrong-shape'],
     ['success:false without a reason', { success: false, message: ' ' }, 'no-reason'],
+    ['the record of another reference', ofAnother, 'other-reference'],
     ['success:false, a reason, and a whole record', { ...bridgeDepositAnswer, success: false }, 'contradictory'],
   ])('when a 2xx holds %s', async (_, body, reason) => {
     const result = await answering((response) => answerJson(response, 200, body));

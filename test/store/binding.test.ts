@@ -2,6 +2,7 @@ import { copyFile, rm } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
+import { createActivities } from '../../activities/index.js';
 import { createClaimActivities, pinOf } from '../../activities/claims.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import type { ClaimRef, SubmitOutcome } from '../../activities/types.js';
@@ -92,6 +93,7 @@ describeStores('a worker', (kind) => {
       send: () => Promise.resolve({ posts: (posts += 1) }),
     });
   const order = { actor: 'ada', note: 'the provider never had it' };
+  const closing = { action: 'mark-refunded', order, against: [], judged: [] } as const;
 
   it.each(['another store', 'another account', 'an older copy of the store'])(
     'with %s does nothing with the claims of a flow, and leaves it to another one',
@@ -111,7 +113,8 @@ describeStores('a worker', (kind) => {
         () => activities.recordRejection({ ...asked, owner: 'a', rejection: { httpStatus: 400, message: 'no' } }),
         () => activities.orderSendAgain({ ...asked, order }),
         () => activities.holdBack({ ...asked, order }),
-        () => activities.closeByOrder({ flowId: asked.flowId, claims: [asked], action: 'mark-refunded', order }),
+        () => activities.closeByOrder({ ...closing, flowId: asked.flowId, claims: [asked] }),
+        () => inActivity(() => createActivities(deps).readInbox({ flowId: asked.flowId, claim: asked })),
         () => activities.closeNotExecuted({ ...asked, order }),
         () =>
           inActivity(() =>
@@ -127,11 +130,37 @@ describeStores('a worker', (kind) => {
         await expect(act()).rejects.toMatchObject(refusal);
       }
       expect(posts).toBe(0);
-      expect(warnings).toHaveLength(9);
+      expect(warnings).toHaveLength(10);
       expect(warnings[0]).toContain(what === 'another account' ? 'the account other, not default' : what);
       expect(await submit(depsOf(store), claim)).toMatchObject({ kind: 'accepted' });
     },
   );
+
+  it('reads the inbox of a flow, and takes no refusal as final, only once each webhook under its reference is matched', async () => {
+    const claim = await claimOf(store, 'r1');
+    const { flowId } = claim;
+    const [reference, of] = ['r1', { flowId: null, reference: 'r1', status: 'SUCCESS' }];
+    expect(flowId.endsWith(`/${reference}`)).toBe(true);
+    const read = () => inActivity(() => createActivities(depsOf(store)).readInbox({ flowId, claim }));
+    const event = { source: 'webhook', ...of, proof: 'signature', body: { event: 'x', data: of } } as const;
+    await store.inbox.receive({ ...event, id: 'w0', contentHash: 'w0', proof: null, toMatch: true });
+    expect(await read()).toEqual([]);
+    await store.inbox.receive({ ...event, id: 'w1', contentHash: 'w1', toMatch: true });
+    await expect(read()).rejects.toMatchObject({ nonRetryable: false, message: expect.stringMatching(/webhook/) });
+    const key = { account: 'default', operation: claim.operation, reference };
+    await store.claims.reserve(key, { owner: 'o', flowId, fingerprint: claim.fingerprint });
+    await store.claims.markSending(key, 'o');
+    await store.claims.noteRefusal(key, 'o', { httpStatus: 400, message: 'its reference is in use' });
+    const settle = () => {
+      const question = { claim, expect: {}, saidToExist: false, windowMs: 0, timeScale: 0.001 };
+      const deps = depsOf(store, { service: { getCryptoSend: () => Promise.reject(notFound()) } as never });
+      return inActivity(() => createSettleActivities(deps).settleUnknown(question));
+    };
+    await expect(settle()).rejects.toMatchObject({ message: expect.stringMatching(/webhook/) });
+    await store.inbox.match('w1', { ...of, flowId });
+    expect((await read()).map(({ id }) => id)).toEqual(['w1']);
+    expect(await settle()).toMatchObject({ claim: 'sending' });
+  });
 
   it('takes an absent claim of a flow of an earlier epoch for unknown: not sent, not void, until a person says so', async () => {
     const claim = await claimOf(store, 'r1');

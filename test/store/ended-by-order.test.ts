@@ -4,6 +4,7 @@ import type { ActivityDeps } from '../../activities/deps.js';
 import { createRefundActivities } from '../../activities/refund.js';
 import type { ClaimRef, RefundOrder } from '../../activities/types.js';
 import { NotSentError } from '../../src/service-client/index.js';
+import type { ReceivedEvent } from '../../src/protocol/events.js';
 import type { Store } from '../../src/store/store.js';
 import { depsOver } from './deciding-activities.js';
 import { describeStores } from './store-kinds.js';
@@ -11,7 +12,14 @@ import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const order = { actor: 'ada', note: 'refunded by hand' };
 const closing = (claim: ClaimRef) =>
-  ({ flowId: claim.flowId, claims: [claim], action: 'mark-refunded', order }) as const;
+  ({
+    flowId: claim.flowId,
+    claims: [claim],
+    action: 'mark-refunded',
+    order,
+    against: ['COMPLETED'],
+    judged: ['judged'],
+  }) as const;
 
 describeStores('a refund whose flow a person says has ended', (kind) => {
   let temporary: TemporaryStore;
@@ -39,6 +47,18 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
   afterEach(() => temporary.remove());
 
   const submitted = async () => (await createRefundActivities(deps).submitRefund(refund)).outcome.kind;
+  const receive = (id: string, event: Partial<ReceivedEvent>) =>
+    store.inbox.receive({
+      id,
+      source: 'callback',
+      flowId: claim.flowId,
+      reference: 'r1',
+      status: null,
+      proof: 'capability',
+      contentHash: id,
+      body: {},
+      ...event,
+    });
   const phase = async () =>
     (await store.claims.get({ account: 'default', operation: 'sendCrypto', reference: 'r1.refund' }))?.phase;
 
@@ -92,6 +112,46 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     post = async () => ({ n: (posts += 1) });
     expect(await submitted()).toBe('unknown');
     expect(posts).toBe(0);
+  });
+
+  it('is left as it is if an event that the flow has not taken is against it: the word is refused whole', async () => {
+    const activities = createClaimActivities(deps);
+    post = async () => Promise.reject(new Error('reset'));
+    expect(await submitted()).toBe('unknown');
+    const untouched = { ...claim, operation: 'createBridgeDeposit', reference: 'r1' };
+    const word = { ...closing(claim), claims: [untouched, claim] };
+    const keys = word.claims.map(({ operation, reference }) => ({ account: 'default', operation, reference }));
+    const left = () =>
+      Promise.all(keys.map(async (key) => [await store.claims.get(key), await store.claims.orders(key)]));
+    const before = await left();
+
+    await receive('e1', { status: 'completed' });
+    expect(await activities.closeByOrder(word)).toEqual(['contradicted']);
+    await receive('w1', { source: 'webhook', flowId: null, toMatch: true });
+    const asJudged = { ...word, judged: ['e1'] };
+    expect(await activities.closeByOrder(asJudged)).toEqual(['unmatched']);
+    expect(await left()).toEqual(before);
+
+    await store.inbox.match('w1', { flowId: claim.flowId, reference: 'r1', status: 'FAILED' });
+    expect(await activities.closeByOrder(asJudged)).toEqual([]);
+    // What comes later does not undo it: the attempt's answer may have been lost.
+    await receive('e2', { status: 'COMPLETED' });
+    expect(await activities.closeByOrder(asJudged)).toEqual([]);
+    expect((await left()).map(([, orders]) => orders)).toEqual([
+      [expect.objectContaining(order)],
+      [expect.objectContaining(order)],
+    ]);
+    expect(await activities.orderSendAgain({ ...claim, order })).toBe(false);
+  });
+
+  it('is left as it is if a person vouched for an event since the flow took it', async () => {
+    await receive('e1', { status: 'COMPLETED', proof: null });
+    const word = { ...closing(claim), judged: ['e1'] };
+    await store.inbox.replay('e1', { proof: 'person' });
+    expect(await createClaimActivities(deps).closeByOrder(word)).toEqual(['contradicted']);
+    refund = { ...refund, by: 'person', judged: ['e1'] };
+    expect(await submitted()).toBe('contradicted');
+    expect(await createClaimActivities(deps).closeByOrder({ ...word, judged: ['e1.vouched'] })).toEqual([]);
   });
 
   it('can be sent again by an order, after one that the deadline took back', async () => {

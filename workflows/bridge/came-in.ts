@@ -1,16 +1,17 @@
 import { compareAmounts } from '../../src/money.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import type { Facts } from '../engine/evidence.js';
 
 /** Amounts in an event about the crypto that came in, or that is to go back. */
 const AMOUNTS = ['cryptoAmount', 'amountMsat', 'refundCryptoAmount'] as const;
 
-/** The smallest reported value of each. Events may come in any order. */
+/** The smallest reported value of each; unreadable once one of them is. Events may come in any order. */
 export function smallest(known: Facts, said: Facts): Facts {
   const least: Record<string, string> = { ...known };
   for (const name of AMOUNTS) {
     const theirs = said[name];
-    if (theirs !== undefined && isLess(theirs, least[name])) least[name] = theirs;
+    if (theirs === UNREADABLE || (theirs !== undefined && isLess(theirs, least[name]))) least[name] = theirs;
   }
   return least;
 }
@@ -28,13 +29,14 @@ type AskedFor = Pick<BridgeTransferInput, 'crypto_payment' | 'token'>;
 
 /**
  * The most that may be sent back, in the token that was to come in. Null if the input does not say how much that is, or
- * if a smaller amount came in that is given in another unit.
+ * if an event gives an amount that cannot be read, or a smaller one in another unit.
  */
 export function mostToRefund({ crypto_payment: payment, token }: AskedFor, cameIn: Facts): string | null {
   const { crypto_amount: asked, amount_msat: askedMsat } = payment;
   const inMsat = token.trim().toUpperCase() === 'MSAT';
   const wanted = asked ?? (inMsat ? askedMsat : undefined);
   if (wanted === undefined) return null;
+  if (AMOUNTS.some((name) => cameIn[name] === UNREADABLE)) return null;
   const { cryptoAmount, amountMsat, refundCryptoAmount } = cameIn;
   if (!inMsat && amountMsat !== undefined && askedMsat !== undefined && isLess(amountMsat, askedMsat)) return null;
   const limits = [cryptoAmount, refundCryptoAmount, inMsat ? amountMsat : undefined];

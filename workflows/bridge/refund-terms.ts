@@ -33,7 +33,8 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | strin
   const fault = faultOf(order) ?? otherThanPaidIn(order, transfer) ?? otherMethod(refund);
   if (fault !== undefined) return `the refund cannot be sent by us: ${fault}`;
   const most = mostToRefund(transfer.input, transfer.cameIn);
-  if (most === null) return 'the refund cannot be sent by us: an event says that less was paid in';
+  if (most === null)
+    return 'the refund cannot be sent by us: an event says that less was paid in, or an amount that cannot be read';
   const capped = compareAmounts(most, order.cryptoAmount) < 0 ? { ...order, cryptoAmount: most } : order;
   const stillFault = faultOf(capped);
   return stillFault === undefined ? capped : `the refund cannot be sent by us: ${stillFault}`;

@@ -13,12 +13,17 @@ export interface EventBook {
   take(event: FlowEvent): void;
   /** The flow has ended: later events change nothing, and must be listed as late. */
   close(): void;
+  /** Events that come from now on wait until `release`; if the flow ends before that, they are late. */
+  hold(): void;
+  release(): void;
   absorbWith(absorb: Absorb): void;
   settle(id: string, result: EventResult): void;
   knows(id: string): boolean;
   /** Early events that have not acted yet. */
   waiting(): readonly FlowEvent[];
   results(): Readonly<Record<string, EventResult>>;
+  /** Of every event that it has taken. */
+  ids(): readonly string[];
   state(): EventBookState;
 }
 
@@ -29,13 +34,28 @@ export function openEventBook(carried?: EventBookState): EventBook {
   let waiting: FlowEvent[] = [...(carried?.waiting ?? [])];
   let absorb: Absorb | undefined;
   let closed = false;
+  let held: FlowEvent[] | undefined;
+
+  const take = (event: FlowEvent): void => {
+    if (closed || ids.has(event.id)) return;
+    if (held !== undefined) {
+      held.push(event);
+      return;
+    }
+    ids.add(event.id);
+    if (absorb === undefined) waiting.push(event);
+    else results[event.id] = absorb(event);
+  };
 
   return {
-    take(event) {
-      if (closed || ids.has(event.id)) return;
-      ids.add(event.id);
-      if (absorb === undefined) waiting.push(event);
-      else results[event.id] = absorb(event);
+    take,
+    hold() {
+      held ??= [];
+    },
+    release() {
+      const came = held ?? [];
+      held = undefined;
+      came.forEach(take);
     },
     close() {
       closed = true;
@@ -52,6 +72,7 @@ export function openEventBook(carried?: EventBookState): EventBook {
     knows: (id) => ids.has(id),
     waiting: () => waiting,
     results: () => results,
+    ids: () => [...ids],
     state: () => ({ results, waiting }),
   };
 }

@@ -6,12 +6,12 @@ import type { Flow } from './flow.js';
 
 /**
  * The inbox may hold events that never reached the flow. The flow takes those that it does not know. False if the store
- * does not answer: then nothing is known about them.
+ * does not answer, or if a webhook is still being matched that may be about this flow: then nothing is known about them.
  */
 export async function readInbox(flow: Flow, patienceMs = STORE_PATIENCE_MS): Promise<boolean> {
-  const events = await within(flow, patienceMs, () =>
-    act(STORE, 'Read the inbox', flow.timeScale).readInbox({ flowId: flow.flowId }),
-  );
+  const [claim] = flow.claims();
+  const order = { flowId: flow.flowId, ...(claim === undefined ? {} : { claim }) };
+  const events = await within(flow, patienceMs, () => act(STORE, 'Read the inbox', flow.timeScale).readInbox(order));
   if (events === undefined) flow.note('the inbox could not be read');
   for (const event of events ?? []) flow.book.take(event);
   return events !== undefined;

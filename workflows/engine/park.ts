@@ -1,6 +1,8 @@
 import { condition, ApplicationFailure, CancellationScope, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { UpdateDefinition } from '@temporalio/common';
 import { endingsOf, orderRefusal } from '../../src/protocol/decisions.js';
+import { wordsThat, type Meaning } from '../../src/protocol/statuses.js';
+import type { WhyNotClosed } from '../../activities/claims.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';
 import { PARK_ACTIONS, type ParkAction, type ParkReason, UPDATES } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
@@ -23,7 +25,8 @@ export interface ParkOptions {
 }
 
 const DECIDED = 'what is proven by now decides';
-const CANNOT_READ = 'the inbox cannot be read now, and what lies there may say otherwise: order it again';
+const CANNOT_READ =
+  'the inbox cannot be read now, or a webhook is still being matched, and may say otherwise: order it again';
 
 /** These end nothing and send nothing. */
 const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
@@ -55,10 +58,7 @@ export async function park(
   const settled = () => flow.resolution !== null || flow.stop !== null || decided();
   // It waits for the store for as long as that is unavailable, and the flow does not wait for it.
   let notifying = notify(flow, since, actions);
-  while (!(await condition(settled, flow.scaled(REMINDER_MS), { summary: 'Remind that it is parked' }))) {
-    notifying.cancel();
-    notifying = notify(flow, since, actions);
-  }
+  while (!(await condition(settled, flow.scaled(REMINDER_MS), REMIND))) remind();
   notifying.cancel();
   const order = flow.resolution as Resolution | null;
   const why = order === null ? null : await judge(order);
@@ -85,7 +85,20 @@ export async function park(
     if (HARMLESS.includes(asked.action)) return whyNot();
     if (!(await readInbox(flow))) return CANNOT_READ;
     if (!decided()) await lookAgain?.();
-    return whyNot() ?? (LAST_WORDS.includes(asked.action) ? ((await closeClaims(flow, asked)) ?? whyNot()) : null);
+    const why = whyNot();
+    if (why !== null || !LAST_WORDS.includes(asked.action)) return why;
+    const proven = provenOf(flow);
+    const isAgainst = (meaning: Meaning) => orderRefusal(asked.action, endingsOf([...proven, meaning]), shown) !== null;
+    // Events that come while the claims are being closed are judged only if they are not closed; else they are late.
+    flow.book.hold();
+    const open = await closeClaims(flow, asked, wordsThat(isAgainst), remind);
+    if (open !== null) flow.book.release();
+    return open;
+  }
+
+  function remind() {
+    notifying.cancel();
+    notifying = notify(flow, since, actions);
   }
 }
 
@@ -115,16 +128,30 @@ export async function askPerson(
   return decision;
 }
 
-/** After a person's final decision no attempt sends under the claims. Returns why that is not certain, or null. */
-async function closeClaims(flow: Flow, { action, actor, note }: Resolution): Promise<string | null> {
-  const closing = { flowId: flow.flowId, claims: flow.claims(), action, order: { actor, note } };
-  const sendable = await within(flow, STORE_PATIENCE_MS, () =>
-    act(STORE, 'Close the claims to further sends', flow.timeScale).closeByOrder(closing),
-  );
-  if (sendable === undefined)
-    return 'the store does not answer, so that a later attempt could still send: order it again';
-  return sendable.length === 0 ? null : `an attempt to send is under way (${sendable.join(', ')}): order it again`;
+/**
+ * After a person's final decision no attempt sends under the claims. Returns why they were not closed, or null. Nothing is
+ * given up while the store does not answer: an attempt that is under way could still close them.
+ */
+async function closeClaims(
+  flow: Flow,
+  { action, actor, note }: Resolution,
+  against: readonly string[],
+  remind: () => void,
+): Promise<string | null> {
+  const [claims, judged] = [flow.claims(), flow.book.ids()];
+  const order = { flowId: flow.flowId, claims, action, order: { actor, note }, against, judged };
+  const closing = observed(() => act(STORE, 'Close the claims to further sends', flow.timeScale).closeByOrder(order));
+  while (!(await condition(closing.settled, flow.scaled(REMINDER_MS), REMIND))) remind();
+  const [why] = await closing.promise;
+  return why === undefined ? null : NOT_CLOSED[why];
 }
+
+const NOT_CLOSED: Readonly<Record<WhyNotClosed, string>> = {
+  contradicted: 'an event that came in at this moment may say otherwise: order it again',
+  unmatched: 'a webhook under its reference is being matched, and may say otherwise: order it again',
+};
+
+const REMIND = { summary: 'Remind that it is parked' };
 
 /** People are notified from the store, even while the gateway or Temporal is down. */
 function notify(flow: Flow, since: string, actions: readonly ParkAction[]): Observed<void> {

@@ -27,7 +27,7 @@ import type { Post, SendAgain, Submitted } from './post.js';
 export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled): Promise<Submitted | SendAgain> {
   flow.money = { at: 'sent' };
   const open = openOf(outcome, post);
-  const what = open.heldBack ? post.noun : `${post.noun} was sent, and its outcome is unknown`;
+  const what = open.heldBack ? post.noun : `${post.noun} may have been sent, and its outcome is unknown`;
   flow.enter('outcome-unknown', `${what} (${open.why})`);
   post.readEvents();
   if (open.heldBack) {

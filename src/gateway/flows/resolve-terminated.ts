@@ -120,6 +120,10 @@ async function requireNoProofAgainst(
   { flowId, reference }: FlowAddress,
   action: string,
 ): Promise<void> {
+  if (await inbox.hasToMatch(reference)) {
+    const waits = 'A webhook under its reference is still being matched, and may say otherwise. Order it again.';
+    throw new Refusal(503, waits, { reference }, 5);
+  }
   const trusted = await inbox.list({ flowId, trusted: true, limit: MOST_PROOF });
   const meanings = trusted.map(({ status }) => classifyOfAnyKind(status));
   const isConflict = meanings.includes('succeeded') && meanings.includes('refunded');

@@ -1,0 +1,138 @@
+import {
+  LATEST,
+  OF_KEY,
+  placeOf,
+  rowOf,
+  SELECT,
+  SENDS_ORDERED,
+  unlessEarlier,
+  values,
+  type SealedColumn,
+} from './claim-row.js';
+import type { ClaimKey, ClaimOrder, ClaimStore, UnsentClaim } from './claim.js';
+import type { SqlConnection } from './sql-connection.js';
+import { waitsToBeMatched, type GuardSql } from './sql-guard.js';
+import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
+import { readable, type SealedJson } from './store-key.js';
+import { newestMac } from '../protocol/fingerprint.js';
+
+interface Condition {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+const ALWAYS: Condition = { sql: 'true', params: [] };
+
+interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' | 'closeByOrder'> {
+  /** Records a person's order about a claim, if it is there and the condition holds. */
+  order(key: ClaimKey, action: string, order: ClaimOrder, onlyIf?: Condition): Step;
+}
+
+/** How claims are closed to further sends. */
+export function createClaimClosing(deps: {
+  readonly db: SqlConnection;
+  readonly write: (key: ClaimKey, request: Request) => Promise<readonly StepResult[]>;
+  readonly seal: (key: ClaimKey, column: SealedColumn, value: unknown) => SqlValue;
+  readonly sealed: Pick<SealedJson, 'open'>;
+  readonly now: () => number;
+  readonly guard: GuardSql;
+}): ClaimClosing {
+  const { db, write, seal, sealed, now, guard } = deps;
+
+  const order: ClaimClosing['order'] = (key, action, { actor, note }, onlyIf = ALWAYS) => ({
+    sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
+          SELECT account, operation, reference, ?, ?, ?, ? FROM claims WHERE ${OF_KEY} AND ${onlyIf.sql}`,
+    params: [action, actor, seal(key, 'note', note), now(), ...values(key), ...onlyIf.params],
+  });
+
+  /** Another send that was ordered is off: a later attempt, by a reset in the UI, must not send. */
+  const takeBackSend = (key: ClaimKey, onlyIf: Condition): Step => ({
+    sql: `UPDATE claims SET phase = 'sending', sending_at = ?
+          WHERE ${OF_KEY} AND phase = 'reserved' AND ${SENDS_ORDERED} > 0 AND ${onlyIf.sql}`,
+    params: [now(), ...values(key), ...onlyIf.params],
+  });
+
+  const makeVoid = (
+    key: ClaimKey,
+    { flowId, fingerprint, epoch = LATEST }: UnsentClaim,
+    reason: string,
+    onlyIf: Condition,
+  ): Step => {
+    const at = now();
+    return {
+      sql: `INSERT INTO claims
+              (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at, ended_at, reason)
+            SELECT ?, ?, ?, ${unlessEarlier('void')}, '', ?, ?, ?, ?, ? WHERE ${onlyIf.sql}
+            ON CONFLICT (account, operation, reference) DO UPDATE
+            SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
+            WHERE claims.phase = 'reserved' AND ${SENDS_ORDERED} = 0`,
+      params: [
+        ...values(key),
+        epoch,
+        flowId,
+        newestMac(fingerprint),
+        at,
+        at,
+        seal(key, 'reason', reason),
+        ...onlyIf.params,
+      ],
+    };
+  };
+
+  /** Whether one of these rows is this very order, from an attempt whose answer was lost. */
+  const isRecorded = (found: StepResult | undefined, key: ClaimKey, action: string, { actor, note }: ClaimOrder) =>
+    (found?.rows ?? []).some(
+      (row) =>
+        row['action'] === action &&
+        row['actor'] === actor &&
+        readable(() => sealed.open(placeOf(key, 'note'), row['note'] as SqlBlob)) === note,
+    );
+
+  return {
+    order,
+
+    recordDecision: async (key, action, given) =>
+      (await write(key, [takeBackSend(key, ALWAYS), order(key, action, given)])).at(-1)?.changes === 1,
+
+    async voidUnsent(key, unsent, reason) {
+      const [, after] = await write(key, [makeVoid(key, unsent, reason, ALWAYS), { sql: SELECT, params: values(key) }]);
+      return rowOf(after)?.phase ?? 'void';
+    },
+
+    async closeByOrder(claims, action, given, unless) {
+      const [first, ...others] = claims;
+      if (first === undefined) {
+        const [allowed, waiting] = await db.read([
+          { sql: `SELECT 1 AS allowed WHERE ${guard.allows(unless)}`, params: guard.params(unless) },
+          guard.countToMatch(unless),
+        ]);
+        return allowed?.rows.length === 1 ? 'closed' : whyNot(waiting);
+      }
+      const note = seal(first.key, 'note', given.note);
+      // The guard is read by one statement, and all others depend on what that one did: the database may commit an
+      // event between two statements. The sealed note identifies the order.
+      const isClosed: Condition = {
+        sql: `EXISTS (SELECT 1 FROM claim_orders c
+              WHERE c.account = ? AND c.operation = ? AND c.reference = ? AND c.note = ?)`,
+        params: [...values(first.key), note],
+      };
+      const [before, closed, waiting] = await write(first.key, [
+        { sql: `SELECT action, actor, note FROM claim_orders WHERE ${OF_KEY}`, params: values(first.key) },
+        {
+          sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
+                SELECT ?, ?, ?, ?, ?, ?, ? WHERE ${guard.allows(unless)}`,
+          params: [...values(first.key), action, given.actor, note, now(), ...guard.params(unless)],
+        },
+        guard.countToMatch(unless),
+        ...claims.flatMap(({ key, ...unsent }) => [
+          makeVoid(key, unsent, given.note, isClosed),
+          takeBackSend(key, isClosed),
+        ]),
+        ...others.map(({ key }) => order(key, action, given, isClosed)),
+      ]);
+      if (closed?.changes === 1 || isRecorded(before, first.key, action, given)) return 'closed';
+      return whyNot(waiting);
+    },
+  };
+}
+
+const whyNot = (counted: StepResult | undefined) => (waitsToBeMatched(counted) ? 'unmatched' : 'contradicted');

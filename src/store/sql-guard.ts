@@ -1,0 +1,47 @@
+import type { ContradictionGuard } from './claim.js';
+import type { Dialect } from './sql-connection.js';
+import type { SqlValue, Step, StepResult } from './sql-message.js';
+import { VOUCHED } from '../protocol/events.js';
+import { parseFlowId } from '../protocol/vocabulary.js';
+
+/** What the inbox may hold against a decision about a claim, read in the transaction that carries the decision out. */
+export interface GuardSql {
+  /** The condition under which the decision may be carried out, with `params`. */
+  allows(guard: ContradictionGuard): string;
+  params(guard: ContradictionGuard): readonly SqlValue[];
+  /** For `waitsToBeMatched`. */
+  countToMatch(guard: ContradictionGuard): Step;
+}
+
+export function guardSql({ elements }: Dialect): GuardSql {
+  const unlessProven = ({ orUntrusted = false }: ContradictionGuard) => (orUntrusted ? '' : 'AND proof IS NOT NULL');
+
+  // A row that a person vouched for is another event than the one that it was before.
+  const contradiction = (guard: ContradictionGuard) =>
+    `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? ${unlessProven(guard)}
+     ${guard.untaken === true ? `AND state IN ('waiting', 'delivered')` : ''}
+     AND UPPER(status) IN (SELECT value FROM ${elements}(?))
+     AND CASE WHEN proof = 'person' THEN id || '${VOUCHED}' ELSE id END NOT IN (SELECT value FROM ${elements}(?)))`;
+
+  // One of them may be an event of the flow.
+  const toMatch = (guard: ContradictionGuard) =>
+    `(SELECT COUNT(*) FROM inbox WHERE flow_id IS NULL AND state = 'waiting' AND reference = ? ${unlessProven(guard)})`;
+
+  return {
+    allows: (guard) => `NOT ${contradiction(guard)} AND ${toMatch(guard)} = 0`,
+    params: (guard) => [
+      guard.flowId,
+      JSON.stringify(guard.statuses),
+      JSON.stringify(guard.besides ?? []),
+      referenceOf(guard),
+    ],
+    countToMatch: (guard) => ({ sql: `SELECT ${toMatch(guard)} AS to_match`, params: [referenceOf(guard)] }),
+  };
+}
+
+/** True if a webhook is not matched yet. */
+export const waitsToBeMatched = (counted: StepResult | undefined): boolean =>
+  Number(counted?.rows[0]?.['to_match'] ?? 0) > 0;
+
+/** The reference of the flow itself, even if the claim is for its refund. */
+const referenceOf = ({ flowId }: ContradictionGuard): string => parseFlowId(flowId)?.reference ?? flowId;
