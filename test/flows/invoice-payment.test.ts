@@ -134,6 +134,7 @@ describe('an invoice that waits to be paid', () => {
   test('pays in another currency, and takes events of either amount', async () => {
     const flow = await b.start('exchange', {}, 'never');
     await pay(flow, { amount: '129.5', currency: 'ZAR' });
+    await accepted(flow);
     await flow.handle.signal('events', [webhook('PENDING', { amount: '1000.5', currency: 'KES' })]);
     await flow.handle.signal('events', [webhook('PROCESSING', { amount: '129.5', currency: 'ZAR' })]);
     expect((await b.paid(flow)).state).toBe('completed');
