@@ -1,4 +1,4 @@
-// `npm test [-- [--check] jest arguments]`: from a fresh clone to test results. `--check` adds type check and lint.
+// `npm test [-- [--check] vitest arguments]`: from a fresh clone to test results. `--check` adds type check and lint.
 // `npm run crash-matrix`, `npm run packaging` and `npm run cluster-test` come here with `--project NAME`: those tests
 // kill processes, install packages and start whole stacks, and need the machine for themselves.
 import { join } from 'node:path';
@@ -10,20 +10,16 @@ import { setUp } from './setup.mjs';
 import { runStep, say } from './step.mjs';
 
 /** What `npm test` runs: all except those that need the machine for themselves. */
-const PROJECTS = ['unit', 'store', 'sandbox', 'sim', 'temporal'];
-const NEED_SERVERS = new Set(['temporal', 'crash-matrix', 'packaging', 'cluster']);
+const PROJECTS = ['unit', 'servers'];
 
 await runMain(async (args) => {
   await setUp();
-  const { checked, projects, jestArgs } = readArguments(args);
+  const { checked, projects, runnerArgs } = readArguments(args);
   const checks = checked ? await check() : 0;
-  if (projects.some((project) => NEED_SERVERS.has(project))) await getServers();
-  const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
-  // The names come last: jest takes all words after this option as names.
-  const selected = ['--selectProjects', ...projects];
-  const tests = await runToEnd(['--experimental-vm-modules', '--no-warnings', jest, ...jestArgs, ...selected], {
-    cwd: root,
-  });
+  if (projects.some((project) => project !== 'unit')) await getServers();
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+  const selected = projects.map((project) => `--project=${project}`);
+  const tests = await runToEnd([vitest, 'run', ...runnerArgs, ...selected], { cwd: root });
   return tests || checks;
 });
 
@@ -33,10 +29,10 @@ function readArguments(args) {
   if (checked) rest.shift();
   const projects = [];
   while (rest[0] === '--project') projects.push(...rest.splice(0, 2)[1].split(','));
-  return { checked, projects: projects.length > 0 ? projects : PROJECTS, jestArgs: rest };
+  return { checked, projects: projects.length > 0 ? projects : PROJECTS, runnerArgs: rest };
 }
 
-/** jest's global setup finds them again, in the cache; here there is room for minutes of progress. */
+/** The tests' setup finds them again, in the cache; here there is room for minutes of progress. */
 async function getServers() {
   const load = (file) => import(pathToFileURL(join(root, 'dist', 'src', 'dev-server', file)).href);
   const { findServerExecutable } = await load('find-server.js');

@@ -103,7 +103,7 @@ function utf8(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'utf8'));
 }
 
-/** The compiled file is `.cjs`; in the sources, which jest and development run, it is `.cts`. */
+/** The compiled file is `.cjs`; in the sources, which tests and development run, it is `.cts`. */
 const suffix = import.meta.url.endsWith('.ts') ? 'cts' : 'cjs';
 
 /** For `bundleWorkflowCode`, too: without it the workflows' own errors would be stored unencrypted. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { allFiles, readSource, type SourceFile } from './sources.js';
 
 const paths = allFiles();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { moduleState, reachedFrom } from './module-state.js';
 import { shippedSources } from './sources.js';
 

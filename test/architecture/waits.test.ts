@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { allFiles, readSource } from './sources.js';
 
 /** Waits whose bound is not in the call itself, by their file and first words, with their bound. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { firstFull, scaled, unitsFor, unitsOf } from '../../bench/scale/model.js';
 import { capacityOf, loadOf, simulateWaits, type Station } from '../../bench/scale/queues.js';
 

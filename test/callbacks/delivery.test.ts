@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { Webhook } from 'standardwebhooks';

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createCallbackActivities, type ActivityDeps } from '../../activities/index.js';
@@ -17,7 +17,7 @@ const HANGING = 110;
 describe('receivers that hang', () => {
   const closing: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     for (const close of closing.splice(0).toReversed()) await close();
   });
 
@@ -129,7 +129,7 @@ const NOT_DELIVERED = { type: 'callback_not_delivered', nonRetryable: false };
 /** The activity, on a clock of its own. Receivers that are called quick answer by themselves, those that hang when let go. */
 function deliverer() {
   const at = { nowMs: Date.UTC(2026, 0, 1) };
-  jest.spyOn(Date, 'now').mockImplementation(() => at.nowMs);
+  vi.spyOn(Date, 'now').mockImplementation(() => at.nowMs);
   const open: (() => void)[] = [];
   const send = ({ url }: { readonly url: string }) =>
     url.includes('quick')

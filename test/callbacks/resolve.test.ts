@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { LookupAddress } from 'node:dns';
 import { resolveByDns } from '../../src/callbacks/post.js';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { readSettings, SettingsError } from '../../src/config/index.js';
 import { run } from '../cli/run.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { operationNames, operations } from '../../src/contract/index.js';
 import { openApiDocument } from '../../src/contract/openapi.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { run } from '../cli/run.js';
 import { openRig, type Json, type Rig } from './rig.js';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, vi, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import { parseKeyring } from '../../src/keys/index.js';
 import { packageRoot } from '../../src/package-root.js';
@@ -21,7 +21,7 @@ import cryptoSend from '../kinds/crypto-send.js';
 const AT_A_TIME = 6;
 const STARTS_WITHIN_MS = 60_000;
 /** Four processes start from their sources, one after the other. */
-jest.setTimeout(5 * STARTS_WITHIN_MS);
+vi.setConfig({ testTimeout: 5 * STARTS_WITHIN_MS, hookTimeout: 5 * STARTS_WITHIN_MS });
 const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 const namespace = newReference('rolling');
 const address = process.env['TEST_TEMPORAL_ADDRESS'] as string;

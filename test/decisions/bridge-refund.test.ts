@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
@@ -55,7 +55,7 @@ describe('a refund that the input orders', () => {
     const { claims } = decisions.store;
     const close = claims.closeByOrder.bind(claims);
     let id = '';
-    const spy = jest.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
+    const spy = vi.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
       ({ id } = await inInbox(decisions, handle.workflowId, 'FAILED', { body: { provider_reference_id: reference } }));
       return close(...order);
     });
@@ -82,7 +82,7 @@ describe('a refund that the input orders', () => {
     const { claims } = decisions.store;
     const close = claims.closeByOrder.bind(claims);
     const late = failed();
-    const spy = jest.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
+    const spy = vi.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
       const closed = await close(...order);
       await handle.signal('events', [late]);
       return closed;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DuplicateReferenceError } from '../../src/service-client/index.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { newReference } from '../harness/references.js';

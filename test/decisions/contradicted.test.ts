@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -101,7 +101,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     const reference = newReference('meanwhile');
     const { claims } = decisions.store;
     const write = claims.closeNotExecuted.bind(claims);
-    jest.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, order) => {
+    vi.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, order) => {
       const isClosed = await write(key, order);
       await inInbox(decisions, `crypto-send/${reference}`, 'SUCCESSFUL');
       return isClosed;
@@ -113,7 +113,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     await resolve(handle, 'close-not-executed');
     await noted(handle, /parked: conflict/);
     isSendLost = false;
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     await handle.terminate();
   });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import { RateLimitedError, RejectedError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
@@ -91,7 +91,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
   const ordered = async (word: string, deadlineSeconds: number) => {
     isBusy = false;
     answer = undefined;
-    const away = jest.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
+    const away = vi.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
       throw new StoreUnavailableError('SQLITE_BUSY', 'database');
     });
     const reference = newReference(word);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
@@ -146,7 +146,7 @@ describe('a parked flow', () => {
     await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
     await parked(handle);
     const { inbox } = decisions.store;
-    const away = jest.spyOn(inbox, 'list').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    const away = vi.spyOn(inbox, 'list').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
     await expect(resolve(handle, 'mark-failed')).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/the inbox cannot be read now/) },
     });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cryptoSendFlow } from '../../src/flows/crypto-send.js';
 import { startFlow } from '../../src/temporal/start-flow.js';
 import { newReference } from '../harness/references.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NotSentError } from '../../src/service-client/index.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import {
   NotSentError,
   RateLimitedError,
@@ -168,7 +168,7 @@ describe('a crypto send whose answer was lost', () => {
     lookup = refusal(404, 'no such transaction');
     const { handle } = await start('store-away', { deadlineSeconds: 200 });
     await parked(handle);
-    const away = jest
+    const away = vi
       .spyOn(decisions.store.inbox, 'list')
       .mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
     await expect(resolve(handle, 'send-again')).rejects.toMatchObject({
@@ -228,7 +228,7 @@ describe('a crypto send that a setting would send again', () => {
     );
     // As if an attempt were in progress when the deadline comes: its outcome is known after it.
     const { claims } = decisions.store;
-    const underWay = jest.spyOn(claims, 'voidUnsent').mockResolvedValue('sending');
+    const underWay = vi.spyOn(claims, 'voidUnsent').mockResolvedValue('sending');
     const reference = newReference('overdue');
     const handle = await decisions.bench.startFlow('crypto-send', reference, {
       ...cryptoSend.input(reference),

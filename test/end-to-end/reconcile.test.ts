@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { importsOf } from '../architecture/imports-of.js';
 import { allFiles, readSource } from '../architecture/sources.js';
 import { check } from './reconcile/check.js';

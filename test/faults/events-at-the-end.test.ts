@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
 import { startCardGateway, type CardGateway } from '../flows/cards/card-gateway.js';
 import { inTurns } from './in-turns.js';

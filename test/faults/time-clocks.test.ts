@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, vi, test } from 'vitest';
 import { inTurns } from './in-turns.js';
 import { newReference } from '../harness/references.js';
 import { openStack } from '../harness/stack.js';
@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const realNow = Date.now.bind(Date);
 
 describe('fault 21: a worker whose clock is wrong', () => {
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
 
   test.each([
     ['five minutes ahead', 5 * MINUTE_MS],
@@ -22,7 +22,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
         timeoutMs: 8_000,
         sandbox: { stepMs: 3_600_000, wallNow: realNow },
       });
-      jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
+      vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
       const references = Array.from({ length: 5 }, () => newReference('clock'));
       const quotes = await inTurns(references, 6, async (reference) => {
         const handle = await bench.start(transferInput(reference));
@@ -32,7 +32,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
       });
       expect(quotes).toEqual(references.map(() => 0));
       for (const reference of references) expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       await bench.close();
     },
     60_000,
@@ -49,7 +49,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
         timeoutMs: 8_000,
         sandbox: { stepMs: 3_600_000, wallNow: realNow },
       });
-      jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
+      vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
       for (let round = 0; round < 5; round += 1) {
         const reference = newReference('old');
         const handle = await bench.start(transferInput(reference, { approval: 'required' }));
@@ -60,7 +60,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
         expect(view.timeline.filter((entry) => entry.detail.startsWith('quoted again'))).toHaveLength(1);
         await handle.terminate();
       }
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       await bench.close();
     },
     60_000,

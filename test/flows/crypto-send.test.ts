@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { expect, test } from 'vitest';
 import { cryptoSendFlow } from '../../src/flows/crypto-send.js';
 import cryptoSend from '../kinds/crypto-send.js';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';

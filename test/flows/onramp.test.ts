@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, vi, test } from 'vitest';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
@@ -174,11 +174,11 @@ describe('an onramp', () => {
     if (onChain === undefined) {
       const fault = { operation: 'getOnChainDeposit', kind: 'fail-first', rate: 1, status: 404 };
       await bench.control('POST', '/faults', fault);
-    } else jest.spyOn(bench.deps.service, 'getOnChainDeposit').mockImplementation(onChain);
+    } else vi.spyOn(bench.deps.service, 'getOnChainDeposit').mockImplementation(onChain);
     const { handle } = await onrampAs(reference, ending);
     const { view } = await parked(bench, handle);
     expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { differs: ['fiatAmount'] } });
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     await handle.terminate();
   });
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RepeatSetting } from '../../activities/types.js';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import { type Stack, openStack } from '../harness/stack.js';
@@ -13,7 +13,7 @@ import { FAULTS, REPEAT_MODES, type RepeatMode } from './retry-safety/faults.js'
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'retry-safety.md');
 /** Flows side by side: most of them wait for a window to pass. */
-const AT_ONCE = 24;
+const AT_ONCE = 80;
 
 const OPERATIONS = Object.keys(EXAMPLES) as MoneyOperationName[];
 const cellsOf = (mode: RepeatMode): Cell[] =>

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import { OWN_PATH } from '../../src/gateway/http/server.js';
 import { callbackCapability } from '../../src/flows/capability.js';
 import { newReference } from '../harness/references.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { signed } from './setup/sign.js';
 import { signalsOf } from './setup/signals.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import { createDispatcher, type Dispatcher } from '../../src/gateway/dispatch/dispatcher.js';
 import { createIntake } from '../../src/gateway/dispatch/intake.js';

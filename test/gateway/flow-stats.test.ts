@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countCalls, type CallCounter } from '../../bench/setup/count-calls.js';
 import { createFlowStats } from '../../src/gateway/ops/flow-stats.js';
 import { LISTED_AFTER_MS } from '../../src/gateway/ops/value-in-flight.js';

@@ -1,5 +1,5 @@
 import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { inTurns } from '../faults/in-turns.js';
 import { completeTransfer, FORGERIES_OF_A_KIND, forgeSettlements, silentTransfer } from './setup/forgeries.js';
 import type { Answer } from '../harness/service.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import { createServer, REQUEST_LIMITS } from '../../src/gateway/http/server.js';
 import { honestSender, openSlowSockets, sendHostileBodies, type Sender } from './setup/hostile.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { type Stack, withStack } from '../end-to-end/stack.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';

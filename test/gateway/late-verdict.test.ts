@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { lateVerdict } from '../../src/gateway/dispatch/deliver-batch.js';
 
 describe('an event that comes after its flow has ended', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markUnmatched } from '../../src/gateway/dispatch/deliver-batch.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { anEvent, makeTemporaryStore } from '../store/temporary-store.js';

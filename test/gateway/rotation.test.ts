@@ -1,5 +1,5 @@
 import { chmod, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keptSecretsPath, writeKeptSecrets } from '../../src/config/index.js';
 import { signed } from './setup/sign.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createSignalPace } from '../../src/gateway/dispatch/signal-pace.js';
 
 describe('how soon a flow is signalled again', () => {

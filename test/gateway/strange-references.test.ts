@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readJson, UnreadableJsonError } from '../../src/gateway/http/json-body.js';
 import { inTurns } from '../faults/in-turns.js';
 import { rawRequest } from './setup/raw-request.js';

@@ -6,7 +6,9 @@ export type NamedKind = KindUnderTest & { readonly kind: FlowKind };
 /** Every kind. One without its file fails here, by the name of the file. */
 export const KINDS: readonly NamedKind[] = await Promise.all(
   FLOW_KINDS.map(async (kind) => {
-    const { default: described } = (await import(`../kinds/${kind}.js`)) as { default: KindUnderTest };
+    const { default: described } = (await import(new URL(`../kinds/${kind}.ts`, import.meta.url).href)) as {
+      default: KindUnderTest;
+    };
     return { kind, ...described };
   }),
 );

@@ -8,16 +8,17 @@ const counts = new Map<string, number>();
  * faults and adversary) then does the same every time. It is the word, a hash of the test file's path, and a count.
  */
 export function newReference(word = 'ref'): string {
-  const count = (counts.get(word) ?? 0) + 1;
-  counts.set(word, count);
-  return `${word}-${fileHash()}-${count}`;
+  const ofFile = `${word}-${fileHash()}`;
+  const count = (counts.get(ofFile) ?? 0) + 1;
+  counts.set(ofFile, count);
+  return `${ofFile}-${count}`;
 }
 
-/** jest's own, if jest runs this: the soak also runs it, and cannot load `@jest/globals`. */
-const jest = globalThis as { expect?: { getState(): { testPath?: string } } };
+/** The runner's own, if it runs this: the soak also loads this file, and cannot load `vitest`. */
+const runner = globalThis as { expect?: { getState(): { testPath?: string } } };
 
 /** Eight hex digits for the test file that runs. */
 function fileHash(): string {
-  const path = jest.expect?.getState().testPath ?? 'soak';
+  const path = runner.expect?.getState().testPath ?? 'soak';
   return createHash('sha256').update(relative(process.cwd(), path)).digest('hex').slice(0, 8);
 }

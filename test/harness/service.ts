@@ -88,7 +88,7 @@ export function controlOf(sandboxUrl: string): Control {
         control('POST', `/transactions/${reference}/move`, order).then(
           () => true,
           (error: unknown) => {
-            if (String(error).includes('there is no such way')) return false;
+            if (String(error).includes('there is no such transition')) return false;
             throw error;
           },
         );

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { createKeyring, open, seal, SealBrokenError, UnknownKeyError } from '../../src/keys/index.js';
 

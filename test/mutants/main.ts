@@ -16,7 +16,7 @@ interface Verdict {
   readonly broken: string | undefined;
 }
 
-interface JestReport {
+interface TestReport {
   readonly testResults: readonly {
     readonly name: string;
     readonly message: string;
@@ -52,7 +52,7 @@ async function hunt(copy: string, mutants: readonly Mutant[]): Promise<number> {
   let found = 0;
   for (const mutant of mutants) {
     const restore = plant(copy, mutant);
-    const { failed, broken } = await runTests(copy, mutant.project, mutant.tests);
+    const { failed, broken } = await runTests(copy, mutant.tests);
     restore();
     if (broken !== undefined)
       throw new Error(`${mutant.name}: its tests could not run, which shows nothing: ${broken}`);
@@ -66,31 +66,28 @@ async function hunt(copy: string, mutants: readonly Mutant[]): Promise<number> {
 
 /** Of a test that fails anyway, the failure would show nothing. */
 async function requireGreen(copy: string, mutants: readonly Mutant[]): Promise<void> {
-  for (const project of new Set(mutants.map((mutant) => mutant.project))) {
-    const tests = new Set(mutants.filter((mutant) => mutant.project === project).flatMap((mutant) => mutant.tests));
-    const { failed, broken } = await runTests(copy, project, [...tests]);
-    const problem = broken ?? failed.join('; ');
-    if (problem !== '') throw new Error(`Without any bug, tests of ${project} do not pass: ${problem}`);
-  }
+  const { failed, broken } = await runTests(copy, [...new Set(mutants.flatMap(({ tests }) => tests))]);
+  const problem = broken ?? failed.join('; ');
+  if (problem !== '') throw new Error(`Without any bug, the tests do not pass: ${problem}`);
 }
 
-async function runTests(copy: string, project: string, tests: readonly string[]): Promise<Verdict> {
+async function runTests(copy: string, tests: readonly string[]): Promise<Verdict> {
   const report = join(copy, 'mutant-report.json');
   rmSync(report, { force: true });
-  const jest = join(copy, 'node_modules', 'jest', 'bin', 'jest.js');
-  const flags = ['--experimental-vm-modules', '--no-warnings', jest, ...tests, '--runInBand', '--json'];
-  const { output } = await runToOutput([...flags, `--outputFile=${report}`, '--selectProjects', project], copy);
+  const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs');
+  const flags = ['--project=unit', '--project=servers', '--reporter=json', `--outputFile=${report}`];
+  const { output } = await runToOutput([vitest, 'run', ...tests, ...flags], copy);
   const { testResults } = readReport(report, output);
   const broken = testResults.find((suite) => suite.assertionResults.length === 0);
   const failed = testResults.flatMap((suite) => suite.assertionResults.filter((test) => test.status === 'failed'));
   return { failed: failed.map((test) => test.fullName), broken: broken && `${broken.name}: ${broken.message}` };
 }
 
-function readReport(file: string, output: string): JestReport {
+function readReport(file: string, output: string): TestReport {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as JestReport;
+    return JSON.parse(readFileSync(file, 'utf8')) as TestReport;
   } catch {
-    throw new Error(`jest ended without a report:\n${output}`);
+    throw new Error(`the tests ended without a report:\n${output}`);
   }
 }
 

@@ -11,8 +11,6 @@ export interface Mutant {
   readonly replace: string;
   /** Files of tests, of which at least one test must fail. */
   readonly tests: readonly string[];
-  /** The jest project of those tests. */
-  readonly project: string;
 }
 
 export const NAMED: readonly Mutant[] = [
@@ -24,7 +22,6 @@ export const NAMED: readonly Mutant[] = [
     replace:
       "WHERE ${OF_KEY} AND phase IN ('sending', 'answered') AND owner <> ? AND NOT ${ENDED_BY_ORDER}`,\n          params: [newOwner",
     tests: ['test/store/claims.test.ts'],
-    project: 'store',
   },
   {
     name: 'one-owner',
@@ -33,7 +30,6 @@ export const NAMED: readonly Mutant[] = [
     find: 'const owner = deps.newOwner();',
     replace: "const owner = 'the one';",
     tests: ['test/store/submit-under-claim.test.ts', 'test/store/deciding-activities.test.ts'],
-    project: 'store',
   },
   {
     name: 'void-hides-answer',
@@ -42,7 +38,6 @@ export const NAMED: readonly Mutant[] = [
     find: "WHERE ${OF_KEY} AND phase <> 'answered'`",
     replace: "WHERE ${OF_KEY} AND phase NOT IN ('answered', 'void')`",
     tests: ['test/store/claims.test.ts'],
-    project: 'store',
   },
   {
     name: 'one-miss',
@@ -51,7 +46,6 @@ export const NAMED: readonly Mutant[] = [
     find: 'export const MISSES = 3;',
     replace: 'export const MISSES = 1;',
     tests: ['test/store/deciding-activities.test.ts'],
-    project: 'store',
   },
   {
     name: 'bare-failure-owes-nothing',
@@ -60,7 +54,6 @@ export const NAMED: readonly Mutant[] = [
     find: 'cryptoWasPaid(statuses) || owesRefund(facts)',
     replace: 'owesRefund(facts)',
     tests: ['test/properties/refund-due.test.ts'],
-    project: 'unit',
   },
   {
     name: 'refund-against-refunded',
@@ -69,7 +62,6 @@ export const NAMED: readonly Mutant[] = [
     find: "const CONTRADICTIONS = ['COMPLETED', 'REFUNDED', 'FAILED'] as const;",
     replace: "const CONTRADICTIONS = ['COMPLETED', 'FAILED'] as const;",
     tests: ['test/store/deciding-activities.test.ts'],
-    project: 'store',
   },
   {
     name: 'late-mark-reopens',
@@ -78,7 +70,6 @@ export const NAMED: readonly Mutant[] = [
     find: "AND (settled_at IS NULL OR state = 'unverified') ${stale}`",
     replace: '${stale}`',
     tests: ['test/store/inbox.test.ts'],
-    project: 'store',
   },
   {
     name: 'other-content-is-accepted',
@@ -87,7 +78,6 @@ export const NAMED: readonly Mutant[] = [
     find: 'if (facts?.fingerprint !== undefined && !sameFingerprint(facts.fingerprint, fingerprint)) throw otherRequest(request);',
     replace: '',
     tests: ['test/gateway/proxy/other-request.test.ts'],
-    project: 'temporal',
   },
   {
     name: 'old-quote',
@@ -96,7 +86,6 @@ export const NAMED: readonly Mutant[] = [
     find: 'return () => usedMs + (deps.monotonicMs() - startedMs) < order.usableMs;',
     replace: 'return () => Math.min(usedMs, 0) + (deps.monotonicMs() - startedMs) < order.usableMs;',
     tests: ['test/store/deciding-activities.test.ts'],
-    project: 'store',
   },
   {
     name: 'nonces-repeat',
@@ -105,7 +94,6 @@ export const NAMED: readonly Mutant[] = [
     find: 'randomFillSync(pool);\n    used = 0;',
     replace: 'if (pool.every((byte) => byte === 0)) randomFillSync(pool);\n    used = 0;',
     tests: ['test/keys/seal.test.ts'],
-    project: 'unit',
   },
   {
     name: 'redirect-is-delivered',
@@ -114,7 +102,6 @@ export const NAMED: readonly Mutant[] = [
     find: 'httpStatus >= 200 && httpStatus < 300',
     replace: 'httpStatus >= 200 && httpStatus < 400',
     tests: ['test/callbacks/delivery.test.ts'],
-    project: 'temporal',
   },
   {
     name: 'close-voids-answered',
@@ -123,7 +110,6 @@ export const NAMED: readonly Mutant[] = [
     find: "const CLOSABLE = `(phase = 'reserved' OR",
     replace: "const CLOSABLE = `(phase IN ('reserved', 'answered') OR",
     tests: ['test/store/claims.test.ts'],
-    project: 'store',
   },
   {
     name: 'reserve-steals-sending',
@@ -132,7 +118,6 @@ export const NAMED: readonly Mutant[] = [
     find: "WHERE claims.phase = 'reserved' AND claims.fingerprint",
     replace: "WHERE claims.phase IN ('reserved', 'sending') AND claims.fingerprint",
     tests: ['test/store/claims.test.ts'],
-    project: 'store',
   },
   {
     name: 'short-windows-with-real-money',
@@ -141,7 +126,6 @@ export const NAMED: readonly Mutant[] = [
     find: 'if (settings.timeScale !== 1 && !serviceIsLocal) {',
     replace: 'if (settings.timeScale !== settings.timeScale && !serviceIsLocal) {',
     tests: ['test/config/settings.test.ts'],
-    project: 'unit',
   },
   {
     name: 'order-against-a-trusted-event',
@@ -150,7 +134,6 @@ export const NAMED: readonly Mutant[] = [
     find: 'orderRefusal(asked.action, endingsOf(provenOf(flow)), shown) ?? refusalOf(asked)',
     replace: 'refusalOf(asked)',
     tests: ['test/decisions/parked.test.ts'],
-    project: 'temporal',
   },
   {
     name: 'end-without-the-inbox',
@@ -159,7 +142,6 @@ export const NAMED: readonly Mutant[] = [
     find: "return saysMoneyMoved(provenOf(flow)) ? 'it is proven that money moved' : null;",
     replace: 'return null;',
     tests: ['test/decisions/contradicted.test.ts'],
-    project: 'temporal',
   },
   {
     name: 'refund-against-unread-failure',
@@ -168,7 +150,6 @@ export const NAMED: readonly Mutant[] = [
     find: "const CONTRADICTIONS = ['COMPLETED', 'REFUNDED', 'FAILED'] as const;",
     replace: "const CONTRADICTIONS = ['COMPLETED', 'REFUNDED'] as const;",
     tests: ['test/store/deciding-activities.test.ts'],
-    project: 'store',
   },
   {
     name: 'send-again-after-the-last-word',
@@ -177,6 +158,5 @@ export const NAMED: readonly Mutant[] = [
     find: 'owner <> ? AND NOT ${ENDED_BY_ORDER}`,\n          params: [newOwner',
     replace: 'owner <> ?`,\n          params: [newOwner',
     tests: ['test/store/ended-by-order.test.ts'],
-    project: 'store',
   },
 ];

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, vi, test } from 'vitest';
 import { parse } from 'yaml';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { packageRoot } from '../../src/package-root.js';
@@ -13,7 +13,7 @@ import { rootSpanIdOf, traceIdOf } from '../../src/tracing.js';
 import { transferInput } from '../harness/inputs.js';
 import { until } from '../harness/until.js';
 
-jest.setTimeout(300_000);
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const STARTS_WITHIN_MS = 120_000;
 const folder = join(packageRoot(), 'tools', 'observability');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { checkRequest } from '../../src/service-client/index.js';
 import { prepare } from '../../src/service-client/prepare.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { orderRefusal, type Ending } from '../../src/protocol/decisions.js';
 import { PARK_ACTIONS, type ParkAction } from '../../src/protocol/vocabulary.js';
 import { ASKED } from './combinations.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { whyWorse } from '../../workflows/bridge/prepare.js';
 
 const quote = (cryptoAmount: string, cryptoUnit: string | null) => ({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
 import { trusted } from '../harness/inputs.js';
 import { factsTogether, fundsHeld, refundBegun } from '../../workflows/bridge/refund-due.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import type { TimelineEntry } from '../../src/protocol/messages.js';
 import { MAX_TIMELINE } from '../../workflows/engine/policies.js';

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { DUPLICATE_SUBJECTS, DUPLICATE_WORDS, saysOfReference } from '../../src/contract/duplicate-words.js';
@@ -117,7 +117,9 @@ describe('the words for a duplicate', () => {
         fc.constantFrom(...DUPLICATE_WORDS),
         spellings,
         fc.constantFrom('', 'the ', '(x) '),
-        (words, spell, before) => expect(saysOfReference([`${before}${spell(words)}.`])).toBe('duplicate'),
+        (words, spell, before) => {
+          expect(saysOfReference([`${before}${spell(words)}.`])).toBe('duplicate');
+        },
       ),
     );
     for (const subject of DUPLICATE_SUBJECTS)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 import { createPacedTimeline } from '../harness/virtual/paced-timeline.js';
 
 const HOUR_MS = 3_600_000;

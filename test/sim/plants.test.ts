@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { PLANTS } from './plants.js';
 import { simulate } from './simulate.js';
 import { bundlePath, workflowsOf } from './workflows.js';

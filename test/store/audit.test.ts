@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createKeyring } from '../../src/keys/index.js';
 import type { AuditEntry } from '../../src/protocol/audit.js';
 import { auditHash, type AuditNote, detailsHashOf } from '../../src/store/audit.js';

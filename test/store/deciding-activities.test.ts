@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import { createActivities, createCallbackActivities } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';

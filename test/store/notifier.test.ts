@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { createKeyring } from '../../src/keys/index.js';
 import { readSettings } from '../../src/config/index.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPostgresStore, followDatabaseClock } from '../../src/store/postgres/open.js';
 import { createPostgresConnection } from '../../src/store/postgres/connection.js';
 import { turnOf } from '../../src/store/sql-connection.js';

@@ -1,4 +1,4 @@
-import { describe } from '@jest/globals';
+import { describe } from 'vitest';
 import { clusterUrl } from '../setup/postgres/temporary-database.js';
 
 export type StoreKind = 'libsql' | 'postgres';

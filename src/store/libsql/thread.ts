@@ -7,7 +7,7 @@ import type { Batch, FromThread, NumberedStep, Outcome, StepResult, ThreadData, 
  * event loop of gateway and worker.
  *
  * It is passed to the thread as text (see `libsql-connection.ts`), so it must be complete in itself: nothing from
- * outside except types. A file would have to be a different one for each of dist, jest (whose threads cannot load
+ * outside except types. A file would have to be a different one for each of dist, the tests (whose threads cannot load
  * TypeScript) and development.
  */
 export function libsqlThread(require: NodeJS.Require): void {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessOf } from '../../harness/service.js';
 import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../../src/config/settings.js';

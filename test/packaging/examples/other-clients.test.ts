@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { expect, jest, test } from '@jest/globals';
+import { expect, vi, test } from 'vitest';
 import { packageRoot } from '../../../src/package-root.js';
 import { mustRun, runProgram } from '../run-program.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
-jest.setTimeout(120_000);
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const root = packageRoot();
 const example = (name: string) => join(root, 'examples', name);

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from 'vitest';
 import { pinnedCliVersion, findServer, NoTemporalServerError } from '../../../src/dev-server/find-server.js';
 import { scratchFolder, writeScript } from '../../tools/scratch.js';
 
