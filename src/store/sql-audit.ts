@@ -12,7 +12,7 @@ import {
 import { createAuditCheck } from './audit-check.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob, SqlValue, Step } from './sql-message.js';
-import { StoreRequestError } from './store-errors.js';
+import { StoreRequestError, StoreUnavailableError } from './store-errors.js';
 import type { SealedJson, StoreKey } from './store-key.js';
 
 /** Of one write: more wait for the next one. */
@@ -106,7 +106,7 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
         batch.forEach(({ done }) => done());
       } catch (error) {
         head = undefined;
-        batch.forEach(({ failed }) => failed(error));
+        batch.forEach(({ failed }) => failed(unwritable(error)));
       }
     }
     isWriting = false;
@@ -175,6 +175,12 @@ async function headsOf(db: SqlConnection): Promise<AuditHead[]> {
   return found
     .flatMap(({ rows }) => rows)
     .map((row) => ({ chain: integer(row, 'chain'), number: integer(row, 'number'), hash: text(row, 'hash') }));
+}
+
+/** Every entry can be stored: a refusal, such as that of a missing permission, is an outage, too. */
+function unwritable(error: unknown): unknown {
+  if (error instanceof StoreUnavailableError) return new StoreUnavailableError(error.code, error.place, true);
+  return error instanceof StoreRequestError ? new StoreUnavailableError(error.code, 'database', true) : error;
 }
 
 const nullable = (row: Row, column: string): string | null => (row[column] == null ? null : text(row, column));

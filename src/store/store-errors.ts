@@ -7,11 +7,14 @@ export class StoreUnavailableError extends Error {
   override readonly name = 'StoreUnavailableError';
   readonly code: string;
   readonly place: 'file' | 'database';
+  /** An entry of the audit log could not be written, for whatever reason: without it an action is not carried out. */
+  readonly isOfAudit: boolean;
 
-  constructor(code: string, place: 'file' | 'database' = 'file') {
-    super(`The store is unavailable (${code})`);
+  constructor(code: string, place: 'file' | 'database' = 'file', isOfAudit = false) {
+    super(isOfAudit ? `The audit log cannot be written (${code})` : `The store is unavailable (${code})`);
     this.code = code;
     this.place = place;
+    this.isOfAudit = isOfAudit;
   }
 }
 

@@ -6,7 +6,9 @@ import { createStore, type Store } from '../../src/store/store.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
 import { migrate } from '../../src/store/schema.js';
+import { turnOf } from '../../src/store/sql-connection.js';
 import { keyring } from '../harness/fixed.js';
+import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
@@ -52,4 +54,40 @@ describe('a gateway whose disk becomes full', () => {
     const stored = rows.map(({ body }) => (body as { n: number }).n).toSorted((a, b) => a - b);
     expect(stored).toEqual(taken);
   });
+});
+
+it('a gateway whose audit log cannot be written starts no flow and decodes nothing, and says why; it still takes events', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'towline-audit-'));
+  const storePath = join(folder, 'store.db');
+  const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1', storePath });
+  const db = await openConnection({ path: storePath });
+  const execute = (sql: string) => db.write([{ sql, params: [] }], turnOf.meta);
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(tested.url + path, {
+      method: 'POST',
+      headers: { authorization: 'Bearer dev-token', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, retryAfter: answer.headers.get('retry-after'), body: await answer.json() };
+  };
+  try {
+    await execute(`CREATE TRIGGER audit_full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END`);
+    const refused = {
+      status: 503,
+      retryAfter: '5',
+      body: { success: false, message: expect.stringMatching(/^Nothing is done without an entry in the audit log/) },
+    };
+    const reference = newReference();
+    const start = () => post('/flows/bridge-transfer', transferInput(reference));
+    expect(await start()).toMatchObject(refused);
+    expect(await post('/codec/decode', { payloads: [] })).toMatchObject(refused);
+    expect((await post(tested.callbackPath(reference), { status: 'PAYMENT_SENT' })).status).toBe(200);
+    await execute('DROP TRIGGER audit_full');
+    expect(await start()).toMatchObject({ status: 503, body: { message: expect.stringMatching(/^Temporal/) } });
+    expect(await tested.store.audit.startersOf(`bridge-transfer/${reference}`)).toEqual(['dev']);
+  } finally {
+    await db.close();
+    await tested.close();
+    await rm(folder, { recursive: true, force: true });
+  }
 });

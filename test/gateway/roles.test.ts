@@ -1,5 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mayActAs, permissionsOf, PERMISSIONS, ROLES, type Role } from '../../src/protocol/permissions.js';
+import { openConnection } from '../../src/store/libsql/connection.js';
+import { turnOf } from '../../src/store/sql-connection.js';
+import { run } from '../cli/run.js';
+import { keyring } from '../harness/fixed.js';
+import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 const secretOf = (role: Role) => `secret-of-the-${role}-0123456789`;
@@ -88,5 +96,66 @@ describe('what a role may', () => {
       expect(await answer.json()).toEqual({ name: `a-${role}`, role, may: permissionsOf(role) });
     }
     expect((await fetch(`${tested.url}/whoami`)).status).toBe(401);
+  });
+});
+
+describe('towline audit', () => {
+  it('lists and exports what a gateway recorded, for an admin, and finds in its store what was changed', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'towline-audit-'));
+    const storePath = join(home, 'store.db');
+    const tested = await gatewayUnderTest({ env: { GATEWAY_TOKENS }, temporalAddress: '127.0.0.1:1', storePath });
+    const keys = `${keyring.active.id}:${Buffer.from(keyring.active.bytes).toString('base64')}`;
+    const audit = (role: Role, ...args: string[]) =>
+      run(['audit', ...args], {
+        GATEWAY_URL: tested.url,
+        TOWLINE_TOKEN: secretOf(role),
+        TOWLINE_HOME: home,
+        PAYLOAD_KEYS: keys,
+      });
+    const post = async (role: Role, path: string, body: string) => {
+      const headers = { authorization: `Bearer ${secretOf(role)}`, 'content-type': 'application/json' };
+      return (await fetch(tested.url + path, { method: 'POST', headers, body })).status;
+    };
+    try {
+      expect(await post('operator', '/codec/decode', '{"payloads":[]}')).toBe(200);
+      expect(await post('viewer', '/flows/onramp/order-1/cancel', '{}')).toBe(403);
+      const refused = await until('the entry of the refusal', async () => {
+        const { out } = await audit('admin', 'list', '--flow', 'onramp/order-1', '--json');
+        const { entries } = JSON.parse(out) as { entries: unknown[] };
+        return entries.length > 0 && entries;
+      });
+      expect(refused).toMatchObject([{ kind: 'refused', action: 'cancel', actor: 'a-viewer', role: 'viewer' }]);
+      expect((await audit('admin', '--kind', 'decode')).out).toMatch(/decode .*a-operator \(operator\)/);
+      expect(await audit('admin', '--actor', 'no one')).toMatchObject({ code: 0, out: 'No entries.' });
+      expect((await audit('operator', 'list')).code).not.toBe(0);
+      const lines = (await audit('admin', 'export')).out
+        .split('\n')
+        .map((line) => JSON.parse(line) as { kind: string });
+      expect(lines.slice(0, 3).map(({ kind }) => kind)).toEqual(['chain', 'decode', 'refused']);
+
+      const heads = join(home, 'heads.json');
+      const kept = await audit('admin', 'verify', '--json');
+      expect([kept.code, JSON.parse(kept.out)]).toMatchObject([0, { chains: 1, problems: [] }]);
+      await writeFile(heads, kept.out);
+      expect(await audit('admin', 'verify', '--against', heads)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('nothing was changed, and nothing is missing'),
+      });
+      const db = await openConnection({ path: storePath });
+      await db.write(
+        ['DROP TRIGGER audit_no_change', `UPDATE audit SET actor = 'bob' WHERE kind = 'decode'`].map((sql) => ({
+          sql,
+          params: [],
+        })),
+        turnOf.meta,
+      );
+      await db.close();
+      const changed = await audit('admin', 'verify', '--against', heads);
+      expect(changed.code).not.toBe(0);
+      expect(changed.out).toMatch(/not as they were written\.\n.*entry 2/);
+    } finally {
+      await tested.close();
+      await rm(home, { recursive: true, force: true });
+    }
   });
 });

@@ -185,7 +185,10 @@ export function createErrorHandler(logger: Logger) {
     if (error instanceof Refusal) return refuse(error.status, error.message, error.details, error.retryAfter);
     if (error instanceof StoreUnavailableError) {
       logger.error({ requestId: request.id, error: errorForLog(error) }, 'the store is unavailable');
-      return refuse(503, 'The request could not be stored. Send it again.', {}, RETRY_AFTER_SECONDS);
+      const why = error.isOfAudit
+        ? 'Nothing is done without an entry in the audit log, which cannot be written now. Send it again.'
+        : 'The request could not be stored. Send it again.';
+      return refuse(503, why, {}, RETRY_AFTER_SECONDS);
     }
     if (isOutage(error)) {
       logger.error({ requestId: request.id, error: errorForLog(error) }, 'Temporal cannot be reached');
