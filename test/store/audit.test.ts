@@ -1,14 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createKeyring } from '../../src/keys/index.js';
 import type { AuditEntry } from '../../src/protocol/audit.js';
-import { auditHash, type AuditNote, detailsHashOf } from '../../src/store/audit.js';
-import { openConnection } from '../../src/store/libsql/connection.js';
-import { createPostgresConnection } from '../../src/store/postgres/connection.js';
+import { auditHash, type AuditNote, type AuditStore, detailsHashOf } from '../../src/store/audit.js';
 import { createSqlAudit } from '../../src/store/sql-audit.js';
-import { type SqlConnection, text } from '../../src/store/sql-connection.js';
-import type { Step } from '../../src/store/sql-message.js';
 import type { Store } from '../../src/store/store.js';
 import { createSealedJson } from '../../src/store/store-key.js';
+import { readCosts } from './read-costs.js';
 import { describeStores } from './store-kinds.js';
 import { keyring, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
@@ -143,46 +140,63 @@ describeStores('the audit log', (kind) => {
 
   it('reads one entry of each chain to begin another one, and one for each starter of a flow, however many there are', async () => {
     await store.audit.append(order('onramp/a', { kind: 'start', actor: 'shop' }));
-    await temporary.execute(`INSERT INTO audit
-      (chain, number, at, kind, flow_id, actor, means, details_hash, previous, hash, mac)
-      WITH RECURSIVE more(number) AS (SELECT 3 UNION ALL SELECT number + 1 FROM more WHERE number < 5000)
-      SELECT 1, number, 0, 'refused', 'onramp/a', 'shop', 'token', '', '', 'hash of ' || number, '' FROM more`);
-    await temporary.execute('ANALYZE');
-    const { place, clock } = temporary;
-    const db = await (kind === 'postgres' ? createPostgresConnection({ url: place }) : openConnection({ path: place }));
-    try {
-      const asked: Step[] = [];
-      const read: SqlConnection['read'] = (steps) => {
-        asked.push(...steps);
-        return db.read(steps);
-      };
-      const storeKey = { mac: (_purpose: string, hash: string) => hash, macs: () => [] };
-      const sealed = createSealedJson(keyring);
-      const audit = createSqlAudit({ db: { ...db, read }, sealed, storeKey, now: clock.now });
+    await fill(`'refused'`, `'shop'`);
+    const costs = await costsOf(async (audit) => {
       await audit.append(order('onramp/b'));
       expect(await audit.startersOf('onramp/a')).toEqual(['shop']);
       const [begun] = await store.audit.list({ limit: 1, kind: 'chain' });
       expect(begun?.details).toMatchObject({ heads: [{ chain: 1, number: 5_000, hash: 'hash of 5000' }] });
-      expect(await Promise.all(asked.map((step) => costOf(db, step)))).toEqual(asked.map(() => 1));
-    } finally {
-      await db.close();
+    });
+    expect(costs).toEqual(costs.map(() => 1));
+  });
+
+  it('reads, for a page of one flow, actor or kind, no entries of others', async () => {
+    await store.audit.append(order('onramp/b', { kind: 'withdrawal' }));
+    await fill(`'kind ' || number % 10`, `'actor ' || number % 500`);
+    const pages = [{ flowId: 'onramp/b' }, { actor: 'alice' }, { kind: 'withdrawal' }] as const;
+    for (const page of pages) {
+      const costs = await costsOf(async (audit) => {
+        expect(await audit.list({ ...page, limit: 50 })).toMatchObject([{ actor: 'alice', kind: 'withdrawal' }]);
+        await audit.list({ ...page, limit: 50, after: 0, oldestFirst: true });
+      });
+      expect(costs, JSON.stringify(page)).toEqual([1, 1]);
     }
   });
 
-  /** How many rows a statement reads, as the database counts them; of the embedded one, how it finds them: 1 is by an index alone. */
-  const costOf = async (db: SqlConnection, { sql, params }: Step): Promise<number | string> => {
-    const explain = kind === 'postgres' ? 'EXPLAIN (ANALYZE, FORMAT JSON)' : 'EXPLAIN QUERY PLAN';
-    const [plan] = await db.read([{ sql: `${explain} ${sql}`, params }]);
-    if (kind === 'libsql') {
-      const found = (plan?.rows ?? []).map((step) => text(step, 'detail')).join('; ');
-      return /^SEARCH audit USING (COVERING )?INDEX \w+( \((chain|flow_id)=\?\))?$/.test(found) ? 1 : found;
-    }
-    const said = JSON.stringify(plan?.rows);
-    const rows = [...said.matchAll(/"Node Type":"[\w -]*Scan".*?"Actual Rows":([\d.]+),"Actual Loops":(\d+)/g)];
-    const [, inVain = 0] = /"Rows Removed by Filter":(\d+)/.exec(said) ?? [];
-    if (rows.length === 0) return said;
-    return rows.reduce((sum, [, each, loops]) => sum + Number(each) * Number(loops), Number(inVain));
+  /** Adds entries 3 to 5000 of the first chain. Their hashes are invented. */
+  const fill = async (kindSql: string, actorSql: string) => {
+    await temporary.execute(`INSERT INTO audit
+      (chain, number, at, kind, flow_id, actor, means, details_hash, previous, hash, mac)
+      WITH RECURSIVE more(number) AS (SELECT 3 UNION ALL SELECT number + 1 FROM more WHERE number < 5000)
+      SELECT 1, number, 0, ${kindSql}, 'onramp/a', ${actorSql}, 'token', '', '', 'hash of ' || number, '' FROM more`);
+    await temporary.execute('ANALYZE');
   };
+
+  const costsOf = (work: (audit: AuditStore) => Promise<void>) =>
+    readCosts(kind, temporary.place, /^((chain|flow_id|actor|kind)=\?( AND (seq|rowid)>\?)?)?$/, (db) => {
+      const storeKey = { mac: (_purpose: string, hash: string) => hash, macs: () => [] };
+      return work(createSqlAudit({ db, sealed: createSealedJson(keyring), storeKey, now: temporary.clock.now }));
+    });
+
+  it('that cannot be written says so, whatever the reason, and is whole when it can be again', async () => {
+    await store.audit.append(order('onramp/a'));
+    await temporary.execute(
+      kind === 'postgres'
+        ? 'ALTER TABLE audit ADD CONSTRAINT audit_full CHECK (false) NOT VALID'
+        : `CREATE TRIGGER audit_full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END`,
+    );
+    for (const flowId of ['onramp/b', 'onramp/c']) {
+      await expect(store.audit.append(order(flowId))).rejects.toMatchObject({
+        name: 'StoreUnavailableError',
+        isOfAudit: true,
+      });
+    }
+    await temporary.execute(
+      kind === 'postgres' ? 'ALTER TABLE audit DROP CONSTRAINT audit_full' : 'DROP TRIGGER audit_full',
+    );
+    await store.audit.append(order('onramp/d'));
+    expect(await store.audit.verify()).toMatchObject({ entries: 4, chains: 2, problems: [] });
+  });
 
   it('stays whole, and can be read, when its payload key is replaced', async () => {
     await store.audit.append(order('onramp/a'));

@@ -61,6 +61,8 @@ const audit = [
      UNIQUE (chain, number)
    )`,
   `CREATE INDEX audit_of_flow ON audit (flow_id, seq)`,
+  `CREATE INDEX audit_of_actor ON audit (actor, seq)`,
+  `CREATE INDEX audit_of_kind ON audit (kind, seq)`,
   // Read before each start and each second person's order, however many orders the flow has.
   `CREATE INDEX audit_starts ON audit (flow_id, actor) WHERE kind = 'start'`,
   `CREATE FUNCTION audit_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
