@@ -51,10 +51,15 @@ export interface UnprovenInbox {
 /** Account webhooks whose flow the claims will identify. */
 export interface MatchingInbox {
   /**
-   * Those that are still to be matched, oldest first, at most this many. @param after only those that came after this
-   * row
+   * Those that are still to be matched, either with or without a proof at their receipt, oldest first, at most this many.
+   *
+   * @param order.after only those that came after this row
    */
-  toMatch(most: number, after?: string): Promise<readonly InboxRow[]>;
+  toMatch(order: {
+    readonly proven: boolean;
+    readonly most: number;
+    readonly after?: string | undefined;
+  }): Promise<readonly InboxRow[]>;
   /** Whether a proven one under this reference is still to be matched: it may be about any flow of that reference. */
   hasToMatch(reference: string): Promise<boolean>;
   /**

@@ -11,10 +11,12 @@ export function createMatchingInbox(deps: {
 }): MatchingInbox {
   const { db, now, toRow, wake } = deps;
   return {
-    async toMatch(most, after) {
+    async toMatch({ proven, most, after }) {
       const behind = after === undefined ? '' : 'AND seq > (SELECT seq FROM inbox WHERE id = ?)';
-      const sql = `SELECT * FROM inbox WHERE flow_id IS NULL AND state = 'waiting' ${behind} ORDER BY seq LIMIT ?`;
-      const [found] = await db.read([{ sql, params: after === undefined ? [most] : [after, most] }]);
+      const sql = `SELECT * FROM inbox WHERE flow_id IS NULL AND state = 'waiting' AND came_trusted = ? ${behind}
+                   ORDER BY seq LIMIT ?`;
+      const params = [proven ? 1 : 0, ...(after === undefined ? [] : [after]), most];
+      const [found] = await db.read([{ sql, params }]);
       return (found?.rows ?? []).map(toRow);
     },
 

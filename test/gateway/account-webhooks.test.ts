@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { createWebhookMatcher } from '../../src/gateway/dispatch/webhook-matcher.js';
 import { until } from '../harness/until.js';
+import { anEvent, makeTemporaryStore } from '../store/temporary-store.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { KINDS } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
@@ -31,7 +34,10 @@ describe('an account webhook', () => {
   const post = (event: string | null, data: Record<string, unknown>) =>
     tested.post(endpoint, event === null ? data : { event, data });
   const matched = () =>
-    until('every webhook to be matched', async () => (await tested.store.inbox.toMatch(1)).length === 0);
+    until(
+      'every webhook to be matched',
+      async () => !(await tested.store.inbox.toMatch({ proven: true, most: 1 })).length,
+    );
   const rowsOf = async (flowId: string) => {
     await matched();
     return tested.store.inbox.list({ flowId });
@@ -157,6 +163,50 @@ describe('an account webhook', () => {
     ];
     for (const body of strange) expect((await tested.post(endpoint, JSON.stringify(body))).status).toBe(200);
     expect((await tested.store.inbox.counts()).byState.unmatched - before).toBe(strange.length);
+  });
+});
+
+describe('account webhooks without a proof', () => {
+  it('are matched as well, and never delay those with one', async () => {
+    const temporary = await makeTemporaryStore('libsql');
+    const { inbox } = await temporary.open();
+    const came = async (proof: 'signature' | null) => {
+      const body = { proof };
+      const { id } = await inbox.receive(anEvent({ source: 'webhook', flowId: null, toMatch: true, proof, body }));
+      return id;
+    };
+    let release = (): void => undefined;
+    const stuck = new Promise<void>((resolve) => (release = resolve));
+    const matcher = createWebhookMatcher({
+      inbox,
+      matchOf: async (body) => {
+        if ((body as { proof: unknown }).proof === null) await stuck;
+        return { flowId: 'bank-checkout/r', reference: 'r', status: null };
+      },
+      dispatcher: { nudge: () => undefined },
+      unreadable: { examine: () => [] },
+      drain: { finish: async (inFlight) => void (await inFlight) },
+      logger: pino({ enabled: false }),
+      everyMs: 3_600_000,
+    });
+    const matched = (id: string) => until('the match', async () => (await inbox.get(id))?.flowId === 'bank-checkout/r');
+    try {
+      const unproven: string[] = [];
+      for (let n = 0; n < 25; n += 1) unproven.push(await came(null));
+      const early = await came('signature');
+      matcher.start();
+      await matched(early);
+      const late = await came('signature');
+      matcher.nudge(true);
+      await matched(late);
+      expect((await inbox.toMatch({ proven: false, most: 100 })).map(({ id }) => id)).toEqual(unproven);
+      release();
+      for (const id of unproven) await matched(id);
+    } finally {
+      release();
+      await matcher.stop();
+      await temporary.remove();
+    }
   });
 });
 

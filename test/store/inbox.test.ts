@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { InboxRow } from '../../src/protocol/events.js';
 import type { InboxStore } from '../../src/store/inbox.js';
+import { createMatchingInbox } from '../../src/store/sql-inbox-matching.js';
+import type { Row } from '../../src/store/sql-message.js';
 import type { Store } from '../../src/store/store.js';
+import { readCosts } from './read-costs.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
@@ -254,6 +258,25 @@ describeStores('the inbox', (kind) => {
       expect([await dropped(true), await dropped(false), await dropped(false)]).toEqual([0, 1, 0]);
       expect(await left()).toEqual([young, proven]);
       expect(await inbox.counts()).toMatchObject({ byState: { unmatched: 2, unverified: 0 }, dropped: 3 });
+    });
+  });
+
+  describe('matching', () => {
+    it('of proven webhooks, and the question for those of one reference, read none of the others that are to be matched', async () => {
+      const mine = await receive({ source: 'webhook', flowId: null, reference: 'mine', toMatch: true });
+      await temporary.execute(`INSERT INTO inbox
+        (id, source, reference, came_to, came_trusted, content_hash, state, received_at)
+        WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 5000)
+        SELECT 'unproven ' || n, 'webhook', 'other ' || n, '', 0, 'unproven ' || n, 'waiting', 0 FROM more`);
+      if (kind === 'postgres') await temporary.execute('ANALYZE');
+      const costs = await readCosts(kind, temporary.place, /AND (came_trusted|reference)=\?$/, async (db) => {
+        const { now } = temporary.clock;
+        const toRow = (row: Row) => ({ id: row['id'] }) as InboxRow;
+        const matching = createMatchingInbox({ db, now, toRow, wake: () => ({ sql: '', params: [] }) });
+        expect(await matching.toMatch({ proven: true, most: 20 })).toEqual([{ id: mine }]);
+        expect(await matching.hasToMatch('mine')).toBe(true);
+      });
+      expect(costs).toEqual([1, 1]);
     });
   });
 

@@ -41,7 +41,7 @@ export function createIntake(deps: {
   /** For a person, unless the claims can still match it. */
   const receiveOfNoFlow = async (event: ReceivedEvent): Promise<Receipt> => {
     const receipt = await inbox.receive(event);
-    if (event.toMatch === true && receipt.kind === 'stored') matcher.nudge();
+    if (event.toMatch === true && receipt.kind === 'stored') matcher.nudge(event.proof !== null);
     return receipt;
   };
 

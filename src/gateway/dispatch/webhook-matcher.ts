@@ -9,8 +9,8 @@ import type { Drain } from './drain.js';
 import type { UnreadableFlows } from './unreadable-flows.js';
 
 export interface WebhookMatcher {
-  /** A webhook came that has to be matched. Never waits and never throws. */
-  nudge(): void;
+  /** A webhook came that has to be matched, with a proof or without. Never waits and never throws. */
+  nudge(isProven: boolean): void;
   start(): void;
   /** Resolves when nothing is in flight any more. Unmatched webhooks stay in the inbox. */
   stop(): Promise<void>;
@@ -36,37 +36,49 @@ const ROWS_AT_ONCE = 20;
 
 /**
  * Finds the flow of each account webhook whose match takes too long for its sender to wait. One at a time: each needs
- * several queries about claims, and a sender of many webhooks must not take the claims' connections.
+ * several queries about claims, and a sender of many webhooks must not take the claims' connections. Those without a
+ * proof are matched separately, so that those with one never wait for them.
  */
 export function createWebhookMatcher(deps: WebhookMatcherDeps): WebhookMatcher {
   const { inbox, matchOf, dispatcher, unreadable, logger, clock = systemClock } = deps;
+  const [proven, unproven] = [lane(true), lane(false)];
   let stopped = true;
-  let again = false;
-  let matching: Promise<void> | undefined;
   let stopLooking: (() => void) | undefined;
 
-  const nudge = (): void => {
-    if (stopped) return;
-    again = true;
-    if (matching !== undefined) return;
-    matching = matchAll().finally(() => (matching = undefined));
-  };
+  function lane(isProven: boolean): { readonly nudge: () => void; readonly finished: () => Promise<void> | undefined } {
+    let again = false;
+    let matching: Promise<void> | undefined;
 
-  async function matchAll(): Promise<void> {
-    try {
-      while (again) {
-        again = false;
-        await matchEach();
+    async function matchAll(): Promise<void> {
+      try {
+        while (again) {
+          again = false;
+          await matchEach(isProven);
+        }
+      } catch (error) {
+        logger.warn({ error: errorForLog(error) }, 'account webhooks wait: the claims cannot be read; trying again');
       }
-    } catch (error) {
-      logger.warn({ error: errorForLog(error) }, 'account webhooks wait: the claims cannot be read; trying again');
     }
+
+    return {
+      nudge() {
+        if (stopped) return;
+        again = true;
+        matching ??= matchAll().finally(() => (matching = undefined));
+      },
+      finished: () => matching,
+    };
   }
 
-  async function matchEach(): Promise<void> {
+  const nudgeBoth = (): void => {
+    proven.nudge();
+    unproven.nudge();
+  };
+
+  async function matchEach(isProven: boolean): Promise<void> {
     let after: string | undefined;
     do {
-      const rows = await inbox.toMatch(ROWS_AT_ONCE, after);
+      const rows = await inbox.toMatch({ proven: isProven, most: ROWS_AT_ONCE, after });
       for (const row of rows) {
         if (stopped) return;
         await matchOne(row);
@@ -89,16 +101,16 @@ export function createWebhookMatcher(deps: WebhookMatcherDeps): WebhookMatcher {
   }
 
   return {
-    nudge,
+    nudge: (isProven) => (isProven ? proven : unproven).nudge(),
     start() {
       stopped = false;
-      stopLooking = every(clock, deps.everyMs ?? 1_000, nudge);
-      nudge();
+      stopLooking = every(clock, deps.everyMs ?? 1_000, nudgeBoth);
+      nudgeBoth();
     },
     async stop() {
       stopped = true;
       stopLooking?.();
-      await deps.drain.finish(matching);
+      await deps.drain.finish(Promise.all([proven.finished(), unproven.finished()]));
     },
   };
 }

@@ -117,7 +117,12 @@ const inbox = [
   `CREATE INDEX inbox_of_state ON inbox (state, seq)`,
   `CREATE INDEX inbox_unsettled ON inbox (delivered_at, flow_id) WHERE state = 'delivered'`,
   `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL AND state NOT IN ('waiting', 'delivered')`,
-  `CREATE INDEX inbox_to_match ON inbox (seq) WHERE flow_id IS NULL AND state = 'waiting'`,
+  // The second one is read before each send of money. They repeat the columns of their condition, or else SQLite would
+  // prefer `inbox_of_flow`.
+  `CREATE INDEX inbox_to_match ON inbox (flow_id, state, came_trusted, seq)
+     WHERE flow_id IS NULL AND state = 'waiting'`,
+  `CREATE INDEX inbox_to_match_by_reference ON inbox (flow_id, state, reference)
+     WHERE flow_id IS NULL AND state = 'waiting'`,
   // A flow with waiting rows. A lease is a due time in the future with its holder's name on it.
   `CREATE TABLE inbox_flows (
      flow_id TEXT PRIMARY KEY,

@@ -119,7 +119,9 @@ const inbox = [
   `CREATE INDEX inbox_of_state ON inbox (state, seq)`,
   `CREATE INDEX inbox_unsettled ON inbox (delivered_at, flow_id) WHERE state = 'delivered'`,
   `CREATE INDEX inbox_bodies ON inbox (received_at) WHERE body IS NOT NULL AND state NOT IN ('waiting', 'delivered')`,
-  `CREATE INDEX inbox_to_match ON inbox (seq) WHERE flow_id IS NULL AND state = 'waiting'`,
+  // The second one is read before each send of money.
+  `CREATE INDEX inbox_to_match ON inbox (came_trusted, seq) WHERE flow_id IS NULL AND state = 'waiting'`,
+  `CREATE INDEX inbox_to_match_by_reference ON inbox (reference) WHERE flow_id IS NULL AND state = 'waiting'`,
   `CREATE TABLE inbox_flows (
      flow_id TEXT PRIMARY KEY,
      due_at BIGINT NOT NULL,
