@@ -11,7 +11,6 @@ export interface RateLimit {
   take(name: string, units?: number): () => void;
 }
 
-/** Burst size: as much as this many seconds allow. */
 const BURST_SECONDS = 10;
 /** Names beyond this are tidied up: an attacker may have many addresses. */
 const MOST_NAMES = 10_000;
@@ -24,10 +23,15 @@ interface Bucket {
 /**
  * A bucket for each name, in the memory of this gateway: several gateways allow several times as much.
  * @param perSecond 0: no limit
+ * @param burstSeconds as much as this many seconds allow may come at once
  */
-export function createRateLimit(perSecond: number, nowMs: () => number = () => performance.now()): RateLimit {
+export function createRateLimit(
+  perSecond: number,
+  nowMs: () => number = () => performance.now(),
+  burstSeconds: number = BURST_SECONDS,
+): RateLimit {
   const buckets = new Map<string, Bucket>();
-  const most = perSecond * BURST_SECONDS;
+  const most = perSecond * burstSeconds;
 
   const filled = ({ left, atMs }: Bucket, now: number) => Math.min(most, left + ((now - atMs) / 1_000) * perSecond);
   const tidy = (now: number): void => {

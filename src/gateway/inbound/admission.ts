@@ -21,7 +21,17 @@ export interface Admission {
    * Nothing proves the event, or it is a forgery.
    * @throws Refusal 429 if this address, or all together, sent as many as are kept
    */
-  unproven(request: FastifyRequest, bytes: number): void;
+  unproven(request: FastifyRequest, isKnown: boolean, bytes: number): void;
+  /** Neither its URL nor its address identifies its sender. */
+  isStranger(request: FastifyRequest, isKnown: boolean): boolean;
+  /**
+   * Only the URL of its flow proves the event. That URL may be in the logs of proxies: who reads it there could fill the
+   * claims' disk, since proven events are never deleted.
+   *
+   * @returns gives it back: it was stored before
+   * @throws Refusal 429 if more came by this URL than a flow has events
+   */
+  byUrlAlone(flowId: string, bytes: number): () => void;
 }
 
 /** An event has one or two of them. */
@@ -34,6 +44,8 @@ const unitsOf = (bytes: number): number => Math.min(MOST_UNITS, Math.max(1, Math
 const ARRIVALS = 10;
 /** How many addresses may send all that they may. */
 const ADDRESSES = 10;
+/** 1 MiB at once, then six events a minute: the service reports a few dozen events of a flow. */
+const BY_URL = { perSecond: 0.1, burstSeconds: 2_560 };
 /** 32 MiB of bodies that are read, verified or stored; an eighth of it for one address. */
 const PLACES = { what: 'events', most: 8_192, mostEach: 1_024 };
 
@@ -46,24 +58,31 @@ export function createAdmission(
   const arrivals = createRateLimit(perSecond * ARRIVALS, monotonicMs);
   const kept = createRateLimit(perSecond, monotonicMs);
   const keptOfAll = createRateLimit(perSecond * ADDRESSES, monotonicMs);
+  const byUrl = createRateLimit(perSecond === 0 ? 0 : BY_URL.perSecond, monotonicMs, BY_URL.burstSeconds);
   const places = createPlaces(PLACES);
   const charges = new WeakMap<FastifyRequest, () => void>();
+  // Strangers take nothing from those who are known, also if these have the same address.
+  const sort = (isKnown: boolean): string => (isKnown ? 'known' : 'any');
+  const nameOf = (request: FastifyRequest, isKnown: boolean) => `${sort(isKnown)} ${networkOf(request.ip)}`;
+  const isStranger = (request: FastifyRequest, isKnown: boolean) => !isKnown && !knownNetworks.has(request.ip);
 
   return {
     arrive(request, isKnown) {
       const length = Number(request.headers['content-length'] ?? Infinity);
-      const name = `${isKnown ? 'known' : 'any'} ${networkOf(request.ip)}`;
+      const name = nameOf(request, isKnown);
       const units = unitsOf(length);
       charges.set(request, arrivals.take(name, units));
-      whenOver(request, places.take(name, { units, isStranger: !isKnown && !knownNetworks.has(request.ip) }));
+      whenOver(request, places.take(name, { units, isStranger: isStranger(request, isKnown) }));
     },
+    isStranger,
     proven(request) {
       knownNetworks.add(request.ip);
       charges.get(request)?.();
     },
-    unproven(request, bytes) {
-      kept.take(networkOf(request.ip), unitsOf(bytes));
-      keptOfAll.take('all', unitsOf(bytes));
+    unproven(request, isKnown, bytes) {
+      kept.take(nameOf(request, isKnown), unitsOf(bytes));
+      keptOfAll.take(sort(isKnown), unitsOf(bytes));
     },
+    byUrlAlone: (flowId, bytes) => byUrl.take(flowId, unitsOf(bytes)),
   };
 }

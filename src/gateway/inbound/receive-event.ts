@@ -34,6 +34,8 @@ export interface Arrival {
   readonly acceptedProofs: readonly Proof[];
   readonly capability: boolean;
   readonly network: boolean;
+  /** The flow that its URL names. */
+  readonly flowId?: string;
   label(body: unknown): EventLabels;
 }
 
@@ -65,18 +67,25 @@ async function storeEvent(
   const { raw, read } = unreadBodyOf(request);
   const { rawHeaders } = request.raw;
   const verdict = arrival.profile.verify({ raw, header: (name) => headerValues(rawHeaders, name) });
+  const isKnown = arrival.capability || arrival.network;
   if (verdict === 'invalid') {
-    deps.admission.unproven(request, raw.length);
+    deps.admission.unproven(request, isKnown, raw.length);
     throw new Refusal(401, NOT_VALID);
   }
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
   // A replay proves nothing, on any path; its content may still hold us back.
   const proof = verdict === 'stale' ? null : proofOf(evidence, arrival.acceptedProofs);
   // Anyone may post to the settlement path, and could fill the disk without a limit.
+  let giveBack: (() => void) | undefined;
   if (proof === null) {
-    deps.admission.unproven(request, raw.length);
-    deps.quota.take(raw.length);
-  } else deps.admission.proven(request);
+    deps.admission.unproven(request, isKnown, raw.length);
+    deps.quota.take(raw.length, deps.admission.isStranger(request, isKnown));
+  } else {
+    if (proof === 'capability' && arrival.flowId !== undefined) {
+      giveBack = deps.admission.byUrlAlone(arrival.flowId, raw.length);
+    }
+    deps.admission.proven(request);
+  }
   const value = await read();
   try {
     const [contentHash = '', ...earlierHashes] = deps.store.macs('event', canonicalJson(contentOf(value)));
@@ -90,8 +99,10 @@ async function storeEvent(
       body: value,
     };
     const { kind } = await received(deps, event);
+    if (kind === 'duplicate') giveBack?.();
     if (verdict !== 'stale') return kind;
   } catch (error) {
+    giveBack?.();
     // Whatever went wrong: without a row there is no 2xx, and the sender tries again.
     deps.logger.error({ requestId: request.id, error: errorForLog(error) }, 'an event could not be stored');
     throw new Refusal(503, 'The event could not be stored. Send it again.', {}, RETRY_AFTER_SECONDS);

@@ -138,6 +138,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
         acceptedProofs: serviceProofs(settings, 'callback', profiles.serviceCanSign()),
         capability: true,
         network: false,
+        flowId: flow.flowId,
         label: (body) => labelCallback(flow.kind, flow.reference, flow.flowId, body),
       };
     },

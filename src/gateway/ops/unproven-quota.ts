@@ -1,12 +1,16 @@
 import type { Logger } from 'pino';
 import { every, systemClock, type Clock } from '../../clock.js';
 import type { UnprovenInbox } from '../../store/inbox.js';
+import { SHARE_OF_STRANGERS } from '../http/places.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 
 /** The disk space that events without proof may use: beyond it the oldest are deleted, those without a flow first. */
 export interface UnprovenQuota {
-  /** @throws Refusal 429 if it is full of events that are on their way to flows */
-  take(bytes: number): void;
+  /**
+   * @param isStranger strangers together get three quarters of it
+   * @throws Refusal 429 if it is full of events that are on their way to flows
+   */
+  take(bytes: number, isStranger: boolean): void;
   /** Bytes that they use, as far as this gateway knows. */
   bytes(): number;
   start(): void;
@@ -24,7 +28,7 @@ const OF_NO_FLOW_KEPT_MS = DAY_MS;
 /** What a flow was shown is in its history; a person may read the row as long as a flow may stay parked unnoticed. */
 const OF_A_FLOW_KEPT_MS = 30 * DAY_MS;
 const DROPPED_AT_ONCE = 500;
-/** If the quota is full, a check makes room down to this share. */
+/** If the share of strangers is full, a check makes room down to this part of it. */
 const LEFT_FULL = 0.9;
 
 /** Each gateway counts what it stores between two checks; it learns at the next check what others stored. */
@@ -36,6 +40,7 @@ export function createUnprovenQuota(deps: {
   readonly clock?: Clock;
 }): UnprovenQuota {
   const { inbox, mostBytes, logger, nowMs, clock = systemClock } = deps;
+  const mostOfStrangers = mostBytes * SHARE_OF_STRANGERS;
   let bytes = 0;
   let running: Promise<void> | undefined;
   let stopLooking: (() => void) | undefined;
@@ -53,9 +58,9 @@ export function createUnprovenQuota(deps: {
 
   async function tidy(): Promise<void> {
     const never = () => Promise.resolve(false);
-    const hasRoom = async () => (await inbox.unprovenBytes()) <= mostBytes * LEFT_FULL;
+    const hasRoom = async () => (await inbox.unprovenBytes()) <= mostOfStrangers * LEFT_FULL;
     let dropped = (await drop(OF_NO_FLOW_KEPT_MS, true, never)) + (await drop(OF_A_FLOW_KEPT_MS, false, never));
-    if ((await inbox.unprovenBytes()) >= mostBytes) {
+    if ((await inbox.unprovenBytes()) >= mostOfStrangers) {
       // Including what came in this very millisecond.
       dropped += await drop(-1, true, hasRoom);
       dropped += await drop(-1, false, hasRoom);
@@ -75,8 +80,8 @@ export function createUnprovenQuota(deps: {
   };
 
   return {
-    take(bodyBytes) {
-      if (bytes >= mostBytes) {
+    take(bodyBytes, isStranger) {
+      if (bytes >= (isStranger ? mostOfStrangers : mostBytes)) {
         look();
         throw new Refusal(429, 'Too many events without proof are stored. Try again later.', {}, RETRY_AFTER_SECONDS);
       }
