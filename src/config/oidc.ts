@@ -81,12 +81,18 @@ export function readOidc({ read, problem }: SettingReader): OidcSettings | undef
       .refine((entries) => entries.every((entry) => ALGORITHMS.includes(entry)), `must be of ${ALGORITHMS.join(', ')}`)
       .optional(),
   );
+  // One that is wrong has a problem of its own.
+  const isMissing = (name: string) => read(name, z.string().optional()) === undefined;
   if (given === undefined) {
-    if (audiences !== undefined) problem('OIDC_ISSUER is missing, without which OIDC_AUDIENCE means nothing.');
+    if (audiences !== undefined && isMissing('OIDC_ISSUER')) {
+      problem('OIDC_ISSUER is missing, without which OIDC_AUDIENCE means nothing.');
+    }
     return undefined;
   }
   if (audiences === undefined) {
-    problem('OIDC_AUDIENCE is missing: without it a token that the issuer gave for another application would do.');
+    if (isMissing('OIDC_AUDIENCE')) {
+      problem('OIDC_AUDIENCE is missing: without it a token that the issuer gave for another application would do.');
+    }
     return undefined;
   }
   return {

@@ -67,6 +67,26 @@ describe('settings', () => {
     expect(problemsOf({ ...live, GATEWAY_TOKENS: '', ...issuer })).toEqual([]);
   });
 
+  it.each([
+    [{ OIDC_ISSUER: 'issuer.example' }, /^OIDC_ISSUER must be an https URL/],
+    [{ OIDC_ISSUER: 'http://issuer.example' }, /^OIDC_ISSUER must begin with https/],
+    [{ OIDC_ISSUER: 'https://issuer.example/?tenant=1' }, /^OIDC_ISSUER must not have a query/],
+    [{ OIDC_ISSUER: '' }, /^OIDC_ISSUER is missing/],
+    [{ OIDC_AUDIENCE: '' }, /^OIDC_AUDIENCE is missing/],
+    [{ OIDC_AUDIENCE: 'towline,,ui' }, /^OIDC_AUDIENCE must be comma-separated names/],
+    [{ OIDC_NAME_CLAIM: 'a claim' }, /^OIDC_NAME_CLAIM must be a claim/],
+    [{ OIDC_ROLE_CLAIM: 'realm..roles' }, /^OIDC_ROLE_CLAIM must be a claim/],
+    [{ OIDC_ROLES: 'oncall=operator,lead=king' }, /^OIDC_ROLES must be .* viewer, flows, operator, admin, .* entry 2/],
+    [{ OIDC_ALGORITHMS: 'RS256,HS256' }, /^OIDC_ALGORITHMS must be of RS256/],
+    [{ FOUR_EYES: 'refund-now,send-agian' }, /^FOUR_EYES must be "none" or actions of .*send-again.* entry 2 is not/],
+    [{ FOUR_EYES: 'none,refund-now' }, /^FOUR_EYES must be .* entry 1 is not/],
+    [{ FOUR_EYES: 'markets-*' }, /^FOUR_EYES must be .* entry 1 is not/],
+    [{ FOUR_EYES_ABOVE: 'KES:lots' }, /^FOUR_EYES_ABOVE has no decimal number above zero/],
+  ])('of people who may order: %j has one problem, which says what to do', (env, sentence) => {
+    const issuer = { OIDC_ISSUER: 'https://issuer.example', OIDC_AUDIENCE: 'towline' };
+    expect(problemsOf({ ...live, ...issuer, ...env })).toEqual([expect.stringMatching(sentence)]);
+  });
+
   it('say every problem at once, each by the name of its setting, and never a secret', () => {
     const problems = problemsOf({
       SERVICE_BASE_URL: 'http://service.example',

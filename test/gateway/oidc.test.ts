@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { generateKeyPair, SignJWT } from 'jose';
+import { checkOidc } from '../../src/cli/doctor/check-oidc.js';
 import { readSettings } from '../../src/config/index.js';
 import { createOidcCheck } from '../../src/gateway/http/oidc.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
@@ -259,5 +260,30 @@ describe('a guess', () => {
     await tested.close();
     server.close();
     server.closeAllConnections();
+  });
+});
+
+describe('the doctor', () => {
+  it('says whether tokens of the issuer can be verified, and if not, what to do', async () => {
+    const [issuer, pairwise] = [
+      await openIssuer(await newSigningKey('one')),
+      await openIssuer(await newSigningKey('one'), 0, ['pairwise']),
+    ];
+    const found = async (OIDC_ISSUER: string, env: Record<string, string> = {}) => {
+      const [finding] = await checkOidc(readSettings({ OIDC_ISSUER, OIDC_AUDIENCE: 'towline', ...env }));
+      return `${finding?.verdict}: ${finding?.says}`;
+    };
+    try {
+      expect(await found(issuer.url)).toBe(`good: ${issuer.url} answers, and has 1 usable key`);
+      expect(await found(`${issuer.url}/`)).toMatch(/^bad: .*names another issuer/);
+      expect(await found(`${issuer.url}/tenant`)).toMatch(/^bad: .*cannot be fetched \(status 404\)/);
+      expect(await found(issuer.url, { OIDC_ALGORITHMS: 'ES256,EdDSA' })).toMatch(/^bad: .*no key.*ES256, EdDSA/);
+      expect(await found(pairwise.url)).toMatch(/^bad: .*OIDC_NAME_CLAIM/);
+      expect(await found(pairwise.url, { OIDC_NAME_CLAIM: 'oid' })).toMatch(/^good/);
+    } finally {
+      await Promise.all([issuer.close(), pairwise.close()]);
+    }
+    expect(await found(issuer.url)).toMatch(/^bad: .*cannot be fetched \([A-Z_]+\): check the setting/);
+    expect(await checkOidc(readSettings({}))).toEqual([]);
   });
 });

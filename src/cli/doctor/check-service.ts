@@ -46,7 +46,7 @@ function judged(status: number, url: string): Finding {
 }
 
 /** Codes only: messages of network errors may hold addresses with credentials. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   const { name, cause } = error as { readonly name?: string; readonly cause?: { readonly code?: unknown } };
   if (typeof cause?.code === 'string') return cause.code;
   return name === 'TimeoutError' ? 'no answer in time' : 'no connection';

@@ -1,6 +1,7 @@
 import { createCapabilities, inboundUrls } from '../../gateway/index.js';
 import type { LoadedSettings } from '../wiring/load-settings.js';
 import { checkCallbacks, checkGateway, explainProxies, explainSettlements } from './check-gateway.js';
+import { checkOidc } from './check-oidc.js';
 import { checkDeployment, checkStore } from './check-store.js';
 import { checkService, explainDuplicates } from './check-service.js';
 import { checkTemporal } from './check-temporal.js';
@@ -14,11 +15,12 @@ export async function examine(
   const mode = settings.development
     ? 'development: the service and the gateway are both on this machine'
     : 'production: the service or the gateway is beyond this machine';
-  const [{ store, findings: ofStore }, ofTemporal, ofService, ofGateway] = await Promise.all([
+  const [{ store, findings: ofStore }, ofTemporal, ofService, ofGateway, ofIssuer] = await Promise.all([
     checkStore(settings, home),
     checkTemporal(settings),
     checkService(settings),
     checkGateway(settings),
+    checkOidc(settings),
   ]);
   const urls: Finding[] = [];
   if (store !== undefined && options.showSecrets) {
@@ -40,6 +42,7 @@ export async function examine(
     ...ofDeployment,
     ...ofService,
     ...ofGateway,
+    ...ofIssuer,
     ...explainDuplicates(settings),
     ...explainSettlements(settings),
     ...explainProxies(settings),

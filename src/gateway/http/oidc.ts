@@ -41,13 +41,16 @@ const NOT_ASKED_AFTER_FAILURE_MS = 3_000;
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 /** As it is shown on terminals and in records. */
 const NAME = /^[\x21-\x7e]{1,255}$/;
-const Discovery = z.object({
+/** The part that is used of an issuer's discovery document. */
+export const Discovery = z.object({
   issuer: z.string(),
   // Over plain text, anyone in between could replace the keys.
   jwks_uri: z.url({ protocol: /^https?$/ }).refine((text) => isTrustedUrl(new URL(text))),
   subject_types_supported: z.array(z.string()).default(['public']),
 });
-const Keys = z.looseObject({ keys: z.array(z.looseObject({})) });
+export const Keys = z.looseObject({ keys: z.array(z.looseObject({})) });
+
+export const discoveryUrl = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 
 /**
  * Access and id tokens of one OIDC issuer: signed by its keys, for one of our audiences, not expired. Its keys come
@@ -125,13 +128,16 @@ function createPatientFetch(monotonicMs: () => number): PatientFetch {
   };
 }
 
+/** One person has another `sub` for each client. */
+export const isOnlyPairwise = ({ subject_types_supported: types }: z.infer<typeof Discovery>): boolean =>
+  !types.includes('public');
+
 /** @throws Refusal 503 */
 async function discover({ issuer, nameClaim }: OidcSettings, ask: PatientFetch): Promise<JWTVerifyGetKey> {
-  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const jwksUri = await ask(url, (content) => {
+  const jwksUri = await ask(discoveryUrl(issuer), (content) => {
     const discovered = Discovery.parse(content);
     if (discovered.issuer !== issuer) throw unavailable();
-    if (nameClaim === undefined && !discovered.subject_types_supported.includes('public')) throw noNameClaim();
+    if (nameClaim === undefined && isOnlyPairwise(discovered)) throw noNameClaim();
     return discovered.jwks_uri;
   });
   return createRemoteJWKSet(new URL(jwksUri), {
