@@ -4,7 +4,7 @@ export { DEVELOPMENT_TOKEN } from './gateway-tokens.js';
 export { isLoopback } from '../protocol/loopback.js';
 export { SettingsError } from './environment.js';
 export { BROKEN_SECRET, followSecrets, type LiveSecrets, type SettingsOfSecrets } from './live-secrets.js';
-export { isGiven, readSecretFiles, SecretFileError, type Live } from './secret-files.js';
+export { exposedSecrets, isGiven, readSecretFiles, SecretFileError, type Live } from './secret-files.js';
 export { keptSecretsPath, KeptSecretsError, readKeptSecrets, writeKeptSecrets } from './kept-webhook-secrets.js';
 export type { KeptSecret } from './kept-webhook-secrets.js';
 export type { Settings } from './settings-shape.js';

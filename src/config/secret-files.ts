@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parse } from 'dotenv';
 import type { Environment } from './environment.js';
 
 /** Settings that are secrets. Each may be a file instead, by its name and `_FILE`; a list may have an entry on each line. */
@@ -63,15 +64,38 @@ export function readSecretFiles(env: Environment): {
 export const isGiven = (env: Environment, name: string): boolean =>
   [name, `${name}_FILE`].some((one) => (env[one]?.trim() ?? '') !== '');
 
+/** A group may read, because an orchestrator mounts files that way. */
+const isOpenToOthers = (mode: number): boolean => process.platform !== 'win32' && (mode & 0o037) !== 0;
+
+/** A sentence about a `.env` file that has secrets which others can read or change; undefined if there is none. */
+export function exposedSecrets(envFile: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(envFile, 'r');
+  } catch {
+    // Then no setting comes from it.
+    return undefined;
+  }
+  try {
+    if (!isOpenToOthers(fstatSync(file).mode)) return undefined;
+    const exposed = parse(readFileSync(file, 'utf8'));
+    const names = Object.keys(SECRET_SETTINGS).filter((name) => (exposed[name]?.trim() ?? '') !== '');
+    if (names.length === 0) return undefined;
+    return `${resolve(envFile)} is open to others, and has ${names.join(', ')}: let its owner alone read it (chmod 600).`;
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** @throws SecretFileError */
 export function readSecretFile(name: SecretSetting, path: string): string {
   const refuse = (why: string) => new SecretFileError(`${name}_FILE: ${path} ${why}.`);
   try {
     const file = openSync(path, 'r');
     try {
-      // Checks the opened file, not the path. A group may read, because an orchestrator mounts files that way.
+      // Checks the opened file, not the path.
       const { mode, size } = fstatSync(file);
-      if (process.platform !== 'win32' && (mode & 0o037) !== 0) {
+      if (isOpenToOthers(mode)) {
         throw refuse('is open to others: let its owner alone (chmod 400), or its group as well (chmod 440), read it');
       }
       if (size > MOST_BYTES) throw refuse('is too large for a secret');

@@ -1,4 +1,4 @@
-import { chmod, readFile, stat } from 'node:fs/promises';
+import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { lockHome } from '../../src/cli/up/up.js';
@@ -68,5 +68,30 @@ describe('the secrets of development', () => {
     expect(error).toBeInstanceOf(SettingsError);
     expect((error as SettingsError).message).toContain('SERVICE_TOKEN (or SERVICE_TOKEN_FILE) is missing');
     await expect(readFile(join(folder, 'secrets'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('secrets in a .env file that others can read', () => {
+  const PRODUCTION = {
+    DEVELOPMENT: 'false',
+    SERVICE_TOKEN: 'given-token',
+    PAYLOAD_KEYS: `k:${Buffer.alloc(32, 5).toString('base64')}`,
+  };
+
+  test('are refused outside of development, by their names', async () => {
+    const file = join(scratch, 'env');
+    await writeFile(file, 'SERVICE_TOKEN=hush-hush\nexport GATEWAY_TOKENS="hush"\nPAYLOAD_KEYS=\nLOG_LEVEL=debug\n');
+    await chmod(file, 0o644);
+    const starting = loadSettings({ TOWLINE_HOME: newHome(), ...PRODUCTION }, file);
+    await expect(starting).rejects.toThrow(SettingsError);
+    await expect(starting).rejects.toThrow(
+      `${file} is open to others, and has SERVICE_TOKEN, GATEWAY_TOKENS: let its owner alone read it (chmod 600).`,
+    );
+    await loadSettings({ TOWLINE_HOME: newHome() }, file);
+    await chmod(file, 0o600);
+    await loadSettings({ TOWLINE_HOME: newHome(), ...PRODUCTION }, file);
+    await writeFile(file, 'LOG_LEVEL=debug\n');
+    await chmod(file, 0o644);
+    await loadSettings({ TOWLINE_HOME: newHome(), ...PRODUCTION }, file);
   });
 });

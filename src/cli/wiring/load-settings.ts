@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, unlink, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isGiven, readSettings, type Environment, type Settings } from '../../config/index.js';
+import {
+  type Environment,
+  exposedSecrets,
+  isGiven,
+  readSettings,
+  type Settings,
+  SettingsError,
+} from '../../config/index.js';
 import { CliError } from '../exit-codes.js';
 
 export interface LoadedSettings {
@@ -17,13 +24,16 @@ const STAND_IN: DevelopmentSecrets = {
 
 /**
  * The settings of this process. In development, the service token and the settlement secret need not be set: they are
- * made once and kept in TOWLINE_HOME, so that sandbox, gateway and worker agree.
+ * made once and kept in TOWLINE_HOME, so that sandbox, gateway and worker agree. Outside of development, secrets in a
+ * `.env` file that others can read are refused, like those in files of their own.
  * @throws SettingsError
  */
-export async function loadSettings(env: Environment): Promise<LoadedSettings> {
+export async function loadSettings(env: Environment, envFile = '.env'): Promise<LoadedSettings> {
   const settings = settingsWith(env, STAND_IN);
   if (settings?.development !== true) {
     const asGiven = readSettings(env);
+    const exposed = exposedSecrets(envFile);
+    if (exposed !== undefined) throw new SettingsError([exposed]);
     return { settings: asGiven, home: await ensureHome(asGiven.towlineHome) };
   }
   const home = await ensureHome(settings.towlineHome);
