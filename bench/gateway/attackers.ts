@@ -73,7 +73,7 @@ paced(100, () =>
     headers: { authorization: `Bearer ${greedyToken}` },
   }),
 );
-const head = `POST ${SETTLEMENT_PATH} HTTP/1.1\r\nHost: g\r\nContent-Type: application/json\r\n`;
+const head = `POST ${SETTLEMENT_PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
 paced(20, () => {
   const slow = dial(`${head}X-Forwarded-For: ${anyNetwork()}\r\nContent-Length: 65536\r\n\r\n{`);
   const timer = setInterval(() => slow.write('"'), 1_000);

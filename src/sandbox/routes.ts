@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { operationNames, operations, type OperationName } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
@@ -110,17 +111,37 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** The longest reference. Fastify's own limit is 100: a payment under a longer one could not be looked up. */
 const MAX_PARAM_LENGTH = 128;
 
+/** Names other than `localhost` may resolve to anything. */
+export const isLoopback = (host: string) =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+
+/** Names that cannot be registered: containers call this machine `host.docker.internal`. */
+const OWN_NAME = /(^|\.)(localhost|internal)$/i;
+const FOR_THIS_MACHINE =
+  'The sandbox listens on this machine alone, so it only answers requests to a name of it, such as 127.0.0.1 or ' +
+  'localhost: any other one may belong to a web page';
+
 /** An HTTP server whose every error has the body of the service's errors. */
 export function createServer(deps: {
   logger: SandboxLogger;
   /** The body of a refusal at this path. */
   bodyOf: (refusal: Refusal, path: string) => object;
+  /** Refuses requests to any other name than this machine's. */
+  forThisMachine: boolean;
 }): FastifyInstance {
   const server = Fastify({
     bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: true,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
   });
+
+  // A web page whose name is made to resolve to this machine (DNS rebinding) could control a sandbox without a password.
+  if (deps.forThisMachine) {
+    server.addHook('onRequest', (request, _reply, next) => {
+      const name = (request.headers.host ?? 'localhost').replace(/:\d*$/, '').replace(/^\[|\]$/g, '');
+      next(isLoopback(name) || OWN_NAME.test(name) ? undefined : new Refusal(421, 'MISDIRECTED', FOR_THIS_MACHINE));
+    });
+  }
 
   // A POST that needs no body may declare JSON and send nothing.
   const parse = server.getDefaultJsonParser('error', 'error');

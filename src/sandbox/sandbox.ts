@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { operations } from '../contract/index.js';
 import { createIntegratorAccount } from './account/integrator.js';
@@ -30,7 +29,7 @@ import { createExecutions, createLedger } from './ledger.js';
 import { type SandboxOptions } from './options.js';
 import { createChance } from './random.js';
 import { createScenarios } from './scenarios.js';
-import { addOperationRoutes, createServer } from './routes.js';
+import { addOperationRoutes, createServer, isLoopback } from './routes.js';
 import type { Refusal } from './refusal.js';
 import { createScheduler, type JobKind } from './scheduler.js';
 import { createService } from './service.js';
@@ -103,7 +102,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const transport = options.transport ?? createTransport();
   const bodyOf = (refusal: Refusal, path: string) =>
     path.startsWith(CONTROL_PREFIX) ? refusal.body() : answers.bodyOf(refusal);
-  const server = createServer({ logger, bodyOf });
+  const server = createServer({ logger, bodyOf, forThisMachine: isLoopback(options.host ?? '127.0.0.1') });
   const { settlementSecret } = options;
   const integratorId = () => integrator.id();
   const sign = createSign({ settings, notes, clock, wallNow, settlementSecret, integratorId });
@@ -177,7 +176,3 @@ function settingsOf(options: SandboxOptions): Partial<Settings> {
   const known = Object.entries(options).filter(([name, value]) => name in defaultSettings && value !== undefined);
   return Object.fromEntries(known);
 }
-
-/** Names other than `localhost` may resolve to anything, so they count as open. */
-const isLoopback = (host: string) =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));

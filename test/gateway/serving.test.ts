@@ -9,6 +9,7 @@ import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-t
 import { keyring } from '../harness/fixed.js';
 
 const UI = 'http://127.0.0.1:8233';
+const KEYS = `k:${Buffer.alloc(32, 5).toString('base64')}`;
 
 describe('the codec server', () => {
   let tested: GatewayUnderTest;
@@ -136,6 +137,23 @@ describe('the gateway as a process', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     await tested.close();
+  });
+
+  it('answers in development only to names of this machine, which no web page can have, and else to every name', async () => {
+    const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
+    const real = await gatewayUnderTest({
+      temporalAddress: '127.0.0.1:1',
+      env: { DEVELOPMENT: 'false', GATEWAY_TOKENS: 'ann:admin:secret-of-ann-0123456789', PAYLOAD_KEYS: KEYS },
+    });
+    const to = (url: string, host: string) =>
+      rawRequest(url, '/whoami', '', { host, authorization: 'Bearer dev-token' }, false, 'GET');
+    const own = ['127.0.0.1:8400', 'LOCALHOST', 'towline.localhost:8400', '[::1]:8400', 'host.docker.internal:8400'];
+    for (const host of own) expect((await to(tested.url, host)).status, host).toBe(200);
+    for (const host of ['evil.example:8400', 'localhost.evil.example', '127.0.0.1.evil.example', 'gateway']) {
+      expect(await to(tested.url, host)).toMatchObject({ status: 421, body: expect.stringContaining('localhost') });
+    }
+    expect((await to(real.url, 'pay.example')).status).toBe(401);
+    await Promise.all([tested.close(), real.close()]);
   });
 
   it('gives a request id even to an unreadable request, and logs it', async () => {

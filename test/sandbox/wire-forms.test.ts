@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { get } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import type { Received } from './receiver.js';
@@ -202,4 +203,18 @@ describe('the live vocabulary', () => {
     expect(new Set(numbers)).toEqual(new Set(['string', 'number']));
     expect(bodies.every((body) => String(body['reference_id'] ?? body['referenceId']).startsWith('r'))).toBe(true);
   });
+});
+
+it('a sandbox on this machine answers only to names of it: a web page can make its own name lead here', async () => {
+  const ask = (host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      get(`${rig.sandbox.url}/_sandbox`, { headers: { host }, agent: false }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      }).on('error', reject);
+    });
+  for (const host of ['127.0.0.1:8401', 'localhost', '[::1]:8401', 'host.docker.internal']) {
+    expect(await ask(host), host).toBe(200);
+  }
+  for (const host of ['evil.example:8401', 'localhost.evil.example']) expect(await ask(host), host).toBe(421);
 });

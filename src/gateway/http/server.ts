@@ -5,7 +5,8 @@ import { context, propagation } from '@opentelemetry/api';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { type Clock, every, systemClock } from '../../clock.js';
-import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog } from './refusal.js';
+import { isLoopback } from '../../protocol/loopback.js';
+import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog, Refusal } from './refusal.js';
 import { type ConnectionLimits, KEEP_ALIVE_MS, limitConnections } from './connections.js';
 import { flowAddress } from './flow-path.js';
 import { followRequests, isHandling, whenAnswered } from './places.js';
@@ -48,7 +49,9 @@ const SAFE_HEADER_LIST = Object.entries(SAFE_HEADERS);
 /** A fastify instance with everything that all paths share: limits, timeouts, strict JSON, one error body, one log line. */
 export function createServer(
   logger: Logger,
-  limits: ConnectionLimits & { readonly oidc?: object | undefined } = { maxConnections: Infinity },
+  limits: ConnectionLimits & { readonly oidc?: object | undefined; readonly development?: boolean } = {
+    maxConnections: Infinity,
+  },
   { headersWithinMs, requestWithinMs, answerWithinMs }: RequestLimits = REQUEST_LIMITS,
 ): FastifyInstance {
   const { trustedProxies } = limits;
@@ -78,6 +81,7 @@ export function createServer(
   });
   followRequests(server);
   limitConnections(server, limits);
+  if (limits.development === true) refuseOtherHosts(server);
   takeJsonBodies(server);
   logRequests(server, logger);
   // The caller's trace, to which the flow's own is linked. Not in an earlier hook: reading the body loses the context.
@@ -98,6 +102,25 @@ export function createServer(
   server.setErrorHandler(createErrorHandler(logger));
   return server;
 }
+
+/** Names that cannot be registered are allowed as well: containers call this machine `host.docker.internal`. */
+const OWN_NAME = /(^|\.)(localhost|internal)$/i;
+
+/**
+ * In development the gateway is on this machine and its token is known to everyone. A web page whose name is made to
+ * resolve to this machine (DNS rebinding) could call it with that token, and its requests have that name as `Host`.
+ */
+function refuseOtherHosts(server: FastifyInstance): void {
+  server.addHook('onRequest', (request, _reply, next) => {
+    // Not `request.host`: behind a trusted proxy that is a header which a page may set.
+    const name = (request.headers.host ?? 'localhost').replace(/:\d*$/, '');
+    next(isLoopback(name) || OWN_NAME.test(name) ? undefined : new Refusal(421, FOR_THIS_MACHINE));
+  });
+}
+
+const FOR_THIS_MACHINE =
+  'In development the gateway only answers requests to a name of this machine, such as 127.0.0.1 or localhost: any other ' +
+  'one may belong to a web page. Use such a name, or set DEVELOPMENT=false, with GATEWAY_TOKENS and PAYLOAD_KEYS.';
 
 /**
  * Our own callback URLs: a party that has a whole one can act as the service. Slashes may be escaped, more than once.

@@ -139,7 +139,7 @@ export async function openSlowSockets(
   const { hostname, port } = new URL(url);
   let open = 0;
   let opened = 0;
-  const head = `POST ${PATH} HTTP/1.1\r\nhost: x\r\n`;
+  const head = `POST ${PATH} HTTP/1.1\r\nhost: localhost\r\n`;
   const beginnings = ['', head, `${head}content-type: application/json\r\ncontent-length: 60000\r\n\r\n{"a":"`];
   const openSlow = (n: number) =>
     new Promise<Socket>((resolve, reject) => {
