@@ -1,10 +1,10 @@
-/** `npm run scale`: what 10, 1,000 and 10,000 flows a second need. docs/scale.md explains it. */
+/** `npm run scale`: what 1 to 10,000 flows a second need. docs/scale.md explains it. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Finding } from '../report/finding.js';
 import { diskOf, firstFull, scaled, unitsFor, unitsOf, type MeasuredCosts } from './model.js';
 import { loadOf, simulateWaits } from './queues.js';
 
-const RATES = [10, 1_000, 10_000];
+const RATES = [1, 10, 100, 1_000, 10_000];
 /** The values in docs/scale.md for the first bottleneck. */
 const SMALL = { 'Temporal, cores': 4, 'Temporal, history shards': 4, 'Postgres, connections in use': 10 };
 const RUN = { requests: 40_000, seed: 1 };
