@@ -3,6 +3,7 @@ import { KeptSecretsError, SecretFileError, SettingsError } from '../config/inde
 import { GatewayPortTakenError } from '../gateway/http/server.js';
 import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError } from '../keys/index.js';
 import { StoreTooNewError, StoreTooOldError, StoreUnavailableError, StoreRequestError } from '../store/store-errors.js';
+import { TemporalSettingsError } from '../temporal/connect-config.js';
 import { MetricsPortTakenError } from '../temporal/sdk-logger.js';
 import { DevServerError } from '../dev-server/dev-server.js';
 import { NoTemporalServerError } from '../dev-server/find-server.js';
@@ -40,6 +41,7 @@ const SPOKEN = [
   StoreTooNewError,
   StoreTooOldError,
   SecretFileError,
+  TemporalSettingsError,
 ];
 
 /** The one table from errors to sentences for a person; undefined for a bug of ours. */

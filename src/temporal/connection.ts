@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net';
 import { setImmediate as turnOfLoop, setTimeout as sleep } from 'node:timers/promises';
+import { ChannelCredentials } from '@grpc/grpc-js';
 import {
   Client,
   Connection,
@@ -8,8 +10,8 @@ import {
   isGrpcServiceError,
 } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { StoreUnavailableError } from '../store/store-errors.js';
+import { certificatesOf, followConnectConfig, readConnectConfig, type LiveOptions } from './connect-config.js';
 
 export interface ConnectOptions {
   /** The `TEMPORAL_*` variables: address, namespace, TLS, API key, profile. */
@@ -30,15 +32,22 @@ const DEFAULT_NAMESPACE = 'default';
 
 /** The namespace that `connectTemporal` will use: the payload codec binds every payload to it. */
 export function namespaceOf(variables: Readonly<Record<string, string>>): string {
-  return load(variables).namespace ?? DEFAULT_NAMESPACE;
+  return readConnectConfig(variables).namespace ?? DEFAULT_NAMESPACE;
 }
 
-/** Connects at the first call, not now: a gateway must accept webhooks while Temporal is down. */
+/**
+ * Connects at the first call, not now: a gateway must accept webhooks while Temporal is down. Each request takes the API
+ * key, and each TLS connection the certificates, that the files hold then.
+ *
+ * @throws TemporalSettingsError SecretFileError
+ */
 export function connectTemporal({ variables, dataConverter, identity }: ConnectOptions): TemporalClient {
-  const config = load(variables);
-  const namespace = config.namespace ?? DEFAULT_NAMESPACE;
+  const { namespace = DEFAULT_NAMESPACE, options } = followConnectConfig(variables);
   const retries = createRetries();
-  const connection = Connection.lazy({ ...config.connectionOptions, interceptors: retries.interceptors });
+  const { tls, apiKey, ...rest } = options();
+  const secure = tls ? { credentials: new LiveTls(options), channelArgs: nameOverride(options) } : {};
+  const connection = Connection.lazy({ ...rest, ...secure, interceptors: retries.interceptors });
+  if (apiKey !== undefined) connection.setApiKey(() => options().apiKey ?? apiKey);
   const client = new Client({
     connection,
     namespace,
@@ -55,11 +64,43 @@ export function connectTemporal({ variables, dataConverter, identity }: ConnectO
   };
 }
 
-function load(variables: Readonly<Record<string, string>>) {
-  return loadClientConnectConfig({
-    overrideEnvVars: { ...variables },
-    ...(variables['TEMPORAL_PROFILE'] === undefined ? {} : { profile: variables['TEMPORAL_PROFILE'] }),
-  });
+/** TLS with the certificates of the moment: the SDK's own would use those of the start for ever. */
+class LiveTls extends ChannelCredentials {
+  readonly #options: LiveOptions;
+
+  constructor(options: LiveOptions) {
+    super();
+    this.#options = options;
+  }
+
+  override _isSecure(): boolean {
+    return true;
+  }
+
+  override _equals(other: ChannelCredentials): boolean {
+    return other === this;
+  }
+
+  override _createSecureConnector(...target: Parameters<ChannelCredentials['_createSecureConnector']>) {
+    const current = () => {
+      const { ca, cert, key } = certificatesOf(this.#options().tls ?? true);
+      return ChannelCredentials.createSsl(ca, key, cert)._createSecureConnector(...target);
+    };
+    const first = current();
+    return {
+      connect: (socket: Socket) => current().connect(socket),
+      waitForReady: () => first.waitForReady(),
+      getCallCredentials: () => first.getCallCredentials(),
+      destroy: () => first.destroy(),
+    };
+  }
+}
+
+/** The name in the server's certificate, if it is not that of the address. */
+function nameOverride(options: LiveOptions): Readonly<Record<string, string>> {
+  const { tls } = options();
+  const name = typeof tls === 'object' ? tls?.serverNameOverride : undefined;
+  return name == null ? {} : { 'grpc.ssl_target_name_override': name, 'grpc.default_authority': name };
 }
 
 /**

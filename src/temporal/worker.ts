@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { activitiesOn, createCardActivities, type ActivityDeps, type CardSource } from '../../activities/index.js';
 import { QUEUES, taskQueueOf, type Queue } from '../protocol/task-queues.js';
 import { TASK_QUEUE } from '../protocol/vocabulary.js';
+import { followConnectConfig, type LiveOptions } from './connect-config.js';
 import { safeFailures } from './safe-failure.js';
 import { tracedActivities } from './traced-activities.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
@@ -74,11 +74,12 @@ async function runningWorkers(
   works: readonly Work[],
 ): Promise<RunningWorker> {
   installRuntime(options.log);
-  const config = loadClientConnectConfig({ overrideEnvVars: { ...options.variables } });
-  const connection = await NativeConnection.connect(config.connectionOptions);
+  const onBroken = (problem: string) => options.log.error({ problem }, BROKEN);
+  const live = followConnectConfig(options.variables, onBroken).options;
+  const link = await openLink(live, (error) => onBroken(error instanceof Error ? error.name : 'unknown error'));
   const create = (work: Work) =>
     Worker.create({
-      connection,
+      connection: link.connection(),
       namespace: options.namespace,
       dataConverter: options.dataConverter,
       interceptors: { activity: [safeFailures, tracedActivities] },
@@ -96,10 +97,10 @@ async function runningWorkers(
   try {
     for (const work of works) workers.push(await create(work));
   } catch (error) {
-    await connection.close();
+    await link.close();
     throw error;
   }
-  const ended = run(workers, connection);
+  const ended = run(workers, link);
   // A rejection of `ended` that is not awaited is no crash.
   ended.catch(() => undefined);
   return {
@@ -122,15 +123,60 @@ function stop(workers: readonly Worker[]): void {
   for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
 }
 
-async function run(workers: readonly Worker[], connection: NativeConnection): Promise<void> {
+async function run(workers: readonly Worker[], link: Link): Promise<void> {
   const runs = workers.map((worker) => worker.run());
+  let renewing = Promise.resolve();
+  const timer = setInterval(() => void (renewing = renewing.then(() => link.renew(workers))), RENEW_EVERY_MS);
   try {
     await Promise.all(runs);
   } finally {
     stop(workers);
     await Promise.allSettled(runs);
-    await connection.close();
+    clearInterval(timer);
+    await renewing;
+    await link.close();
   }
+}
+
+/** How long after a change of their files certificates and API key are in use, ms. */
+const RENEW_EVERY_MS = 1_000;
+
+const BROKEN = 'certificates or API key of Temporal cannot be used: the last good ones stay';
+
+/** The connection of workers. The SDK's reads no files: a change of credentials is a new connection. */
+interface Link {
+  connection(): NativeConnection;
+  /** Gives running workers a new connection if the credentials have changed. Never rejects. */
+  renew(workers: readonly Worker[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openLink(live: LiveOptions, onBroken: (error: unknown) => void): Promise<Link> {
+  let used = live();
+  let connection = await NativeConnection.connect(used);
+  let failed: typeof used | undefined;
+  return {
+    connection: () => connection,
+    async renew(workers) {
+      const wanted = live();
+      if (wanted === used) return;
+      try {
+        const next = await NativeConnection.connect(wanted);
+        const areRunning = workers.every((worker) => worker.getState() === 'RUNNING');
+        // Polls that are under way end on the previous connection, which the SDK keeps until then.
+        const unused = areRunning ? connection : next;
+        if (areRunning) {
+          for (const worker of workers) worker.connection = next;
+          [connection, used] = [next, wanted];
+        }
+        await unused.close();
+      } catch (error) {
+        if (failed !== wanted) onBroken(error);
+        failed = wanted;
+      }
+    },
+    close: () => connection.close(),
+  };
 }
 
 async function workflowBundle(path: string | undefined): Promise<{ codePath: string } | { code: string }> {

@@ -7,6 +7,7 @@ import type { DataConverter } from '@temporalio/common';
 import type { Settings } from '../../config/index.js';
 import type { Keyring } from '../../keys/index.js';
 import { packageVersion } from '../../package-root.js';
+import { readConnectConfig } from '../../temporal/connect-config.js';
 import { connectTemporal, namespaceOf } from '../../temporal/connection.js';
 import { createPayloadCodec, type TowlinePayloadCodec, createDataConverter } from '../../temporal/payload-codec.js';
 
@@ -52,7 +53,7 @@ function build(): string {
 
 /** The address of Temporal, in words. */
 export function temporalAddress(settings: Pick<Settings, 'temporal'>): string {
-  return settings.temporal['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
+  return readConnectConfig(settings.temporal).connectionOptions.address ?? '127.0.0.1:7233';
 }
 
 /** gRPC's status codes that we distinguish. */
