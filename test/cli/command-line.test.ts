@@ -12,6 +12,7 @@ const NESTED = [
   'events show',
   'events replay',
   'callbacks resend',
+  'store backup',
   'store raise-epoch',
   'audit list',
   'audit export',

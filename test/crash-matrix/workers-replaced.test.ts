@@ -1,27 +1,23 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import { parseKeyring } from '../../src/keys/index.js';
-import { packageRoot } from '../../src/package-root.js';
 import { QUEUES } from '../../src/protocol/task-queues.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { connectTemporal, type TemporalClient } from '../../src/temporal/connection.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
-import { closedPort, run, runProcess, scratchFolder } from '../cli/run.js';
+import { run, runProcess, scratchFolder } from '../cli/run.js';
 import { openNamespace } from '../harness/namespace.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 import cryptoSend from '../kinds/crypto-send.js';
+import { openSlowService } from './slow-service.js';
+import { startWorkerProcess, type WorkerProcess } from './worker-process.js';
 
 const AT_A_TIME = 6;
-const STARTS_WITHIN_MS = 60_000;
 /** Four processes start from their sources, one after the other. */
-vi.setConfig({ testTimeout: 5 * STARTS_WITHIN_MS, hookTimeout: 5 * STARTS_WITHIN_MS });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 const namespace = newReference('rolling');
 const address = process.env['TEST_TEMPORAL_ADDRESS'] as string;
@@ -30,7 +26,7 @@ const scratch = await scratchFolder();
 let sandbox: Sandbox;
 let service: Awaited<ReturnType<typeof openSlowService>>;
 let temporal: TemporalClient;
-const started: ChildProcess[] = [];
+const started: WorkerProcess[] = [];
 beforeAll(async () => {
   sandbox = await startSandbox({ dbPath: join(scratch, 'sandbox.db'), token: 'a-token', stepMs: 20 });
   service = await openSlowService(sandbox.url);
@@ -40,7 +36,7 @@ beforeAll(async () => {
   await openNamespace(temporal.client.connection as never, namespace);
 });
 afterAll(async () => {
-  for (const child of started) child.kill('SIGKILL');
+  for (const { child } of started) child.kill('SIGKILL');
   service.letGo();
   await temporal.close();
   await service.close();
@@ -66,7 +62,7 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
     /^none on towline-money in the last five minutes: nothing is sent until a worker runs/,
   );
   const flows: WorkflowHandle[] = [];
-  const successors: Awaited<ReturnType<typeof startWorker>>[] = [];
+  const successors: WorkerProcess[] = [];
   for (const old of [await startWorker(), await startWorker()]) {
     flows.push(...(await startFlows()));
     await until('the POSTs to be under way', () => service.underWay() === AT_A_TIME);
@@ -157,73 +153,8 @@ async function startFlows(): Promise<readonly WorkflowHandle[]> {
   );
 }
 
-/** `towline worker`, for these queues or for all, as soon as it is ready. */
-async function startWorker(queues?: string) {
-  const [port, metricsPort] = [await closedPort(), await closedPort()];
-  const main = ['--import', join(packageRoot(), 'tools', 'typescript.mjs'), join(packageRoot(), 'src/cli/main.ts')];
-  const child = spawn(process.execPath, [...main, 'worker', ...(queues === undefined ? [] : ['--queues', queues])], {
-    cwd: tmpdir(),
-    env: { ...env(), WORKER_PROBE_PORT: String(port), WORKER_METRICS_PORT: String(metricsPort) },
-    stdio: 'ignore',
-  });
-  started.push(child);
-  const ended = new Promise<number | string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(code ?? signal ?? -1));
-  });
-  const ask = async (path: string) => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`);
-    return { status: answer.status, text: await answer.text() };
-  };
-  const isReady = async () => {
-    if (child.exitCode !== null) throw new Error(`the worker ended with ${child.exitCode}`);
-    return (await ask('/readyz').catch(() => undefined))?.status === 200;
-  };
-  await until('the worker to be ready', isReady, STARTS_WITHIN_MS);
-  const metrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  return { child, ended, ask, metrics };
-}
-
-/** Executes each POST at once, and withholds its answer until it releases all that came by then. */
-async function openSlowService(behind: string) {
-  const held = new Set<() => void>();
-  const count = { posts: 0, cut: 0 };
-  const server: Server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => void pass().catch(() => response.destroy()));
-    const { method = '', url = '', headers } = request;
-    const isPost = method === 'POST';
-
-    async function pass(): Promise<void> {
-      const body = Buffer.concat(chunks).toString();
-      if (isPost) {
-        count.posts += 1;
-        response.once('close', () => (count.cut += response.writableFinished ? 0 : 1));
-      }
-      const answer = await fetch(behind + url, {
-        method,
-        headers: { 'content-type': 'application/json', authorization: headers.authorization ?? '' },
-        ...(isPost ? { body } : {}),
-      });
-      const text = await answer.text();
-      if (isPost) await new Promise<void>((resolve) => held.add(resolve));
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    underWay: () => held.size,
-    posts: () => count.posts,
-    cut: () => count.cut,
-    letGo() {
-      for (const answer of held) answer();
-      held.clear();
-    },
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+async function startWorker(queues?: string): Promise<WorkerProcess> {
+  const worker = await startWorkerProcess(env(), queues);
+  started.push(worker);
+  return worker;
 }

@@ -1,4 +1,7 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { copyFileOfStore } from '../../store/libsql/open.js';
+import { StoreUnavailableError } from '../../store/store-errors.js';
 import { readDeploymentRecord, replaceDeploymentRecord } from '../../temporal/deployment-record.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
@@ -10,8 +13,17 @@ import { identityOf, openTemporal } from '../wiring/temporal.js';
 export function addStoreCommand(program: Command, run: RunCommand, context: CliContext): void {
   const store = program
     .command('store')
-    .summary('after a restore of the store: begin a new epoch')
-    .addHelpText('after', '\nExample:\n  towline store raise-epoch');
+    .summary('back up the store; after a restore of it, begin a new epoch')
+    .addHelpText('after', '\nExample:\n  towline store backup /backups/store-2026-11-24.db');
+  store
+    .command('backup')
+    .argument('<file>', 'a new file, which only its owner can read')
+    .description(
+      'Copies the embedded store of TOWLINE_HOME, as it is at this moment, while gateways and workers go on. A store on ' +
+        'Postgres is backed up with the tools of Postgres.',
+    )
+    .addHelpText('after', '\nExample:\n  towline store backup /backups/store-2026-11-24.db')
+    .action((file: string) => run(() => backUp(context, resolve(file))));
   store
     .command('raise-epoch')
     .description(
@@ -20,6 +32,23 @@ export function addStoreCommand(program: Command, run: RunCommand, context: CliC
     )
     .addHelpText('after', '\nExample:\n  towline store raise-epoch')
     .action(() => run(() => raiseEpoch(context)));
+}
+
+async function backUp({ env, out }: CliContext, file: string): Promise<ExitCode> {
+  const { settings, home } = await loadSettings(env);
+  if (settings.databaseUrl !== undefined) {
+    throw new CliError('The store is the database of DATABASE_URL: back it up with the tools of Postgres.');
+  }
+  await copyFileOfStore(home.store, file).catch((error: unknown) => {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+    throw new CliError(
+      error.code === 'EEXIST'
+        ? `${file} exists: name a new file.`
+        : `${home.store} cannot be copied to ${file} (${error.code}): check that both can be used, and the disk.`,
+    );
+  });
+  out(`${home.store} is copied to ${file}. It cannot be read without the payload keys: keep them elsewhere.`);
+  return EXIT.done;
 }
 
 async function raiseEpoch({ env, out }: CliContext): Promise<ExitCode> {

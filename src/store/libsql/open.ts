@@ -1,5 +1,6 @@
-import { mkdir, open } from 'node:fs/promises';
+import { access, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import Libsql from 'libsql';
 import type { Keyring } from '../../keys/index.js';
 import { createStore, type Store } from '../store.js';
 import { migrate, prepareSchema, type Schema } from '../schema.js';
@@ -50,6 +51,35 @@ export async function migrateFile(path: string, schema: Schema = LIBSQL_SCHEMA):
     return await migrate(db, schema);
   } finally {
     await db.close();
+  }
+}
+
+/**
+ * Copies the store's file to a new one, as it is at one moment, while other processes write to it. Not for a process
+ * that has the store open: when this closes the file, the locks of that process on it are gone.
+ *
+ * @throws StoreUnavailableError if there is no store, if the new file exists, or if one of them cannot be used
+ */
+export async function copyFileOfStore(path: string, copy: string): Promise<void> {
+  try {
+    await access(path);
+    const file = await open(copy, 'wx', 0o600);
+    try {
+      const db = new Libsql(path);
+      try {
+        db.prepare('VACUUM INTO ?').run(copy);
+      } finally {
+        db.close();
+      }
+      await file.sync();
+    } catch (error) {
+      await rm(copy, { force: true });
+      throw error;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw new StoreUnavailableError((error as NodeJS.ErrnoException).code ?? 'COPY');
   }
 }
 
