@@ -214,3 +214,7 @@ export const perSecond = () =>
     .regex(/^\d{1,6}(\.\d{1,6})?$/, 'must be a number')
     .transform(Number)
     .refine((value) => value > 0, 'must be above 0 (to stop money, see docs/deployment.md)');
+
+/** `WORKER_BUILD_ID`. */
+export const buildId = () =>
+  z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/, 'must be 1 to 128 letters, digits and . _ + -');

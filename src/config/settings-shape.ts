@@ -84,6 +84,8 @@ export interface Settings {
   readonly workerSlots: Partial<Readonly<Record<Queue, number>>>;
   /** Sends of money per second, by all workers together. Undefined: no limit. */
   readonly moneyPerSecond: number | undefined;
+  /** The version of a worker in Temporal's worker deployment. Undefined: workers have no versions. */
+  readonly workerBuildId: string | undefined;
   /** Undefined: a gateway answers probes only on its own port. */
   readonly gatewayProbePort: number | undefined;
   readonly workerProbeHost: string;

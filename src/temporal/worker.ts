@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { NativeConnection, Worker, type WorkerOptions as SdkWorkerOptions } from '@temporalio/worker';
+import {
+  NativeConnection,
+  Worker,
+  type WorkerDeploymentOptions,
+  type WorkerOptions as SdkWorkerOptions,
+} from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
 import { activitiesOn, createCardActivities, type ActivityDeps, type CardSource } from '../../activities/index.js';
 import { QUEUES, taskQueueOf, type Queue } from '../protocol/task-queues.js';
@@ -19,6 +24,11 @@ export interface WorkerShare {
   readonly slots?: Partial<Readonly<Record<Queue, number>>>;
   /** Starts on the money queue per second, by all workers together. @default no limit */
   readonly moneyPerSecond?: number | undefined;
+  /**
+   * This worker's version in the worker deployment that is named like the task queue. Undefined: it takes all tasks, and
+   * not those of a version.
+   */
+  readonly buildId?: string | undefined;
 }
 
 interface WorkerOptions extends WorkerShare {
@@ -52,7 +62,7 @@ const LONGEST_BEAT_PAUSE_MS = 250;
 
 /** A worker for all flow kinds and their activities: one of the SDK's for each queue, on one connection. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { taskQueue = TASK_QUEUE, queues = QUEUES, slots = {}, moneyPerSecond } = options;
+  const { taskQueue = TASK_QUEUE, queues = QUEUES, slots = {}, moneyPerSecond, buildId } = options;
   const bundle = queues.includes('flows') ? { workflowBundle: await workflowBundle(options.bundlePath) } : {};
   return runningWorkers(
     options,
@@ -62,11 +72,19 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ...(queue === 'flows' ? bundle : {}),
       ...(slots[queue] === undefined ? {} : { maxConcurrentActivityTaskExecutions: slots[queue] }),
       ...(queue !== 'money' || moneyPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: moneyPerSecond }),
+      ...(buildId === undefined ? {} : { workerDeploymentOptions: versionOf(taskQueue, buildId) }),
     })),
   );
 }
 
-type Work = Pick<SdkWorkerOptions, 'activities' | 'workflowBundle' | 'taskQueue'>;
+/** Flows may be parked for weeks, so none is pinned: each moves with the current version, forwards and back. */
+const versionOf = (deploymentName: string, buildId: string): WorkerDeploymentOptions => ({
+  useWorkerVersioning: true,
+  version: { deploymentName, buildId },
+  defaultVersioningBehavior: 'AUTO_UPGRADE',
+});
+
+type Work = Pick<SdkWorkerOptions, 'activities' | 'workflowBundle' | 'taskQueue' | 'workerDeploymentOptions'>;
 
 /** Workers that live and end together: if one fails, the process does not continue with a part of its work. */
 async function runningWorkers(

@@ -19,7 +19,8 @@ describe('the settings of workers', () => {
 
   it('give slots by queue, a rate of money, and the address of probes', () => {
     const env = { WORKER_SLOTS: 'money:5, lookups:200', MONEY_RATE_LIMIT: '0.5', WORKER_PROBE_PORT: '8402' };
-    expect(readSettings(env)).toMatchObject({
+    expect(readSettings({ ...env, WORKER_BUILD_ID: '0.1.0+5a1f' })).toMatchObject({
+      workerBuildId: '0.1.0+5a1f',
       workerSlots: { money: 5, lookups: 200 },
       moneyPerSecond: 0.5,
       workerProbeHost: '127.0.0.1',
@@ -53,6 +54,10 @@ describe('the settings of workers', () => {
       ]);
     },
   );
+
+  it.each(['a version', '-1'])('refuse %s as a version', (text) => {
+    expect(problemsOf({ WORKER_BUILD_ID: text })).toEqual([expect.stringMatching(/^WORKER_BUILD_ID must be 1 to 128/)]);
+  });
 
   it.each(['0', '-1', 'fast'])('refuse %s as a rate of money', (text) => {
     expect(problemsOf({ MONEY_RATE_LIMIT: text })).toEqual([expect.stringMatching(/^MONEY_RATE_LIMIT must be/)]);

@@ -67,6 +67,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
       queues,
       slots: settings.workerSlots,
       moneyPerSecond: settings.moneyPerSecond,
+      buildId: settings.workerBuildId,
     }).catch((cause: unknown) => {
       throw isUnreachable(cause) ? away(settings) : cause;
     });
