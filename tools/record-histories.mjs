@@ -4,13 +4,12 @@
 // and later versions replay them.
 import './typescript.mjs';
 import { runMain } from './failure.mjs';
-import { root } from './root.mjs';
 import { say } from './step.mjs';
 
 await runMain(async (args) => {
   const { startServers, stopTestServers } = await import('../test/setup/test-servers.ts');
   const { recordHistories } = await import('../test/replay/record.ts');
-  await startServers({ root, freshBundle: undefined });
+  await startServers();
   try {
     await recordHistories(process.env.TEST_TEMPORAL_ADDRESS, say, args);
   } finally {

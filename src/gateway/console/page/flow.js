@@ -1,7 +1,7 @@
 // One flow: its state, its timeline, and the orders that a person may give.
 import { useState } from 'preact/hooks';
 import { call, flowPath } from './api.js';
-import { Age, Confirm, Heading, html, Problem, State, useLive, Value } from './parts.js';
+import { Age, Confirm, EventTable, Heading, html, Problem, State, useLive, Value } from './parts.js';
 import { CHECK_FIRST, PARK_SENTENCES } from './words.js';
 
 const EVERY_MS = 3_000;
@@ -216,29 +216,7 @@ function Events({ events }) {
   if (events === undefined || events.length === 0) return null;
   return html`<section aria-labelledby="events">
     <h2 id="events">Events</h2>
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Received</th>
-          <th scope="col">From</th>
-          <th scope="col">Status</th>
-          <th scope="col">Proof</th>
-          <th scope="col">State</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${events.map(
-          (event) =>
-            html`<tr key=${event.id}>
-              <th scope="row"><time datetime=${event.receivedAt}>${event.receivedAt}</time></th>
-              <td>${event.source}</td>
-              <td>${event.status ?? '–'}</td>
-              <td>${event.proof ?? 'unproven'}</td>
-              <td>${event.state}${event.detail ? `: ${event.detail}` : ''}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
+    <${EventTable} events=${events} />
   </section>`;
 }
 

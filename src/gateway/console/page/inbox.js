@@ -1,7 +1,7 @@
 // Events of all flows, and callbacks to callers.
 import { useState } from 'preact/hooks';
 import { call, flowPath } from './api.js';
-import { FlowLink, Heading, html, Problem, Select, useLive } from './parts.js';
+import { EventTable, FlowLink, Heading, html, Problem, Select, useLive } from './parts.js';
 import { EVENT_STATES } from './words.js';
 
 const EVERY_MS = 5_000;
@@ -23,36 +23,7 @@ export function EventsPage() {
     <p role="status">
       ${data === undefined ? 'Loading' : data.events.length === 0 ? 'There are no such events.' : 'The newest 100.'}
     </p>
-    ${
-      data?.events.length > 0 &&
-      html`<table>
-        <thead>
-          <tr>
-            <th scope="col">Received</th>
-            <th scope="col">Flow</th>
-            <th scope="col">From</th>
-            <th scope="col">Status</th>
-            <th scope="col">Proof</th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${data.events.map(
-            (event) =>
-              html`<tr key=${event.id}>
-                <td><time datetime=${event.receivedAt}>${event.receivedAt}</time></td>
-                <td>
-                  ${event.flowId ? html`<${FlowLink} flowId=${event.flowId} />` : (event.reference ?? 'of no flow')}
-                </td>
-                <td>${event.source}</td>
-                <td>${event.status ?? '–'}</td>
-                <td>${event.proof ?? 'unproven'}</td>
-                <td>${event.state}${event.detail ? `: ${event.detail}` : ''}</td>
-              </tr>`,
-          )}
-        </tbody>
-      </table>`
-    }`;
+    ${data?.events.length > 0 && html`<${EventTable} events=${data.events} ofAll />`}`;
 }
 
 export function CallbacksPage({ me }) {

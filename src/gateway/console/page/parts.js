@@ -117,3 +117,37 @@ export function Confirm({ title, children, yes, onYes, onNo }) {
     </div>
   </dialog>`;
 }
+
+/** Events of one flow, or of all: then each row names its flow. */
+export function EventTable({ events, ofAll }) {
+  return html`<table>
+    <thead>
+      <tr>
+        <th scope="col">Received</th>
+        ${ofAll && html`<th scope="col">Flow</th>`}
+        <th scope="col">From</th>
+        <th scope="col">Status</th>
+        <th scope="col">Proof</th>
+        <th scope="col">State</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${events.map(
+        (event) =>
+          html`<tr key=${event.id}>
+            <th scope="row"><time datetime=${event.receivedAt}>${event.receivedAt}</time></th>
+            ${
+              ofAll &&
+              html`<td>
+                ${event.flowId ? html`<${FlowLink} flowId=${event.flowId} />` : (event.reference ?? 'of no flow')}
+              </td>`
+            }
+            <td>${event.source}</td>
+            <td>${event.status ?? '–'}</td>
+            <td>${event.proof ?? 'unproven'}</td>
+            <td>${event.state}${event.detail ? `: ${event.detail}` : ''}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
