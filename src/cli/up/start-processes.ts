@@ -8,7 +8,7 @@ import { graceMsOf, type ProcessName } from '../run-process.js';
 import { gatewayUrl, identityOf } from '../wiring/temporal.js';
 import { CliError } from '../exit-codes.js';
 import { sandboxPortTaken } from '../commands/sandbox.js';
-import type { Child } from './child.js';
+import { type Child, startChild } from './child.js';
 import type { Endings } from './interrupts.js';
 import { supervise, type Supervised, untilItAnswers, untilItPolls } from './supervise.js';
 
@@ -36,7 +36,7 @@ export async function startProcesses(deps: StartProcessesDeps): Promise<Processe
   const start = (name: ProcessName, untilItWorks: (child: Child, signal: AbortSignal) => Promise<void>): Supervised => {
     const logFile = join(home.logs, `${name}.log`);
     const graceMs = graceMsOf(name, settings);
-    const supervised = supervise({ name, env, logFile, graceMs }, { say, untilItWorks });
+    const supervised = supervise({ name, start: () => startChild({ name, env, logFile, graceMs }), say, untilItWorks });
     endings.add(supervised);
     return supervised;
   };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { queueState } from '../../temporal/pollers.js';
-import { type Child, type ChildOptions, startChild } from './child.js';
+import type { Child } from './child.js';
 
 export interface Supervised {
   readonly name: string;
@@ -16,10 +16,13 @@ export interface Supervised {
   crash(): void;
 }
 
-export interface SuperviseDeps {
+export interface SuperviseOptions {
+  /** For messages. */
+  readonly name: string;
+  readonly start: () => Child;
   readonly say: (line: string) => void;
   /** Asks the process whether it can do its work, until it can or the signal is aborted. */
-  readonly untilItWorks: (child: Child, signal: AbortSignal) => Promise<void>;
+  readonly untilItWorks?: (child: Child, signal: AbortSignal) => Promise<void>;
 }
 
 const FIRST_DELAY_MS = 250;
@@ -27,12 +30,11 @@ const LONGEST_DELAY_MS = 30_000;
 /** A process that lived this long and then died is restarted as if for the first time. */
 const STABLE_MS = 60_000;
 
-/** Keeps one of our processes running: if it dies, it is restarted, after growing pauses. */
-export function supervise(options: ChildOptions, { say, untilItWorks }: SuperviseDeps): Supervised {
-  const { name } = options;
+/** Keeps a process running: if it dies, it is restarted, after growing pauses. */
+export function supervise({ name, start, say, untilItWorks }: SuperviseOptions): Supervised {
   const stopping = new AbortController();
   const gate = createGate();
-  let child = startChild(options);
+  let child = start();
   const over = keepRunning();
 
   async function keepRunning(): Promise<void> {
@@ -46,11 +48,11 @@ export function supervise(options: ChildOptions, { say, untilItWorks }: Supervis
       deaths = performance.now() - bornAtMs > STABLE_MS ? 1 : deaths + 1;
       const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (deaths - 1));
       const soon = delayMs < 1_000 ? '' : ` in ${delayMs / 1_000} s`;
-      say(`the ${name} (process ${child.pid}) ended unexpectedly (${how}): starting it again${soon}`);
+      const which = child.pid === 0 ? '' : ` (process ${child.pid})`;
+      say(`the ${name}${which} ended unexpectedly (${how}): starting it again${soon}`);
       await sleep(delayMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       if (stopping.signal.aborted) return;
-      child = startChild(options);
-      say(`the ${name} runs again, as process ${child.pid}`);
+      child = start();
     }
   }
 
@@ -60,12 +62,14 @@ export function supervise(options: ChildOptions, { say, untilItWorks }: Supervis
     void started.ended.then(() => gone.abort());
     try {
       await started.ready;
-      await untilItWorks(started, gone.signal);
+      if (isRestart) say(`the ${name} runs again, as process ${started.pid}`);
+      await untilItWorks?.(started, gone.signal);
       if (gone.signal.aborted) return false;
       gate.open();
       return true;
     } catch (error) {
-      if (!isRestart) gate.refuse(error);
+      if (isRestart) say((error as Error).message);
+      else gate.refuse(error);
       return false;
     }
   }

@@ -1,11 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Connection } from '@temporalio/client';
 import type { Environment, Settings } from '../../config/index.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/vocabulary.js';
-import { startDevServer, type DevServer } from '../../dev-server/dev-server.js';
+import { startDevServer, type DevServer, type DevServerOptions } from '../../dev-server/dev-server.js';
 import { findServer } from '../../dev-server/find-server.js';
 import { ensureSearchAttributes } from '../../temporal/search-attributes.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
+import type { Child } from './child.js';
+import { supervise } from './supervise.js';
 import type { Home } from '../wiring/load-settings.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { GRPC, grpcStatusOf, temporalAddress } from '../wiring/temporal.js';
@@ -28,8 +29,6 @@ export interface TemporalServerOptions {
   readonly say: (line: string) => void;
 }
 
-const RESTART_DELAY_MS = 1_000;
-
 /**
  * The server of `TEMPORAL_ADDRESS`, or our own dev server with its state in the home, which is kept running.
  * @throws NoTemporalServerError, DevServerError
@@ -47,47 +46,52 @@ export async function provideTemporalServer(options: TemporalServerOptions): Pro
     codecEndpoint,
     log: say,
   };
-  let server = await startDevServer(fixed);
-  const stopping = new AbortController();
-  const { address, uiUrl } = server;
-  const same = { port: portIn(address), ...(uiUrl === undefined ? {} : { uiPort: portIn(uiUrl) }) };
-  const over = keepRunning();
-
-  async function keepRunning(): Promise<void> {
-    for (;;) {
-      const how = await server.ended;
-      if (stopping.signal.aborted) return;
-      say(`the Temporal server (process ${server.pid}) ended unexpectedly (${how}): starting it again`);
-      const again = await startAgain();
-      if (again === undefined) return;
-      server = again;
-      say(`the Temporal server runs again, as process ${server.pid}`);
-    }
-  }
-
-  /** On the same ports, since all processes use them. */
-  async function startAgain(): Promise<DevServer | undefined> {
-    while (!stopping.signal.aborted) {
-      try {
-        return await startDevServer({ ...fixed, ...same });
-      } catch (error) {
-        say((error as Error).message);
-        await sleep(RESTART_DELAY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
-      }
-    }
-    return undefined;
-  }
-
+  let server: DevServer | undefined;
+  const supervised = supervise({
+    name: 'Temporal server',
+    // A restart keeps the ports, since all processes use them.
+    start: () => startServer({ ...fixed, ...(server && portsOf(server)) }, (started) => (server = started)),
+    say,
+  });
+  await supervised.untilReady();
+  const { address, uiUrl } = server as DevServer;
   return {
     environment: { ...env, ...emptied(env), ...ownServer(address, uiUrl) },
-    pid: () => server.pid,
-    async stop() {
-      stopping.abort();
-      await server.stop();
-      await over;
-    },
+    pid: () => supervised.pid(),
+    stop: () => supervised.stop(),
   };
 }
+
+function startServer(options: DevServerOptions, onStarted: (server: DevServer) => void): Child {
+  let pid = 0;
+  const starting = startDevServer(options).then((server) => {
+    pid = server.pid;
+    onStarted(server);
+    return server;
+  });
+  const stop = () =>
+    starting.then(
+      (server) => server.stop(),
+      () => undefined,
+    );
+  return {
+    get pid() {
+      return pid;
+    },
+    ready: starting.then(() => undefined),
+    ended: starting.then(
+      (server) => server.ended,
+      () => 1,
+    ),
+    stop,
+    kill: () => void stop(),
+  };
+}
+
+const portsOf = ({ address, uiUrl }: DevServer) => ({
+  port: portIn(address),
+  ...(uiUrl === undefined ? {} : { uiPort: portIn(uiUrl) }),
+});
 
 /**
  * A namespace, TLS or an API key that is set for another server does not fit ours. Set to empty and not removed: our
