@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { addOwnFile } from '../http/own-file.js';
 import { INBOX_STATES } from '../../protocol/events.js';
 import { CHECK_FIRST, FLOW_KINDS, FLOW_STATES, PARK_SENTENCES } from '../../protocol/vocabulary.js';
 
@@ -58,15 +59,8 @@ export function addConsoleRoutes(
     ['htm.js', join(dirname(resolve('htm')), 'htm.module.js')],
   ];
   const add = (name: string, read: () => Promise<string | Buffer>) => {
-    // Read once and shared.
-    let content: Promise<string | Buffer> | undefined;
-    server.get(`/console/${name}`, { config: { isOurFile: true } }, async (_request, reply) => {
-      const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
-      return reply
-        .type(type)
-        .header('cache-control', 'no-cache')
-        .send(await (content ??= read()));
-    });
+    const type = name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
+    addOwnFile(server, { path: `/console/${name}`, type, cacheControl: 'no-cache', read });
   };
   for (const [name, path] of files) add(name, () => readFile(path));
   add('words.js', () => Promise.resolve(WORDS));

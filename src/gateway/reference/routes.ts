@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { addOwnFile, type OwnFile } from '../http/own-file.js';
 import type { AddedRoute } from '../http/server.js';
 import { gatewayDocument } from './document.js';
 
 const UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
 /** Files of the reference's own pages; everything that a browser loads comes from this gateway. */
-const FILES: Readonly<Record<string, { readonly type: string; readonly read: () => Promise<string | Buffer> }>> = {
+const FILES: Readonly<Record<string, Pick<OwnFile, 'type' | 'read'>>> = {
   'swagger-ui.css': { type: 'text/css', read: () => readFile(join(UI, 'swagger-ui.css')) },
   'swagger-ui-bundle.js': { type: 'text/javascript', read: () => readFile(join(UI, 'swagger-ui-bundle.js')) },
   'favicon.png': { type: 'image/png', read: () => readFile(join(UI, 'favicon-32x32.png')) },
@@ -72,18 +73,6 @@ export function addReferenceRoutes(
   server.get('/docs', async (_request, reply) =>
     reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8').send(PAGE),
   );
-  for (const [name, { type, read }] of Object.entries(FILES)) {
-    let content: Promise<string | Buffer> | undefined;
-    const readOnce = () =>
-      (content ??= read().catch((error: unknown) => {
-        content = undefined;
-        throw error;
-      }));
-    server.get(`/docs/${name}`, { config: { isOurFile: true } }, async (_request, reply) =>
-      reply
-        .type(type)
-        .header('cache-control', 'public, max-age=86400')
-        .send(await readOnce()),
-    );
-  }
+  for (const [name, file] of Object.entries(FILES))
+    addOwnFile(server, { path: `/docs/${name}`, cacheControl: 'public, max-age=86400', ...file });
 }
