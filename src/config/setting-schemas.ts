@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { isLoopback } from '../protocol/loopback.js';
 import { QUEUES, type Queue } from '../protocol/task-queues.js';
 import type { Environment } from './environment.js';
+import { FOUR_EYES_ACTIONS } from '../protocol/four-eyes.js';
 
 /** Simple forms of settings. A message follows the setting's name in a sentence and never repeats the value. */
 
@@ -218,3 +219,22 @@ export const perSecond = () =>
 /** `WORKER_BUILD_ID`. */
 export const buildId = () =>
   z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/, 'must be 1 to 128 letters, digits and . _ + -');
+
+/** `FOUR_EYES`: comma-separated actions, `mark-*` for all that begin so, or `none`. */
+export const fourEyesActions = () =>
+  z.string().transform((text, context): readonly string[] => {
+    const entries = text.split(',').map((entry) => entry.trim());
+    if (entries.length === 1 && entries[0] === 'none') return [];
+    const actions = entries.flatMap((entry, index) => {
+      const named = FOUR_EYES_ACTIONS.filter((action) =>
+        entry.endsWith('*') ? action.startsWith(entry.slice(0, -1)) : action === entry,
+      );
+      if (named.length === 0) {
+        context.addIssue(
+          `must be "none" or actions of ${FOUR_EYES_ACTIONS.join(', ')}, and its entry ${index + 1} is not`,
+        );
+      }
+      return named;
+    });
+    return [...new Set(actions)];
+  });

@@ -6,7 +6,6 @@ import { duplicateReference, unknownForAll } from './duplicate-reference.js';
 import { type Environment, SettingsError } from './environment.js';
 import { DEVELOPMENT_TOKEN, gatewayTokens, tokensProblem } from './gateway-tokens.js';
 import { isLoopback } from '../protocol/loopback.js';
-import { fourEyesActions } from './four-eyes.js';
 import { FOUR_EYES_BY_DEFAULT } from '../protocol/four-eyes.js';
 import { networks } from './networks.js';
 import { escalation, notifyTargets, operatorUrl } from './notify-urls.js';
@@ -17,6 +16,7 @@ import {
   epochs,
   fixedPort,
   flag,
+  fourEyesActions,
   fraction,
   isTrustworthy,
   httpUrl,
