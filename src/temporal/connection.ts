@@ -134,7 +134,9 @@ function createRetries(): Retries {
       ended = true;
       // Timers count from when the event loop last read the clock, so on a busy machine one may fire early.
       for (let leftMs = 1; leftMs > 0; leftMs = lastFiresAtMs - performance.now()) await sleep(leftMs);
-      // If the retry is due in this very turn of the loop, it fires before the turn ends.
+      // A process that was not scheduled for a while may see that the time is over before its loop has fired what is due:
+      // a timer that is set now fires in a turn that reads the clock again, and that turn fires all others, too.
+      await sleep(1);
       await turnOfLoop();
     },
   };

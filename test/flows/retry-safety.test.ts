@@ -13,7 +13,7 @@ import { FAULTS, REPEAT_MODES, type RepeatMode } from './retry-safety/faults.js'
 
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'retry-safety.md');
 /** Flows side by side: most of them wait for a window to pass. */
-const AT_ONCE = 80;
+const AT_ONCE = 32;
 
 const OPERATIONS = Object.keys(EXAMPLES) as MoneyOperationName[];
 const cellsOf = (mode: RepeatMode): Cell[] =>

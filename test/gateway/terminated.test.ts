@@ -19,7 +19,9 @@ describe('a flow that was terminated in the UI', () => {
   /** Of the last test alone: the flows of the others have sent nothing when they are terminated. */
   let worker: FlowWorker | undefined;
   let laterMs = 0;
-  const nowMs = () => Date.now() + laterMs;
+  /** While it is set, time stands still: what a test does within a window may take any time. */
+  let standingMs: number | undefined;
+  const nowMs = () => standingMs ?? Date.now() + laterMs;
   /** Everything sent so far has had its time to arrive. */
   const settleWindowPasses = () => (laterMs += 120_000);
   beforeAll(async () => {
@@ -110,7 +112,7 @@ describe('a flow that was terminated in the UI', () => {
     await tested.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
     await handleOf(reference).terminate();
     await isListed(reference, 'parked');
-    laterMs = 0;
+    standingMs = Date.now();
     await tested.store.claims.markSending(key, 'o');
     const resolve = (action: string) => tested.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
     for (const action of ['close-not-executed', 'mark-failed']) {
@@ -121,6 +123,7 @@ describe('a flow that was terminated in the UI', () => {
     }
     expect(await tested.store.claims.get(key)).toMatchObject({ phase: 'sending' });
     expect(await tested.store.claims.orders(key)).toEqual([]);
+    standingMs = undefined;
     settleWindowPasses();
     const webhook = { source: 'webhook', reference, status: 'COMPLETED', proof: 'signature', body: {} } as const;
     await tested.store.inbox.receive({

@@ -66,6 +66,8 @@ export async function openIssuer(key: JWK, port = 0, subjectTypes = ['public']):
       Object.assign(context.body as object, { subject_types_supported: subjectTypes });
   });
   const handle = provider.callback();
+  // Another issuer may follow on the same port: no client may send to it on a connection to this one.
+  server.maxRequestsPerSocket = 1;
   server.on('request', (request, response) => void handle(request, response));
   return {
     url,
