@@ -21,6 +21,7 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
   return runFlow('bridge-transfer', input, carried?.flow, async (flow): Promise<Outcome> => {
     const transfer = carried?.transfer ?? (await prepareTransfer(flow, input));
     flow.proven = () => transfer.statuses.seen.map(classifyOfAnyKind);
+    flow.evidence = () => transfer;
     flow.claims = () => [depositClaim(flow, transfer), refundClaim(flow, transfer)];
     if (carried === undefined) {
       await quoteApproved(flow, transfer);

@@ -14,7 +14,15 @@ import type { Flow } from './engine/flow.js';
 import { askPerson } from './engine/park.js';
 import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
 import { observed, within } from './engine/waits.js';
-import { followPayment, GENERATE, lookForPayment, PAY, planOf, whyNotStopped } from './invoice/look-for-payment.js';
+import {
+  followPayment,
+  GENERATE,
+  lookForPayment,
+  paidByEvent,
+  PAY,
+  planOf,
+  whyNotStopped,
+} from './invoice/look-for-payment.js';
 
 /**
  * An invoice payment: generate → read → pay at once, or when ordered → confirm. An existing invoice is only paid. Until
@@ -26,6 +34,8 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
     const payment = carried?.payment ?? (await preparePayment(flow, input));
     desk.serve(payment);
     flow.proven = () => payment.words.filter(provesPayment).map((word) => classifyStatus(CHECKOUT_WORDS, word));
+    // An invoice that the service has is not paid by that.
+    flow.evidence = () => ({ ...payment, proven: paidByEvent(payment) });
     flow.claims = () => Object.values(payment.steps).map(({ claim }) => claim);
     flow.answer ??= payment.answers['generate'] ?? payment.answers['pay'] ?? null;
     // Before its POST there is no invoice that could be paid.

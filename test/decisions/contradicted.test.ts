@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, vi, test } from 'vitest';
+import type { WorkflowHandle } from '@temporalio/client';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -97,23 +98,65 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     await handle.terminate();
   });
 
-  test('does not end one that is refused as failed if the event came while the refusal was written down', async () => {
+  /** Parks one whose answer was lost, and orders `close-not-executed`. @param closed runs while that is written down */
+  const closedMeanwhile = async (closed: (handle: WorkflowHandle) => Promise<unknown>) => {
     const reference = newReference('meanwhile');
     const { claims } = decisions.store;
     const write = claims.closeNotExecuted.bind(claims);
-    vi.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, order) => {
-      const isClosed = await write(key, order);
-      await inInbox(decisions, `crypto-send/${reference}`, 'SUCCESSFUL');
-      return isClosed;
-    });
     isSendLost = true;
     const input = { ...cryptoSend.input(reference), timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS };
     const handle = await decisions.bench.startFlow('crypto-send', reference, input);
+    vi.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, order) => {
+      const isClosed = await write(key, order);
+      await closed(handle);
+      return isClosed;
+    });
     await parked(handle);
     await resolve(handle, 'close-not-executed');
-    await noted(handle, /parked: conflict/);
     isSendLost = false;
+    return handle;
+  };
+  afterEach(() => {
     vi.restoreAllMocks();
+  });
+
+  test.each(['SUCCESSFUL', 'PENDING'])(
+    'does not end one as not executed if a trusted %s came while its claim was being closed: it is followed',
+    async (word) => {
+      const handle = await closedMeanwhile(({ workflowId }) => inInbox(decisions, workflowId, word));
+      const { view } = await noted(handle, /a trusted event proves/);
+      expect(view.outcome).toBeNull();
+      await handle.terminate();
+    },
+  );
+
+  test('does not end one as not executed against an event of another amount that came meanwhile: it parks with both', async () => {
+    const other = trusted('SUCCESSFUL', { facts: { cryptoAmount: '9' } });
+    const handle = await closedMeanwhile((flow) => flow.signal('events', [other]));
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
+    expect(view.parked?.evidence).toMatchObject({ theirs: { cryptoAmount: '9' } });
+    await resolve(handle, 'dismiss-event');
+    expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'not_executed' } });
+  });
+
+  const LAST = [
+    ['PENDING', {}, 'step_failed', 'a trusted event says that the service has it'],
+    ['SUCCESSFUL', { cryptoAmount: '9' }, 'conflict', 'a trusted event reports another payment under its reference'],
+  ] as const;
+  test.each(LAST)('asks a person if a %s %j comes at the very end of one', async (status, facts, reason, why) => {
+    const { inbox } = decisions.store;
+    const list = inbox.list.bind(inbox);
+    const handle = await closedMeanwhile(async (flow) => {
+      let isRead = false;
+      vi.spyOn(inbox, 'list').mockImplementation(async (query) => {
+        // Each reading asks for the trusted ones first: this is the second.
+        if (isRead && query.trusted === true) await flow.signal('events', [trusted(status, { facts })]);
+        isRead ||= query.trusted === false;
+        return list(query);
+      });
+    });
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === reason);
+    expect(view.parked?.evidence).toMatchObject({ why });
     await handle.terminate();
   });
 

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { RejectedError, ServiceUnavailableError, type ServiceClient } from '../../src/service-client/index.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
-import { ended, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { newReference } from '../harness/references.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
@@ -204,6 +205,22 @@ describe('an invoice that may or may not have been paid', () => {
     isUnreadable = false;
     expect(view.parked).toMatchObject(ANOTHER);
     await handle.terminate();
+  });
+
+  test('does not expire while its inbox cannot be read for minutes: a payment that was begun is in it', async () => {
+    answer = undefined;
+    const { inbox } = decisions.store;
+    const { handle } = await start('unread', { timeScale: 1, deadlineSeconds: 3_600 });
+    await noted(handle, /waits for the order/);
+    const away = vi.spyOn(inbox, 'list').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    await decisions.bench.pass(3_600_000 + 240_000);
+    expect(away).toHaveBeenCalled();
+    away.mockRestore();
+    await inInbox(decisions, handle.workflowId, 'PROCESSING');
+    await decisions.bench.pass(1_200_000);
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'payment_unclear' });
+    answer = record('SUCCESSFUL', '1000.5', 'KES');
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 
   test('is not cancelled against another payment in its inbox: it parks with both sides', async () => {

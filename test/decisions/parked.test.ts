@@ -169,6 +169,26 @@ describe('a parked flow', () => {
     expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
   });
 
+  test('as a conflict is not ended by a person against an event of another amount that came since: it is shown first', async () => {
+    const input = transferInput(newReference('came-since'), { timeScale: TIME_SCALE, deadlineSeconds: 360_000 });
+    const handle = await decisions.bench.start(input);
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'deposit' } }), trusted('COMPLETED')]);
+    expect((await parked(handle)).parked?.reason).toBe('conflict');
+    const other = trusted('COMPLETED', { facts: { settlementAmount: '99', settlementCurrency: 'ZAR' } });
+    await handle.signal('events', [other]);
+    await expect(resolve(handle, 'mark-failed')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('event that differs from what we know has come since') },
+    });
+    const { parked: shown } = await parked(handle);
+    expect(shown).toMatchObject({
+      reason: 'conflict',
+      evidence: { undecided: [{ id: other.id, status: 'COMPLETED' }] },
+    });
+    await resolve(handle, 'mark-failed');
+    expect(await ended(handle)).toMatchObject({ state: 'failed' });
+  });
+
   test('is none of whose answer lies in its claim: it is followed, and its refund has its terms', async () => {
     answerIsLost = true;
     const reference = newReference('cut-off');

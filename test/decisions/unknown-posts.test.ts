@@ -13,12 +13,14 @@ import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
 
 describe('a crypto send whose answer was lost', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   let sends = 0;
   let lose: 'after' | 'before' | 'not-sent' | 'refused' = 'before';
   let lookup: 'sandbox' | (() => Error) = 'sandbox';
+  let whileRefused: (() => Promise<unknown>) | undefined;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
       sendCrypto: async (body) => {
@@ -27,7 +29,8 @@ describe('a crypto send whose answer was lost', () => {
         if (lose === 'after' || lose === 'refused') await service.sendCrypto(body);
         if (lose === 'refused') {
           // A proxy sent it twice: the first one is executed, and the answer is that of the second.
-          await inInbox(decisions, `crypto-send/${body.referenceId}`, 'SUCCESSFUL');
+          if (whileRefused === undefined) await inInbox(decisions, `crypto-send/${body.referenceId}`, 'SUCCESSFUL');
+          else await whileRefused();
           throw refusal(400, 'Insufficient balance')();
         }
         throw new UnknownOutcomeError('sendCrypto', 'timeout');
@@ -191,6 +194,33 @@ describe('a crypto send whose answer was lost', () => {
     await decisions.move(reference, 'SUCCESSFUL', 'sendCrypto');
     expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
     expect(await decisions.executions('sendCrypto', reference)).toBe(1);
+  });
+
+  test('is not called failed if its POST is refused while the inbox cannot be read for minutes: it waits, and is followed', async () => {
+    lose = 'refused';
+    lookup = 'sandbox';
+    const { inbox } = decisions.store;
+    const list = inbox.list.bind(inbox);
+    let isAway = true;
+    let reads = 0;
+    whileRefused = async () => {
+      vi.spyOn(inbox, 'list').mockImplementation(async (query) => {
+        reads += 1;
+        if (isAway) throw new StoreUnavailableError('AWAY', 'database');
+        return list(query);
+      });
+    };
+    const { handle } = await start('unread', { timeScale: 1, deadlineSeconds: 360_000 });
+    await until('the inbox to be read', async () => reads > 0);
+    await decisions.bench.pass(180_000);
+    expect((await handle.query<FlowReport>('flow')).view.outcome).toBeNull();
+    await inInbox(decisions, handle.workflowId, 'PENDING');
+    isAway = false;
+    const { view } = await noted(handle, /a trusted event/);
+    expect(view.outcome).toBeNull();
+    vi.restoreAllMocks();
+    whileRefused = undefined;
+    await handle.terminate();
   });
 
   test('is not sent at all if a trusted event in the inbox shows it done', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, vi, test } from 'vit
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
+import { trusted } from '../harness/inputs.js';
 import { countCalls, detailsOf, endOf, eventOf, move, order, parked, stagesOf } from './ramps.js';
 
 const HOUR_MS = 3_600_000;
@@ -84,6 +85,17 @@ describe('an onramp', () => {
       expect(view.stage).toBe('crypto-leg');
       await order(handle, 'mark-refunded', 'sent the fiat back');
       expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'refunded' });
+    });
+
+    test('that is parked so is asked about a trusted event of another amount, with both sides', async () => {
+      const { handle } = await onramp('crypto-failed-other', 'crypto-failed');
+      await parked(bench, handle);
+      await handle.signal('events', [trusted('SUCCESSFUL', { facts: { fiatAmount: '7' } })]);
+      const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
+      expect(view.parked?.evidence).toMatchObject({ theirs: { fiatAmount: '7' } });
+      await order(handle, 'dismiss-event', 'it is of another payment');
+      await untilFlow(handle, (report) => report.view.parked?.reason === 'crypto_leg_failed');
+      await handle.terminate();
     });
   });
 

@@ -139,8 +139,8 @@ export const NAMED: readonly Mutant[] = [
     name: 'end-without-the-inbox',
     story: 'a flow ends as failed by what the service says, against a trusted success that lies in its inbox',
     file: 'workflows/engine/stop.ts',
-    find: "return saysMoneyMoved(provenOf(flow)) ? 'it is proven that money moved' : null;",
-    replace: 'return null;',
+    find: "if (saysMoneyMoved(provenOf(flow))) return 'it is proven that money moved';",
+    replace: '',
     tests: ['test/decisions/contradicted.test.ts'],
   },
   {

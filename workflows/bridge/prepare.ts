@@ -9,7 +9,7 @@ import { approveQuoteUpdate } from '../engine/messages.js';
 import { READ } from '../engine/policies.js';
 import { checkOrder, notAllowed, onUpdate } from '../engine/park.js';
 import { unlessStopped } from '../engine/stop.js';
-import { NO_EVIDENCE } from '../engine/evidence.js';
+import { NO_EVIDENCE } from '../engine/event-book.js';
 import { NOTHING_SEEN } from './statuses.js';
 import { depositClaim, type Transfer, type TimedQuote } from './transfer.js';
 

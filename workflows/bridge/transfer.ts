@@ -2,17 +2,10 @@ import type { BridgeDepositAnswer, Pin, Quote, Windows } from '../../activities/
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { ENDINGS, type EndEvidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
+import type { Evidence } from '../engine/event-book.js';
 import type { Flow, FlowCarried } from '../engine/flow.js';
 import type { GuardedClaim } from '../engine/messages.js';
-import {
-  handleEvents,
-  whoSays,
-  type EventRules,
-  type Evidence,
-  differences,
-  equalAmounts,
-  type Facts,
-} from '../engine/evidence.js';
+import { handleEvents, whoSays, type EventRules, differences, equalAmounts, type Facts } from '../engine/evidence.js';
 import {
   asBridgeStatus,
   foldStatus,

@@ -2,6 +2,23 @@ import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/pro
 /** Decides what an event does to its flow; issues no commands, since it runs inside signal handlers. */
 type Absorb = (event: FlowEvent) => EventResult;
 
+/** Evidence from events besides their statuses. Travels through continue-as-new. */
+export interface Evidence {
+  /** Any trusted event proves that the service has what we sent. */
+  proven: boolean;
+  /** Untrusted events: shown, and never acted on alone. */
+  unverified: readonly FlowEvent[];
+  /** Trusted events that differ from what we know, until a person decided. */
+  mismatches: readonly Mismatch[];
+}
+
+export interface Mismatch {
+  readonly event: FlowEvent;
+  readonly differs: readonly string[];
+}
+
+export const NO_EVIDENCE: Evidence = { proven: false, unverified: [], mismatches: [] };
+
 /** What travels through continue-as-new. */
 export interface EventBookState {
   readonly results: Readonly<Record<string, EventResult>>;

@@ -3,22 +3,8 @@ import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
 import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
 import { sameAmount } from '../../src/money.js';
 import { park } from './park.js';
+import type { Evidence } from './event-book.js';
 import type { Flow } from './flow.js';
-
-/** Evidence from events besides their statuses. Travels through continue-as-new. */
-export interface Evidence {
-  /** Any trusted event proves that the service has what we sent. */
-  proven: boolean;
-  /** Untrusted events: shown, and never acted on alone. */
-  unverified: readonly FlowEvent[];
-  /** Trusted events that differ from what we know, until a person decided. */
-  mismatches: readonly Mismatch[];
-}
-
-interface Mismatch {
-  readonly event: FlowEvent;
-  readonly differs: readonly string[];
-}
 
 /** What a kind of flow knows about its events. Issues no commands: all of it runs inside signal handlers. */
 export interface EventRules {
@@ -36,8 +22,6 @@ export interface EventRules {
   /** Takes a trusted event that matches; true if it added something new. */
   apply(event: FlowEvent): boolean;
 }
-
-export const NO_EVIDENCE: Evidence = { proven: false, unverified: [], mismatches: [] };
 
 /** What trusted events say about a POST by now. */
 export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {

@@ -17,7 +17,14 @@ import type {
 import { defaultDeadlineSeconds, type FlowKind, type FlowState } from '../../src/protocol/vocabulary.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
-import { eventsOf, openEventBook, type EventBook, type EventBookState } from './event-book.js';
+import {
+  eventsOf,
+  NO_EVIDENCE,
+  openEventBook,
+  type EventBook,
+  type EventBookState,
+  type Evidence,
+} from './event-book.js';
 import { eventsSignal, flowQuery, type GuardedClaim, type Resolution, type MoneyPhase } from './messages.js';
 import { reportChanges, type ChangeReports, type ReportsCarried } from './report-changes.js';
 import { currentDetails, withEntry } from './timeline.js';
@@ -73,6 +80,8 @@ export interface Flow {
   beforeStop: (() => Promise<string | null>) | null;
   /** What is proven of its money so far, by the events that were taken and by the lookup. */
   proven: () => readonly Meaning[];
+  /** What its events say besides; `proven`: that the service has what the flow would pay. */
+  evidence: () => Evidence;
   /** Every claim that it may send under. */
   claims: () => readonly GuardedClaim[];
   /** Undefined if no caller wants callbacks. */
@@ -142,6 +151,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     stopping: 0,
     beforeStop: null,
     proven: () => [],
+    evidence: () => NO_EVIDENCE,
     claims: () => [],
     get reports() {
       return reports;

@@ -39,7 +39,7 @@ export async function parkAndLook(
   also: () => boolean = () => false,
 ): Promise<Resolution | 'decided'> {
   const before = inWords(payment);
-  const moved = () => inWords(payment) !== before || payment.otherRecord !== undefined;
+  const moved = () => inWords(payment) !== before || payment.otherRecord !== undefined || payment.mismatches.length > 0;
   const looking = observed(async () => {
     while (!moved()) await lookForNews(flow, payment, plan);
   });

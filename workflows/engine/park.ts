@@ -7,6 +7,7 @@ import type { PersonOrder } from '../../src/protocol/messages.js';
 import { PARK_ACTIONS, type ParkAction, type ParkReason, UPDATES } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { act } from './activities.js';
+import type { Mismatch } from './event-book.js';
 import type { Flow } from './flow.js';
 import { FlowEnd } from './flow-end.js';
 import { showParked } from './search-attributes.js';
@@ -27,6 +28,8 @@ export interface ParkOptions {
 const DECIDED = 'what is proven by now decides';
 const CANNOT_READ =
   'the inbox cannot be read now, or a webhook is still being matched, and may say otherwise: order it again';
+
+const ANOTHER_PAYMENT = 'a trusted event that differs from what we know has come since: look at it, and order again';
 
 /** These end nothing and send nothing. */
 const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
@@ -50,7 +53,9 @@ export async function park(
   const since = parkedSince(flow);
   const legal: readonly ParkAction[] = PARK_ACTIONS[reason];
   const actions = legal.filter((action) => !without.includes(action));
-  flow.parked = { reason, since, actions, evidence };
+  const undecided = flow.evidence().mismatches;
+  const more = reason === 'event_mismatch' ? {} : shownUndecided(undecided);
+  flow.parked = { reason, since, actions, evidence: { ...evidence, ...more } };
   flow.resolution = null;
   showParked(reason);
   flow.note(`parked: ${reason}`);
@@ -85,7 +90,8 @@ export async function park(
     if (HARMLESS.includes(asked.action)) return whyNot();
     if (!(await readInbox(flow))) return CANNOT_READ;
     if (!decided()) await lookAgain?.();
-    const why = whyNot();
+    const isNew = flow.evidence().mismatches.some((mismatch) => !undecided.includes(mismatch));
+    const why = whyNot() ?? (isNew ? ANOTHER_PAYMENT : null);
     if (why !== null || !LAST_WORDS.includes(asked.action)) return why;
     const proven = provenOf(flow);
     const isAgainst = (meaning: Meaning) => orderRefusal(asked.action, endingsOf([...proven, meaning]), shown) !== null;
@@ -100,6 +106,16 @@ export async function park(
     notifying.cancel();
     notifying = notify(flow, since, actions);
   }
+}
+
+/** Trusted events that differ from what we know, and that no person has decided about. */
+function shownUndecided(mismatches: readonly Mismatch[]): Readonly<Record<string, unknown>> {
+  if (mismatches.length === 0) return {};
+  const undecided = mismatches.map(({ event: { id, source, status, facts }, differs }) => {
+    const theirs = Object.fromEntries(differs.map((name) => [name, facts[name]]));
+    return { id, source, status, differs, theirs };
+  });
+  return { undecided };
 }
 
 /** The same until an order can be carried out, or `decided` holds; the evidence is read again each time. */

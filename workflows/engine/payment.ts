@@ -5,16 +5,8 @@ import type { FlowEvent, SubmitAnswer } from '../../src/protocol/messages.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import { unlessStopped } from './stop.js';
 import { checkInput } from './activities.js';
-import {
-  handleEvents,
-  NO_EVIDENCE,
-  whoSays,
-  type EventRules,
-  type Evidence,
-  differences,
-  pick,
-  type Facts,
-} from './evidence.js';
+import { handleEvents, whoSays, type EventRules, differences, pick, type Facts } from './evidence.js';
+import { NO_EVIDENCE, type Evidence } from './event-book.js';
 import type { Flow, FlowCarried } from './flow.js';
 
 /** How one kind's payment is followed. */

@@ -10,7 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { FlowReport, Outcome, ResolveOrder, SubmitAnswer } from '../../src/protocol/messages.js';
-import { END_REASONS, type FlowKind, UPDATES } from '../../src/protocol/vocabulary.js';
+import { END_REASONS, type EndReason, type FlowKind, UPDATES } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
 import { admit } from './admit.js';
 import { openFlow, type Flow, type FlowCarried } from './flow.js';
@@ -158,9 +158,19 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
   const saysNothingMoved =
     ended.state !== 'completed' && ended.state !== 'refunded' && ended.reason !== 'closed_by_person';
   if (!saysNothingMoved || flow.stop !== null) return ended;
-  const why = (await whyMaybeSent(flow, ended.reason ?? ended.state)) ?? (await whyMoved(flow, RECORD_PATIENCE_MS));
+  const mayBeReported = ended.reason !== null && MAY_BE_REPORTED.includes(ended.reason);
+  const why =
+    (await whyMaybeSent(flow, ended.reason ?? ended.state)) ??
+    (await whyMoved(flow, RECORD_PATIENCE_MS, mayBeReported));
   return why === null ? stopOr(flow, ended) : askPerson(flow, ended.detail, why);
 }
+
+/** Ends that do not deny that the service has something under the reference: its failed payment, or another request. */
+const MAY_BE_REPORTED: readonly string[] = [
+  'failed_at_service',
+  'kyc_rejected',
+  'other_request_same_reference',
+] satisfies EndReason[];
 
 const askPerson = (flow: Flow, step: string, why: string): Promise<Outcome> =>
   askForEnd(flow, step, why).catch((error) => {

@@ -168,7 +168,13 @@ async function close(flow: Flow, post: Post, open: Open, order: { actor: string;
     act(STORE, 'Close the claim as not executed', flow.timeScale).closeNotExecuted({ ...post.claim, order }),
   );
   const by = `${order.actor}: ${order.note}`;
-  if (phase === 'void') return (post.onNotExecuted ?? endNotExecuted)(by);
+  if (phase === 'void') {
+    // A trusted event may have come while the claim was being closed.
+    await readInbox(flow);
+    if (post.trusted() === 'nothing') return (post.onNotExecuted ?? endNotExecuted)(by);
+    flow.note('its claim is closed, and a trusted event reports it');
+    return settleOn(flow, post, open);
+  }
   flow.note(`not closed: ${phase === undefined ? 'the store does not answer' : `the claim is ${phase}`}`);
   return settleOn(flow, post, open);
 }

@@ -77,10 +77,24 @@ export async function whyMaybeSent(flow: Flow, reason: string): Promise<string |
 
 /**
  * What trusted events, including those in the inbox, prove against an end that says that nothing moved; null: nothing.
+ *
+ * @param mayBeReported the end does not deny that the service has it
  */
-export async function whyMoved(flow: Flow, patienceMs = STORE_PATIENCE_MS): Promise<string | null> {
+export async function whyMoved(
+  flow: Flow,
+  patienceMs = STORE_PATIENCE_MS,
+  mayBeReported = false,
+): Promise<string | null> {
   if (!(await readInbox(flow, patienceMs))) return CANNOT_SAY;
-  return saysMoneyMoved(provenOf(flow)) ? 'it is proven that money moved' : null;
+  if (saysMoneyMoved(provenOf(flow))) return 'it is proven that money moved';
+  if (flow.evidence().mismatches.length > 0) return 'a trusted event reports another payment under its reference';
+  return !mayBeReported && isReported(flow) ? 'a trusted event says that the service has it' : null;
+}
+
+/** Early events have not acted yet. What was started elsewhere is reported, and was moved by no flow. */
+function isReported(flow: Flow): boolean {
+  if (flow.money.at === 'elsewhere') return false;
+  return flow.evidence().proven || flow.book.waiting().some(({ trusted }) => trusted);
 }
 
 /** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not known now. */
@@ -130,7 +144,8 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 
 /** A step that can never succeed says nothing about money sent before it: the flow does not fail by itself. */
 export async function askForEnd(flow: Flow, step: string, why: string): Promise<never> {
-  const reason = saysMoneyMoved(provenOf(flow)) ? 'conflict' : 'step_failed';
+  const isAgainst = saysMoneyMoved(provenOf(flow)) || flow.evidence().mismatches.length > 0;
+  const reason = isAgainst ? 'conflict' : 'step_failed';
   return endFromDecision(await askPerson(flow, reason, () => ({ step, why })));
 }
 

@@ -76,10 +76,13 @@ async function isClosed(flow: Flow, post: Post, reason: string): Promise<boolean
   return isVoid === true;
 }
 
-/** Whether a trusted event reports a POST that was not executed according to its answer or claim. */
+/**
+ * Whether a trusted event reports a POST that was not executed according to its answer or claim. If the inbox cannot be
+ * read for as long as that, the end itself asks a person.
+ */
 async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
   post.readEvents();
-  await readInbox(flow);
+  await readInbox(flow, RECORD_PATIENCE_MS);
   return post.trusted() !== 'nothing';
 }
 

@@ -9,7 +9,13 @@ import type { Flow } from '../engine/flow.js';
 import { readInbox } from '../engine/inbox.js';
 import type { Resolution } from '../engine/messages.js';
 import { park } from '../engine/park.js';
-import { INVOICE_PAYMENT_FIRST_LOOK_MS, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS } from '../engine/policies.js';
+import {
+  INVOICE_PAYMENT_FIRST_LOOK_MS,
+  LOOK_WHILE_PARKED_MS,
+  POLL,
+  RECORD_PATIENCE_MS,
+  SETTLE_PATIENCE_MS,
+} from '../engine/policies.js';
 import { voidUnsent } from '../engine/stop.js';
 import { AT_LEAST_MS, observed, within } from '../engine/waits.js';
 
@@ -49,8 +55,10 @@ const BY_ANOTHER_WAY = 'paid by another way';
 export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = false): Promise<boolean> {
   for (;;) {
     const found = await untilAnswered(flow, payment, beforeOurs);
-    // Events that came meanwhile, or are in the inbox, may contradict it.
-    if (found.says === 'not-paid') await readInbox(flow);
+    // Events that came meanwhile, or are in the inbox, may contradict it. Past the deadline the end itself asks a person
+    // if the inbox cannot be read.
+    const isRead = found.says !== 'not-paid' || (await readInbox(flow, RECORD_PATIENCE_MS));
+    if (!isRead && !flow.deadlinePassed) continue;
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
     if (payment.mismatches.length > 0) return takePayment(flow, payment, found);
     const says = paidElsewhere({ lookup: found.says, paidByEvent: paidByEvent(payment) });
@@ -60,7 +68,7 @@ export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = 
 }
 
 /** A trusted event says that it was paid, or that a payment was begun. */
-function paidByEvent({ words }: Payment): boolean {
+export function paidByEvent({ words }: Payment): boolean {
   return words.some((word) => provesPayment(word) && classifyStatus(CHECKOUT_WORDS, word) !== 'failed');
 }
 
