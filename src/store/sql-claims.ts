@@ -52,9 +52,10 @@ export function createSqlClaims(deps: {
     value === undefined ? null : sealed.seal(placeOf(key, column), value);
   const closing = createClaimClosing({ db, write, seal, sealed, now, guard });
 
-  /** The compare-and-set before every POST. */
+  /** The compare-and-set before every POST. After a person's last word there is none. */
   const toSending = (key: ClaimKey, owner: string, unless?: ContradictionGuard, onlyIf = ''): Step => ({
-    sql: `UPDATE claims SET phase = 'sending', sending_at = ? WHERE ${OF_KEY} AND phase = 'reserved' AND owner = ? ${onlyIf}
+    sql: `UPDATE claims SET phase = 'sending', sending_at = ? WHERE ${OF_KEY} AND phase = 'reserved' AND owner = ?
+          AND NOT ${ENDED_BY_ORDER} ${onlyIf}
           ${unless ? `AND ${guard.allows(unless)}` : ''}`,
     params: [now(), ...values(key), owner, ...(unless ? guard.params(unless) : [])],
   });

@@ -4,6 +4,7 @@ import { RateLimitedError, RejectedError } from '../../src/service-client/index.
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { ended, noted, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import { untilFlow } from '../harness/reports.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 
@@ -34,7 +35,9 @@ describe('an invoice whose payment by us waits to be sent', () => {
         triedInVain.add(body.referenceId);
         throw new RateLimitedError('payInvoice', HOUR_MS);
       },
-      getInvoicePayment: (reference) => (answer === undefined ? service.getInvoicePayment(reference) : answer()),
+      async getInvoicePayment(reference) {
+        return answer === undefined ? service.getInvoicePayment(reference) : answer();
+      },
     }));
   });
   afterAll(() => decisions.close());
@@ -56,6 +59,25 @@ describe('an invoice whose payment by us waits to be sent', () => {
     expect(view.timeline.some(({ detail }) => /paid by another way; nothing was sent/.test(detail))).toBe(true);
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
   };
+
+  test('is paid by an order after a cancel that was refused, since a webhook was still being matched', async () => {
+    answer = undefined;
+    isBusy = false;
+    const reference = newReference('cancel-refused');
+    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
+    const { inbox } = decisions.store;
+    const webhook = { source: 'webhook', reference, status: null, proof: 'signature', body: {}, flowId: null } as const;
+    await inbox.receive({ ...webhook, id: reference, contentHash: reference, toMatch: true });
+    const cancel = handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).catch((error: Error) => error.cause);
+    await decisions.bench.pass(60_000);
+    expect(await cancel).toMatchObject({ type: 'cancel_refused' });
+    await inbox.match(reference, webhook);
+    await handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
+    await decisions.bench.pass(60_000);
+    await until('the payment', async () => (await decisions.executions('payInvoice', reference)) === 1, 10_000);
+  });
 
   test('is not paid by an attempt that comes long after the lookup said "not paid": it is asked again', async () => {
     const flow = await waiting('waited');

@@ -167,7 +167,7 @@ describe('an account webhook', () => {
 });
 
 describe('account webhooks without a proof', () => {
-  it('are matched as well, and never delay those with one', async () => {
+  it('are matched as well, and never delay those with one; nor does one whose claim cannot be opened', async () => {
     const temporary = await makeTemporaryStore('libsql');
     const { inbox } = await temporary.open();
     const came = async (proof: 'signature' | null) => {
@@ -181,6 +181,8 @@ describe('account webhooks without a proof', () => {
       inbox,
       matchOf: async (body) => {
         if ((body as { proof: unknown }).proof === null) await stuck;
+        // As of a claim that cannot be opened.
+        if ((body as { isBroken?: boolean }).isBroken === true) throw new Error('a seal is broken');
         return { flowId: 'bank-checkout/r', reference: 'r', status: null };
       },
       dispatcher: { nudge: () => undefined },
@@ -194,8 +196,15 @@ describe('account webhooks without a proof', () => {
       const unproven: string[] = [];
       for (let n = 0; n < 25; n += 1) unproven.push(await came(null));
       const early = await came('signature');
+      const isBroken = { proof: 'signature', isBroken: true };
+      const broken = await inbox.receive(
+        anEvent({ source: 'webhook', flowId: null, toMatch: true, proof: 'signature', body: isBroken }),
+      );
+      const behind = await came('signature');
       matcher.start();
       await matched(early);
+      await matched(behind);
+      expect(await inbox.get(broken.id)).toMatchObject({ flowId: null, state: 'waiting' });
       const late = await came('signature');
       matcher.nudge(true);
       await matched(late);

@@ -62,6 +62,15 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
   const phase = async () =>
     (await store.claims.get({ account: 'default', operation: 'sendCrypto', reference: 'r1.refund' }))?.phase;
 
+  it('is not sent by an attempt that reserved it before the decision was recorded', async () => {
+    const { pin, ...rest } = claim;
+    const key = { account: pin.account, operation: rest.operation, reference: rest.reference };
+    await store.claims.reserve(key, { owner: 'early', flowId: claim.flowId, fingerprint: 'f' });
+    await store.claims.recordDecision(key, 'mark-failed', order);
+    expect(await store.claims.markSending(key, 'early')).not.toBe('sending');
+    expect((await store.claims.get(key))?.phase).toBe('reserved');
+  });
+
   it('is not sent by a later attempt if no attempt was ever made, nor if the only one was never sent', async () => {
     const activities = createClaimActivities(deps);
     post = away;

@@ -22,8 +22,11 @@ export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order:
 
 async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   if (flow.money.at === 'unsent' || flow.money.at === 'claimed') {
-    const why = (await flow.beforeStop?.()) ?? (await whyMaybeSent(flow, state)) ?? (await whyMoved(flow));
-    if (why !== null) return why;
+    // Claims are voided last: a stop that is refused must leave them as they are.
+    const why = (await flow.beforeStop?.()) ?? (await whyMoved(flow)) ?? (await whyMaybeSent(flow, state));
+    // A webhook may have come while claims were voided.
+    const moved = why ?? whatWasMoved(flow);
+    if (moved !== null) return moved;
   }
   if (flow.view().outcome !== null) return HAS_ENDED;
   // No await before this decision: the flow must not schedule a submit between it and the mark.
@@ -86,6 +89,11 @@ export async function whyMoved(
   mayBeReported = false,
 ): Promise<string | null> {
   if (!(await readInbox(flow, patienceMs))) return CANNOT_SAY;
+  return whatWasMoved(flow, mayBeReported);
+}
+
+/** The same, of the events that the flow has taken. */
+function whatWasMoved(flow: Flow, mayBeReported = false): string | null {
   if (saysMoneyMoved(provenOf(flow))) return 'it is proven that money moved';
   if (flow.evidence().mismatches.length > 0) return 'a trusted event reports another payment under its reference';
   return !mayBeReported && isReported(flow) ? 'a trusted event says that the service has it' : null;

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { every, systemClock, type Clock } from '../../clock.js';
 import type { InboxRow, ReceivedEvent } from '../../protocol/events.js';
 import type { InboxStore } from '../../store/inbox.js';
+import { StoreUnavailableError } from '../../store/store-errors.js';
 import { openEventMatter, type MatterStore } from '../../store/matters.js';
 import { errorForLog } from '../http/refusal.js';
 import type { Dispatcher } from './dispatcher.js';
@@ -81,7 +82,11 @@ export function createWebhookMatcher(deps: WebhookMatcherDeps): WebhookMatcher {
       const rows = await inbox.toMatch({ proven: isProven, most: ROWS_AT_ONCE, after });
       for (const row of rows) {
         if (stopped) return;
-        await matchOne(row);
+        await matchOne(row).catch((error: unknown) => {
+          if (error instanceof StoreUnavailableError) throw error;
+          // Of this row alone, such as a claim that cannot be opened: the others do not wait for it.
+          logger.error({ alarm: 'event_not_matched', event: row.id, error: errorForLog(error) }, 'ALARM');
+        });
       }
       after = rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1)?.id;
     } while (after !== undefined);
