@@ -17,7 +17,7 @@ import type { ClaimRef } from './types.js';
 import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
 import { parkedMatterId, type MatterContent } from '../src/protocol/matters.js';
 import type { InboxRow } from '../src/protocol/events.js';
-import { parseFlowId } from '../src/protocol/vocabulary.js';
+import { referenceOfFlow } from '../src/protocol/vocabulary.js';
 
 /** Every activity of a worker that runs all flows. Their names are durable: running flows depend on them. */
 export function createActivities(deps: ActivityDeps) {
@@ -78,7 +78,7 @@ function createUpkeepActivities(deps: ActivityDeps) {
       if (claim !== undefined) await requireOwnDeployment(deps, claim);
       try {
         // First: a webhook that is matched meanwhile is read below.
-        if (await deps.store.inbox.hasToMatch(parseFlowId(flowId)?.reference ?? flowId)) throw unmatched();
+        if (await deps.store.inbox.hasToMatch(referenceOfFlow(flowId))) throw unmatched();
         // A query of their own: a flood of forgeries must not hide the genuine ones.
         const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
         const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: 20 });

@@ -5,6 +5,7 @@ import type { Claim, ClaimKey } from '../src/store/claim.js';
 import { asking, proves, statusLookups } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet, storing, unmatched } from './failures.js';
+import { referenceOfFlow } from '../src/protocol/vocabulary.js';
 import type { ClaimRef, Facts, PostReading } from './types.js';
 import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
 import { requireOwnDeployment, recordAnswer } from './claims.js';
@@ -65,7 +66,7 @@ async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<Post
   return storing(async () => {
     const claim = await deps.store.claims.get(key);
     if (claim?.phase !== 'sending' || claim.rejection === undefined) return undefined;
-    if (await deps.store.inbox.hasToMatch(order.claim.reference)) throw unmatched();
+    if (await deps.store.inbox.hasToMatch(referenceOfFlow(order.claim.flowId))) throw unmatched();
     const proven = await deps.store.inbox.list({ flowId: order.claim.flowId, trusted: true, limit: 1 });
     if (proven.length > 0) return undefined;
     const { rejection } = claim;

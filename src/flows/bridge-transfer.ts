@@ -4,7 +4,7 @@ import { decimalsOf } from '../money.js';
 import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { amountFact } from './callback.js';
+import { amountFact, memberOf } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
 
 /**
@@ -21,6 +21,7 @@ const Bare = SettlementEvent.extend({
   token: z.string().nullish(),
 });
 
+const ANY = /./;
 const WORD = /^[\w .:-]{1,64}$/;
 
 /** The fields of an event, taken out of its envelope if it has one. */
@@ -39,23 +40,20 @@ export function bridgeWord(said: string): string {
   return BRIDGE_STATUSES.find((status) => status === word) ?? said;
 }
 
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-
 /** Facts to compare and decide by; no personal data, no free text. */
 function bridgeEvent(body: unknown): EventReading | undefined {
   const bare = Bare.safeParse(bridgeFieldsOf(body));
   if (!bare.success) return undefined;
   const event = bare.data;
   const facts: Record<string, string> = {};
-  const add = (name: string, value: string | null | undefined, pattern: RegExp) => {
+  const add = (name: string, value: string | null | undefined, pattern = ANY) => {
     if (typeof value === 'string' && pattern.test(value)) facts[name] = value;
   };
   // Our tolerant schema leaves out what it cannot read.
   const addAmount = (name: string, read: string | null | undefined, details: string, member: string) =>
-    add(name, amountFact(read ?? memberOf(memberOf(bridgeFieldsOf(body), details), member)), /./);
+    add(name, amountFact(read ?? memberOf(memberOf(bridgeFieldsOf(body), details), member)));
   add('serviceReference', event.kotani_reference_id, /^[\w.:-]{1,128}$/);
-  add('amount', amountFact(event.amount), /./);
+  add('amount', amountFact(event.amount));
   add('currency', event.currency, WORD);
   addAmount('settlementAmount', event.settlement_details?.amount, 'settlement_details', 'amount');
   add('settlementCurrency', event.settlement_details?.currency, WORD);

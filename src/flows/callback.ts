@@ -7,6 +7,10 @@ import type { EventReading } from './flow.js';
  * data}`. Either spelling of the reference; amounts as numbers or strings. Unknown members stay in the inbox.
  */
 
+/** A member of a body that may be anything. */
+export const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+
 /** An amount of an event as a fact. Undefined if there is none. */
 export function amountFact(said: unknown): string | undefined {
   if (said === undefined || said === null || said === '') return undefined;

@@ -155,6 +155,9 @@ export function parseFlowId(flowId: string): { kind: FlowKind; reference: string
   return slash > 0 && kind !== undefined ? { kind, reference: flowId.slice(slash + 1) } : undefined;
 }
 
+/** The reference in a flow id; the whole text if it is none of ours. A refund's claim has a reference of its own. */
+export const referenceOfFlow = (flowId: string): string => parseFlowId(flowId)?.reference ?? flowId;
+
 /** Why a flow is parked, as a sentence for the person who is notified. Shown in the Temporal UI and by the CLI. */
 export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   unknown_outcome:

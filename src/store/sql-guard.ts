@@ -2,7 +2,7 @@ import type { ContradictionGuard } from './claim.js';
 import type { Dialect } from './sql-connection.js';
 import type { SqlValue, Step, StepResult } from './sql-message.js';
 import { VOUCHED } from '../protocol/events.js';
-import { parseFlowId } from '../protocol/vocabulary.js';
+import { referenceOfFlow } from '../protocol/vocabulary.js';
 
 /** What the inbox may hold against a decision about a claim, read in the transaction that carries the decision out. */
 export interface GuardSql {
@@ -33,15 +33,12 @@ export function guardSql({ elements }: Dialect): GuardSql {
       guard.flowId,
       JSON.stringify(guard.statuses),
       JSON.stringify(guard.besides ?? []),
-      referenceOf(guard),
+      referenceOfFlow(guard.flowId),
     ],
-    countToMatch: (guard) => ({ sql: `SELECT ${toMatch(guard)} AS to_match`, params: [referenceOf(guard)] }),
+    countToMatch: (guard) => ({ sql: `SELECT ${toMatch(guard)} AS to_match`, params: [referenceOfFlow(guard.flowId)] }),
   };
 }
 
 /** True if a webhook is not matched yet. */
 export const waitsToBeMatched = (counted: StepResult | undefined): boolean =>
   Number(counted?.rows[0]?.['to_match'] ?? 0) > 0;
-
-/** The reference of the flow itself, even if the claim is for its refund. */
-const referenceOf = ({ flowId }: ContradictionGuard): string => parseFlowId(flowId)?.reference ?? flowId;

@@ -143,8 +143,9 @@ function stop(workers: readonly Worker[]): void {
 
 async function run(workers: readonly Worker[], link: Link): Promise<void> {
   const runs = workers.map((worker) => worker.run());
-  let renewing = Promise.resolve();
-  const timer = setInterval(() => void (renewing = renewing.then(() => link.renew(workers))), RENEW_EVERY_MS);
+  let renewing: Promise<void> | undefined;
+  const renew = () => void (renewing ??= link.renew(workers).finally(() => (renewing = undefined)));
+  const timer = setInterval(renew, RENEW_EVERY_MS);
   try {
     await Promise.all(runs);
   } finally {

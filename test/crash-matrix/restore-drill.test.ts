@@ -2,82 +2,43 @@ import { copyFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseKeyring } from '../../src/keys/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { flowIdOf, workflowTypeOf } from '../../src/protocol/vocabulary.js';
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import { connectTemporal, type TemporalClient } from '../../src/temporal/connection.js';
-import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { run, scratchFolder } from '../cli/run.js';
 import { trusted } from '../harness/inputs.js';
-import { openNamespace } from '../harness/namespace.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { controlOf } from '../harness/service.js';
 import { until } from '../harness/until.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
-import { openSlowService } from './slow-service.js';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.js';
+import { openWorkerRig } from './worker-process.js';
 
 /** The service has a lookup for the one, and none for the other. */
 const KINDS = { 'crypto-send': cryptoSend, 'bank-withdrawal': bankWithdrawal } as const;
 const OF_EACH_KIND = 2;
 const IN_A_GROUP = OF_EACH_KIND * Object.keys(KINDS).length;
 
-const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
-const namespace = newReference('drill');
-const address = process.env['TEST_TEMPORAL_ADDRESS'] as string;
 const scratch = await scratchFolder();
-const home = join(scratch, 'home');
-const store = join(home, 'store.db');
 
-let sandbox: Sandbox;
-let service: Awaited<ReturnType<typeof openSlowService>>;
-let temporal: TemporalClient;
-const workers: WorkerProcess[] = [];
+let rig: Awaited<ReturnType<typeof openWorkerRig>>;
 beforeAll(async () => {
   // The service executes a repeat again, so that a second POST cannot hide.
-  const strict = { stepMs: 20, repeatMode: 'execute-again' } as const;
-  sandbox = await startSandbox({ dbPath: join(scratch, 'sandbox.db'), token: 'a-token', ...strict });
-  service = await openSlowService(sandbox.url);
-  const dataConverter = createDataConverter({ keyring: parseKeyring(PAYLOAD_KEYS), namespace });
-  const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
-  temporal = connectTemporal({ variables, dataConverter });
-  await openNamespace(temporal.client.connection as never, namespace);
+  rig = await openWorkerRig(scratch, newReference('drill'), { stepMs: 20, repeatMode: 'execute-again' });
 });
-afterAll(async () => {
-  for (const { child } of workers) child.kill('SIGKILL');
-  service.letGo();
-  await temporal.close();
-  await service.close();
-  await sandbox.close();
-});
-
-const env = () => ({
-  PATH: process.env['PATH'] ?? '',
-  TOWLINE_HOME: home,
-  SERVICE_BASE_URL: service.url,
-  SERVICE_TIMEOUT: '600',
-  DEVELOPMENT: 'true',
-  SERVICE_TOKEN: 'a-token',
-  PAYLOAD_KEYS,
-  TEMPORAL_ADDRESS: address,
-  TEMPORAL_NAMESPACE: namespace,
-  LOG_LEVEL: 'error',
-});
+afterAll(() => rig.close());
 
 test('fault 55, as a drill: a backup under load, a disaster, the restore: nothing is sent twice, and nothing is lost', async () => {
-  const worker = await startWorker();
+  const worker = await rig.startWorker();
   const before = await startFlows('before');
   await answered(before);
 
   const during = await startFlows('during');
   await underWay();
   const copy = join(scratch, 'backup.db');
-  expect(await run(['store', 'backup', copy], env())).toMatchObject({ code: 0 });
+  expect(await run(['store', 'backup', copy], rig.env)).toMatchObject({ code: 0 });
   expect((await stat(copy)).mode & 0o777).toBe(0o600);
-  expect(await run(['store', 'backup', copy], env())).toMatchObject({
+  expect(await run(['store', 'backup', copy], rig.env)).toMatchObject({
     code: 1,
     err: `${copy} exists: name a new file.`,
   });
@@ -89,14 +50,14 @@ test('fault 55, as a drill: a backup under load, a disaster, the restore: nothin
   await underWay();
   worker.child.kill('SIGKILL');
   await worker.ended;
-  service.letGo();
+  rig.service.letGo();
   const waiting = await startFlows('waiting');
 
-  for (const suffix of ['', '-wal', '-shm']) await rm(store + suffix, { force: true });
-  await copyFile(copy, store);
-  const raised = await run(['store', 'raise-epoch'], env());
+  for (const suffix of ['', '-wal', '-shm']) await rm(rig.store + suffix, { force: true });
+  await copyFile(copy, rig.store);
+  const raised = await run(['store', 'raise-epoch'], rig.env);
   expect(raised).toMatchObject({ code: 0, out: expect.stringContaining('in epoch 2 now') });
-  await startWorker();
+  await rig.startWorker();
   await answered(waiting);
 
   const all = [before, during, after, cut, waiting].flat();
@@ -108,7 +69,7 @@ test('fault 55, as a drill: a backup under load, a disaster, the restore: nothin
     const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('unknown_outcome');
   }
-  const { executions } = controlOf(sandbox.url);
+  const { executions } = controlOf(rig.sandbox.url);
   const counts = await Promise.all(all.map(({ kind, reference }) => executions(KINDS[kind].record, reference)));
   expect(counts).toEqual(all.map(() => 1));
 });
@@ -125,7 +86,7 @@ async function startFlows(word: string): Promise<readonly Flow[]> {
     kinds
       .flatMap((kind) => Array.from({ length: OF_EACH_KIND }, () => ({ kind, reference: newReference(word) })))
       .map(async ({ kind, reference }) => {
-        const handle = await temporal.client.workflow.start(workflowTypeOf(kind), {
+        const handle = await rig.client.workflow.start(workflowTypeOf(kind), {
           taskQueue: 'towline',
           workflowId: flowIdOf(kind, reference),
           args: [{ ...KINDS[kind].input(reference), timeScale: 0.005, deadlineSeconds: 2_592_000 }],
@@ -136,12 +97,12 @@ async function startFlows(word: string): Promise<readonly Flow[]> {
 }
 
 /** The service has executed all POSTs of a group, and answered none. */
-const underWay = () => until('the POSTs to be under way', () => service.underWay() === IN_A_GROUP);
+const underWay = () => until('the POSTs to be under way', () => rig.service.underWay() === IN_A_GROUP);
 
 /** Has the service answer their POSTs, and waits until the flows know it. */
 async function answered(flows: readonly Flow[]): Promise<void> {
   await underWay();
-  service.letGo();
+  rig.service.letGo();
   await Promise.all(
     flows.map(({ handle }) => untilFlow(handle, ({ view }) => view.stage === 'tracking' || view.state !== 'running')),
   );
@@ -151,10 +112,4 @@ async function answered(flows: readonly Flow[]): Promise<void> {
 async function endOf({ kind, handle }: Flow): Promise<string> {
   if (kind === 'bank-withdrawal') await handle.signal('events', [trusted('SUCCESSFUL')]);
   return ((await handle.result()) as FlowReport).view.state;
-}
-
-async function startWorker(): Promise<WorkerProcess> {
-  const worker = await startWorkerProcess(env());
-  workers.push(worker);
-  return worker;
 }

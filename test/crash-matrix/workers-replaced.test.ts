@@ -1,61 +1,23 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
-import { parseKeyring } from '../../src/keys/index.js';
 import { QUEUES } from '../../src/protocol/task-queues.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
-import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
-import { connectTemporal, type TemporalClient } from '../../src/temporal/connection.js';
-import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { run, runProcess, scratchFolder } from '../cli/run.js';
-import { openNamespace } from '../harness/namespace.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 import cryptoSend from '../kinds/crypto-send.js';
-import { openSlowService } from './slow-service.js';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.js';
+import { openWorkerRig, type WorkerProcess } from './worker-process.js';
 
 const AT_A_TIME = 6;
 /** Four processes start from their sources, one after the other. */
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
-const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
-const namespace = newReference('rolling');
-const address = process.env['TEST_TEMPORAL_ADDRESS'] as string;
 const scratch = await scratchFolder();
 
-let sandbox: Sandbox;
-let service: Awaited<ReturnType<typeof openSlowService>>;
-let temporal: TemporalClient;
-const started: WorkerProcess[] = [];
+let rig: Awaited<ReturnType<typeof openWorkerRig>>;
 beforeAll(async () => {
-  sandbox = await startSandbox({ dbPath: join(scratch, 'sandbox.db'), token: 'a-token', stepMs: 20 });
-  service = await openSlowService(sandbox.url);
-  const dataConverter = createDataConverter({ keyring: parseKeyring(PAYLOAD_KEYS), namespace });
-  const variables = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace };
-  temporal = connectTemporal({ variables, dataConverter });
-  await openNamespace(temporal.client.connection as never, namespace);
+  rig = await openWorkerRig(scratch, newReference('rolling'), { stepMs: 20 });
 });
-afterAll(async () => {
-  for (const { child } of started) child.kill('SIGKILL');
-  service.letGo();
-  await temporal.close();
-  await service.close();
-  await sandbox.close();
-});
-
-const env = () => ({
-  PATH: process.env['PATH'] ?? '',
-  TOWLINE_HOME: join(scratch, 'home'),
-  SERVICE_BASE_URL: service.url,
-  // The replacement cuts none of them, however slow this machine is.
-  SERVICE_TIMEOUT: '600',
-  DEVELOPMENT: 'true',
-  SERVICE_TOKEN: 'a-token',
-  PAYLOAD_KEYS,
-  TEMPORAL_ADDRESS: address,
-  TEMPORAL_NAMESPACE: namespace,
-  LOG_LEVEL: 'error',
-});
+afterAll(() => rig.close());
 
 test('fault 59: workers are replaced under load by SIGTERM, one after the other: not ready first, then done, POSTs cut 0', async () => {
   expect(await says('workers of money')).toMatch(
@@ -63,9 +25,9 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
   );
   const flows: WorkflowHandle[] = [];
   const successors: WorkerProcess[] = [];
-  for (const old of [await startWorker(), await startWorker()]) {
+  for (const old of [await rig.startWorker(), await rig.startWorker()]) {
     flows.push(...(await startFlows()));
-    await until('the POSTs to be under way', () => service.underWay() === AT_A_TIME);
+    await until('the POSTs to be under way', () => rig.service.underWay() === AT_A_TIME);
     const text = await old.metrics();
     // The second one may have sent some of those that the first one had no time for.
     expect(text).toMatch(/^towline_money_attempts_total\{operation="sendCrypto",outcome="accepted"\} \d$/m);
@@ -76,9 +38,9 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
     await until('it to be not ready', async () => (await old.ask('/readyz')).text.includes('draining'));
     expect(await old.ask('/readyz')).toEqual({ status: 503, text: '{"status":"draining"}' });
     expect(await old.ask('/healthz')).toEqual({ status: 200, text: '{"status":"ok"}' });
-    service.letGo();
+    rig.service.letGo();
     expect(await old.ended).toBe(0);
-    successors.push(await startWorker(successors.length === 0 ? 'flows,lookups,callbacks' : 'money'));
+    successors.push(await rig.startWorker(successors.length === 0 ? 'flows,lookups,callbacks' : 'money'));
   }
   await Promise.all(flows.map((flow) => flow.result()));
 
@@ -89,8 +51,8 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
   }
   const shown = await Promise.all(successors.map(({ metrics }) => metrics()));
   expect(shown.join('')).toMatch(/^towline_service_call_seconds_count\{operation="getCryptoSend",result="2xx"\} \d+$/m);
-  expect(service.cut()).toBe(0);
-  expect(service.posts()).toBe(flows.length);
+  expect(rig.service.cut()).toBe(0);
+  expect(rig.service.posts()).toBe(flows.length);
 
   const [others, money] = successors.map(({ child }) => `towline-worker-${child.pid}@`);
   expect(await says('workers of flows')).not.toContain(money);
@@ -104,7 +66,7 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
 });
 
 test('money is stopped by one command, for all workers at once: flows wait, the doctor says so, and go on when it is lifted', async () => {
-  const before = service.posts();
+  const before = rig.service.posts();
   await limitMoney('0', 'the provider is down');
   const isStopped = async () => (await says('limit of money'))?.includes('is stopped (the provider is down)') ?? false;
   await until('the doctor to say so', isStopped);
@@ -114,28 +76,28 @@ test('money is stopped by one command, for all workers at once: flows wait, the 
     return waiting.every((activities) => activities?.[0]?.activityType?.name === 'submitStep');
   });
   expect(await isStopped()).toBe(true);
-  expect(service.posts()).toBe(before);
+  expect(rig.service.posts()).toBe(before);
 
   await limitMoney('default', 'it is back');
-  await until('the POSTs to be under way', () => service.underWay() === AT_A_TIME);
+  await until('the POSTs to be under way', () => rig.service.underWay() === AT_A_TIME);
   expect(await says('limit of money')).toBeUndefined();
-  service.letGo();
+  rig.service.letGo();
   await Promise.all(flows.map((flow) => flow.result()));
-  expect(service.posts()).toBe(before + AT_A_TIME);
+  expect(rig.service.posts()).toBe(before + AT_A_TIME);
 });
 
 /** As docs/deployment.md describes it. */
 async function limitMoney(limit: string, reason: string): Promise<void> {
   const queue = ['--task-queue', 'towline-money', '--task-queue-type', 'activity'];
   const order = ['--queue-rps-limit', limit, '--queue-rps-limit-reason', reason];
-  const whole = { ...(process.env as Record<string, string>), ...env() };
+  const whole = { ...(process.env as Record<string, string>), ...rig.env };
   const ran = await runProcess(['temporal', 'task-queue', 'config', 'set', ...queue, ...order], whole);
   expect(ran).toMatchObject({ code: 0 });
 }
 
 /** The doctor's finding about this; undefined if there is none. */
 async function says(about: string): Promise<string | undefined> {
-  const { out } = await run(['doctor', '--json'], env());
+  const { out } = await run(['doctor', '--json'], rig.env);
   const { findings } = JSON.parse(out) as { findings: { about: string; says: string }[] };
   return findings.find((finding) => finding.about === about)?.says;
 }
@@ -144,17 +106,11 @@ async function startFlows(): Promise<readonly WorkflowHandle[]> {
   return Promise.all(
     Array.from({ length: AT_A_TIME }, () => {
       const reference = newReference('rolled');
-      return temporal.client.workflow.start('cryptoSend', {
+      return rig.client.workflow.start('cryptoSend', {
         taskQueue: 'towline',
         workflowId: `crypto-send/${reference}`,
         args: [{ ...cryptoSend.input(reference), timeScale: 0.02 }],
       });
     }),
   );
-}
-
-async function startWorker(queues?: string): Promise<WorkerProcess> {
-  const worker = await startWorkerProcess(env(), queues);
-  started.push(worker);
-  return worker;
 }

@@ -22,11 +22,10 @@ export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order:
 
 async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   if (flow.money.at === 'unsent' || flow.money.at === 'claimed') {
-    // Claims are voided last: a stop that is refused must leave them as they are.
-    const why = (await flow.beforeStop?.()) ?? (await whyMoved(flow)) ?? (await whyMaybeSent(flow, state));
-    // A webhook may have come while claims were voided.
-    const moved = why ?? whatWasMoved(flow);
-    if (moved !== null) return moved;
+    // Claims are voided last: a stop that is refused must leave them as they are. A webhook may come meanwhile.
+    const why =
+      (await flow.beforeStop?.()) ?? (await whyMoved(flow)) ?? (await whyMaybeSent(flow, state)) ?? whatWasMoved(flow);
+    if (why !== null) return why;
   }
   if (flow.view().outcome !== null) return HAS_ENDED;
   // No await before this decision: the flow must not schedule a submit between it and the mark.

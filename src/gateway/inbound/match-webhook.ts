@@ -1,4 +1,5 @@
 import { flowOf } from '../../flows/index.js';
+import { memberOf } from '../../flows/callback.js';
 import { isRefundReference } from '../../flows/input.js';
 import type { FlowDefinition, EventReading } from '../../flows/flow.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
@@ -52,7 +53,7 @@ function labelsOf(candidates: readonly Candidate[], found: Candidate | undefined
 const mayHaveIt = ({ address }: Candidate): boolean => !isRefundReference(address.reference);
 
 function candidatesOf(body: unknown): readonly Candidate[] {
-  const name = member(body, 'event');
+  const name = memberOf(body, 'event');
   const candidates = FLOW_KINDS.flatMap((kind): Candidate[] => {
     const definition = flowOf(kind);
     const reading = definition.readEvent(body);
@@ -109,11 +110,7 @@ function isWatch(definition: FlowDefinition): boolean {
 }
 
 function saysProviderReference(body: unknown): boolean {
-  return typeof member(member(body, 'data') ?? body, 'provider_reference_id') === 'string';
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  return typeof memberOf(memberOf(body, 'data') ?? body, 'provider_reference_id') === 'string';
 }
 
 /** Labels under which the inbox row is filed. */
