@@ -1,28 +1,31 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { copyOfSources, plant } from '../harness/planted.js';
-import { runToOutput } from '../harness/run-to-output.js';
 import { NAMED, type Mutant } from './named.js';
+import { failuresOf, runTests } from './run-tests.js';
+import { judgeSample } from './sampled.js';
+import { scoreOf, summaryOf } from './score.js';
 
-const HELP = `npm run mutants [-- NAME…]   plants each bug (or those named), and shows which test finds it
-npm run mutants -- --list    the bugs, and what they do
+const SAMPLE = 300;
+const LEAST_PERCENT = 85;
 
-Each bug is planted in a copy of the sources. The tests that are named beside it run there: first without any bug, when they
-must pass, then with it, when one of them must fail. Exit code: 0 if every bug was found, 1 if one was not.`;
+const HELP = `npm run mutants                  the bugs that were planted by hand, then a sample of all small changes
+npm run mutants -- NAME…         the bugs of these names alone; --list shows them, and what they do
+npm run mutants -- --sample 0    all bugs that were planted by hand, and no sample
 
-interface Verdict {
-  readonly failed: readonly string[];
-  /** A file of tests that could not run. */
-  readonly broken: string | undefined;
-}
+  --sample N      how many changes are drawn (default ${SAMPLE})
+  --seed S        another sample (default 1)
+  --only PATH     of the files that begin so, or FILE:LINE; may be repeated. Without the bugs planted by hand
+  --tests PATH    against the tests that begin so; may be repeated
+  --json FILE     every change of the sample, and what the tests said
 
-interface TestReport {
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly message: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
-  }[];
-}
+A bug that was planted by hand must turn a test red that is named beside it; those must pass without any bug.
+
+The sample is drawn from all conditions that are always true or false, operators, conditions of SQL, results, statements,
+strings and lists of the code that decides about money or brings its events. All of it is in one copy of the sources, each
+change switched on for one run of the tests that reach it: those that need no Temporal server, and for src/gateway its own.
+
+Exit code: 0 if every bug was found, and ${LEAST_PERCENT} % of the sample.`;
 
 try {
   process.exitCode = await main(process.argv.slice(2));
@@ -31,11 +34,35 @@ try {
   process.exitCode = 1;
 }
 
-async function main(names: readonly string[]): Promise<number> {
-  if (names.includes('--help')) return say(HELP);
-  if (names.includes('--list')) return say(NAMED.map(({ name, story }) => `${name.padEnd(30)}${story}`).join('\n'));
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals: names } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      sample: { type: 'string', default: String(SAMPLE) },
+      seed: { type: 'string', default: '1' },
+      only: { type: 'string', multiple: true, default: [] },
+      tests: { type: 'string', multiple: true, default: [] },
+      json: { type: 'string' },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return say(HELP);
+  if (values.list) return say(NAMED.map(({ name, story }) => `${name.padEnd(30)}${story}`).join('\n'));
   const unknown = names.find((name) => NAMED.every((mutant) => mutant.name !== name));
   if (unknown !== undefined) throw new Error(`No bug is called "${unknown}"; npm run mutants -- --list shows them.`);
+  const [count = 0, seed = 0] = [values.sample, values.seed].map(Number);
+  if (!Number.isInteger(count) || !Number.isInteger(seed)) throw new Error('--sample and --seed are whole numbers.');
+  const missed = values.only.length > 0 ? 0 : await huntNamed(names);
+  if (names.length > 0 || count === 0) return missed;
+  const { only, tests, json } = values;
+  const verdicts = await judgeSample({ only, tests, seed, count, json }, say);
+  say(`\n${summaryOf(verdicts)}`);
+  return scoreOf(verdicts) * 100 < LEAST_PERCENT ? 1 : missed;
+}
+
+async function huntNamed(names: readonly string[]): Promise<number> {
   const copy = copyOfSources();
   try {
     return await hunt(
@@ -48,14 +75,14 @@ async function main(names: readonly string[]): Promise<number> {
 }
 
 async function hunt(copy: string, mutants: readonly Mutant[]): Promise<number> {
-  await requireGreen(copy, mutants);
+  // Of a test that fails anyway, the failure would show nothing.
+  const before = await failedIn(copy, [...new Set(mutants.flatMap(({ tests }) => tests))]);
+  if (before.length > 0) throw new Error(`Without any bug, the tests do not pass: ${before.join('; ')}`);
   let found = 0;
   for (const mutant of mutants) {
     const restore = plant(copy, mutant);
-    const { failed, broken } = await runTests(copy, mutant.tests);
+    const failed = await failedIn(copy, mutant.tests);
     restore();
-    if (broken !== undefined)
-      throw new Error(`${mutant.name}: its tests could not run, which shows nothing: ${broken}`);
     if (failed.length > 0) found += 1;
     const by = failed.length > 0 ? `found by ${failed.length}: "${failed[0]}"` : 'NOT FOUND';
     say(`${mutant.name.padEnd(30)}${by}`);
@@ -64,31 +91,11 @@ async function hunt(copy: string, mutants: readonly Mutant[]): Promise<number> {
   return found === mutants.length ? 0 : 1;
 }
 
-/** Of a test that fails anyway, the failure would show nothing. */
-async function requireGreen(copy: string, mutants: readonly Mutant[]): Promise<void> {
-  const { failed, broken } = await runTests(copy, [...new Set(mutants.flatMap(({ tests }) => tests))]);
-  const problem = broken ?? failed.join('; ');
-  if (problem !== '') throw new Error(`Without any bug, the tests do not pass: ${problem}`);
-}
-
-async function runTests(copy: string, tests: readonly string[]): Promise<Verdict> {
-  const report = join(copy, 'mutant-report.json');
-  rmSync(report, { force: true });
-  const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs');
-  const flags = ['--project=unit', '--project=servers', '--reporter=json', `--outputFile=${report}`];
-  const { output } = await runToOutput([vitest, 'run', ...tests, ...flags], copy);
-  const { testResults } = readReport(report, output);
-  const broken = testResults.find((suite) => suite.assertionResults.length === 0);
-  const failed = testResults.flatMap((suite) => suite.assertionResults.filter((test) => test.status === 'failed'));
-  return { failed: failed.map((test) => test.fullName), broken: broken && `${broken.name}: ${broken.message}` };
-}
-
-function readReport(file: string, output: string): TestReport {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as TestReport;
-  } catch {
-    throw new Error(`the tests ended without a report:\n${output}`);
-  }
+async function failedIn(copy: string, tests: readonly string[]): Promise<readonly string[]> {
+  const { report } = await runTests(copy, [...tests, '--project=unit', '--project=servers']);
+  const broken = report.testResults.find((file) => file.assertionResults.length === 0);
+  if (broken !== undefined) throw new Error(`${broken.name} could not run, which shows nothing: ${broken.message}`);
+  return report.testResults.flatMap((file) => failuresOf(file));
 }
 
 function say(text: string): 0 {

@@ -1,7 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { parseAst } from 'vitest/node';
 import { NAMED } from '../mutants/named.js';
+import { changesOf, mutatedFiles, weave } from '../mutants/operators.js';
 
 const root = new URL('../..', import.meta.url).pathname;
 
@@ -10,5 +13,58 @@ describe('a bug that npm run mutants plants', () => {
     expect(readFileSync(join(root, file), 'utf8').split(find)).toHaveLength(2);
     expect(replace).not.toBe(find);
     expect(tests.filter((test) => !existsSync(join(root, test)))).toEqual([]);
+  });
+});
+
+describe('a mutant of npm run mutants', () => {
+  const changed = (text: string) =>
+    changesOf('a.ts', text).map(({ was, becomes }) => `${was} → ${becomes ?? '(removed)'}`);
+
+  it('is a condition, an operator, a result, a statement, a text or a list', () => {
+    expect(changed("if (a < 1) send('x'); else keep(['y']);")).toEqual([
+      'a < 1 → true',
+      'a < 1 → false',
+      'a < 1 → (a) <= (1)',
+      'a < 1 → (a) >= (1)',
+      "send('x'); → (removed)",
+      "'x' → ''",
+      "keep(['y']); → (removed)",
+      "['y'] → []",
+      "'y' → ''",
+    ]);
+    expect(changed('const f = (a?: A) => !a && (b ?? c);')).toEqual([
+      '!a && (b ?? c) → undefined',
+      '!a && (b ?? c) → (!a) || (b ?? c)',
+      '!a → a',
+      'b ?? c → (b) && (c)',
+    ]);
+  });
+
+  it('is a condition of SQL, but no sentence, no type and no name', () => {
+    expect(changed("const sql = `a = ? AND b <> 'x' AND NOT ${C}`;")).toEqual(
+      ['`a = ? AND NOT ${C}`', "`a = ? AND b <> 'x'`", "`a = ? AND b = 'x' AND NOT ${C}`", "''"].map(
+        (becomes) => `\`a = ? AND b <> 'x' AND NOT \${C}\` → ${becomes}`,
+      ),
+    );
+    expect(
+      changed("import x from 'y'; const z: 'a' = { 'b': new E1Error('c'), d: 'it is not sent' }; log('e');"),
+    ).toEqual([]);
+  });
+
+  it('has its effect while it is switched on, and none otherwise', () => {
+    const text = 'function f(a, b, seen) { if (a < b) seen.push(a); return seen.length > 0 && b; }';
+    const mutants = changesOf('a.ts', text).map((change, id) => ({ ...change, id }));
+    // A context of its own: once a workflow has run in this process, the SDK has frozen the class that holds the switch.
+    const run = (on: number): unknown =>
+      runInNewContext(`${weave(text, mutants)} f(1, 1, [])`, { TextEncoder: { mutant: (id: number) => id === on } });
+    expect([-1, ...mutants.keys()].map(run)).toEqual([false, 1, false, 1, 1, false, undefined, 1, 1, 1]);
+  });
+
+  it('leaves its file readable, with all the others in it', () => {
+    for (const file of mutatedFiles()) {
+      const text = readFileSync(join(root, file), 'utf8');
+      const mutants = changesOf(file, text).map((change, id) => ({ ...change, id }));
+      expect(() => parseAst(weave(text, mutants), { lang: 'ts' }), file).not.toThrow();
+    }
   });
 });

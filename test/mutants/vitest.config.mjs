@@ -1,0 +1,29 @@
+// The tests of one mutant in the order that the runner gives, or of none: then each file in a process of its own, so that
+// what it reaches is known. Servers and bundle are the runner's.
+import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
+
+const files = JSON.parse(process.env.MUTANT_TESTS);
+const isDryRun = process.env.MUTANT === '';
+
+class GivenOrder extends BaseSequencer {
+  async sort(specifications) {
+    const place = ({ moduleId }) => files.findIndex((file) => moduleId.endsWith(`/${file}`));
+    return specifications.toSorted((a, b) => place(a) - place(b));
+  }
+}
+
+export default defineConfig({
+  test: {
+    globals: true,
+    include: files,
+    setupFiles: ['test/setup/property-seed.ts', 'test/mutants/switch.ts'],
+    pool: 'forks',
+    isolate: isDryRun,
+    ...(isDryRun ? {} : { maxWorkers: 1, bail: 1 }),
+    sequence: { sequencer: GivenOrder },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.vitest-modules' },
+  },
+});
