@@ -1,5 +1,6 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import type { ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer } from '../src/store/claim.js';
+import { isRefundReference } from '../src/flows/input.js';
+import type { BeforeAnswer, ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import type { ClaimRef, Pin, PreparationOrder } from './types.js';
@@ -29,8 +30,8 @@ export interface ClosingOrder {
   readonly judged: readonly string[];
 }
 
-/** An event that the flow has not taken, or a webhook that may be one. */
-export type WhyNotClosed = 'contradicted' | 'unmatched';
+/** An event that the flow has not taken, a webhook that may be one, or a POST that may be under way. */
+export type WhyNotClosed = 'contradicted' | 'unmatched' | 'under-way';
 
 /** What a flow does to its claims between submits. All are safe to repeat. */
 export function createClaimActivities(deps: ActivityDeps) {
@@ -185,9 +186,16 @@ function differenceOf(pin: Pin, ours: Pin): string | null {
  */
 const ALARMING: readonly (ClaimPhase | 'absent')[] = ['void', 'rejected', 'absent'];
 
+/** What an answer contradicts: the claim's phase, or what a person has said of the flow; null: nothing. */
+function contradictedBy({ reference }: ClaimKey, { before, lastWord }: BeforeAnswer): string | null {
+  if (ALARMING.includes(before)) return before;
+  if (before === 'answered' || lastWord === null || lastWord === 'mark-refunded') return null;
+  return lastWord === 'mark-completed' && !isRefundReference(reference) ? null : lastWord;
+}
+
 /**
- * Records that the service executed the POST. Raises an alarm if that contradicts the claim's phase: money moved under
- * a flow that may have ended as failed.
+ * Records that the service executed the POST. Raises an alarm if that contradicts the claim: money moved under a flow
+ * that may have ended as failed.
  */
 export async function recordAnswer(
   { store, log }: Pick<ActivityDeps, 'store' | 'log'>,
@@ -196,14 +204,15 @@ export async function recordAnswer(
   answer: unknown,
   kept?: KeptAnswer,
 ): Promise<ClaimPhase | 'absent'> {
-  const before = await store.claims.recordAnswer(key, answer, kept);
-  if (ALARMING.includes(before)) {
+  const found = await store.claims.recordAnswer(key, answer, kept);
+  const claim = contradictedBy(key, found);
+  if (claim !== null) {
     const { operation, reference } = key;
-    log.error({ alarm: 'late_answer_contradicts', flowId, operation, reference, claim: before }, 'ALARM');
+    log.error({ alarm: 'late_answer_contradicts', flowId, operation, reference, claim }, 'ALARM');
     const kind = 'late_answer_contradicts';
     const content = { kind, flowId, since: new Date().toISOString(), operation } as const;
     // The answer is written already, and matters more than this.
     await store.matters.open(`${kind}/${operation}/${flowId}`, content).catch(() => undefined);
   }
-  return before;
+  return found.before;
 }

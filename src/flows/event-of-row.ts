@@ -8,6 +8,10 @@ import { VOUCHED, type InboxRow } from '../protocol/events.js';
 export const rowIdOf = (eventId: string): string =>
   eventId.endsWith(VOUCHED) ? eventId.slice(0, -VOUCHED.length) : eventId;
 
+/** The id under which a flow knows the event of a row. */
+export const eventIdOf = ({ id, proof }: Pick<InboxRow, 'id' | 'proof'>): string =>
+  proof === 'person' ? id + VOUCHED : id;
+
 /** A row as the flow will see it; `conflicting` if its body names another flow than the path that received it. */
 export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflicting' | undefined {
   const flow = parseFlowId(flowId);
@@ -15,8 +19,7 @@ export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflict
   const definition = flowOf(flow.kind);
   const named = definition.readEvent(row.body)?.reference ?? null;
   if (row.source === 'callback' && named !== null && named !== flow.reference) return 'conflicting';
-  const event = toFlowEvent(row, definition);
-  return row.proof === 'person' ? { ...event, id: row.id + VOUCHED } : event;
+  return toFlowEvent(row, definition);
 }
 
 /** A body that reads as no event still arrives, without status. */
@@ -25,7 +28,7 @@ function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
   // A person who vouches for an event says that it is about the flow itself.
   const proof = reading?.isClaim === true && row.proof !== 'person' ? null : row.proof;
   return {
-    id: row.id,
+    id: eventIdOf(row),
     source: row.source,
     trusted: proof !== null,
     proof,

@@ -21,13 +21,14 @@ interface OnrampLegs {
 const text = z.string().nullish().catch(undefined);
 const Deposit = z.looseObject({
   status: text,
+  reference_id: text,
   amount: amount().nullish().catch(undefined),
   currency: text,
 });
 const Legs = z.looseObject({
   mobile_money: Deposit.nullish().catch(undefined),
   onchain: z
-    .looseObject({ status: text, crypto_received_status: text, public_address: text })
+    .looseObject({ status: text, reference_id: text, crypto_received_status: text, public_address: text })
     .nullish()
     .catch(undefined),
 });
@@ -51,10 +52,15 @@ function onrampStatus(record: unknown): string | null {
   });
 }
 
-/** The facts that identify a looked-up onramp. */
+/**
+ * The facts that identify a looked-up onramp. The references of its legs may be the service's own: they count only for a
+ * leg that has nothing else to compare.
+ */
 export function onrampFacts(record: unknown): Readonly<Record<string, string>> {
   const { mobile_money: fiat, onchain } = Legs.parse(record ?? {});
   return {
+    ...(fiat?.reference_id && !fiat.amount ? { fiatReference: fiat.reference_id } : {}),
+    ...(onchain?.reference_id && !onchain.public_address ? { onChainReference: onchain.reference_id } : {}),
     ...(fiat?.amount ? { fiatAmount: fiat.amount } : {}),
     ...(fiat?.currency ? { currency: fiat.currency } : {}),
     ...(onchain?.public_address ? { receiverAddress: addressFact(onchain.public_address) } : {}),
@@ -147,7 +153,9 @@ export const onrampFlow = defineFlow({
         callbackUrl,
       }),
       shownBy: Object.keys(ONRAMP_WORDS),
-      factsOf: ({ fiatAmount, currency, receiverAddress }) => ({
+      factsOf: ({ referenceId, fiatAmount, currency, receiverAddress }) => ({
+        fiatReference: referenceId,
+        onChainReference: referenceId,
         fiatAmount,
         currency,
         receiverAddress: addressFact(receiverAddress),

@@ -29,7 +29,7 @@ export function placeOf(key: ClaimKey, column: SealedColumn): readonly string[] 
 }
 
 /** @throws UnknownKeyError @throws SealBrokenError */
-export function claimOf(row: ClaimRow, sealed: SealedJson): Claim {
+export function claimOf(row: ClaimRow, sealed: Pick<SealedJson, 'open'>): Claim {
   const { account, operation, reference } = row;
   const open = (column: SealedColumn, value: SqlBlob): unknown => sealed.open(placeOf(row, column), value);
   return {

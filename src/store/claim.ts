@@ -88,6 +88,11 @@ export interface ContradictionGuard {
   readonly untaken?: boolean;
 }
 
+export interface ClosingGuard extends ContradictionGuard {
+  /** A claim that went to `sending` later than this may be under way, which forbids it as well. @default none is */
+  readonly sentUntilMs?: number;
+}
+
 /** Neither under way nor executed, as far as was known when it reached this phase. */
 export const isOver = (phase: ClaimPhase | undefined): boolean => phase === 'void' || phase === 'rejected';
 
@@ -99,6 +104,13 @@ export async function wasSent(claims: Pick<ClaimStore, 'orders'>, claim: Claim):
   if (claim.sendingAt !== undefined || claim.phase === 'sending' || claim.phase === 'answered') return true;
   const orders = await claims.orders(claim);
   return orders.some(({ action }) => action === 'send-again');
+}
+
+/** The state of a claim before its answer was recorded. */
+export interface BeforeAnswer {
+  readonly before: ClaimPhase | 'absent';
+  /** A person's decision on how its flow ended; null if there is none. */
+  readonly lastWord: string | null;
 }
 
 export interface ClaimStore {
@@ -140,9 +152,9 @@ export interface ClaimStore {
 
   /**
    * The service executed it: `answered`, from any phase but `answered`, by any proof (the owner's answer, a status
-   * lookup). Returns the phase before, so that an answer after `void` or `rejected` can raise an alarm.
+   * lookup). Returns the state before, so that an answer that contradicts it can raise an alarm.
    */
-  recordAnswer(key: ClaimKey, answer: unknown, kept?: KeptAnswer): Promise<ClaimPhase | 'absent'>;
+  recordAnswer(key: ClaimKey, answer: unknown, kept?: KeptAnswer): Promise<BeforeAnswer>;
 
   /** The service refused it: `sending(owner) → rejected`. False if the claim was not ours. */
   recordRejection(key: ClaimKey, owner: string, rejection: Rejection, kept?: KeptAnswer): Promise<boolean>;
@@ -183,19 +195,18 @@ export interface ClaimStore {
     claims: readonly (UnsentClaim & { readonly key: ClaimKey })[],
     action: string,
     order: ClaimOrder,
-    unless: ContradictionGuard,
-  ): Promise<'closed' | 'contradicted' | 'unmatched'>;
+    unless: ClosingGuard,
+  ): Promise<'closed' | 'contradicted' | 'unmatched' | 'under-way'>;
 
   /**
-   * A person's decision on how a flow ended that can no longer take an order itself (it was terminated): kept with the
-   * claim. The claim's phase stays; only one that is `reserved` for another send goes back to `sending`, so that it is
-   * not sent. False if there is no claim.
+   * Keeps a decision with the claim, whose phase stays; only one that is `reserved` for another send goes back to
+   * `sending`, so that it is not sent. False if there is no claim.
    */
   recordDecision(key: ClaimKey, action: string, order: ClaimOrder): Promise<boolean>;
 
   get(key: ClaimKey): Promise<Claim | undefined>;
 
-  /** Every claim of one flow, oldest first. */
+  /** Every claim of one flow, oldest first. What cannot be decrypted is left out of them. */
   ofFlow(flowId: string): Promise<readonly Claim[]>;
 
   orders(key: ClaimKey): Promise<readonly (ClaimOrder & { readonly action: string; readonly at: string })[]>;

@@ -133,11 +133,13 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
       }),
 
     async list({ limit, after, oldestFirst = false, flowId, actor, kind }) {
+      // A flow has few entries: none but its own index is to be used then, which SQLite does not know.
+      const unindexed = flowId === undefined ? '' : ` || ''`;
       const given: [string, SqlValue | undefined][] = [
         [oldestFirst ? 'seq > ?' : 'seq < ?', after],
         ['flow_id = ?', flowId],
-        ['actor = ?', actor],
-        ['kind = ?', kind],
+        [`actor${unindexed} = ?`, actor],
+        [`kind${unindexed} = ?`, kind],
       ];
       const asked = given.filter((one): one is [string, SqlValue] => one[1] !== undefined);
       const where = asked.length === 0 ? '' : `WHERE ${asked.map(([condition]) => condition).join(' AND ')}`;

@@ -10,7 +10,7 @@ import {
   type SealedColumn,
 } from './claim-row.js';
 import type { ClaimKey, ClaimOrder, ClaimStore, UnsentClaim } from './claim.js';
-import type { SqlConnection } from './sql-connection.js';
+import { turnOf, type SqlConnection } from './sql-connection.js';
 import { waitsToBeMatched, type GuardSql } from './sql-guard.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
 import { readable, type SealedJson } from './store-key.js';
@@ -21,6 +21,9 @@ interface Condition {
   readonly params: readonly SqlValue[];
 }
 const ALWAYS: Condition = { sql: 'true', params: [] };
+/** Claims of a flow that were sent after a given time; in a restored store it is unknown when they were sent. */
+const UNDER_WAY = `(SELECT COUNT(*) FROM claims
+    WHERE flow_id = ? AND phase = 'sending' AND COALESCE(sending_at, reserved_at) > ?)`;
 
 interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' | 'closeByOrder'> {
   /** Records a person's order about a claim, if it is there and the condition holds. */
@@ -115,12 +118,14 @@ export function createClaimClosing(deps: {
               WHERE c.account = ? AND c.operation = ? AND c.reference = ? AND c.note = ?)`,
         params: [...values(first.key), note],
       };
-      const [before, closed, waiting] = await write(first.key, [
+      const underWay: Condition = { sql: UNDER_WAY, params: [unless.flowId, unless.sentUntilMs ?? LATEST] };
+      const request = [
         { sql: `SELECT action, actor, note FROM claim_orders WHERE ${OF_KEY}`, params: values(first.key) },
+        { sql: `SELECT ${underWay.sql} AS under_way`, params: underWay.params },
         {
           sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
-                SELECT ?, ?, ?, ?, ?, ?, ? WHERE ${guard.allows(unless)}`,
-          params: [...values(first.key), action, given.actor, note, now(), ...guard.params(unless)],
+                SELECT ?, ?, ?, ?, ?, ?, ? WHERE ${guard.allows(unless)} AND ${underWay.sql} = 0`,
+          params: [...values(first.key), action, given.actor, note, now(), ...guard.params(unless), ...underWay.params],
         },
         guard.countToMatch(unless),
         ...claims.flatMap(({ key, ...unsent }) => [
@@ -128,9 +133,11 @@ export function createClaimClosing(deps: {
           takeBackSend(key, isClosed),
         ]),
         ...others.map(({ key }) => order(key, action, given, isClosed)),
-      ]);
+      ];
+      // No attempt marks one of these claims as sending between two of the statements.
+      const [before, sending, closed, waiting] = await db.write(request, turnOf.claims(claims.map(({ key }) => key)));
       if (closed?.changes === 1 || isRecorded(before, first.key, action, given)) return 'closed';
-      return whyNot(waiting);
+      return Number(sending?.rows[0]?.['under_way'] ?? 0) > 0 ? 'under-way' : whyNot(waiting);
     },
   };
 }

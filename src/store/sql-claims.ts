@@ -16,16 +16,19 @@ import type { ClaimKey, ClaimStore, ContradictionGuard, Reservation } from './cl
 import { createClaimClosing } from './sql-claim-closing.js';
 import { guardSql, waitsToBeMatched } from './sql-guard.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
-import type { SealedJson } from './store-key.js';
+import { readable, type SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
 import { newestMac, sameFingerprint } from '../protocol/fingerprint.js';
 import type { Rejection } from '../protocol/messages.js';
 import { StoreUnavailableError } from './store-errors.js';
 
-/** A person decided how its flow ended. */
-export const ENDED_BY_ORDER = `EXISTS (SELECT 1 FROM claim_orders o
+const LAST_WORDS = `FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
-    AND o.action NOT IN ('send-again', 'held-back'))`;
+    AND o.action NOT IN ('send-again', 'held-back')`;
+/** A person decided how its flow ended. */
+export const ENDED_BY_ORDER = `EXISTS (SELECT 1 ${LAST_WORDS})`;
+const SELECT_WITH_LAST_WORD = `SELECT claims.*, (SELECT action ${LAST_WORDS} ORDER BY o.seq DESC LIMIT 1) AS last_word
+    FROM claims WHERE ${OF_KEY}`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
 
 /** Not answered, and not sent after the given time; in a restored store it is unknown when it was sent. */
@@ -40,11 +43,13 @@ export function createSqlClaims(deps: {
   readonly refreshKeys: () => Promise<boolean>;
 }): ClaimStore {
   const { db, sealed, now, refreshKeys } = deps;
+  /** Leaves out what cannot be opened. */
+  const tolerant = { open: (...at: Parameters<SealedJson['open']>) => readable(() => sealed.open(...at)) };
 
   const guard = guardSql(db.dialect);
 
   const write = (key: ClaimKey, request: Request): Promise<readonly StepResult[]> =>
-    db.write(request, turnOf.claim(key.account, key.operation, key.reference));
+    db.write(request, turnOf.claim(key));
   const changed = async (key: ClaimKey, request: Request): Promise<boolean> =>
     changes((await write(key, request)).at(-1)) === 1;
 
@@ -136,14 +141,15 @@ export function createSqlClaims(deps: {
 
     async recordAnswer(key, answer, came) {
       const [before] = await write(key, [
-        { sql: SELECT, params: values(key) },
+        { sql: SELECT_WITH_LAST_WORD, params: values(key) },
         {
           sql: `UPDATE claims SET phase = 'answered', answer = ?, kept = ?, ended_at = ?
                 WHERE ${OF_KEY} AND phase <> 'answered'`,
           params: [seal(key, 'answer', answer ?? null), seal(key, 'kept', came), now(), ...values(key)],
         },
       ]);
-      return rowOf(before)?.phase ?? 'absent';
+      const lastWord = before?.rows[0]?.['last_word'];
+      return { before: rowOf(before)?.phase ?? 'absent', lastWord: typeof lastWord === 'string' ? lastWord : null };
     },
 
     recordRejection: (key, owner, rejection, came) =>
@@ -198,7 +204,7 @@ export function createSqlClaims(deps: {
 
     async ofFlow(flowId) {
       const [found] = await db.read([{ sql: `SELECT * FROM claims WHERE flow_id = ? ORDER BY seq`, params: [flowId] }]);
-      return (found?.rows ?? []).map((row) => claimOf(row as unknown as ClaimRow, sealed));
+      return (found?.rows ?? []).map((row) => claimOf(row as unknown as ClaimRow, tolerant));
     },
 
     async orders(key) {
@@ -207,7 +213,7 @@ export function createSqlClaims(deps: {
       return (found?.rows ?? []).map((row) => ({
         action: text(row, 'action'),
         actor: text(row, 'actor'),
-        note: String(sealed.open(placeOf(key, 'note'), row['note'] as SqlBlob)),
+        note: (tolerant.open(placeOf(key, 'note'), row['note'] as SqlBlob) ?? '(it cannot be decrypted)') as string,
         at: new Date(integer(row, 'at')).toISOString(),
       }));
     },

@@ -1,3 +1,4 @@
+import type { ClaimKey } from './claim.js';
 import type { Request, StepResult, Row, Step } from './sql-message.js';
 
 /**
@@ -6,6 +7,8 @@ import type { Request, StepResult, Row, Step } from './sql-message.js';
  */
 export interface Turn {
   readonly name: string;
+  /** Names of several turns that it takes in place of its own: no write of any of them runs beside it. */
+  readonly takes?: readonly string[];
   /** Order is kept only within this process: each statement of it is right in whatever order two processes run it. */
   readonly isLocal?: true;
   /**
@@ -15,11 +18,16 @@ export interface Turn {
   readonly repeatable: boolean;
 }
 
+const nameOfClaim = ({ account, operation, reference }: ClaimKey) =>
+  JSON.stringify(['claim', account, operation, reference]);
+
 export const turnOf = {
-  claim: (account: string, operation: string, reference: string): Turn => ({
-    name: JSON.stringify(['claim', account, operation, reference]),
-    repeatable: false,
-  }),
+  claim: (key: ClaimKey): Turn => ({ name: nameOfClaim(key), repeatable: false }),
+  claims: (keys: readonly ClaimKey[]): Turn => {
+    // In one order everywhere, so that no two wait for one another.
+    const takes = keys.map(nameOfClaim).toSorted();
+    return { name: JSON.stringify(takes), takes, repeatable: false };
+  },
   // Each flow has its own: one flow that is blocked does not block another.
   inbox: (flowId: string): Turn => ({ name: JSON.stringify(['inbox', flowId]), repeatable: true }),
   /** Takes only what no other process holds. */

@@ -15,7 +15,8 @@ export function createUnprovenInbox(db: SqlConnection): UnprovenInbox {
     },
 
     async dropUnproven({ before, atMost, ofNoFlow }) {
-      const states = ofNoFlow ? `state = 'unmatched'` : `state NOT IN ('waiting', 'delivered')`;
+      // Not a column: SQLite would use the index of all states, and read proven events, too, while claims wait.
+      const states = ofNoFlow ? `coalesce(state, '') = 'unmatched'` : `state NOT IN ('waiting', 'delivered')`;
       const [found] = await db.read([
         {
           sql: `SELECT id FROM inbox WHERE proof IS NULL AND received_at < ? AND ${states}

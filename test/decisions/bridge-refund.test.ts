@@ -4,6 +4,7 @@ import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { NotSentError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
@@ -261,6 +262,30 @@ describe('a refund that the input orders', () => {
     });
     await resolve(handle, 'mark-refunded');
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+  });
+
+  test('whose claim was closed as not executed is no end if the inbox cannot be read right after that', async () => {
+    isLost = true;
+    const { reference, handle } = await tracked('closed-unread');
+    await handle.signal('events', [failed()]);
+    await noted(handle, /parked: refund_unknown/);
+    const { claims, inbox } = decisions.store;
+    const close = claims.closeNotExecuted.bind(claims);
+    vi.spyOn(claims, 'closeNotExecuted').mockImplementationOnce(async (...order) => {
+      const isClosed = await close(...order);
+      await inInbox(decisions, handle.workflowId, 'COMPLETED', { body: { provider_reference_id: reference } });
+      vi.spyOn(inbox, 'hasToMatch').mockRejectedValue(new StoreUnavailableError('SQLITE_BUSY', 'database'));
+      return isClosed;
+    });
+    await resolve(handle, 'close-not-executed');
+    await decisions.bench.pass(60_000);
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'refund_failed');
+    expect(view.outcome).toBeNull();
+    vi.restoreAllMocks();
+    isLost = false;
+    await expect(resolve(handle, 'close-without-refund')).rejects.toThrow();
+    await untilFlow(handle, (report) => report.view.parked?.reason === 'conflict');
+    await handle.terminate();
   });
 
   test('that was accepted parks as a conflict if the service says REFUNDED, whatever the outcome of ours', async () => {

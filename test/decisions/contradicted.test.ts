@@ -70,7 +70,9 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await inInbox(decisions, handle.workflowId, 'SUCCESSFUL');
     await handle.signal('events', [trusted('FAILED')]);
-    expect((await parked(handle)).parked?.reason).toBe('conflict');
+    // Found before the end is decided, and not only by its last check, which shows no words.
+    const words = ['FAILED', 'SUCCESSFUL'];
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence: { words } });
     await handle.terminate();
   });
 
@@ -80,7 +82,8 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await inInbox(decisions, handle.workflowId, 'COMPLETED');
     await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'deposit' } })]);
-    expect((await parked(handle)).parked?.reason).toBe('conflict');
+    const proven = ['COMPLETED', 'FAILED'];
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence: { proven } });
     await handle.terminate();
   });
 

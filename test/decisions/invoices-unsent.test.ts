@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
-import { RateLimitedError, RejectedError } from '../../src/service-client/index.js';
+import { RateLimitedError, RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
+import { ACCOUNT } from '../harness/fixed.js';
 import { ended, noted, openDecisionBench, parked, TIME_SCALE } from './bench.js';
-import { untilFlow } from '../harness/reports.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 
@@ -25,6 +25,8 @@ const refused = () => {
 /** The service accepts no payment: each attempt is proven not sent, and repeated in an hour. */
 let isBusy = false;
 const triedInVain = new Set<string>();
+/** The invoice itself cannot be read. */
+let isUnread = false;
 
 describe('an invoice whose payment by us waits to be sent', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
@@ -34,6 +36,10 @@ describe('an invoice whose payment by us waits to be sent', () => {
         if (!isBusy) return service.payInvoice(body, options);
         triedInVain.add(body.referenceId);
         throw new RateLimitedError('payInvoice', HOUR_MS);
+      },
+      async getInvoice(reference) {
+        if (isUnread) throw new ServiceUnavailableError('getInvoice', 'http-status', 503);
+        return service.getInvoice(reference);
       },
       async getInvoicePayment(reference) {
         return answer === undefined ? service.getInvoicePayment(reference) : answer();
@@ -60,13 +66,15 @@ describe('an invoice whose payment by us waits to be sent', () => {
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
   };
 
-  test('is paid by an order after a cancel that was refused, since a webhook was still being matched', async () => {
+  test('is paid after a cancel that was refused, since a webhook was still being matched', async () => {
     answer = undefined;
     isBusy = false;
+    isUnread = true;
     const reference = newReference('cancel-refused');
-    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE };
+    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
+    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000 };
     const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
-    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
+    await noted(handle, /the invoice accepted/);
     const { inbox } = decisions.store;
     const webhook = { source: 'webhook', reference, status: null, proof: 'signature', body: {}, flowId: null } as const;
     await inbox.receive({ ...webhook, id: reference, contentHash: reference, toMatch: true });
@@ -74,7 +82,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await decisions.bench.pass(60_000);
     expect(await cancel).toMatchObject({ type: 'cancel_refused' });
     await inbox.match(reference, webhook);
-    await handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
+    isUnread = false;
     await decisions.bench.pass(60_000);
     await until('the payment', async () => (await decisions.executions('payInvoice', reference)) === 1, 10_000);
   });
@@ -107,6 +115,30 @@ describe('an invoice whose payment by us waits to be sent', () => {
     isBusy = false;
     await decisions.bench.pass(HOUR_MS);
     await expectFollowed(flow);
+  });
+
+  test('is cancelled by a cancel that was refused while the store did not answer, if the store then carried it out', async () => {
+    const { reference, handle } = await waiting('late-void');
+    const { claims } = decisions.store;
+    const write = claims.voidUnsent.bind(claims);
+    let answer = () => undefined as void;
+    const answers = new Promise<void>((resolve) => (answer = resolve));
+    const slow = vi.spyOn(claims, 'voidUnsent').mockImplementationOnce(async (...order) => {
+      await answers;
+      return write(...order);
+    });
+    const cancel = handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).catch((error: Error) => error.cause);
+    await until('the store to be asked', async () => slow.mock.calls.length > 0);
+    await decisions.bench.pass(60_000);
+    expect(await cancel).toMatchObject({ type: 'cancel_refused' });
+    answer();
+    const key = { account: ACCOUNT, operation: 'payInvoice', reference };
+    await until('the claim to be void', async () => (await claims.get(key))?.phase === 'void');
+    slow.mockRestore();
+    isBusy = false;
+    await decisions.bench.pass(HOUR_MS);
+    expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
   });
 
   /** Orders to pay while no order can be recorded. */

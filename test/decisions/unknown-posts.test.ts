@@ -17,14 +17,17 @@ import { until } from '../harness/until.js';
 
 describe('a crypto send whose answer was lost', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
-  let sends = 0;
+  const sent: string[] = [];
+  /** Of this flow alone: the activity of a flow that another test has terminated may still be under way. */
+  const sends = ({ workflowId }: { workflowId: string }): number =>
+    sent.filter((reference) => workflowId === `crypto-send/${reference}`).length;
   let lose: 'after' | 'before' | 'not-sent' | 'refused' = 'before';
   let lookup: 'sandbox' | (() => Error) = 'sandbox';
   let whileRefused: (() => Promise<unknown>) | undefined;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
       sendCrypto: async (body) => {
-        sends += 1;
+        sent.push(body.referenceId);
         if (lose === 'not-sent') throw new NotSentError('sendCrypto', 'refused');
         if (lose === 'after' || lose === 'refused') await service.sendCrypto(body);
         if (lose === 'refused') {
@@ -42,7 +45,6 @@ describe('a crypto send whose answer was lost', () => {
   afterAll(() => decisions.close());
 
   const start = async (word: string, more: Record<string, unknown> = {}) => {
-    sends = 0;
     const reference = newReference(word);
     const handle = await decisions.bench.startFlow('crypto-send', reference, {
       referenceId: reference,
@@ -83,7 +85,7 @@ describe('a crypto send whose answer was lost', () => {
       lookup = 'sandbox';
       await noted(handle, /accepted/);
       expect(await decisions.executions('sendCrypto', reference)).toBe(1);
-      expect(sends).toBe(1);
+      expect(sends(handle)).toBe(1);
       await handle.terminate();
     },
   );
@@ -109,7 +111,7 @@ describe('a crypto send whose answer was lost', () => {
         },
       });
       await noted(handle, /accepted/);
-      expect([sends, await decisions.executions('sendCrypto', reference)]).toEqual([1, 1]);
+      expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([1, 1]);
       await handle.terminate();
     },
   );
@@ -127,7 +129,7 @@ describe('a crypto send whose answer was lost', () => {
       });
       const { view } = await noted(handle, /refused: what is proven by now decides/);
       expect(view.outcome).toBeNull();
-      expect(sends).toBe(1);
+      expect(sends(handle)).toBe(1);
       await handle.terminate();
     },
   );
@@ -157,12 +159,12 @@ describe('a crypto send whose answer was lost', () => {
     await resolve(handle, 'send-again');
     await noted(handle, /to be sent again/);
     await decisions.bench.pass(60_000);
-    expect(sends).toBe(1);
+    expect(sends(handle)).toBe(1);
     lose = 'after';
     lookup = 'sandbox';
     await decisions.bench.pass(60_000);
     await noted(handle, /accepted/);
-    expect([sends, await decisions.executions('sendCrypto', reference)]).toEqual([2, 1]);
+    expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([2, 1]);
     await handle.terminate();
   });
 
@@ -179,9 +181,36 @@ describe('a crypto send whose answer was lost', () => {
     });
     away.mockRestore();
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
-    expect(sends).toBe(1);
+    expect(sends(handle)).toBe(1);
     await resolve(handle, 'send-again');
     await noted(handle, /to be sent again/);
+    await handle.terminate();
+  });
+
+  test('is not said to be missing at a deadline inside its settle window: the service may execute it late', async () => {
+    lose = 'after';
+    lookup = refusal(404, 'no such transaction');
+    const { reference, handle } = await start('inside', { timeScale: 1, deadlineSeconds: 10 });
+    await noted(handle, /outcome is unknown/);
+    await decisions.bench.pass(40_000);
+    expect((await handle.query<FlowReport>('flow')).view.parked).toBeNull();
+    lookup = 'sandbox';
+    await noted(handle, /accepted/);
+    expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([1, 1]);
+    await handle.terminate();
+  });
+
+  test('that an event of another payment held back is not said to be missing by a single lookup', async () => {
+    lookup = refusal(404, 'no such transaction');
+    const reference = newReference('held-back');
+    await inInbox(decisions, `crypto-send/${reference}`, 'SUCCESSFUL', { body: { cryptoAmount: 9 } });
+    const input = { ...cryptoSend.input(reference), timeScale: TIME_SCALE };
+    const handle = await decisions.bench.startFlow('crypto-send', reference, input);
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
+    await resolve(handle, 'dismiss-event');
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'unknown_outcome');
+    expect(view.parked?.actions).not.toContain('send-again');
+    expect(sends(handle)).toBe(0);
     await handle.terminate();
   });
 
@@ -228,7 +257,6 @@ describe('a crypto send whose answer was lost', () => {
     lookup = 'sandbox';
     const reference = newReference('early');
     await inInbox(decisions, `crypto-send/${reference}`, 'SUCCESSFUL');
-    sends = 0;
     const handle = await decisions.bench.startFlow('crypto-send', reference, {
       referenceId: reference,
       receiverAddress: '0x1111111111111111111111111111111111111111',
@@ -238,7 +266,7 @@ describe('a crypto send whose answer was lost', () => {
       timeScale: TIME_SCALE,
     });
     await noted(handle, /a trusted event proves/);
-    expect(sends).toBe(0);
+    expect(sends(handle)).toBe(0);
     await handle.terminate();
   });
 });

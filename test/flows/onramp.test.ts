@@ -194,6 +194,17 @@ describe('an onramp', () => {
     await handle.terminate();
   });
 
+  test('a record that names another reference, and no address, is not its own', async () => {
+    const { handle } = await onramp('other-leg', 'never');
+    await tracked(handle);
+    const leg = { reference_id: 'of-another', status: 'SUCCESSFUL', crypto_received_status: 'SUCCESSFUL' };
+    vi.spyOn(bench.deps.service, 'getOnChainDeposit').mockResolvedValue({ onchain: leg });
+    const { view } = await parked(bench, handle);
+    expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { theirs: { onChainReference: 'of-another' } } });
+    vi.restoreAllMocks();
+    await handle.terminate();
+  });
+
   test('with the answer of a bank checkout its redirect URL is lost, and the flow says so', async () => {
     await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'answer-lost', first: 1 });
     const { reference, handle } = await onramp('lost-url', 'never', {

@@ -26,11 +26,20 @@ describe('a flow that was terminated in the UI', () => {
   const settleWindowPasses = () => (laterMs += 120_000);
   /** Whether the gateway matches webhooks by itself. */
   let isMatching = true;
+  /** Happens after the claims of a flow were read, and before a decision about it is recorded. */
+  let meanwhile: (() => Promise<unknown>) | undefined;
   beforeAll(async () => {
     tested = await gatewayUnderTest({
       gateway: { nowMs },
       wrapStore: (store) => ({
         ...store,
+        audit: {
+          ...store.audit,
+          async append(note) {
+            await meanwhile?.();
+            return store.audit.append(note);
+          },
+        },
         inbox: { ...store.inbox, toMatch: async (which) => (isMatching ? store.inbox.toMatch(which) : []) },
       }),
     });
@@ -149,6 +158,35 @@ describe('a flow that was terminated in the UI', () => {
     await tested.store.inbox.match(reference, { ...webhook, flowId: null });
     isMatching = true;
     expect((await resolve('close-not-executed')).body).toMatchObject({ state: 'failed' });
+  });
+
+  it.each([
+    ['an attempt to send its refund goes on', 'may still be under way'],
+    ['an event says otherwise', 'may say otherwise'],
+  ])('is not marked if %s between the check and the decision', async (what, why) => {
+    const reference = await start('GHS');
+    const flowId = `bridge-transfer/${reference}`;
+    const [deposit, refund] = [
+      { account: 'default', operation: 'createBridgeDeposit', reference },
+      { account: 'default', operation: 'sendCrypto', reference: `${reference}.refund` },
+    ] as const;
+    const { claims, inbox } = tested.store;
+    for (const key of [deposit, refund]) await claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+    await claims.markSending(deposit, 'o');
+    await claims.recordAnswer(deposit, {});
+    await handleOf(reference).terminate();
+    await isListed(reference, 'parked');
+    standingMs = Date.now();
+    const resolve = () => tested.post(`/flows/${flowId}/resolve`, { action: 'mark-failed', note: 'all of it is back' });
+    const event = { id: reference, source: 'callback', status: 'COMPLETED', proof: 'capability', body: {} } as const;
+    meanwhile = async () => {
+      meanwhile = undefined;
+      if (what.startsWith('an attempt')) await claims.markSending(refund, 'o');
+      else await inbox.receive({ ...event, contentHash: reference, flowId, reference });
+    };
+    expect(await resolve()).toMatchObject({ status: 503, body: { message: expect.stringContaining(why) } });
+    expect([...(await claims.orders(deposit)), ...(await claims.orders(refund))]).toEqual([]);
+    standingMs = undefined;
   });
 
   it('is not closed as not executed against a trusted event of it', async () => {

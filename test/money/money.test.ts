@@ -148,9 +148,10 @@ describe('amounts on the wire', () => {
       '1000000000000000000000',
     ]);
     expect(fromWireNumber('9007199254740993')).toBe('9007199254740993');
+    expect(['1e60', '1e-60'].map((text) => fromWireNumber(text).length)).toEqual([61, 62]);
   });
 
-  it.each([NaN, Infinity, '1e400', ' 1', '', 'ten', '0x1'])('refuses %p', (value) => {
+  it.each([NaN, Infinity, '1e400', '1e61', '1e-61', ' 1', '', 'ten', '0x1'])('refuses %p', (value) => {
     expect(() => fromWireNumber(value)).toThrow(InvalidAmountError);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import { checkRequest } from '../../src/service-client/index.js';
 import { prepare } from '../../src/service-client/prepare.js';
-import { FIAT_CURRENCIES, TOKENS } from '../../src/contract/vocabulary.js';
+import { BRIDGE_TOKENS, FIAT_CURRENCIES, TOKENS } from '../../src/contract/vocabulary.js';
 import { BankWithdrawalInput } from '../../src/flows/bank-withdrawal.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { CryptoSendInput, cryptoSendFlow } from '../../src/flows/crypto-send.js';
@@ -103,6 +103,6 @@ describe('an amount at the input of a flow', () => {
 
   it('has a number of decimals for every currency of the interface', () => {
     expect(FIAT_CURRENCIES.filter((currency) => decimalsOf(currency) === undefined)).toEqual([]);
-    expect(TOKENS.filter((token) => decimalsOf(token) === undefined)).toEqual([]);
+    expect([...TOKENS, ...BRIDGE_TOKENS].filter((token) => decimalsOf(token) === undefined)).toEqual([]);
   });
 });

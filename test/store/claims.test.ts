@@ -109,11 +109,11 @@ describeStores('a claim', (kind) => {
   });
 
   it('keeps the first answer, whatever proves it, and returns the phase before', async () => {
-    expect(await claims.recordAnswer(key, { n: 0 })).toBe('absent');
+    expect(await claims.recordAnswer(key, { n: 0 })).toMatchObject({ before: 'absent' });
     expect(await claims.get(key)).toBeUndefined();
     await send('a');
-    expect(await claims.recordAnswer(key, { n: 1, phone: '+256700000001' })).toBe('sending');
-    expect(await claims.recordAnswer(key, { n: 2 })).toBe('answered');
+    expect(await claims.recordAnswer(key, { n: 1, phone: '+256700000001' })).toMatchObject({ before: 'sending' });
+    expect(await claims.recordAnswer(key, { n: 2 })).toMatchObject({ before: 'answered' });
     const answer = { n: 1, phone: '+256700000001' };
     expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'answered', answer });
     expect(await claims.get(key)).toMatchObject({ phase: 'answered', owner: 'a', answer });
@@ -122,10 +122,10 @@ describeStores('a claim', (kind) => {
   it('lets an answer override a refusal and a void, and reports both', async () => {
     await send('a');
     await claims.recordRejection(key, 'a', { httpStatus: 400, message: 'no' });
-    expect(await claims.recordAnswer(key, 1)).toBe('rejected');
+    expect(await claims.recordAnswer(key, 1)).toMatchObject({ before: 'rejected' });
     const other = { ...key, reference: 'r2' };
     await claims.voidUnsent(other, attempt(''), 'expired');
-    expect(await claims.recordAnswer(other, 1)).toBe('void');
+    expect(await claims.recordAnswer(other, 1)).toMatchObject({ before: 'void' });
     for (const answered of [key, other]) {
       expect(await claims.get(answered)).toMatchObject({ phase: 'answered', answer: 1 });
       expect(await claims.reserve(answered, attempt('b'))).toEqual({ kind: 'answered', answer: 1 });

@@ -153,6 +153,49 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect(await activities.orderSendAgain({ ...claim, order })).toBe(false);
   });
 
+  it('is left as it is while it may be under way: of a decision and an attempt to send at once, one wins', async () => {
+    const other = await temporary.open();
+    for (let round = 0; round < 25; round += 1) {
+      const flowId = `bridge-transfer/u${round}`;
+      const [deposit, refunding] = ['createBridgeDeposit', 'sendCrypto'].map((operation) => ({
+        key: { account: 'default', operation, reference: `u${round}` },
+        flowId,
+        fingerprint: 'f',
+      }));
+      if (deposit === undefined || refunding === undefined) throw new Error('two claims');
+      await store.claims.reserve(refunding.key, { owner: 'a', flowId, fingerprint: 'f' });
+      const unless = { flowId, statuses: [], sentUntilMs: temporary.clock.now() - 1 };
+      const [closed, marked] = await Promise.all([
+        store.claims.closeByOrder([deposit, refunding], 'mark-failed', order, unless),
+        other.claims.markSending(refunding.key, 'a'),
+      ]);
+      expect([
+        ['closed', 'fenced'],
+        ['under-way', 'sending'],
+      ]).toContainEqual([closed, marked]);
+      expect(await store.claims.orders(deposit.key)).toHaveLength(closed === 'closed' ? 1 : 0);
+      const later = { ...unless, sentUntilMs: temporary.clock.now() };
+      if (closed === 'under-way') {
+        expect(await store.claims.closeByOrder([deposit, refunding], 'mark-failed', order, later)).toBe('closed');
+      }
+    }
+  });
+
+  it('is closed although what it keeps cannot be decrypted, and is not said to have moved nothing', async () => {
+    const activities = createClaimActivities(deps);
+    expect(await submitted()).toBe('accepted');
+    const key = { account: 'default', operation: claim.operation, reference: claim.reference };
+    await store.claims.recordDecision(key, 'held-back', order);
+    const broken = kind === 'libsql' ? `x'00'` : `'\\x00'::bytea`;
+    await temporary.execute(`UPDATE claims SET answer = ${broken}`);
+    await temporary.execute(`UPDATE claim_orders SET note = ${broken}`);
+    await expect(store.claims.get(key)).rejects.toMatchObject({ name: 'SealBrokenError' });
+    const asked = { flowId: claim.flowId, claims: [], done: [], reason: 'cancelled', wasReset: false };
+    expect(await activities.voidUnsentOf(asked)).toEqual(['sendCrypto']);
+    expect(await activities.closeByOrder({ ...closing(claim), claims: [] })).toEqual([]);
+    expect((await store.claims.orders(key)).map(({ action }) => action)).toEqual(['held-back', 'mark-refunded']);
+  });
+
   it('is left as it is if a person vouched for an event since the flow took it', async () => {
     await receive('e1', { status: 'COMPLETED', proof: null });
     const word = { ...closing(claim), judged: ['e1'] };

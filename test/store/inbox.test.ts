@@ -4,6 +4,7 @@ import type { InboxStore } from '../../src/store/inbox.js';
 import { createMatchingInbox } from '../../src/store/sql-inbox-matching.js';
 import type { Row } from '../../src/store/sql-message.js';
 import type { Store } from '../../src/store/store.js';
+import { createUnprovenInbox } from '../../src/store/sql-inbox-unproven.js';
 import { readCosts } from './read-costs.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
@@ -259,6 +260,21 @@ describeStores('the inbox', (kind) => {
       expect(await left()).toEqual([young, proven]);
       expect(await inbox.counts()).toMatchObject({ byState: { unmatched: 2, unverified: 0 }, dropped: 3 });
     });
+  });
+
+  it('deletes unproven events without a flow, and reads none of the proven ones for it, however many there are', async () => {
+    await receive({ flowId: null, proof: null });
+    await temporary.execute(`INSERT INTO inbox
+      (id, source, reference, came_to, came_trusted, content_hash, proof, state, received_at)
+      WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 5000)
+      SELECT 'event ' || n, 'webhook', 'other ' || n, '', 1, 'event ' || n, 'signature', 'unmatched', 0 FROM more`);
+    if (kind === 'postgres') await temporary.execute('ANALYZE');
+    temporary.clock.advance(1_000);
+    const before = new Date(temporary.clock.now());
+    const costs = await readCosts(kind, temporary.place, /^(received_at<\?|id=\?)$/, async (db) => {
+      expect(await createUnprovenInbox(db).dropUnproven({ before, atMost: 50, ofNoFlow: true })).toBe(1);
+    });
+    expect(Math.max(...costs.map(Number)), costs.join()).toBeLessThanOrEqual(1);
   });
 
   describe('matching', () => {

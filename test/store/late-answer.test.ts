@@ -65,6 +65,20 @@ describeStores('an answer that comes late', (kind) => {
     expect(alarms).toMatchObject([{ claim: 'absent' }, { claim: 'rejected' }]);
   });
 
+  it.each([
+    ['one', 'mark-failed', 'r1', 'mark-failed'],
+    ['none', 'mark-completed', 'r1', undefined],
+    ['one of a refund', 'mark-completed', 'r1.refund', 'mark-completed'],
+    ['none of a refund', 'mark-refunded', 'r1.refund', undefined],
+  ])('raises %s after a person said %s', async (_, action, reference, said) => {
+    const of = { ...key, reference };
+    await store.claims.reserve(of, { owner: 'a', flowId, fingerprint: 'f' });
+    await store.claims.markSending(of, 'a');
+    await store.claims.recordDecision(of, action, order);
+    await createClaimActivities(deps).recordAnswer({ ...claim, reference, answer: {} });
+    expect(alarms).toMatchObject(said === undefined ? [] : [{ alarm: 'late_answer_contradicts', claim: said }]);
+  });
+
   it('raises none if it was expected, or is known already', async () => {
     const lost = new UnknownOutcomeError('sendCrypto', 'timeout');
     await submitUnderClaim(deps, {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
 import { migrateFile } from '../../src/store/libsql/open.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
@@ -6,8 +7,16 @@ import { POSTGRES_SCHEMA } from '../../src/store/postgres/migrations.js';
 import type { Migration, Schema } from '../../src/store/schema.js';
 import { StoreTooNewError, StoreTooOldError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
+import { openSlowService } from '../crash-matrix/slow-service.js';
+import { newReference } from '../harness/references.js';
+import { openStack } from '../harness/stack.js';
+import type { TestWorker } from '../harness/temporal.js';
+import { until } from '../harness/until.js';
+import cryptoSend from '../kinds/crypto-send.js';
 import { describeStores } from './store-kinds.js';
-import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+import { anEvent, keyring, makeTemporaryStore, openAt, type TemporaryStore } from './temporary-store.js';
+
+const SENT_AT_ONCE = 4;
 
 const TABLES = [
   'claims',
@@ -78,6 +87,68 @@ describeStores('the schema of a store', (kind) => {
     await use(first, 'after');
     await use(await temporary.open(), 'back');
     expect((await newer.inbox.counts()).byState.applied).toBe(used + 4);
+  });
+
+  it('goes there and back while workers are replaced: no flow stops, each is sent once, no POST is cut', async () => {
+    let slow: Awaited<ReturnType<typeof openSlowService>> | undefined;
+    const between = async (url: string) => (slow = await openSlowService(url));
+    const stack = await openStack({
+      storePath: temporary.place,
+      between,
+      timeoutMs: 60_000,
+      gateway: {},
+      worker: false,
+    });
+    const stores: Store[] = [];
+    const openWorker = async (schema: Schema) => {
+      const store = await openAt(temporary.place, { keyring, schema });
+      stores.push(store);
+      return stack.worker({ store });
+    };
+    const references: string[] = [];
+    /** Their POSTs are under way when it resolves. */
+    const send = async () => {
+      const now = Array.from({ length: SENT_AT_ONCE }, () => newReference('migrated'));
+      references.push(...now);
+      for (const reference of now) {
+        await stack.control('POST', '/scenarios', { reference, ending: cryptoSend.open.ending });
+        await stack.startFlow('crypto-send', reference, { ...cryptoSend.input(reference), timeScale: 0.1 });
+      }
+      await until('the POSTs to be under way', () => slow?.underWay() === SENT_AT_ONCE);
+    };
+    /** The other takes over what this one does not finish. */
+    const replace = async (old: TestWorker, schema: Schema) => {
+      const other = await openWorker(schema);
+      const ended = old.shutdown();
+      slow?.letGo();
+      await ended;
+      return other;
+    };
+    try {
+      const first = await openWorker(ours);
+      await send();
+      expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
+      const newer = await replace(first, next);
+      await send();
+      const back = await replace(newer, ours);
+      await send();
+      slow?.letGo();
+      for (const reference of references) await stack.move(reference, 'SUCCESSFUL');
+      for (const reference of references) {
+        const { view } = (await stack.client.workflow.getHandle(`crypto-send/${reference}`).result()) as FlowReport;
+        expect([view.state, view.timeline.filter(({ stage }) => stage === 'outcome-unknown')]).toEqual([
+          'completed',
+          [],
+        ]);
+        expect(await stack.executions('sendCrypto', reference)).toBe(1);
+      }
+      expect([slow?.cut(), slow?.posts()]).toEqual([0, 3 * SENT_AT_ONCE]);
+      await back.shutdown();
+    } finally {
+      slow?.letGo();
+      await stack.close();
+      for (const store of stores) await store.close();
+    }
   });
 
   it('is made at the first start, by one of several processes, and only checked from then on', async () => {

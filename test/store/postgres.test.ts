@@ -53,7 +53,7 @@ const COMMIT = 'COMMIT\0';
       await claims.reserve(key, attempt('a'));
       await claims.markSending(key, 'a');
       const isCut = proxy.cutAt(COMMIT, cut);
-      expect(await claims.recordAnswer(key, { n: 1 })).toBe('sending');
+      expect(await claims.recordAnswer(key, { n: 1 })).toMatchObject({ before: 'sending' });
       await isCut;
       expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
     });

@@ -6,7 +6,7 @@ import type { StoreKind } from './store-kinds.js';
 
 /**
  * What each statement costs that this work reads with: the number of rows that it reads, as Postgres counts them. SQLite
- * only says how it finds them: 1 is by nothing but an index.
+ * only says how it finds them, deletions included: 1 is by nothing but an index.
  *
  * @param place as in `TemporaryStore`
  * @param lookedUp the columns that are looked up in the index, in SQLite's words, such as `actor=? AND seq>?`
@@ -24,7 +24,14 @@ export async function readCosts(
       asked.push(...steps);
       return db.read(steps);
     };
-    await work({ ...db, read });
+    const write: SqlConnection['write'] = (steps, turn) => {
+      // As a read, which finds its rows in the same way: the plan of a write cannot be read in a transaction of reads.
+      const deletions = steps.filter(({ sql }) => sql.startsWith('DELETE'));
+      if (kind !== 'postgres')
+        asked.push(...deletions.map((step) => ({ ...step, sql: step.sql.replace('DELETE', 'SELECT 1') })));
+      return db.write(steps, turn);
+    };
+    await work({ ...db, read, write });
     const costOf = kind === 'postgres' ? rowsRead : (step: Step) => byIndex(step, lookedUp);
     return await Promise.all(asked.map(costOf));
   } finally {
@@ -44,7 +51,9 @@ export async function readCosts(
 
   async function byIndex({ sql, params }: Step, columns: RegExp): Promise<number | string> {
     const [plan] = await db.read([{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }]);
-    const found = (plan?.rows ?? []).map((step) => text(step, 'detail')).join('; ');
+    const steps = (plan?.rows ?? []).map((step) => text(step, 'detail')).join('; ');
+    // A list of ids that was given.
+    const found = steps.replace(/; LIST SUBQUERY \d+; SCAN json_each VIRTUAL TABLE INDEX 1:$/, '');
     const search = /^SEARCH \w+ USING (?:COVERING )?INDEX \w+(?: \(([^()]*)\))?$/.exec(found);
     return search !== null && columns.test(search[1] ?? '') ? 1 : found;
   }

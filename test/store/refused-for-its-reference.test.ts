@@ -83,6 +83,16 @@ describeStores('a refusal that is about the reference', (kind) => {
     expect(await settle()).toMatchObject({ lookup: 'shown' });
   });
 
+  it('of a refund does not count while a webhook under the reference of its flow is being matched', async () => {
+    claim = { ...claim, reference: 'r1.refund', flowId: 'bridge-transfer/r1' };
+    await submit();
+    const webhook = { id: 'w', source: 'webhook', reference: 'r1', status: 'REFUNDED', flowId: null } as const;
+    await store.inbox.receive(anEvent({ ...webhook, toMatch: true }));
+    await expect(settle()).rejects.toMatchObject({ message: expect.stringContaining('yet to be matched') });
+    await store.inbox.match('w', { reference: 'r1', status: null, flowId: null });
+    expect(await settle()).toMatchObject({ claim: 'rejected' });
+  });
+
   it('is forgotten with the send that it was of, when another send is ordered', async () => {
     await submit();
     await store.claims.orderSendAgain(key, 'next', { actor: 'ada', note: 'n' });

@@ -53,6 +53,18 @@ describeStores('a request that cannot be put on the wire', (kind) => {
     expect(sent).toBe(0);
   });
 
+  it('ends as well after an attempt that only reserved its claim, and the claim stays as it is', async () => {
+    await store.claims.reserve(key, { owner: 'earlier', flowId: claim.flowId, fingerprint: 'f' });
+    await expect(submit(() => -1)).rejects.toMatchObject({ type: 'invalid_input', nonRetryable: true });
+    expect(await store.claims.get(key)).toMatchObject({ phase: 'reserved' });
+  });
+
+  it('is unknown for a flow of an earlier epoch, whose claim may have been lost with the store', async () => {
+    await store.deployment.raiseEpoch(1);
+    expect(await submit(() => -1)).toMatchObject({ kind: 'unknown' });
+    expect(sent).toBe(0);
+  });
+
   it('says nothing of an earlier send, which may have been executed', async () => {
     await submit(() => 1);
     expect(await submit(() => -1)).toMatchObject({ kind: 'unknown' });

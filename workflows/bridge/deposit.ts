@@ -14,7 +14,7 @@ import {
   UNTAKEN_PAUSE_MOST_MS,
   UNTAKEN_PAUSE_MS,
 } from '../engine/policies.js';
-import { holdBack, submitUntilDeadline, unlessStopping, voidUnsent } from '../engine/stop.js';
+import { endVoid, holdBack, submitUntilDeadline, unlessStopping, voidUnsent } from '../engine/stop.js';
 import { submit } from '../engine/submit.js';
 import { quoteInWords, whyWorse } from './prepare.js';
 import { depositClaim, handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
@@ -43,7 +43,7 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
       return endFlow('failed', 'other_request_same_reference', submitted.why);
     case 'void':
     case 'quote-expired':
-      return endFlow('failed', 'not_executed', `The deposit was given up before (${submitted.why}); nothing was sent.`);
+      return endVoid(flow, `The deposit was given up before (${submitted.why}); nothing was sent.`);
     default:
       return submitted satisfies never;
   }

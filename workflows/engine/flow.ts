@@ -43,6 +43,7 @@ export interface FlowCarried {
   readonly reports?: ReportsCarried;
   readonly answer?: SubmitAnswer | null;
   readonly stop?: Outcome | null;
+  readonly unsureStop?: Outcome | null;
 }
 
 /** The state that every flow kind shares: what the query shows, the events, the deadline. */
@@ -67,6 +68,8 @@ export interface Flow {
   refused: { readonly order: Resolution; readonly why: string } | null;
   /** Set when the flow was stopped before its money moved. */
   stop: Outcome | null;
+  /** The end by a stop that was refused because the store did not answer, which may carry it out nevertheless. */
+  unsureStop: Outcome | null;
   money: MoneyPhase;
   /** Updates that this run has accepted. */
   updates: number;
@@ -144,6 +147,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     resolution: null,
     refused: null,
     stop: carried?.stop ?? null,
+    unsureStop: carried?.unsureStop ?? null,
     money: carried?.money ?? { at: 'unsent' },
     updates: 0,
     parkedAtMs: 0,
@@ -219,6 +223,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       money: flow.money,
       answer: flow.answer,
       stop: flow.stop,
+      unsureStop: flow.unsureStop,
       ...(reports === undefined ? {} : { reports: reports.carry() }),
     }),
   };

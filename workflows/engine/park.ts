@@ -165,6 +165,7 @@ async function closeClaims(
 const NOT_CLOSED: Readonly<Record<WhyNotClosed, string>> = {
   contradicted: 'an event that came in at this moment may say otherwise: order it again',
   unmatched: 'a webhook under its reference is being matched, and may say otherwise: order it again',
+  'under-way': 'a POST of it may be under way: order it again',
 };
 
 const REMIND = { summary: 'Remind that it is parked' };

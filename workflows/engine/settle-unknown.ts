@@ -37,11 +37,9 @@ export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled):
   }
   const asking = ask(flow, post, open);
   const isSettled = () => asking.settled() || post.trusted() !== 'nothing';
-  // If it is past its deadline already, a person ordered it and waits for it.
-  const wasOver = flow.deadlinePassed;
+  // Also past the deadline: inside the window a missing record says nothing, and a person would be asked too early.
   const patienceMs = flow.scaled(post.settleMs) + Math.max(AT_LEAST_MS, flow.scaled(SETTLE_PATIENCE_MS));
-  const summary = 'Settle what is unknown';
-  await condition(() => isSettled() || (flow.deadlinePassed && !wasOver), patienceMs, { summary });
+  await condition(isSettled, patienceMs, { summary: 'Settle what is unknown' });
   if (asking.settled()) return decide(flow, post, { ...open, windowOver: true }, await asking.promise);
   asking.cancel();
   return settleOn(flow, post, open);
@@ -82,7 +80,8 @@ async function decide(flow: Flow, post: Post, open: Open, found: PostReading): P
       return sendAgain(flow, post, open, 'DUPLICATE_REFERENCE', `the service is set to "${open.repeat}"`);
     }
     case 'ask-on':
-      return askPerson(flow, post, open, found, parkReasonOf(found.lookup));
+      // A record that is missing at one moment is not missing for the whole window.
+      return askPerson(flow, post, open, found, parkReasonOf(found.lookup === 'absent' ? 'no-lookup' : found.lookup));
     case 'park':
       if (post.trusted() === 'other') {
         await post.decideOther();
@@ -169,10 +168,10 @@ async function close(flow: Flow, post: Post, open: Open, order: { actor: string;
   );
   const by = `${order.actor}: ${order.note}`;
   if (phase === 'void') {
-    // A trusted event may have come while the claim was being closed.
-    await readInbox(flow);
-    if (post.trusted() === 'nothing') return (post.onNotExecuted ?? endNotExecuted)(by);
-    flow.note('its claim is closed, and a trusted event reports it');
+    // A trusted event may have come while the claim was being closed: if that cannot be known, this is no end yet.
+    const isRead = await readInbox(flow);
+    if (isRead && post.trusted() === 'nothing') return (post.onNotExecuted ?? endNotExecuted)(by);
+    flow.note(`its claim is closed, and a trusted event ${isRead ? 'reports' : 'may report'} it`);
     return settleOn(flow, post, open);
   }
   flow.note(`not closed: ${phase === undefined ? 'the store does not answer' : `the claim is ${phase}`}`);

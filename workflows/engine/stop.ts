@@ -17,7 +17,17 @@ import type { GuardedClaim } from './messages.js';
  */
 export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   flow.stopping += 1;
-  return stopUnsent(flow, state, order).finally(() => (flow.stopping -= 1));
+  const why = await stopUnsent(flow, state, order).finally(() => (flow.stopping -= 1));
+  if (why === CANNOT_SAY) flow.unsureStop = stoppedBy(state, order);
+  return why;
+}
+
+/**
+ * Ends a flow whose claim turned out to be void: by a stop that was refused because the store did not answer, and that
+ * the store carried out after all, or else as given up.
+ */
+export function endVoid(flow: Flow, detail: string): never {
+  throw new FlowEnd(flow.unsureStop ?? { state: 'failed', reason: 'not_executed', detail });
 }
 
 async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
@@ -30,14 +40,14 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
   if (flow.view().outcome !== null) return HAS_ENDED;
   // No await before this decision: the flow must not schedule a submit between it and the mark.
   if (flow.money.at === 'unsent' || flow.money.at === 'elsewhere') {
-    markStopped(flow, state, order);
+    flow.stop ??= stoppedBy(state, order);
     return null;
   }
   if (flow.money.at === 'claimed') {
     const voided = await voidUnsent(flow, flow.money.claim, state);
     if (voided === undefined) return CANNOT_SAY;
     if (voided) {
-      markStopped(flow, state, order);
+      flow.stop ??= stoppedBy(state, order);
       return null;
     }
   }
@@ -121,16 +131,13 @@ export async function voidUnsent(flow: Flow, claim: GuardedClaim, reason: string
   return phase === 'void' && mayEndUnsent({ ...rest, claim: phase, windowOver: true });
 }
 
-function markStopped(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): void {
+function stoppedBy(state: 'cancelled' | 'expired', order: PersonOrder): Outcome {
+  if (state === 'expired') {
+    return { state, reason: 'deadline_passed', detail: 'The deadline passed before any money moved.' };
+  }
   const note = order.note === undefined ? '' : ` (${order.note})`;
-  flow.stop ??=
-    state === 'cancelled'
-      ? {
-          state,
-          reason: 'cancelled_before_sending',
-          detail: `Cancelled by ${order.actor}${note} before any money moved.`,
-        }
-      : { state, reason: 'deadline_passed', detail: 'The deadline passed before any money moved.' };
+  const detail = `Cancelled by ${order.actor}${note} before any money moved.`;
+  return { state, reason: 'cancelled_before_sending', detail };
 }
 
 /**

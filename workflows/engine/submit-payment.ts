@@ -3,6 +3,7 @@ import { SUBMIT, submitPolicy } from './policies.js';
 import { act } from './activities.js';
 import { decideMismatch, trustedSay } from './evidence.js';
 import { endFlow } from './flow-end.js';
+import { endVoid } from './stop.js';
 import type { Flow } from './flow.js';
 import { submit } from './submit.js';
 import { handlePaymentEvents, rulesOf, stageReached, type Payment, type PaymentPlan } from './payment.js';
@@ -39,7 +40,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
       return endFlow('failed', 'other_request_same_reference', submitted.why);
     case 'void':
       if (await plan.paidAllTheSame?.(flow, payment)) return;
-      return endFlow('failed', 'not_executed', `It was given up before (${submitted.why}); nothing was sent.`);
+      return endVoid(flow, `It was given up before (${submitted.why}); nothing was sent.`);
     case 'quote-expired':
       return endFlow('failed', 'quote_rejected', 'The service says that the rate expired; nothing was moved.');
     default:

@@ -1,9 +1,10 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { Outcome } from '../../protocol/messages.js';
+import { eventIdOf } from '../../flows/event-of-row.js';
 import { flowOf } from '../../flows/index.js';
 import { isRefundReference, refundReferenceOf } from '../../flows/input.js';
 import { settleWindowMs } from '../../protocol/decisions.js';
-import { classifyOfAnyKind, type Meaning } from '../../protocol/statuses.js';
+import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
 import { PARK_ACTIONS, type ParkAction, type FlowState } from '../../protocol/vocabulary.js';
 import { isOver, wasSent, type Claim, type ClaimKey, type ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
@@ -58,32 +59,49 @@ export async function resolveTerminated(
   const { serviceTimeoutMs, timeScale } = deps.settings;
   const sentUntilMs = deps.nowMs() - settleWindowMs(serviceTimeoutMs) * timeScale;
   for (const claim of found) requireNotUnderWay(claim, sentUntilMs);
-  await requireNoProofAgainst(deps.store, address, action);
+  const judged = await requireNoProofAgainst(deps.store, address, action);
   for (const claim of found) await requireServiceSaysNoOther(deps, claim, action);
   const admitted = await admitOrder(deps, caller, address, order, before);
   if (admitted === undefined) return { view: before, isProposed: true };
   const actor = admitted.second === null ? admitted.actor : `${admitted.actor} and ${admitted.second}`;
   const note = admitted.note ?? '';
-  for (const key of found) {
-    if (action !== 'close-not-executed') await claims.recordDecision(key, action, { actor, note });
-    else if (!(await claims.closeNotExecuted(key, { actor, note }, sentUntilMs))) {
-      const phase = (await claims.get(key))?.phase;
+  // Its epoch is not known here: a flow that was prepared before a restore may have sent, which is then only unknown.
+  const unsent = { flowId, fingerprint: facts.fingerprint ?? '', epoch: FIRST_EPOCH };
+  const possible = moneyOperationsOf(address, deps.settings.serviceAccount);
+  if (action === 'close-not-executed') {
+    for (const key of found) await claims.closeNotExecuted(key, { actor, note }, sentUntilMs);
+    // What was not sent by now never is: not by a late attempt, nor after a reset in the UI.
+    for (const key of distinct([...possible, ...found])) {
+      const phase = await claims.voidUnsent(key, unsent, `${note} (${actor})`);
       if (!isOver(phase)) throw new Refusal(409, `Its claim is ${phase} now. Look at the flow again.`, { reference });
     }
-  }
-  // What was not sent by now never is: not by a late attempt, nor after a reset in the UI.
-  for (const key of moneyOperationsOf(address, deps.settings.serviceAccount)) {
-    // Its epoch is not known here: a flow that was prepared before a restore may have sent, which is then only unknown.
-    const unsent = { flowId, fingerprint: facts.fingerprint ?? '', epoch: FIRST_EPOCH };
-    const phase = await claims.voidUnsent(key, unsent, `${note} (${actor})`);
-    if (action === 'close-not-executed' && !isOver(phase)) {
-      throw new Refusal(409, `Its claim is ${phase} now. Look at the flow again.`, { reference });
+  } else {
+    // Judged again by the claims and the inbox as they are when it is recorded: an attempt may go on after a termination.
+    const all = distinct([...possible, ...found]).map((key) => ({ key, ...unsent }));
+    const meanings = CONTRADICTS[action as ParkAction] ?? [];
+    const statuses = wordsThat((meaning) => meanings.includes(meaning));
+    const unless = { flowId, statuses, besides: judged, sentUntilMs };
+    const closed = await claims.closeByOrder(all, action, { actor, note }, unless);
+    if (closed !== 'closed') {
+      for (const claim of await claims.ofFlow(flowId)) requireNotUnderWay(claim, sentUntilMs);
+      throw new Refusal(
+        503,
+        'An event that came in at this moment may say otherwise. Order it again.',
+        { reference },
+        5,
+      );
     }
   }
   deps.logger.info({ flowId, order: action, actor }, 'a person resolved a terminated flow');
   if (admitted.proposal !== undefined) await proposals.end(admitted.proposal, true);
   return { view: await shownFlow(deps.reader, address), isProposed: false };
 }
+
+/** A claim of the flow may be one that its kind may use. */
+const distinct = (keys: readonly ClaimKey[]): readonly ClaimKey[] => {
+  const nameOf = ({ operation, reference }: ClaimKey) => `${operation} ${reference}`;
+  return [...new Map(keys.map((key) => [nameOf(key), key])).values()];
+};
 
 const FIRST_EPOCH = 1;
 /** Many times as many trusted events as one flow gets. */
@@ -113,13 +131,13 @@ const CONTRADICTS: Readonly<Partial<Record<ParkAction, readonly Meaning[]>>> = {
 
 /**
  * Refuses a person's order if there is proof against it. If trusted events contradict one another, the person chooses
- * the ending; "not executed" is refused against any of them.
+ * the ending; "not executed" is refused against any of them. Returns the ids of the events that were judged.
  */
 async function requireNoProofAgainst(
   { inbox }: Pick<Store, 'inbox'>,
   { flowId, reference }: FlowAddress,
   action: string,
-): Promise<void> {
+): Promise<readonly string[]> {
   if (await inbox.hasToMatch(reference)) {
     const waits = 'A webhook under its reference is still being matched, and may say otherwise. Order it again.';
     throw new Refusal(503, waits, { reference }, 5);
@@ -132,7 +150,7 @@ async function requireNoProofAgainst(
     const meaning = meanings[index];
     return action === 'close-not-executed' || (meaning !== undefined && against.includes(meaning));
   });
-  if (proof === undefined) return;
+  if (proof === undefined) return trusted.map((row) => eventIdOf(row));
   const says = `The event ${proof.id}, which is proven, says ${proof.status ?? 'nothing final'} of it`;
   throw new Refusal(409, `${says}: the service has it. Check its events, then mark how it ended.`, { reference });
 }

@@ -5,6 +5,7 @@ import type { Claim } from '../../store/claim.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { whenAnswered } from '../http/places.js';
+import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import { Flow, shownFlow, withoutOwnCallbacks } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -104,6 +105,10 @@ async function answersOfFlow(deps: FlowOperationDeps, address: FlowAddress): Pro
 }
 
 function answerOf({ operation, phase, answer, rejection }: Claim): ServiceAnswer[] {
+  if (phase === 'answered' && answer === undefined) {
+    const why = 'this gateway lacks its payload key, or its seal is broken';
+    throw new Refusal(503, `The answer to ${operation} cannot be decrypted: ${why}.`);
+  }
   if (phase === 'answered') return [{ operation, data: withoutOwnCallbacks(answer) }];
   return phase === 'rejected' && rejection !== undefined ? [{ operation, rejected: rejection }] : [];
 }

@@ -63,6 +63,7 @@ const audit = [
   `CREATE INDEX audit_of_flow ON audit (flow_id, seq)`,
   `CREATE INDEX audit_of_actor ON audit (actor, seq)`,
   `CREATE INDEX audit_of_kind ON audit (kind, seq)`,
+  `CREATE INDEX audit_of_actor_and_kind ON audit (actor, kind, seq)`,
   // Read before each start and each second person's order, however many orders the flow has.
   `CREATE INDEX audit_starts ON audit (flow_id, actor) WHERE kind = 'start'`,
   `CREATE TRIGGER audit_no_change

@@ -73,9 +73,10 @@ async function commit(client: ClientBase, turn: Turn, results: LostCommit['resul
  * READ COMMITTED, so that what follows the lock sees what its last holder committed. A default of the server or of a
  * role must not make a commit less durable, and a process that hangs must not keep the others waiting.
  */
-function beginOf({ name, isLocal }: Turn): string {
-  const lock = createHash('sha256').update(`towline ${name}`).digest().readBigInt64BE();
-  const takeTurn = isLocal === true ? '' : `;\n    SELECT pg_advisory_xact_lock(${lock})`;
+function beginOf({ name, takes = [name], isLocal }: Turn): string {
+  const lockOf = (taken: string) => createHash('sha256').update(`towline ${taken}`).digest().readBigInt64BE();
+  const take = takes.map((taken) => `;\n    SELECT pg_advisory_xact_lock(${lockOf(taken)})`).join('');
+  const takeTurn = isLocal === true ? '' : take;
   return `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
     SELECT set_config('synchronous_commit',
       CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true);
