@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { startFlow } from '../../src/temporal/start-flow.js';
 import { BARE_QUEUE, startBareWorker } from '../floor/start-bare-worker.js';
-import { cpuPer, stopwatch, type CpuMs, type Processes } from '../measure/cpu.js';
+import { cpuPer, stopwatch, sumOf, type CpuMs } from '../measure/cpu.js';
 import { medianOf, ratioOf, sideBySide } from '../measure/rounds.js';
 import type { Finding } from '../report/finding.js';
 import { inTurns } from '../setup/in-turns.js';
@@ -16,50 +16,71 @@ const BY_CALLBACKS = '1000.11';
 const STEP_MS = 20;
 const SIGNALS = 5;
 
-interface Round {
+export interface Round {
   readonly perSecond: number;
   readonly cpu: CpuMs;
 }
 
-/** P1: a whole transfer, sandbox, callbacks and gateway included, against a flow that does nothing. */
-export async function cost(stack: Stack): Promise<readonly Finding[]> {
-  const bareWorker = await startBareWorker(stack.temporalAddress);
+export interface Sides {
+  readonly transfers: (flows: number) => Promise<Round>;
+  readonly bare: (flows: number) => Promise<Round>;
+  readonly close: () => Promise<void>;
+}
+
+/** Whole transfers, sandbox, callbacks and gateway included, and flows that do nothing, on as many workers. */
+export async function openSides(stack: Stack): Promise<Sides> {
+  const workerPids = stack.workerPids();
+  const bareWorkers = await Promise.all(workerPids.map(() => startBareWorker(stack.temporalAddress)));
+  const close = async () => void (await Promise.all(bareWorkers.map((worker) => worker.stop())));
   try {
     await setStep(stack);
-    const bareClient = new Client({ connection: stack.client.connection });
-    const round = async (flows: number, processes: Processes, run: () => Promise<unknown>): Promise<Round> => {
-      const cpu = stopwatch(processes);
-      const startedMs = performance.now();
-      await inTurns(Array.from({ length: flows }), AT_ONCE, run);
-      return { perSecond: (flows * 1_000) / (performance.now() - startedMs), cpu: cpu() };
-    };
-    const transfers = (flows: number) =>
-      round(flows, { server: stack.serverPid, worker: stack.workerPid() }, async () => {
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const bareClient = new Client({ connection: stack.client.connection });
+  const round = async (flows: number, pids: readonly number[], run: () => Promise<unknown>): Promise<Round> => {
+    const workers = pids.map((pid, at) => [at === 0 ? 'worker' : `worker ${at + 1}`, pid] as const);
+    const cpu = stopwatch({ server: stack.serverPid, ...Object.fromEntries(workers) });
+    const startedMs = performance.now();
+    await inTurns(Array.from({ length: flows }), AT_ONCE, run);
+    return { perSecond: (flows * 1_000) / (performance.now() - startedMs), cpu: cpu() };
+  };
+  return {
+    transfers: (flows) =>
+      round(flows, workerPids, async () => {
         const reference = `bench-${randomUUID()}`;
         await startFlow(stack, 'bridge-transfer', transferInput(reference, BY_CALLBACKS));
         await stack.client.workflow.getHandle(flowIdOfTransfer(reference)).result();
-      });
-    const bare = (flows: number) =>
-      round(flows, { server: stack.serverPid, worker: bareWorker.pid }, async () => {
-        const workflowId = `bare-${randomUUID()}`;
-        const handle = await bareClient.workflow.start('bareFlow', {
-          workflowId,
-          taskQueue: BARE_QUEUE,
-          args: [workflowId],
-        });
-        for (let sent = 0; sent < SIGNALS; sent += 1) await handle.signal('receive');
-        await handle.result();
-      });
+      }),
+    bare: (flows) =>
+      round(
+        flows,
+        bareWorkers.map(({ pid }) => pid),
+        async () => {
+          const workflowId = `bare-${randomUUID()}`;
+          const handle = await bareClient.workflow.start('bareFlow', {
+            workflowId,
+            taskQueue: BARE_QUEUE,
+            args: [workflowId],
+          });
+          for (let sent = 0; sent < SIGNALS; sent += 1) await handle.signal('receive');
+          await handle.result();
+        },
+      ),
+    close,
+  };
+}
 
+/** P1: a transfer against a flow that does nothing. */
+export async function cost(stack: Stack): Promise<readonly Finding[]> {
+  const { transfers, bare, close } = await openSides(stack);
+  try {
     await transfers(FLOWS / 4);
     await bare(FLOWS / 4);
     const rounds = await sideBySide({ a: () => transfers(FLOWS), b: () => bare(FLOWS) });
-    const cpuOf = ({ cpu }: Round) => ((cpu['server'] ?? 0) + (cpu['worker'] ?? 0)) / FLOWS;
-    const shown = (of: readonly Round[]) => {
-      const typical = of.toSorted((a, b) => cpuOf(a) - cpuOf(b))[of.length >> 1] as Round;
-      return `${medianOf(of, ({ perSecond }) => perSecond).toFixed(1)} flows/s, CPU ms ${cpuPer(FLOWS, typical.cpu)}`;
-    };
-    const figures = `transfer ${shown(rounds.a)}; bare ${shown(rounds.b)}`;
+    const cpuOf = ({ cpu }: Round) => sumOf(cpu) / FLOWS;
+    const figures = `transfer ${shownCost(rounds.a, FLOWS)}; bare ${shownCost(rounds.b, FLOWS)}`;
     return [
       {
         budget: 'P1',
@@ -79,8 +100,14 @@ export async function cost(stack: Stack): Promise<readonly Finding[]> {
       },
     ];
   } finally {
-    await bareWorker.stop();
+    await close();
   }
+}
+
+/** `27.1 flows/s, CPU ms server 34.60 + worker 17.00`: the median rate, and the CPU of the round in the middle. */
+export function shownCost(rounds: readonly Round[], flows: number): string {
+  const typical = rounds.toSorted((a, b) => sumOf(a.cpu) - sumOf(b.cpu))[rounds.length >> 1] as Round;
+  return `${medianOf(rounds, ({ perSecond }) => perSecond).toFixed(1)} flows/s, CPU ms ${cpuPer(flows, typical.cpu)}`;
 }
 
 async function setStep({ sandboxUrl }: Stack): Promise<void> {

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, WithStartWorkflowOperation } from '@temporalio/client';
 import type { bareFlow } from '../floor/bare-flow.js';
@@ -8,6 +6,7 @@ import { BARE_QUEUE, startBareWorker } from '../floor/start-bare-worker.js';
 import { compareLatency, shownLatency } from '../measure/latency.js';
 import { ratioOf } from '../measure/rounds.js';
 import type { Finding } from '../report/finding.js';
+import { openCaller } from '../setup/caller.js';
 import { createSender } from '../setup/http-load.js';
 import { inTurns } from '../setup/in-turns.js';
 import type { Stack } from '../setup/stack.js';
@@ -51,7 +50,12 @@ export async function answer(stack: Stack): Promise<readonly Finding[]> {
       {
         stretches: STARTS,
         async prepare(stretches) {
-          const deposit = async () => depositRequest(stack, await quote(stack), caller.url);
+          const deposit = async () =>
+            depositRequest(stack, {
+              reference: `bench-${randomUUID()}`,
+              rateId: await quote(stack),
+              callbackUrl: caller.url,
+            });
           requests = [...(await inTurns(Array.from({ length: stretches }), 4, deposit))];
         },
       },
@@ -80,19 +84,4 @@ async function once(start: () => Promise<void>): Promise<readonly number[]> {
   const tookMs = performance.now() - startedMs;
   await sleep(REST_MS);
   return [tookMs];
-}
-
-/** Every deposit names a callback URL, as the interface requires. */
-async function openCaller(): Promise<{ readonly url: string; close(): void }> {
-  const server = createServer((_request, response) => void response.end());
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
 }

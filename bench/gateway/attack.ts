@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +7,10 @@ import type { Benchmark } from '../benchmark.js';
 import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
 import { startChild } from '../setup/child.js';
-import { createSender } from '../setup/http-load.js';
-import { atPace } from '../setup/in-turns.js';
 import { openStack, type Stack } from '../setup/stack.js';
-import { flowIdOfTransfer, openTransfers, transferInput, webhook } from '../setup/transfers.js';
+import { flowIdOfTransfer, openTransfers, transferInput } from '../setup/transfers.js';
 import { until } from '../setup/until.js';
+import { honestLoad, STEPS } from './honest-load.js';
 
 const ATTACKERS = fileURLToPath(new URL('./attackers.ts', import.meta.url));
 const LOADER = new URL('../../tools/typescript.mjs', import.meta.url).href;
@@ -31,38 +30,26 @@ export interface AttackOrder {
   readonly answersFile: string;
 }
 
-const PER_SECOND = 5;
-/** Of the whole time, before the attack begins: what it is measured against. */
-const QUIET_SHARE = 0.2;
+const WARM_UP_SECONDS = 30;
+/** The quiet part, which comes before the attack, against the attack's length. */
+const QUIET_SHARE = 1 / 6;
 const SAMPLED_EVERY_MS = 2_000;
 /** Small, so that a short run fills it. */
 const QUOTA_MB = 4;
 /** Between two checks a gateway only counts for itself, and rows are in progress. */
 const QUOTA_SLACK = 1.1;
 const SETTLED_WITHIN_MS = 180_000;
-const REPEATED_AFTER_MS = 200;
-/** Of all webhooks together. */
-const MOST_REPEATED = 1_000;
+const STANDS_STILL_MS = 2_000;
 
-interface Honest {
-  /** Webhook → its 200, ms. */
-  readonly answered: readonly number[];
-  /** Webhook → the end of its transfer, ms. */
-  readonly ended: readonly number[];
-  readonly references: readonly string[];
-  /** Webhooks that were refused or cut off, and sent again. */
-  readonly repeated: number;
-  /** Transfers that could not be carried through, with why. */
-  readonly lost: readonly string[];
-}
-
-/** @param minutes of load, the quiet part included */
+/** @param minutes of attack */
 export const createAttackBenchmark = (minutes: number): Benchmark => ({
   name: 'attack',
   about: `everything that attackers do beside honest transfers, for ${minutes} minutes (--minutes N); only when named`,
   onlyNamed: true,
   async run(say) {
     const stack = await openStack(say, {
+      // A callback that hangs is a warning.
+      LOG_LEVEL: 'error',
       UNPROVEN_RATE_LIMIT: '',
       GATEWAY_RATE_LIMIT: '',
       UNPROVEN_DISK_MB: String(QUOTA_MB),
@@ -79,12 +66,11 @@ export const createAttackBenchmark = (minutes: number): Benchmark => ({
 
 async function measure(stack: Stack, minutes: number, say: (line: string) => void): Promise<readonly Finding[]> {
   const seconds = minutes * 60;
-  await honest(stack, 30);
-  say('quiet');
-  const quiet = await honest(stack, Math.ceil(seconds * QUIET_SHARE));
+  say(`${WARM_UP_SECONDS} s to warm up, ${(minutes * QUIET_SHARE).toFixed(1)} min quiet, ${minutes} min attacked`);
+  await honestLoad(stack, WARM_UP_SECONDS, () => undefined);
+  const quiet = await honestLoad(stack, seconds * QUIET_SHARE, (line) => say(`quiet: ${line}`));
   const [waitedFor = ''] = await openTransfers(stack, 1);
-  say('attacked');
-  const rssBefore = rssMb(stack);
+  const [rssBefore, storeBefore] = [rssMb(stack), storeMb(stack)];
   const [rss, disk]: [number[], number[]] = [[], []];
   const sampler = setInterval(() => {
     rss.push(rssMb(stack));
@@ -94,13 +80,15 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
     );
   }, SAMPLED_EVERY_MS);
   const attackers = await startAttackers(stack, waitedFor);
-  const under = await honest(stack, Math.ceil(seconds * (1 - QUIET_SHARE)));
+  const under = await honestLoad(stack, seconds, (line) =>
+    say(`attacked: ${line}; gateway ${shownMb(rss.at(-1))}, events without proof ${shownMb(disk.at(-1))}`),
+  );
   const answers = (await attackers.stop()).toSorted(([a], [b]) => a.localeCompare(b));
   clearInterval(sampler);
+  say('the books are checked');
   const kept = await reconcile(stack, [...quiet.references, ...under.references]);
 
   const third = Math.ceil(rss.length / 3);
-  const p99 = (times: readonly number[]) => percentile(times, 0.99);
   const finding = (what: string, unit: Finding['unit'], measured: number, most: number, figures: string): Finding => ({
     budget: 'attack',
     what,
@@ -109,37 +97,33 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
     measured,
     figures,
   });
-  const against = (a: readonly number[], b: readonly number[]) =>
-    `quiet p50 ${percentile(a, 0.5).toFixed(1)} p99 ${p99(a).toFixed(1)} ms (${a.length}); attacked p50 ${percentile(b, 0.5).toFixed(1)} p99 ${p99(b).toFixed(1)} ms (${b.length})`;
-  const findings = [
+  const steps = Object.entries(STEPS).map(([step, what]) => {
+    const [a, b] = [quiet, under].map(({ tookMs }) => tookMs[step as keyof typeof STEPS]) as [number[], number[]];
+    const figures = `quiet ${shownTimes(a)}; attacked ${shownTimes(b)}`;
+    return finding(`honest transfers: ${what}, p99 attacked against quiet`, '×', p99(b) / p99(a), 2, figures);
+  });
+  return [
+    ...steps,
     finding(
-      'honest webhook answered, p99 under attack against quiet',
-      '×',
-      p99(under.answered) / p99(quiet.answered),
-      2,
-      against(quiet.answered, under.answered),
+      'honest transfers that were not carried through',
+      'flows',
+      quiet.lost.length + under.lost.length,
+      0,
+      `${under.repeated} requests were sent again; ${[...quiet.lost, ...under.lost][0] ?? 'none was lost'}`,
     ),
-    finding(
-      'honest webhook to the end of its transfer, p99 under attack against quiet',
-      '×',
-      p99(under.ended) / p99(quiet.ended),
-      2,
-      `${against(quiet.ended, under.ended)}; ${under.repeated} webhooks were sent again`,
-    ),
-    finding('honest transfers that were not carried through', 'flows', under.lost.length, 0, under.lost[0] ?? ''),
     finding(
       'memory of the gateway: most in the last third of the attack against the first',
       '×',
       Math.max(...rss.slice(-third)) / Math.max(...rss.slice(0, third)),
       1.15,
-      `before ${rssBefore.toFixed(0)}, at most ${Math.max(...rss).toFixed(0)}, in the end ${rss.at(-1)?.toFixed(0)} MB`,
+      `before ${shownMb(rssBefore)}, at each tenth ${tenthsOf(rss)}`,
     ),
     finding(
       'disk of events without proof',
       'MB',
       Math.max(...disk),
       QUOTA_MB * QUOTA_SLACK,
-      `${kept.dropped} deleted; answers: ${answers.map(([name, count]) => `${name}: ${count}`).join(', ')}`,
+      `at each tenth ${tenthsOf(disk)}; ${kept.dropped} deleted; the store's file ${shownMb(storeBefore)} before, ${shownMb(storeMb(stack))} after; answers: ${answers.map(([name, count]) => `${name}: ${count}`).join(', ')}`,
     ),
     finding(
       'I5: acknowledged events that are neither rows, repeats nor deleted',
@@ -153,56 +137,19 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
       'events',
       kept.missing,
       0,
-      `of ${under.ended.length + quiet.ended.length}`,
+      `of ${quiet.references.length + under.references.length}`,
     ),
   ];
-  process.stdout.write(
-    `${JSON.stringify({ minutes, findings, answers: Object.fromEntries(answers), rssMb: rss, unprovenMb: disk })}\n`,
-  );
-  return findings;
 }
 
-/**
- * Transfers that wait for their last event, this many a second; each event is sent, answered, and ends its transfer.
- */
-async function honest(stack: Stack, seconds: number): Promise<Honest> {
-  const sender = createSender(stack.url);
-  const [answered, ended, references, lost]: [number[], number[], string[], string[]] = [[], [], [], []];
-  let repeated = 0;
-  /** Like the service: an event that was not answered 200 is sent again. */
-  const deliver = async (request: Buffer): Promise<void> => {
-    for (;;) {
-      try {
-        return await sender.send(request);
-      } catch (error) {
-        repeated += 1;
-        if (repeated > MOST_REPEATED) throw error;
-        await sleep(REPEATED_AFTER_MS);
-      }
-    }
-  };
-  const one = async (): Promise<void> => {
-    const [reference = ''] = await openTransfers(stack, 1);
-    const request = webhook(stack, reference, 'COMPLETED');
-    const startedMs = performance.now();
-    const tookMs = () => performance.now() - startedMs;
-    await Promise.all([
-      deliver(request).then(() => answered.push(tookMs())),
-      stack.client.workflow
-        .getHandle(flowIdOfTransfer(reference))
-        .result()
-        .then(() => ended.push(tookMs())),
-    ]);
-    references.push(reference);
-  };
-  try {
-    await atPace(Array.from({ length: seconds * PER_SECOND }), PER_SECOND, () =>
-      one().catch((error: unknown) => void lost.push(String(error))),
-    );
-  } finally {
-    sender.close();
-  }
-  return { answered, ended, references, repeated, lost };
+const p99 = (times: readonly number[]): number => percentile(times, 0.99);
+const shownTimes = (times: readonly number[]): string =>
+  `p50 ${percentile(times, 0.5).toFixed(1)} p99 ${p99(times).toFixed(1)} ms (${times.length})`;
+const shownMb = (mb: number | undefined): string => `${mb?.toFixed(1) ?? '?'} MB`;
+
+function tenthsOf(samples: readonly number[]): string {
+  const at = (tenth: number) => samples[Math.ceil((samples.length * tenth) / 10) - 1];
+  return `${Array.from({ length: 10 }, (_, n) => at(n + 1)?.toFixed(1) ?? '?').join(' ')} MB`;
 }
 
 async function startAttackers(stack: Stack, waitedFor: string) {
@@ -223,42 +170,42 @@ async function startAttackers(stack: Stack, waitedFor: string) {
   return {
     async stop(): Promise<readonly [string, number][]> {
       await child.stop();
-      return Object.entries(JSON.parse(readFileSync(answersFile, 'utf8')) as Record<string, number>);
+      try {
+        return Object.entries(JSON.parse(readFileSync(answersFile, 'utf8')) as Record<string, number>);
+      } catch {
+        return [['not known: they had to be killed', 1]];
+      }
     },
   };
 }
 
 async function reconcile(stack: Stack, references: readonly string[]) {
   const { inbox } = stack.store;
+  const settledBy = performance.now() + SETTLED_WITHIN_MS;
   let missing = 0;
   for (const reference of references) {
     const flowId = flowIdOfTransfer(reference);
-    const row = () => inbox.list({ flowId, trusted: true });
-    const found = await until(
-      `${reference} to be settled`,
-      async () => {
-        const rows = await row();
-        return rows.every(({ state }) => state !== 'waiting' && state !== 'delivered') && rows;
-      },
-      SETTLED_WITHIN_MS,
-    );
+    const settled = async () => {
+      const rows = await inbox.list({ flowId, trusted: true });
+      return rows.every(({ state }) => state !== 'waiting' && state !== 'delivered') && rows;
+    };
+    const withinMs = Math.max(0, settledBy - performance.now());
+    const found = await until(`${reference} to be settled`, settled, withinMs).catch(() => []);
     if (found.length !== 1 || found[0]?.state !== 'applied') missing += 1;
   }
-  // Only the sandbox's own events are still to come: polled until two reads agree.
-  let before = -1;
+  // Only the sandbox's own events are still to come: polled until none has come for a while.
   return until(
     'the figures to stand still',
     async () => {
       const acknowledged = await acknowledgedEvents(stack);
+      await sleep(STANDS_STILL_MS);
       const { byState, repeats, dropped } = await inbox.counts();
       const rows = Object.values(byState).reduce((sum, count) => sum + count, 0);
-      const accounted = rows + repeats + dropped;
-      const stands = before === acknowledged;
-      before = acknowledged;
-      return stands && { acknowledged, accounted, dropped, missing };
+      const stands = (await acknowledgedEvents(stack)) === acknowledged;
+      return stands && { acknowledged, accounted: rows + repeats + dropped, dropped, missing };
     },
     SETTLED_WITHIN_MS,
-  );
+  ).catch(() => ({ acknowledged: Number.NaN, accounted: Number.NaN, dropped: Number.NaN, missing }));
 }
 
 /** By the gateway's own count of its 200s. */
@@ -270,7 +217,14 @@ async function acknowledgedEvents(stack: Stack): Promise<number> {
   return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
+/** NaN if it has ended. */
 function rssMb(stack: Stack): number {
-  const status = readFileSync(`/proc/${stack.gatewayPid()}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
+  try {
+    const status = readFileSync(`/proc/${stack.gatewayPid()}/status`, 'utf8');
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
+  } catch {
+    return Number.NaN;
+  }
 }
+
+const storeMb = ({ folder }: Stack): number => statSync(join(folder, 'store.db')).size / 1e6;

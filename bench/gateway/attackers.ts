@@ -7,9 +7,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { constants, setPriority } from 'node:os';
 import type { AttackOrder } from './attack.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
+
+// Attackers have machines of their own: their work must not take CPU from what they attack.
+setPriority(constants.priority.PRIORITY_LOW);
 
 const order = JSON.parse(process.env['ORDER'] ?? '') as AttackOrder;
 const { url, greedyToken, hangingToken, waitedFor, transferInput, answersFile } = order;
@@ -81,15 +85,19 @@ paced(20, () => {
   return Promise.resolve();
 });
 paced(50, () => Promise.resolve(dial('')));
-const pipelined = `${head}X-Forwarded-For: 198.51.100.4\r\nContent-Length: 2\r\n\r\n{}`.repeat(100);
-paced(2, () => Promise.resolve(dial(pipelined)));
+const pipelined = (body: string, count: number): string =>
+  `${head}X-Forwarded-For: 198.51.100.4\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(count);
+const [small, large] = [pipelined('{}', 100), pipelined(garbage, 100)];
+paced(2, () => Promise.resolve(dial(small)));
+paced(0.5, () => Promise.resolve(dial(large)));
 
 const hanging = createServer(() => undefined).listen(0, '127.0.0.1');
 await new Promise((resolve) => {
   hanging.once('listening', resolve);
 });
 const { port } = hanging.address() as AddressInfo;
-paced(2, () => {
+// In a quarter of an hour more receivers hang than P14 asks for.
+paced(0.6, () => {
   const reference = `hung-${randomUUID()}`;
   const callbackUrl = `http://${reference}.localhost:${port}/hangs`;
   return send('transfer whose receiver hangs', '/flows/bridge-transfer', {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Benchmark } from '../benchmark.js';
 import { watchBackends, type Backends } from '../measure/backends.js';
 import { medianOf, sideBySide } from '../measure/rounds.js';
-import type { Finding } from '../report/finding.js';
+import { notMeasured, type Finding } from '../report/finding.js';
 import { sendAll } from '../setup/http-load.js';
 import { makeDatabase, startPostgres } from '../setup/postgres.js';
 import { openStack, type Stack } from '../setup/stack.js';
@@ -25,7 +25,7 @@ export const twoGateways: Benchmark = {
   onlyNamed: true,
   async run(say) {
     const postgres = await startPostgres(say);
-    if (postgres === undefined) return [];
+    if (postgres === undefined) return [notMeasured('P12', 'Postgres is not installed')];
     try {
       const url = await makeDatabase(postgres.url);
       const stack = await openStack(say, { DATABASE_URL: url });
@@ -90,7 +90,7 @@ async function compare(
       limit: { bound: 'at most', value: 0.01 },
       unit: '×',
       measured: sum('waiting') / sum('active'),
-      figures: `${sum('waiting')} of ${sum('active')} moments, one look each ${SAMPLED_EVERY_MS} ms, until all were delivered`,
+      figures: `${sum('waiting')} of ${sum('active')} moments, one each ${SAMPLED_EVERY_MS} ms, until all were delivered`,
     },
     {
       budget: 'P12',

@@ -3,22 +3,35 @@ import { Client } from 'pg';
 
 /** What the server processes of a Postgres on this machine do, seen over a connection of our own. */
 export interface Backends {
-  /** CPU of all that serve clients now, ms, since each began. */
-  cpuMs(): Promise<number>;
+  /** CPU of all that serve clients now, ms, since each began; `all`: of those that serve the server itself, too. */
+  cpuMs(which?: 'all'): Promise<number>;
+  /** What all its databases hold, and what it has written to its log since its making, bytes. */
+  bytes(): Promise<{ readonly byDatabase: Readonly<Record<string, number>>; readonly log: number }>;
   /** How many of them are at work, and how many of those wait for a lock. */
   atWork(): Promise<{ readonly active: number; readonly waiting: number }>;
   close(): Promise<void>;
 }
 
-const OTHERS = `FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`;
+const EVERY_OTHER = 'FROM pg_stat_activity WHERE pid <> pg_backend_pid()';
+const OTHERS = `${EVERY_OTHER} AND backend_type = 'client backend'`;
 
 export async function watchBackends(url: string): Promise<Backends> {
   const client = new Client({ connectionString: url });
   await client.connect();
   return {
-    async cpuMs() {
-      const { rows } = await client.query<{ pid: number }>(`SELECT pid ${OTHERS}`);
+    async cpuMs(which) {
+      const { rows } = await client.query<{ pid: number }>(`SELECT pid ${which === 'all' ? EVERY_OTHER : OTHERS}`);
       return rows.reduce((sum, { pid }) => sum + onCpuMs(pid), 0);
+    },
+    async bytes() {
+      const sizes = client.query<{ name: string; bytes: string }>(
+        'SELECT datname AS name, pg_database_size(oid) AS bytes FROM pg_database',
+      );
+      const written = client.query<{ bytes: string }>(`SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') AS bytes`);
+      return {
+        byDatabase: Object.fromEntries((await sizes).rows.map(({ name, bytes }) => [name, Number(bytes)])),
+        log: Number((await written).rows[0]?.bytes),
+      };
     },
     async atWork() {
       const { rows } = await client.query<{ active: string; waiting: string }>(

@@ -14,3 +14,13 @@ export interface Finding {
 export function isMet({ limit, measured }: Finding): boolean {
   return limit.bound === 'at least' ? measured >= limit.value : measured <= limit.value;
 }
+
+/** In place of the findings of a benchmark that failed, or that lacks what it needs here. */
+export const notMeasured = (budget: string, why: string): Finding => ({
+  budget,
+  what: 'was not measured',
+  limit: { bound: 'at most', value: 0 },
+  unit: '×',
+  measured: Number.NaN,
+  figures: why,
+});

@@ -12,7 +12,7 @@ import { connectTemporal } from '../../src/temporal/connection.js';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { startChild, type Child } from './child.js';
-import { startTemporal } from './temporal.js';
+import { startTemporal, type TemporalServer } from './temporal.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
@@ -28,20 +28,28 @@ export interface Stack {
   readonly client: Client;
   readonly store: Store;
   workerPid(): number;
+  /** That of the first worker, and of those that were added. */
+  workerPids(): readonly number[];
   gatewayPid(): number;
   /** Kills the worker as a crash would, and starts another one in its place. */
   crashWorker(): Promise<void>;
   /** Ends the gateway and starts another one in its place, which finds Temporal at `temporalAddress`. */
   restartGateway(temporalAddress: string): Promise<void>;
+  /** Another worker beside it; closed with the stack. */
+  addWorker(): Promise<void>;
   /** Another gateway beside it, on the same store; closed with the stack. */
   addGateway(): Promise<{ readonly url: string; readonly pid: number }>;
   close(): Promise<void>;
 }
 
-/** @param more settings that take precedence over those of every benchmark */
+/**
+ * @param more settings that take precedence over those of every benchmark
+ * @param startServer starts its Temporal server. @default a dev server
+ */
 export async function openStack(
   log: (line: string) => void,
   more: Readonly<Record<string, string>> = {},
+  startServer: (folder: string, log: (line: string) => void) => Promise<TemporalServer> = startTemporal,
 ): Promise<Stack> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-bench-'));
   const closers: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true })];
@@ -49,7 +57,7 @@ export async function openStack(
     for (const closer of closers.toReversed()) await closer();
   };
   try {
-    const server = await startTemporal(folder, log);
+    const server = await startServer(folder, log);
     closers.push(() => server.stop());
     const gatewayPort = await anyFreePort();
     const sandboxPort = await anyFreePort();
@@ -71,6 +79,7 @@ export async function openStack(
     closers.push(() => sandbox.stop());
     let worker = await start('worker');
     closers.push(() => worker.stop());
+    const moreWorkers: Child[] = [];
     let gateway = await start('gateway');
     closers.push(() => gateway.stop());
 
@@ -93,7 +102,13 @@ export async function openStack(
       client: temporal.client,
       store,
       workerPid: () => worker.pid,
+      workerPids: () => [worker, ...moreWorkers].map(({ pid }) => pid),
       gatewayPid: () => gateway.pid,
+      async addWorker() {
+        const another = await start('worker');
+        moreWorkers.push(another);
+        closers.push(() => another.stop());
+      },
       async crashWorker() {
         await worker.kill();
         worker = await start('worker');

@@ -3,6 +3,8 @@ import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.
 import { findServerExecutable } from '../../src/dev-server/find-server.js';
 import { join } from 'node:path';
 
+export type TemporalServer = Pick<DevServer, 'address' | 'pid' | 'stop'>;
+
 /** A Temporal server for one benchmark, with the settings of `npm start`. */
 export async function startTemporal(folder: string, log: (line: string) => void): Promise<DevServer> {
   const { path } = await findServerExecutable({ env: process.env, log });

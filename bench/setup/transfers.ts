@@ -32,10 +32,17 @@ export async function quote(stack: Stack): Promise<string> {
 }
 
 /** The caller's request that starts the transfer of a quote; answered when the service's own answer is there. */
-export function depositRequest(stack: Stack, rateId: string, callbackUrl: string): Buffer {
+export function depositRequest(
+  stack: Stack,
+  {
+    reference,
+    rateId,
+    callbackUrl,
+  }: { readonly reference: string; readonly rateId: string; readonly callbackUrl: string },
+): Buffer {
   const body = JSON.stringify({
     customer_key: 'customer-1',
-    provider_reference_id: `bench-${randomUUID()}`,
+    provider_reference_id: reference,
     rate_id: rateId,
     amount: SILENT_AMOUNT,
     source_currency: 'KES',

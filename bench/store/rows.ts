@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import type { Benchmark } from '../benchmark.js';
 import { watchBackends } from '../measure/backends.js';
 import { median } from '../measure/statistics.js';
-import type { Finding } from '../report/finding.js';
+import { notMeasured, type Finding } from '../report/finding.js';
 import { inTurns } from '../setup/in-turns.js';
 import { makeDatabase, startPostgres } from '../setup/postgres.js';
 import { loadOrMakeKeyring, type Keyring } from '../../src/keys/index.js';
@@ -36,7 +36,7 @@ export const rows: Benchmark = {
       const keyring = await loadOrMakeKeyring(folder);
       say('embedded');
       const embedded = await measure('embedded', (size) => openEmbedded(join(folder, `${size}.db`), keyring));
-      if (postgres === undefined) return embedded;
+      if (postgres === undefined) return [...embedded, notMeasured('P12', 'Postgres is not installed')];
       say('on Postgres');
       return [...embedded, ...(await measure('Postgres', () => openShared(postgres.url, keyring)))];
     } finally {
