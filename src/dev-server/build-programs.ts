@@ -4,26 +4,28 @@ import { packageRoot } from '../package-root.js';
 import { ensureCacheFolder } from './download-server.js';
 import { type Environment, type Log, lastLines, runCommand } from './run-command.js';
 
-/** The Go module that pins Temporal: the only place with its versions. */
-const moduleFolder = join(packageRoot(), 'tools', 'temporal');
+/** Folders of tools/ with a Go module that pins programs: the only places with their versions. */
+export type GoModule = 'temporal' | 'helm';
 
-/** A program of that module: its package, and its output file, which must lie in the cache. */
+const folderOf = (module: GoModule): string => join(packageRoot(), 'tools', module);
+
+/** A program of such a module: its package, and its output file, which must lie in the cache. */
 export interface Program {
   readonly program: string;
   readonly target: string;
 }
 
-/** The version of a Go module that tools/temporal pins: `1.31.2`. */
-export async function pinnedVersion(module: string): Promise<string> {
-  const goMod = await readFile(join(moduleFolder, 'go.mod'), 'utf8');
-  const escaped = module.replaceAll('.', '\\.');
+/** The version of a dependency that such a module pins: `1.31.2`. */
+export async function pinnedVersion(dependency: string, by: GoModule = 'temporal'): Promise<string> {
+  const goMod = await readFile(join(folderOf(by), 'go.mod'), 'utf8');
+  const escaped = dependency.replaceAll('.', '\\.');
   const version = new RegExp(`^\\s*${escaped} v(\\d+\\.\\d+\\.\\d+)\\b`, 'm').exec(goMod)?.[1];
-  if (!version) throw new Error(`${moduleFolder}/go.mod pins no version of ${module}.`);
+  if (!version) throw new Error(`${folderOf(by)}/go.mod pins no version of ${dependency}.`);
   return version;
 }
 
 /**
- * Builds programs of tools/temporal with Go.
+ * Builds programs of such a module with Go. Its caller holds the lock `<module>.lock` of the cache.
  * @param what names all of them for the user: `the Temporal dev server`
  * @returns undefined when they are built, else why they could not be, as half a sentence.
  */
@@ -32,6 +34,7 @@ export async function buildPrograms(
   log: Log,
   what: string,
   programs: readonly Program[],
+  by: GoModule = 'temporal',
 ): Promise<string | undefined> {
   const cache = await ensureCacheFolder(env);
   const go = await runCommand('go', ['version'], { env });
@@ -39,7 +42,7 @@ export async function buildPrograms(
 
   // Go's caches grow to 3.4 GB for this, so they get a folder of their own that is deleted afterwards. A killed
   // build leaves it behind, and the next one continues from there.
-  const workFolder = join(cache, 'temporal-build');
+  const workFolder = join(cache, `${by}-build`);
   const buildEnv: Environment = {
     ...env,
     CGO_ENABLED: '0',
@@ -49,10 +52,10 @@ export async function buildPrograms(
     GOWORK: 'off',
   };
   const args = ['build', '-trimpath', '-buildvcs=false', '-mod=readonly', '-ldflags', '-s -w', '-o'];
-  const whyNot = await withProgress(log, `building ${what}`, 'usually 3 to 5 minutes, once per machine', async () => {
+  const whyNot = await withProgress(log, `building ${what}`, 'some minutes, once per machine', async () => {
     for (const { program, target } of programs) {
       const unfinished = join(workFolder, basename(target));
-      const build = await runCommand('go', [...args, unfinished, program], { cwd: moduleFolder, env: buildEnv });
+      const build = await runCommand('go', [...args, unfinished, program], { cwd: folderOf(by), env: buildEnv });
       if (build.code !== 0) return `building it with Go failed:\n${lastLines(build.output)}`;
       await rename(unfinished, target);
     }

@@ -1,15 +1,14 @@
-import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { Connection } from '@temporalio/client';
-import { buildPrograms, pinnedVersion, type Program } from '../../src/dev-server/build-programs.js';
-import { ensureCacheFolder } from '../../src/dev-server/download-server.js';
-import { withFileLock } from '../../src/dev-server/file-lock.js';
-import { anyFreePort, nextFreePort } from '../../src/dev-server/free-port.js';
+import { nextFreePort } from '../../src/dev-server/free-port.js';
 import { startGuarded, type GuardedProcess } from '../../src/dev-server/guarded-process.js';
 import { lastLines, runCommand } from '../../src/dev-server/run-command.js';
 import { openNamespace } from '../harness/namespace.js';
 import { until } from '../harness/until.js';
+import { goPrograms } from '../setup/go-programs.js';
+import { startTemporalUi } from './temporal-ui.js';
 
 /** A Temporal server as in production: its four services, on Postgres. Here in one process. */
 export interface TemporalCluster {
@@ -35,21 +34,32 @@ const HISTORY_SHARDS = 128;
 /** Temporal keeps a port in a signed column of 16 bits: those that the system gives out are too high for it. */
 const FIRST_PORT = 17_233;
 const READY_WITHIN_MS = 90_000;
-const PROGRAMS = {
-  server: 'go.temporal.io/server/cmd/server',
-  sqlTool: 'go.temporal.io/server/cmd/tools/sql',
-  ui: 'github.com/temporalio/ui-server/v2/cmd/server',
-} as const;
+
+/** In the cache, or built there: minutes, once per machine. */
+export const temporalPrograms = (log: (line: string) => void) =>
+  goPrograms(
+    'a Temporal server for Postgres, with its UI',
+    'temporal',
+    {
+      'temporal-server': { program: 'go.temporal.io/server/cmd/server', of: 'go.temporal.io/server' },
+      'temporal-sql-tool': { program: 'go.temporal.io/server/cmd/tools/sql', of: 'go.temporal.io/server' },
+      'temporal-ui': {
+        program: 'github.com/temporalio/ui-server/v2/cmd/server',
+        of: 'github.com/temporalio/ui-server/v2',
+      },
+    },
+    log,
+  );
 
 /** @throws Error that says what is missing, or shows the last log lines of the part that did not start */
 export async function startTemporalCluster(options: TemporalClusterOptions): Promise<TemporalCluster> {
   const { folder, log } = options;
   await mkdir(folder, { recursive: true });
-  const programs = await findPrograms(process.env, log);
+  const programs = await temporalPrograms(log);
   const database = new URL(options.databaseUrl);
   await Promise.all([
-    makeDatabase(programs.sqlTool, database, 'temporal', 'temporal'),
-    makeDatabase(programs.sqlTool, database, 'temporal_visibility', 'visibility'),
+    makeDatabase(programs['temporal-sql-tool'], database, 'temporal', 'temporal'),
+    makeDatabase(programs['temporal-sql-tool'], database, 'temporal_visibility', 'visibility'),
   ]);
 
   const { config, port } = await serverConfig(database, folder);
@@ -57,21 +67,19 @@ export async function startTemporalCluster(options: TemporalClusterOptions): Pro
   // It holds the password of the database.
   await writeFile(configFile, stringify(config), { mode: 0o600 });
   const logFile = join(folder, 'temporal.log');
-  const server = await startGuarded(
-    programs.server,
-    ['--config-file', configFile, '--allow-no-auth', 'start'],
-    logFile,
-  );
+  const serverArgs = ['--config-file', configFile, '--allow-no-auth', 'start'];
+  const server = await startGuarded(programs['temporal-server'], serverArgs, logFile);
   const address = `127.0.0.1:${port}`;
   try {
     await untilReady(address, server, logFile);
-    const ui = await startUi(programs.ui, address, options);
+    const codec = options.codecEndpoint === undefined ? {} : { codec: { endpoint: options.codecEndpoint } };
+    const ui = await startTemporalUi(programs['temporal-ui'], { address, folder, settings: () => codec });
     return {
       address,
       uiUrl: ui.url,
       pid: server.pid,
       stop: async () => {
-        await ui.process.stop();
+        await ui.stop();
         await server.stop();
       },
     };
@@ -80,45 +88,6 @@ export async function startTemporalCluster(options: TemporalClusterOptions): Pro
     throw error;
   }
 }
-
-/** In the cache, or built there: minutes, once per machine. */
-async function findPrograms(
-  env: NodeJS.ProcessEnv,
-  log: (line: string) => void,
-): Promise<Record<keyof typeof PROGRAMS, string>> {
-  const cache = await ensureCacheFolder(env);
-  const [version, uiVersion] = await Promise.all([
-    pinnedVersion('go.temporal.io/server'),
-    pinnedVersion('github.com/temporalio/ui-server/v2'),
-  ]);
-  const paths = {
-    server: join(cache, `temporal-server-${version}`),
-    sqlTool: join(cache, `temporal-sql-tool-${version}`),
-    ui: join(cache, `temporal-ui-${uiVersion}`),
-  };
-  await withFileLock(
-    join(cache, 'temporal.lock'),
-    async () => {
-      const all = Object.entries(PROGRAMS).map(([name, program]) => ({
-        program,
-        target: paths[name as keyof typeof PROGRAMS],
-      }));
-      const missing: Program[] = [];
-      for (const one of all) if (!(await exists(one.target))) missing.push(one);
-      if (missing.length === 0) return;
-      const whyNot = await buildPrograms(env, log, 'a Temporal server for Postgres', missing);
-      if (whyNot !== undefined) throw new Error(`No Temporal server for Postgres: install Go. ${whyNot}`);
-    },
-    { onWait: () => log('another process is building Temporal: waiting for it') },
-  );
-  return paths;
-}
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );
 
 /** The tables are those that the tool of the same version brings along. */
 async function makeDatabase(tool: string, database: URL, name: string, schema: string): Promise<void> {
@@ -231,26 +200,4 @@ async function untilReady(address: string, server: GuardedProcess, logFile: stri
   } finally {
     await connection?.close();
   }
-}
-
-async function startUi(
-  program: string,
-  address: string,
-  { folder, codecEndpoint }: TemporalClusterOptions,
-): Promise<{ readonly url: string; readonly process: GuardedProcess }> {
-  const port = await anyFreePort();
-  const config = {
-    temporalGrpcAddress: address,
-    host: '127.0.0.1',
-    port,
-    enableUi: true,
-    defaultNamespace: 'default',
-    disableNewsFetch: true,
-    cors: { cookieInsecure: true, allowOrigins: [`http://127.0.0.1:${port}`] },
-    ...(codecEndpoint === undefined ? {} : { codec: { endpoint: codecEndpoint } }),
-  };
-  await mkdir(join(folder, 'ui'), { recursive: true });
-  await writeFile(join(folder, 'ui', 'ui.yaml'), stringify(config));
-  const args = ['--root', folder, '--config', 'ui', '--env', 'ui', 'start'];
-  return { url: `http://127.0.0.1:${port}`, process: await startGuarded(program, args, join(folder, 'ui.log')) };
 }

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { exportJWK, generateKeyPair, type JWK } from 'jose';
-import { Provider } from 'oidc-provider';
+import { Provider, type Configuration } from 'oidc-provider';
 
-export interface TestIssuer {
+interface Issuer {
   readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+export interface TestIssuer extends Issuer {
   /** An access token for the audience, with this subject and role, as the provider signs it now. */
   accessToken(options: {
     readonly subject: string;
@@ -13,7 +17,6 @@ export interface TestIssuer {
     readonly audience?: string;
     readonly oid?: string;
   }): Promise<string>;
-  close(): Promise<void>;
 }
 
 /** A key of an issuer, with its private half. */
@@ -26,12 +29,9 @@ const CLIENT = { id: 'temporal-ui', secret: 'the-secret-of-the-temporal-ui' };
 
 /** `oidc-provider` on loopback, which gives tokens to a client by its own credentials. */
 export async function openIssuer(key: JWK, port = 0, subjectTypes = ['public']): Promise<TestIssuer> {
-  const server = createServer();
-  server.listen(port, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await listening(port);
   let asked: { subject: string; role?: unknown; oid?: string } = { subject: 'nobody' };
-  const provider = new Provider(url, {
+  const { url, provider, close } = serveProvider(server, {
     jwks: { keys: [key] },
     clients: [
       {
@@ -65,10 +65,6 @@ export async function openIssuer(key: JWK, port = 0, subjectTypes = ['public']):
     if (context.oidc?.route === 'discovery')
       Object.assign(context.body as object, { subject_types_supported: subjectTypes });
   });
-  const handle = provider.callback();
-  // Another issuer may follow on the same port: no client may send to it on a connection to this one.
-  server.maxRequestsPerSocket = 1;
-  server.on('request', (request, response) => void handle(request, response));
   return {
     url,
     async accessToken({ audience = 'towline', ...who }) {
@@ -89,6 +85,47 @@ export async function openIssuer(key: JWK, port = 0, subjectTypes = ['public']):
       if (token === undefined) throw new Error(`the issuer gave no token (${answer.status})`);
       return token;
     },
+    close,
+  };
+}
+
+/**
+ * `oidc-provider` on loopback with its own login page, which takes any name and any password. Its access tokens are
+ * readable only by itself; the id token has the person's role.
+ */
+export async function openLogin(
+  client: { readonly id: string; readonly secret: string; readonly redirectUri: string },
+  roles: Readonly<Record<string, string>>,
+): Promise<Issuer> {
+  return serveProvider(await listening(0), {
+    jwks: { keys: [await newSigningKey('login')] },
+    clients: [{ client_id: client.id, client_secret: client.secret, redirect_uris: [client.redirectUri] }],
+    cookies: { keys: ['of-this-test'] },
+    claims: { openid: ['sub', 'name', 'towline_role'] },
+    findAccount: (_context, id) => ({
+      accountId: id,
+      claims: () => ({ sub: id, name: id, ...(roles[id] === undefined ? {} : { towline_role: roles[id] }) }),
+    }),
+  });
+}
+
+async function listening(port: number): Promise<Server> {
+  const server = createServer();
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function serveProvider(server: Server, configuration: Configuration): Issuer & { readonly provider: Provider } {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(url, configuration);
+  // Another issuer may follow on the same port: no client may send to it on a connection to this one.
+  server.maxRequestsPerSocket = 1;
+  let handle: ReturnType<Provider['callback']> | undefined;
+  server.on('request', (request, response) => void (handle ??= provider.callback())(request, response));
+  return {
+    url,
+    provider,
     async close() {
       server.close();
       server.closeAllConnections();

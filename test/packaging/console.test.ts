@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type BrowserContext, type Locator, type Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { findBrowser, openBrowser, type Browser } from '../harness/browser.js';
 import { openStack, type StackWithGateway } from '../harness/stack.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -12,41 +10,23 @@ import { until } from '../harness/until.js';
 const SHOTS = process.env['CONSOLE_SHOTS'];
 const OPERATOR = 'operator-secret-0123456789';
 const VIEWER = 'viewer-secret-0123456789ab';
-/** Keeps a browser from calling its maker's hosts. */
-const QUIET = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-const browser = findBrowser();
-if (browser === undefined && process.env['TOWLINE_CI'] === '1') throw new Error('CI needs the package "chromium".');
-if (browser === undefined)
-  process.stderr.write('\n!! SKIPPED: the console, since there is no chromium on the PATH\n\n');
+const executable = findBrowser('the console');
 
-(browser === undefined ? describe.skip : describe)('the console, in Chromium', () => {
+(executable === undefined ? describe.skip : describe)('the console, in Chromium', () => {
   let stack: StackWithGateway;
+  let browser: Browser;
   let context: BrowserContext;
-  let folder: string;
 
   beforeAll(async () => {
     stack = await openStack({
       gateway: { env: { GATEWAY_TOKENS: `dev:admin:dev-token,ann:operator:${OPERATOR},vic:viewer:${VIEWER}` } },
     });
-    folder = await mkdtemp(join(tmpdir(), 'towline-browser-'));
-    context = await chromium.launchPersistentContext(folder, {
-      executablePath: browser as string,
-      args: QUIET,
-      viewport: { width: 1_200, height: 900 },
-    });
+    browser = await openBrowser(executable as string);
+    context = browser.context;
   });
   afterAll(async () => {
-    await context?.close();
+    await browser?.close();
     await stack?.close();
-    await rm(folder, { recursive: true, force: true });
   });
 
   /** A transfer whose provider reports another amount than was ordered: it parks, and a person decides. */
@@ -197,12 +177,4 @@ const hasFocus = (target: Locator): Promise<boolean> => target.evaluate((element
 /** The pictures of the docs: `CONSOLE_SHOTS=docs/images npm run packaging -- test/packaging/console.test.ts`. */
 async function shoot(page: Page, name: string): Promise<void> {
   if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
-}
-
-function findBrowser(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const paths = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
-    folders.map((at) => join(at, name)),
-  );
-  return paths.find((path) => existsSync(path));
 }

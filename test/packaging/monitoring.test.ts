@@ -12,6 +12,7 @@ import { packageRoot } from '../../src/package-root.js';
 import { rootSpanIdOf, traceIdOf } from '../../src/tracing.js';
 import { transferInput } from '../harness/inputs.js';
 import { until } from '../harness/until.js';
+import cryptoSend from '../kinds/crypto-send.js';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
@@ -105,10 +106,14 @@ async function scrape(): Promise<string> {
 
 /** A transfer that the sandbox's provider settles, or whose settlement has a wrong amount, so that it parks. */
 async function transfer(reference: string, amount: string, more: object = {}, headers: object = {}): Promise<void> {
-  const answer = await fetch(url('gateway', '/flows/bridge-transfer'), {
+  await start('bridge-transfer', transferInput(reference, { amount, ...more }), headers);
+}
+
+async function start(kind: string, input: object, headers: object = {}): Promise<void> {
+  const answer = await fetch(url('gateway', `/flows/${kind}`), {
     method: 'POST',
     headers: { ...AUTH, ...headers },
-    body: JSON.stringify(transferInput(reference, { amount, ...more })),
+    body: JSON.stringify(input),
   });
   expect(answer.status).toBe(201);
 }
@@ -117,12 +122,17 @@ interface Rule {
   readonly alert: string;
   readonly expr: string;
 }
-async function expressions(): Promise<{ readonly rules: readonly Rule[]; readonly panels: readonly string[] }> {
+interface Panel {
+  readonly title: string;
+  readonly expr: string;
+  readonly legendFormat: string;
+}
+async function expressions(): Promise<{ readonly rules: readonly Rule[]; readonly panels: readonly Panel[] }> {
   const { groups } = parse(await readFile(join(folder, 'alerts.yml'), 'utf8')) as { groups: { rules: Rule[] }[] };
   const { panels } = JSON.parse(await readFile(join(folder, 'grafana', 'dashboards', 'towline.json'), 'utf8')) as {
-    panels: { targets?: { expr: string }[] }[];
+    panels: { title: string; targets?: Omit<Panel, 'title'>[] }[];
   };
-  const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  const shown = panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
   return { rules: groups.flatMap(({ rules }) => rules), panels: shown };
 }
 
@@ -131,7 +141,7 @@ test('every metric of the dashboard, the rules and the docs is in a real scrape 
   await fetch(url('gateway', '/flows/bridge-transfer/scraped-1/wait?timeoutSeconds=60'), { headers: AUTH });
   const { rules, panels } = await expressions();
   const docs = await readFile(join(packageRoot(), 'docs', 'monitoring.md'), 'utf8');
-  const text = [...rules.map(({ expr }) => expr), ...panels, docs].join('\n');
+  const text = [...rules.map(({ expr }) => expr), ...panels.map(({ expr }) => expr), docs].join('\n');
   const named = new Set([...text.matchAll(/\b(?:towline|temporal)_[a-z_]+\b/g)].map(([name]) => name));
   // Shown while some flow is parked or on its way.
   await transfer('scraped-2', '1000.22');
@@ -149,7 +159,7 @@ test('every metric of the dashboard, the rules and the docs is in a real scrape 
 test('a flow that parks makes its alert true in a real Prometheus, and a decision makes it false', async () => {
   if (!hasPrometheus()) return;
   const { rules } = await expressions();
-  const prometheus = await startPrometheus();
+  const prometheus = await prometheusOnce();
   await until('the rules to be loaded', async () => (await prometheus.rules()).length === rules.length, 60_000);
   await until(
     'each rule to be evaluated',
@@ -175,6 +185,45 @@ test('a flow that parks makes its alert true in a real Prometheus, and a decisio
   const firing = (await prometheus.rules()).filter(({ state }) => state === 'firing');
   expect(firing.map(({ name }) => name)).not.toContain('TowlineNoWorker');
   expect(firing.map(({ name }) => name)).not.toContain('TowlineNoGateway');
+});
+
+test('every panel of the dashboard shows data in that Prometheus, with the labels of its legend', async () => {
+  if (!hasPrometheus()) return;
+  const prometheus = await prometheusOnce();
+  const { panels } = await expressions();
+  await fetch(url('sandbox', '/_sandbox/faults'), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ operation: 'getCryptoSend', kind: 'error-before', first: 1 }),
+  });
+  await start('crypto-send', cryptoSend.input('looked-up'));
+  const errors = panels.find(({ title }) => title === 'Errors per operation')?.expr ?? '';
+  const rated = (expr: string) => expr.replaceAll('$__rate_interval', '1m');
+  await until('a lookup with an error', async () => (await prometheus.range(rated(errors))).length > 0);
+  const problems: string[] = [];
+  for (const { title, expr, legendFormat } of panels) {
+    const series = await prometheus.range(rated(expr));
+    const labels = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name);
+    const isShown = series.some((labelled) => labels.every((name) => name in labelled));
+    if (!isShown) problems.push(`${title}: ${series.length} series, without ${labels.join(', ')}`);
+  }
+  expect(problems).toEqual([]);
+  expect(panels.length).toBeGreaterThan(25);
+});
+
+test('an origin that answers no callback is counted as an open circuit, until it answers', async () => {
+  const port = await anyFreePort();
+  const callbackUrl = `http://127.0.0.1:${port}/callback`;
+  await transfer('unheard', '1000.50', { callbackUrl });
+  const open = async () => {
+    const shown = [...(await scrape()).matchAll(/^towline_callback_circuits_open\{[^}]*\} (\d+)$/gm)];
+    return shown.reduce((sum, [, value]) => sum + Number(value), 0);
+  };
+  await until('the circuit to be open', async () => (await open()) === 1);
+  const receiver = createServer((_, response) => response.end()).listen(port, '127.0.0.1');
+  await transfer('heard', '1000.50', { callbackUrl });
+  await until('the circuit to be closed', async () => (await open()) === 0, 120_000);
+  receiver.close();
 });
 
 test('a flow is one trace, from its start over calls of the service and webhooks to the callback that its caller gets', async () => {
@@ -226,6 +275,9 @@ interface Evaluated {
   readonly state: string;
 }
 
+let running: ReturnType<typeof startPrometheus> | undefined;
+const prometheusOnce = () => (running ??= startPrometheus());
+
 /** On our own configuration and rules, with the addresses of this test, and a shorter pace. */
 async function startPrometheus() {
   const home = join(scratch, 'prometheus');
@@ -248,6 +300,17 @@ async function startPrometheus() {
   return {
     async query(expr: string): Promise<string> {
       return JSON.stringify(await ask(`/api/v1/query?query=${encodeURIComponent(expr)}`));
+    },
+    /** Labels of each series since it started. @throws Error that says what is wrong with the expression */
+    async range(expr: string): Promise<readonly Readonly<Record<string, string>>[]> {
+      const now = Date.now() / 1_000;
+      const asked = new URLSearchParams({ query: expr, start: String(now - 600), end: String(now), step: '1' });
+      const answer = (await ask(`/api/v1/query_range?${asked.toString()}`)) as {
+        error?: string;
+        data?: { result: { metric: Record<string, string> }[] };
+      };
+      if (answer.data === undefined) throw new Error(`${expr}: ${answer.error}`);
+      return answer.data.result.map(({ metric }) => metric);
     },
     async rules(): Promise<readonly Evaluated[]> {
       const answer = await ask('/api/v1/rules').catch(() => undefined);

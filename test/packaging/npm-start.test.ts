@@ -10,6 +10,7 @@ import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
 import { isAlive } from '../../src/dev-server/file-lock.js';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { packageRoot } from '../../src/package-root.js';
+import cryptoSend from '../kinds/crypto-send.js';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
@@ -147,21 +148,18 @@ describe('npm start', () => {
       const link = `/namespaces/default/workflows/${kind}%2Fdemo-`;
       expect(lines.filter((line) => line.includes(link) && line.endsWith(`-${scene}`))).toHaveLength(1);
     }
+    expect(run.output()).toMatch(/^ +console +http:\/\/127\.0\.0\.1:\d+\/console {2}\(token dev-token\)$/m);
     expect(run.output()).toContain('on its flow as unverified; the flow continues');
     expect(run.output()).toMatch(/the worker \(process \d+\) ended unexpectedly \(SIGKILL\): starting it again/);
     await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');
   });
 
-  test('continues where it stopped, restarts what dies, and ends at Ctrl-C, also twice', async () => {
+  test('continues where it stopped, restarts what dies, cuts no POST at SIGTERM (fault 59), and ends at Ctrl-C, also twice', async () => {
     const env = await newEnvironment();
     const home = env['TOWLINE_HOME'] ?? '';
     const first = start(env, '--no-demo');
     await first.until('Ctrl-C ends it');
-    await fetch(`http://127.0.0.1:${env['SANDBOX_PORT']}/_sandbox/scenarios`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ reference: 'kept', ending: 'silent' }),
-    });
+    await sandboxControl(env, 'scenarios', { reference: 'kept', ending: 'silent' });
     expect((await startTransfer(env, { deadlineSeconds: 1 })).status).toBe(201);
     expect((await towline(env, 'wait', 'bridge-transfer/kept')).code).toBe(3);
 
@@ -173,16 +171,30 @@ describe('npm start', () => {
     process.kill(gateway ?? 0, 'SIGKILL');
     await first.until(/the gateway runs again, as process \d+/);
 
-    first.process.kill('SIGINT');
+    await sandboxControl(env, 'faults', { operation: 'sendCrypto', kind: 'slow', delayMs: 3_000 });
+    const sent = ['under-way-1', 'under-way-2', 'under-way-3'];
+    const answers = sent.map((reference) =>
+      post(env, '/api/v3/onramp/crypto', { ...cryptoSend.input(reference), cryptoAmount: 12.5 }),
+    );
+    const executed = async () =>
+      ((await sandboxControl(env, 'executions?operation=sendCrypto')) as { executions: unknown[] }).executions.length;
+    while ((await executed()) < sent.length) await sleep(25);
+    first.process.kill('SIGTERM');
+    for (const answer of answers) expect([200, 202]).toContain((await answer).status);
     expect(await first.ended).toBe(0);
     await nothingIsLeft(first, home);
 
     const second = start(env, '--no-demo');
     await second.until('Ctrl-C ends it');
-    expect(second.output()).toContain('Flows of earlier starts: 1 parked');
+    expect(second.output()).toMatch(/Flows of earlier starts: .*\b1 parked/);
     const decided = await towline(env, 'resolve', 'bridge-transfer/kept', 'mark-failed', '--note', 'never settled');
     expect(decided.code).toBe(0);
     expect((await towline(env, 'wait', 'bridge-transfer/kept')).code).toBe(2);
+    for (const reference of sent) {
+      expect((await towline(env, 'wait', `crypto-send/${reference}`)).code).toBe(0);
+      expect((await towline(env, 'show', `crypto-send/${reference}`, '--json')).out).not.toContain('outcome-unknown');
+    }
+    expect(await executed()).toBe(sent.length);
 
     second.process.kill('SIGINT');
     second.process.kill('SIGINT');
@@ -216,22 +228,35 @@ describe('npm start', () => {
   });
 });
 
-function startTransfer(env: Record<string, string>, more: object): Promise<Response> {
-  return fetch(`http://127.0.0.1:${env['GATEWAY_PORT']}/flows/bridge-transfer`, {
+async function sandboxControl(env: Record<string, string>, path: string, body?: object): Promise<unknown> {
+  const posted = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  const answer = await fetch(
+    `http://127.0.0.1:${env['SANDBOX_PORT']}/_sandbox/${path}`,
+    body === undefined ? {} : posted,
+  );
+  return answer.json();
+}
+
+function post(env: Record<string, string>, path: string, body: object): Promise<Response> {
+  return fetch(`http://127.0.0.1:${env['GATEWAY_PORT']}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer dev-token' },
-    body: JSON.stringify({
-      customer_key: 'customer-1',
-      provider_reference_id: 'kept',
-      amount: '1000',
-      source_currency: 'KES',
-      wallet_id: 'wallet-1',
-      transaction_type: 'cross_border',
-      chain: 'POLYGON',
-      token: 'USDC',
-      crypto_payment: { address: '0x52908400098527886E0F7030069857D2E4169EE7', crypto_amount: '7.5' },
-      settlement: { amount: '100', currency: 'ZAR', country: 'ZA', recipient: { phone_number: '+27820000000' } },
-      ...more,
-    }),
+    body: JSON.stringify(body),
+  });
+}
+
+function startTransfer(env: Record<string, string>, more: object): Promise<Response> {
+  return post(env, '/flows/bridge-transfer', {
+    customer_key: 'customer-1',
+    provider_reference_id: 'kept',
+    amount: '1000',
+    source_currency: 'KES',
+    wallet_id: 'wallet-1',
+    transaction_type: 'cross_border',
+    chain: 'POLYGON',
+    token: 'USDC',
+    crypto_payment: { address: '0x52908400098527886E0F7030069857D2E4169EE7', crypto_amount: '7.5' },
+    settlement: { amount: '100', currency: 'ZAR', country: 'ZA', recipient: { phone_number: '+27820000000' } },
+    ...more,
   });
 }

@@ -1,0 +1,166 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { readSettings } from '../../../src/config/index.js';
+import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
+import { packageRoot } from '../../../src/package-root.js';
+import { goPrograms } from '../../setup/go-programs.js';
+import { mustRun, runProgram } from '../run-program.js';
+import { publicTools } from './python.js';
+
+// The first run on a machine builds Helm.
+vi.setConfig({ hookTimeout: 600_000 });
+
+const CHART = join(packageRoot(), 'tools', 'helm', 'towline');
+/** The oldest that the chart allows, and the newest that the validator knows. */
+const KUBERNETES = ['1.25', '1.37'];
+const NEEDED = [
+  'settings.SERVICE_BASE_URL=https://service.example',
+  'settings.PUBLIC_URL=https://towline.example',
+  'settings.TEMPORAL_ADDRESS=temporal:7233',
+];
+const OPTIONS = [
+  'gateway.ingress.enabled=true',
+  'gateway.ingress.className=nginx',
+  'gateway.ingress.host=towline.example',
+  'gateway.ingress.tlsSecret=towline-tls',
+  `image.digest=sha256:${'0'.repeat(64)}`,
+  'imagePullSecrets[0].name=registry',
+  'workers[0].name=flows',
+  'workers[0].replicas=2',
+  'workers[0].queues={flows,callbacks}',
+  'workers[1].name=money',
+  'workers[1].replicas=3',
+  'workers[1].queues={money,lookups}',
+  'nodeSelector.pool=payments',
+  'tolerations[0].operator=Exists',
+  'migrate.enabled=false',
+  'podAnnotations.team=payments',
+];
+
+interface Resource {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+const tools = await publicTools();
+
+(tools === undefined ? describe.skip : describe)('the Helm chart', () => {
+  let helm: string;
+  let folder: string;
+  beforeAll(async () => {
+    const program = { program: 'helm.sh/helm/v3/cmd/helm', of: 'helm.sh/helm/v3' };
+    helm = (await goPrograms('Helm', 'helm', { helm: program }, console.error)).helm;
+    folder = await mkdtemp(join(tmpdir(), 'towline-helm-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const template = (values: readonly string[], kubernetes = '1.30') => {
+    const set = values.flatMap((value) => ['--set', value]);
+    return runProgram(helm, ['template', 'payments', CHART, '--kube-version', kubernetes, ...set], { cwd: folder });
+  };
+  const render = async (values: readonly string[], kubernetes?: string): Promise<string> => {
+    const { code, out, all } = await template(values, kubernetes);
+    if (code !== 0) throw new Error(all);
+    return out;
+  };
+  const resourcesOf = (rendered: string) => parseAllDocuments(rendered).map((one) => one.toJS() as Resource);
+
+  it.each(KUBERNETES)(
+    'makes resources that Kubernetes %s takes, with its defaults and with every option',
+    async (version) => {
+      const validator = join(dirname(tools?.python ?? ''), 'kubernetes-validate');
+      const judge = async (rendered: string) => {
+        await writeFile(join(folder, 'rendered.yaml'), rendered);
+        return runProgram(validator, ['-k', version, '--strict', 'rendered.yaml'], { cwd: folder });
+      };
+      await mustRun(
+        helm,
+        ['lint', '--strict', CHART, '--kube-version', version, ...NEEDED.flatMap((value) => ['--set', value])],
+        {
+          cwd: folder,
+        },
+      );
+      for (const values of [NEEDED, [...NEEDED, ...OPTIONS]]) {
+        const rendered = await render(values, version);
+        expect(await judge(rendered)).toMatchObject({ code: 0 });
+      }
+      const wrong = (await render(NEEDED, version)).replace('terminationGracePeriodSeconds', 'terminationGrace');
+      expect(await judge(wrong)).toMatchObject({ code: 1, all: expect.stringContaining('terminationGrace') });
+    },
+  );
+
+  it('has two gateways and two workers, a migration before them, and each option where it belongs', async () => {
+    const kinds = (resources: readonly Resource[]) =>
+      resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted();
+    expect(kinds(resourcesOf(await render(NEEDED)))).toEqual([
+      'ConfigMap payments-towline',
+      'Deployment payments-towline-gateway',
+      'Deployment payments-towline-worker-all',
+      'Job payments-towline-migrate',
+      'PodDisruptionBudget payments-towline-gateway',
+      'PodDisruptionBudget payments-towline-worker-all',
+      'Service payments-towline-gateway',
+    ]);
+    expect(kinds(resourcesOf(await render([...NEEDED, ...OPTIONS])))).toEqual([
+      'ConfigMap payments-towline',
+      'Deployment payments-towline-gateway',
+      'Deployment payments-towline-worker-flows',
+      'Deployment payments-towline-worker-money',
+      'Ingress payments-towline-gateway',
+      'PodDisruptionBudget payments-towline-gateway',
+      'PodDisruptionBudget payments-towline-worker-flows',
+      'PodDisruptionBudget payments-towline-worker-money',
+      'Service payments-towline-gateway',
+    ]);
+  });
+
+  it('gives gateway and workers settings that they take, with the secrets in files', async () => {
+    const secrets = {
+      DATABASE_URL: 'postgres://towline:secret@db.example/towline?sslmode=verify-full',
+      PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+      GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend-00',
+      SERVICE_TOKEN: 'a-token',
+    };
+    for (const [name, value] of Object.entries(secrets)) {
+      await writeFile(join(folder, name), value);
+      await chmod(join(folder, name), 0o440);
+    }
+    const map = resourcesOf(await render(NEEDED)).find(({ kind }) => kind === 'ConfigMap');
+    const env = Object.entries(map?.data ?? {}).map(([name, value]) => {
+      return [name, value.replace('/run/secrets/towline', folder)] as const;
+    });
+    expect(env.filter(([, value]) => value.startsWith(folder)).map(([name]) => name)).toEqual(
+      Object.keys(secrets).map((name) => `${name}_FILE`),
+    );
+    expect(readSettings(Object.fromEntries(env))).toMatchObject({
+      development: false,
+      serviceIsSandbox: false,
+      databaseUrl: secrets.DATABASE_URL,
+    });
+    const documented = await readFile(join(packageRoot(), 'docs', 'settings.md'), 'utf8');
+    const known = [...documented.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name]) => name);
+    expect(
+      env
+        .map(([name]) => name.replace(/_FILE$/, ''))
+        .filter((name) => !known.includes(name) && !name.startsWith('TEMPORAL_')),
+    ).toEqual([]);
+  });
+
+  it('refuses what would not start, and a secret among the settings that anyone can read', async () => {
+    const refused = async (...values: string[]) => expect(await template(values)).toMatchObject({ code: 1 });
+    await refused();
+    await refused(...NEEDED, 'settings.TEMPORAL_ADDRESS=https://temporal');
+    await refused(...NEEDED, 'workerTerminationGracePeriodSeconds=5');
+    await refused(...NEEDED, 'workers[0].queues={cash}');
+    for (const name of Object.keys(SECRET_SETTINGS)) {
+      const { code, all } = await template([...NEEDED, `settings.${name}=x`]);
+      expect([name, code, all.includes(name)]).toEqual([name, 1, true]);
+    }
+    const chart = await readFile(join(CHART, 'Chart.yaml'), 'utf8');
+    expect(chart).toContain(`kubeVersion: '>=${KUBERNETES[0]}.0-0'`);
+  });
+});
