@@ -4,7 +4,7 @@ import { parse } from 'dotenv';
 import type { Environment } from './environment.js';
 
 /** Settings that are secrets. Each may be a file instead, by its name and `_FILE`; a list may have an entry on each line. */
-const SECRET_SETTINGS = {
+export const SECRET_SETTINGS = {
   SERVICE_TOKEN: 'one',
   GATEWAY_TOKENS: 'list',
   WEBHOOK_SECRETS: 'list',

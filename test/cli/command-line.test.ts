@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
-import { run } from './run.js';
+import { startReceiver } from '../callbacks/receiver.js';
+import { run, scratchFolder } from './run.js';
 
 const COMMANDS =
   'up gateway worker sandbox doctor notify store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve withdraw events callbacks audit account completion'.split(
@@ -83,6 +84,34 @@ describe('wrong usage is one line and the exit code 1:', () => {
 
 test('--version prints the version of the package', async () => {
   expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+});
+
+test('notify --test posts to every receiver, and says which one took it', async () => {
+  const receiver = await startReceiver();
+  receiver.answer = ({ body }) => ('text' in body ? 500 : 204);
+  const key = 'abcdefghijklmnopqrstuvwxyz012345';
+  const { code, out } = await run(['notify', '--test', '--json'], {
+    TOWLINE_HOME: await scratchFolder(),
+    NOTIFY_URLS: [receiver.url, `slack:${receiver.url}`, `pagerduty:${receiver.url.replace('//', `//${key}@`)}`].join(),
+    NOTIFY_SECRETS: `whsec_${Buffer.alloc(32, 3).toString('base64')}`,
+    HEARTBEAT_URL: receiver.url,
+  });
+  await receiver.close();
+  expect(code).toBe(1);
+  const { tested } = JSON.parse(out) as { tested: { to: string; problem: string | null }[] };
+  expect(tested).toEqual([
+    { to: `generic at ${receiver.url}`, problem: null },
+    { to: `slack at ${receiver.url}`, problem: expect.stringContaining('500') },
+    { to: `pagerduty at ${receiver.url}`, problem: null },
+    { to: `heartbeat at ${receiver.url}`, problem: null },
+  ]);
+  const { received } = receiver;
+  const sent = (holds: (one: (typeof received)[number]) => boolean) => received.filter(holds).map(({ body }) => body);
+  expect(sent(({ headers }) => 'webhook-signature' in headers)).toMatchObject([{ type: 'matter.test' }]);
+  expect(sent(({ body }) => 'text' in body)).toMatchObject([{ text: expect.stringContaining('This is a test') }]);
+  expect(sent(({ body }) => body.routing_key === key)).toHaveLength(1);
+  expect(sent(({ body }) => body.type === 'heartbeat')).toMatchObject([{ isTest: true }]);
+  expect(received).toHaveLength(4);
 });
 
 describe('the completion that a shell is given', () => {

@@ -15,16 +15,23 @@ import { openSlowService } from './slow-service.js';
 const STARTS_WITHIN_MS = 60_000;
 const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
-export interface WorkerProcess {
+interface CliProcess {
   readonly child: ChildProcess;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
+}
+
+export interface WorkerProcess extends CliProcess {
   readonly ask: (path: string) => Promise<{ readonly status: number; readonly text: string }>;
   readonly metrics: () => Promise<string>;
 }
 
+export interface GatewayProcess extends CliProcess {
+  readonly url: string;
+}
+
 /**
- * A sandbox behind a slow service, a namespace of its own, and worker processes with one embedded store.
+ * A sandbox behind a slow service, a namespace of its own, and processes of workers and gateways with one embedded store.
  *
  * @param scratch a folder of the test
  */
@@ -57,7 +64,7 @@ export async function openWorkerRig(
     ...variables,
     LOG_LEVEL: 'error',
   };
-  const workers: WorkerProcess[] = [];
+  const processes: CliProcess[] = [];
   return {
     store: join(home, 'store.db'),
     sandbox,
@@ -66,11 +73,23 @@ export async function openWorkerRig(
     env,
     async startWorker(queues?: string): Promise<WorkerProcess> {
       const worker = await startWorkerProcess(env, queues);
-      workers.push(worker);
+      processes.push(worker);
       return worker;
     },
+    /** @param more settings of its own */
+    async startGateway(more: Readonly<Record<string, string>>): Promise<GatewayProcess> {
+      const port = await closedPort();
+      const url = `http://127.0.0.1:${port}`;
+      const started = await startCliProcess(
+        ['gateway'],
+        { ...env, ...more, GATEWAY_PORT: String(port) },
+        `${url}/readyz`,
+      );
+      processes.push(started);
+      return { ...started, url };
+    },
     async close(): Promise<void> {
-      for (const { child } of workers) child.kill('SIGKILL');
+      for (const { child } of processes) child.kill('SIGKILL');
       service.letGo();
       await temporal.close();
       await service.close();
@@ -82,29 +101,39 @@ export async function openWorkerRig(
 /** `towline worker` with this environment, for these queues or for all, as soon as it is ready. */
 async function startWorkerProcess(env: Readonly<Record<string, string>>, queues?: string): Promise<WorkerProcess> {
   const [port, metricsPort] = [await closedPort(), await closedPort()];
-  const main = ['--import', join(packageRoot(), 'tools', 'typescript.mjs'), join(packageRoot(), 'src/cli/main.ts')];
-  const child = spawn(process.execPath, [...main, 'worker', ...(queues === undefined ? [] : ['--queues', queues])], {
-    cwd: tmpdir(),
-    env: { ...env, WORKER_PROBE_PORT: String(port), WORKER_METRICS_PORT: String(metricsPort) },
-    stdio: 'ignore',
-  });
-  const ended = new Promise<number | string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(code ?? signal ?? -1));
-  });
   const ask = async (path: string) => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`);
     return { status: answer.status, text: await answer.text() };
   };
+  const started = await startCliProcess(
+    ['worker', ...(queues === undefined ? [] : ['--queues', queues])],
+    { ...env, WORKER_PROBE_PORT: String(port), WORKER_METRICS_PORT: String(metricsPort) },
+    `http://127.0.0.1:${port}/readyz`,
+  );
+  const metrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  return { ...started, ask, metrics };
+}
+
+/** A command of the command line from its sources, as soon as this URL says that it is ready. */
+async function startCliProcess(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  readyUrl: string,
+): Promise<CliProcess> {
+  const main = ['--import', join(packageRoot(), 'tools', 'typescript.mjs'), join(packageRoot(), 'src/cli/main.ts')];
+  const child = spawn(process.execPath, [...main, ...args], { cwd: tmpdir(), env, stdio: 'ignore' });
+  const ended = new Promise<number | string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? -1));
+  });
   const isReady = async () => {
-    if (child.exitCode !== null) throw new Error(`the worker ended with ${child.exitCode}`);
-    return (await ask('/readyz').catch(() => undefined))?.status === 200;
+    if (child.exitCode !== null) throw new Error(`the ${args[0]} ended with ${child.exitCode}`);
+    return (await fetch(readyUrl).catch(() => undefined))?.status === 200;
   };
   try {
-    await until('the worker to be ready', isReady, STARTS_WITHIN_MS);
+    await until(`the ${args[0]} to be ready`, isReady, STARTS_WITHIN_MS);
   } catch (error) {
     child.kill('SIGKILL');
     throw error;
   }
-  const metrics = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  return { child, ended, ask, metrics };
+  return { child, ended };
 }

@@ -203,6 +203,16 @@ describe('docker-compose.yml', () => {
     const ownFiles = mounted.filter((volume) => volume.startsWith('./')).map((volume) => volume.split(':')[0] ?? '');
     expect(ownFiles.filter((path) => !existsSync(join(packageRoot(), path)))).toEqual([]);
     expect(ownFiles).toHaveLength(3);
+    const [provisioned, { uid, url }] = ['dashboards/towline', 'datasources/prometheus'].map((path) => {
+      const file = parse(read(`tools/observability/grafana/provisioning/${path}.yml`)) as Record<string, unknown[]>;
+      return (file['providers'] ?? file['datasources'])?.[0] as Record<string, unknown>;
+    }) as [{ options: { path: string } }, { uid: string; url: string }];
+    const { environment: ofGrafana = {}, volumes = [] } = compose.services['grafana'] ?? {};
+    expect(volumes).toContain(`./tools/observability/grafana/dashboards:${provisioned.options.path}:ro`);
+    expect([url, ofGrafana['PROMETHEUS_URL']]).toEqual(['${PROMETHEUS_URL}', 'http://prometheus:9090']);
+    const dashboard = read('tools/observability/grafana/dashboards/towline.json');
+    const sources = [...dashboard.matchAll(/"datasource": \{\s+"type": "(\w+)",\s+"uid": "(\w+)"/g)];
+    expect(new Set(sources.map(([, type, of]) => `${type} ${of}`))).toEqual(new Set([`prometheus ${uid}`]));
   });
 
   it('gives Temporal shards for the flows of years: it cannot have more later', () => {

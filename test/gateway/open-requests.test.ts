@@ -81,33 +81,36 @@ describe('places', () => {
 });
 
 describe('a request whose caller hangs up', () => {
-  it('keeps its place until its work has ended, so that no caller has more in progress than allowed', async () => {
-    const { server, tokens, listen, headersOf } = serverFor('flows', 'ann');
-    const underWay: (() => void)[] = [];
-    server.get('/flows', async (request, reply) => {
-      await tokens.require(request, 'view');
-      await new Promise<void>((resolve) => underWay.push(resolve));
-      return reply.send({});
-    });
-    const url = await listen();
-    const ask = async (signal: AbortSignal) =>
-      (await fetch(`${url}/flows`, { headers: headersOf('ann'), signal })).status;
-    for (const n of times(16)) {
-      const hangsUp = new AbortController();
-      const asked = ask(hangsUp.signal).catch(() => 'hung up');
-      await until('its work to begin', () => underWay.length === n + 1);
-      hangsUp.abort();
-      expect(await asked).toBe('hung up');
-    }
-    await until('the ends of their connections', async () => (await countConnections(server)) === 0);
-    expect(await ask(new AbortController().signal)).toBe(429);
-    underWay[0]?.();
-    const waits = ask(new AbortController().signal);
-    await until('its work to begin', () => underWay.length === 17);
-    for (const end of underWay) end();
-    expect(await waits).toBe(200);
-    await server.close();
-  });
+  it.each(['/flows', '/audit'])(
+    'keeps its place in %s until its work has ended, so that no caller has more in progress than allowed',
+    async (path) => {
+      const { server, tokens, listen, headersOf } = serverFor('flows', 'ann');
+      const underWay: (() => void)[] = [];
+      server.get(path, async (request, reply) => {
+        await tokens.require(request, 'view');
+        await new Promise<void>((resolve) => underWay.push(resolve));
+        return reply.send({});
+      });
+      const url = await listen();
+      const ask = async (signal: AbortSignal) =>
+        (await fetch(url + path, { headers: headersOf('ann'), signal })).status;
+      for (const n of times(16)) {
+        const hangsUp = new AbortController();
+        const asked = ask(hangsUp.signal).catch(() => 'hung up');
+        await until('its work to begin', () => underWay.length === n + 1);
+        hangsUp.abort();
+        expect(await asked).toBe('hung up');
+      }
+      await until('the ends of their connections', async () => (await countConnections(server)) === 0);
+      expect(await ask(new AbortController().signal)).toBe(429);
+      underWay[0]?.();
+      const waits = ask(new AbortController().signal);
+      await until('its work to begin', () => underWay.length === 17);
+      for (const end of underWay) end();
+      expect(await waits).toBe(200);
+      await server.close();
+    },
+  );
 });
 
 describe('a gateway that ends', () => {

@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/index.js';
+import { DEVELOPMENT_TOKEN, type Settings } from '../../config/index.js';
 import type { CliContext } from '../context.js';
 import { playDemo } from '../demo/play-demo.js';
 import { takeFileLock } from '../../dev-server/file-lock.js';
@@ -104,8 +104,12 @@ function printAddresses(
       ? ['service', settings.serviceBaseUrl]
       : ['sandbox', `${settings.serviceBaseUrl}  (token ${settings.serviceToken ?? 'in SERVICE_TOKEN_FILE'})`];
   const ui = uiUrlOf(settings);
+  const token = settings.gatewayTokens.includes(DEVELOPMENT_TOKEN)
+    ? `token ${DEVELOPMENT_TOKEN.secret}`
+    : 'token of GATEWAY_TOKENS';
   const lines = [
     ['gateway', gatewayUrl(settings)],
+    ['console', `${gatewayUrl(settings)}/console  (${token})`],
     service,
     ['Temporal', temporalAddress(settings)],
     ...(ui === undefined ? [] : [['Temporal UI', ui]]),

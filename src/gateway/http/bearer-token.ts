@@ -52,7 +52,8 @@ const OPEN_EACH = [
   {
     what: 'lists',
     most: 16,
-    fits: (method: string, path: string) => method === 'GET' && /^\/(flows|events|callbacks)$|\/events$/.test(path),
+    fits: (method: string, path: string) =>
+      method === 'GET' && /^\/(flows|events|callbacks|audit)$|\/events$/.test(path),
   },
   { what: 'reads', most: 256, fits: (method: string) => method === 'GET' },
   { what: 'orders', most: 256, fits: () => true },
