@@ -65,7 +65,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
 
     /** One deposit under its claim, inside the life of its quote. */
     submitBridgeDeposit(order: BridgeDepositOrder): Promise<SubmitOutcome> {
-      const { flowId, fingerprint, pin, input } = order;
+      const { flowId, fingerprint, pin, input, mostMs } = order;
       const reference = input.provider_reference_id;
       return submitUnderClaim(deps, {
         claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin },
@@ -74,7 +74,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
         // A trusted event about this transfer means that the service has it already.
         guard: { flowId, statuses: BRIDGE_STATUSES },
         request: () => depositRequest(deps, order),
-        send: (request, options) => deps.service.createBridgeDeposit(request, options),
+        send: (request, options) => deps.service.createBridgeDeposit(request, { ...options, mostMs }),
       });
     },
 

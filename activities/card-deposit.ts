@@ -51,7 +51,7 @@ export function createCardActivities(deps: ActivityDeps, cards: CardSource) {
 
 async function submit(
   deps: ActivityDeps,
-  { flowId, input, pin }: Omit<ClaimStepOrder, 'step'>,
+  { flowId, input, pin, mostMs }: Omit<ClaimStepOrder, 'step'>,
   card: Card,
 ): Promise<SubmitOutcome> {
   const submission = submissionOf({ flowId, step: 'deposit', input });
@@ -65,7 +65,7 @@ async function submit(
     request: () => ({ ...(submission.request(input, ours) as Omit<CardDepositRequest, 'card'>), card }),
     // Not `onAnswer`: that keeps the answer unchanged, and this answer may contain the card.
     send: (request, { stillValid }) =>
-      deps.service.createCardDeposit(request, { ...(stillValid && { stillValid }) }).then(
+      deps.service.createCardDeposit(request, { ...(stillValid && { stillValid }), mostMs }).then(
         (answer) => answerWithoutCard(answer, card),
         (error: unknown) => {
           throw refusalWithoutCard(error, card);

@@ -63,7 +63,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
 
     /** One POST of the flow, under its claim. */
     submitStep(order: ClaimStepOrder): Promise<SubmitOutcome> {
-      const { flowId, input, unasked } = order;
+      const { flowId, input, unasked, mostMs } = order;
       const submission = submissionOf(order);
       const { claim, facts } = termsOf(deps, order, input, submission);
       const ours = {
@@ -79,7 +79,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
             paidBeforeOurs(deps, { reference: claim.reference, expect: facts, timeScale: timeScaleOf(input) }),
         }),
         request: () => submission.request(input, ours),
-        send: (request, options) => call(deps.service, submission.operation, request, options),
+        send: (request, options) => call(deps.service, submission.operation, request, { ...options, mostMs }),
       });
     },
 

@@ -14,7 +14,8 @@ export function createRefundActivities(deps: ActivityDeps) {
   return {
     /** Sends a refund by `sendCrypto`, under the claim of `{reference}.refund`. */
     async submitRefund(order: RefundOrder): Promise<{ outcome: SubmitOutcome; fingerprint: string }> {
-      const { flowId, by, judged, unasked, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
+      const { flowId, by, judged, unasked, pin, reference, receiverAddress, chain, token, cryptoAmount, mostMs } =
+        order;
       const decided = { receiverAddress, chain, token, cryptoAmount };
       const fingerprint = fingerprintOf(deps.store, 'refund', decided);
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
@@ -30,7 +31,7 @@ export function createRefundActivities(deps: ActivityDeps) {
           cryptoAmount: toWireNumber(cryptoAmount),
           referenceId: reference,
         }),
-        send: (request, options) => deps.service.sendCrypto(request, options),
+        send: (request, options) => deps.service.sendCrypto(request, { ...options, mostMs }),
       });
       return { outcome, fingerprint };
     },

@@ -58,6 +58,7 @@ const SHORTEST_ATTEMPT_MS = 120_000;
 export function windowsOf({ serviceTimeoutMs, serviceIsOnLoopback, limits }: ActivityDeps): Windows {
   return {
     settleMs: settleWindowMs(serviceTimeoutMs),
+    postMs: serviceTimeoutMs,
     attemptMs: Math.max(SHORTEST_ATTEMPT_MS, serviceTimeoutMs + ATTEMPT_MARGIN_MS),
     ...(serviceIsOnLoopback ? limits : {}),
   };

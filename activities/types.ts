@@ -106,6 +106,8 @@ export interface Quote {
 export interface Windows {
   /** How long an unknown POST is looked up before it counts as not found: the client's timeout and 60 s. */
   readonly settleMs: number;
+  /** The client's timeout of a money POST when the flow began: no worker's own setting makes it longer. */
+  readonly postMs?: number;
   /** Start-to-close of a money POST's attempt, longer than the client's timeout. Undefined: by `policies.ts`. */
   readonly attemptMs?: number;
   /** An attempt without a heartbeat for this long counts as dead. Undefined: by `policies.ts`. */
@@ -149,6 +151,8 @@ export interface ClaimStepOrder extends StepOrder {
   readonly pin: Pin;
   /** A repeat is sent even if the lookup cannot tell. @default false */
   readonly unasked?: boolean;
+  /** The POST's longest time, ms: `Windows.postMs`. */
+  readonly mostMs?: number | undefined;
 }
 
 export interface StatusOrder {
@@ -201,6 +205,8 @@ export interface BridgeDepositOrder {
   readonly quotedAtMs: number;
   /** How much of the quote's life may be used, ms: its life less the margin. */
   readonly usableMs: number;
+  /** The POST's longest time, ms: `Windows.postMs`. */
+  readonly mostMs?: number | undefined;
 }
 
 /** The deposit's answer, as the flow needs it. */
@@ -258,6 +264,8 @@ export interface RefundOrder {
   readonly judged: readonly string[];
   /** A repeat is sent even if the lookup cannot tell. @default false */
   readonly unasked?: boolean;
+  /** The POST's longest time, ms: `Windows.postMs`. */
+  readonly mostMs?: number | undefined;
 }
 
 /** A lookup's answer, with its three cases. Nothing else counts as evidence from the service. */

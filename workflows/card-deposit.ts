@@ -64,6 +64,7 @@ async function attemptOnce(flow: Flow, payment: Payment, { claim }: StepTerms): 
       flowId: flow.flowId,
       input: payment.input,
       pin: claim.pin,
+      mostMs: payment.windows.postMs,
     });
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;

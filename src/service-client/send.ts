@@ -13,6 +13,8 @@ export interface WireRequest extends PreparedRequest {
   readonly token: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly stillValid: (() => boolean) | undefined;
+  /** A shorter timeout than the client's own, ms. */
+  readonly mostMs: number | undefined;
 }
 
 /** The result of a request on the wire, before it is judged. */
@@ -54,14 +56,14 @@ export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: Sen
     transformResponse: [(body: unknown) => body],
   });
 
-  return async ({ operation, path, body, token, signal, stillValid }) => {
+  return async ({ operation, path, body, token, signal, stillValid, mostMs = timeoutMs }) => {
     // In addition to the checks of `prepare`: the URL parser must not change the URL.
     if (new URL(`${prefix}${path}`).href !== `${prefix}${path}`) throw new TypeError('a path must not change as a URL');
     if (signal?.aborted) return { kind: 'not-sent', reason: 'cancelled' };
 
     const fresh =
       operation.effect === 'money' || operation.effect === 'account' ? connections.fresh(stillValid) : undefined;
-    const ending = createEnding(timeoutMs, signal);
+    const ending = createEnding(Math.min(timeoutMs, mostMs), signal);
     const agent = fresh?.agent ?? connections.kept;
     try {
       const answer = await http.request<Uint8Array>({

@@ -17,6 +17,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** For a money POST: called right before its first byte. False sends nothing: NotSentError, `expired`. */
   readonly stillValid?: () => boolean;
+  /** The exchange ends after this many ms, if the client's own timeout does not end it earlier. */
+  readonly mostMs?: number | undefined;
   /** Called with the service's raw answer, before it is judged. */
   readonly onAnswer?: (answer: ServiceAnswer) => void;
 }
@@ -103,13 +105,13 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const exchange = async (
     name: OperationName,
     argument: unknown,
-    { signal, stillValid, onAnswer }: CallOptions = {},
+    { signal, stillValid, mostMs, onAnswer }: CallOptions = {},
   ) => {
     const operation: Operation = operations[name];
     const request = prepare(name, argument);
     const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
     const startedMs = performance.now();
-    const result = await send({ ...request, name, operation, token, signal, stillValid });
+    const result = await send({ ...request, name, operation, token, signal, stillValid, mostMs });
     options.onCall?.({ operation: name, result: resultOf(result), seconds: (performance.now() - startedMs) / 1_000 });
     if (result.kind === 'answer' && result.httpStatus === 401 && token !== undefined) {
       // A failure to refresh must not hide the 401: it shows again at the next call.

@@ -27,6 +27,10 @@ const LAST_WORDS = `FROM claim_orders o
     AND o.action NOT IN ('send-again', 'held-back')`;
 /** A person decided how its flow ended. */
 export const ENDED_BY_ORDER = `EXISTS (SELECT 1 ${LAST_WORDS})`;
+/** The last order of another send was taken back: an attempt of that time must not leave the claim open to another one. */
+const HELD_BACK = `(${SENDS_ORDERED} > 0 AND 'held-back' = (SELECT o.action FROM claim_orders o
+    WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
+    ORDER BY o.seq DESC LIMIT 1))`;
 const SELECT_WITH_LAST_WORD = `SELECT claims.*, (SELECT action ${LAST_WORDS} ORDER BY o.seq DESC LIMIT 1) AS last_word
     FROM claims WHERE ${OF_KEY}`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
@@ -134,7 +138,7 @@ export function createSqlClaims(deps: {
       changed(key, [
         {
           sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL
-                WHERE ${OF_KEY} AND phase = 'sending' AND owner = ? AND NOT ${ENDED_BY_ORDER}`,
+                WHERE ${OF_KEY} AND phase = 'sending' AND owner = ? AND NOT ${ENDED_BY_ORDER} AND NOT ${HELD_BACK}`,
           params: [...values(key), owner],
         },
       ]),

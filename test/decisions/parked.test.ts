@@ -8,6 +8,7 @@ import { ACCOUNT } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
 import { MAX_UPDATES_PER_RUN } from '../../workflows/engine/policies.js';
 
 const HOUR_MS = 3_600_000;
@@ -94,6 +95,30 @@ describe('a parked flow', () => {
       expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
     },
   );
+
+  test('is not ended as failed by an order that waits for the store, if the service says otherwise meanwhile', async () => {
+    const { reference, handle } = await overdueSend();
+    await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
+    await parked(handle);
+    const { claims } = decisions.store;
+    const closeByOrder = claims.closeByOrder.bind(claims);
+    let isAway = true;
+    const closing = vi.spyOn(claims, 'closeByOrder').mockImplementation(async (...order) => {
+      if (isAway) throw new StoreUnavailableError('AWAY', 'database');
+      return closeByOrder(...order);
+    });
+    const ordered = resolve(handle, 'mark-failed').then(
+      () => 'carried out',
+      (error: { cause?: Error }) => error.cause?.message,
+    );
+    await until('the order to wait for the store', async () => closing.mock.calls.length > 0);
+    await decisions.move(reference, 'SUCCESSFUL', 'sendCrypto');
+    await decisions.bench.pass(HOUR_MS * TIME_SCALE);
+    isAway = false;
+    expect(await ordered).toMatch(/was not carried out: what is proven by now decides/);
+    expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
+    closing.mockRestore();
+  });
 
   test('keeps nothing of orders that are refused at once, and has room for the one that decides', async () => {
     const { handle } = await overdueSend();

@@ -11,6 +11,7 @@ import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
+import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
@@ -143,7 +144,8 @@ describe('a crypto send whose answer was lost', () => {
     await resolve(handle, 'send-again');
     await noted(handle, /to be sent again/);
     const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
-    expect(view.parked?.reason).toBe('not_found_at_service');
+    expect(view.parked?.reason).toBe('unknown_outcome');
+    await untilFlow(handle, (report) => report.view.parked?.reason === 'not_found_at_service');
     const [claim] = await decisions.store.claims.ofFlow(handle.workflowId);
     expect(claim?.phase).toBe('sending');
     expect(await resolve(handle, 'close-not-executed')).toEqual({ accepted: true });
@@ -187,16 +189,34 @@ describe('a crypto send whose answer was lost', () => {
     await handle.terminate();
   });
 
-  test('is not said to be missing at a deadline inside its settle window: the service may execute it late', async () => {
+  test('parks at a deadline inside its settle window, and takes no order yet that the service may overtake', async () => {
     lose = 'after';
     lookup = refusal(404, 'no such transaction');
     const { reference, handle } = await start('inside', { timeScale: 1, deadlineSeconds: 10 });
-    await noted(handle, /outcome is unknown/);
-    await decisions.bench.pass(40_000);
-    expect((await handle.query<FlowReport>('flow')).view.parked).toBeNull();
+    expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
+    for (const action of ['send-again', 'close-not-executed']) {
+      await expect(resolve(handle, action)).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('its POST may still be under way: order it again after') },
+      });
+    }
     lookup = 'sandbox';
     await noted(handle, /accepted/);
     expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([1, 1]);
+    await handle.terminate();
+  });
+
+  test('takes no such order either if an event of another payment cut its settle window short, and was dismissed', async () => {
+    lose = 'before';
+    lookup = refusal(404, 'no such transaction');
+    const { handle } = await start('cut-short', { timeScale: 1, deadlineSeconds: 360_000 });
+    await noted(handle, /outcome is unknown/);
+    await handle.signal('events', [trusted('SUCCESSFUL', { facts: { cryptoAmount: '9' } })]);
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
+    await resolve(handle, 'dismiss-event');
+    await untilFlow(handle, ({ view }) => view.parked === null);
+    await decisions.bench.pass(240_000);
+    expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    expect(sends(handle)).toBe(1);
     await handle.terminate();
   });
 
@@ -220,6 +240,9 @@ describe('a crypto send whose answer was lost', () => {
     const { reference, handle } = await start('sent-twice');
     await noted(handle, /a trusted event/);
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
+    // Its callers are not answered with that refusal.
+    const claims = () => decisions.store.claims.ofFlow(handle.workflowId);
+    await until('its claim to say so', async () => (await claims())[0]?.phase === 'answered');
     await decisions.move(reference, 'SUCCESSFUL', 'sendCrypto');
     expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
     expect(await decisions.executions('sendCrypto', reference)).toBe(1);

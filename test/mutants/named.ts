@@ -185,11 +185,11 @@ export const NAMED: readonly Mutant[] = [
     tests: ['test/decisions/bridge-refund.test.ts'],
   },
   {
-    name: 'missing-inside-the-window',
-    story: 'a POST is called missing at the deadline, before its settle window is over',
-    file: 'workflows/engine/settle-unknown.ts',
-    find: 'await condition(isSettled, patienceMs,',
-    replace: 'await condition(() => isSettled() || flow.deadlinePassed, patienceMs,',
+    name: 'ordered-inside-the-window',
+    story: 'a person orders another send, or closes it, while its POST may be under way',
+    file: 'workflows/engine/open-post.ts',
+    find: 'if (open.saidToExist || leftMs(open) === 0) return null;',
+    replace: 'if (leftMs(open) >= 0) return null;',
     tests: ['test/decisions/unknown-posts.test.ts'],
   },
   {

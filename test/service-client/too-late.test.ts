@@ -51,6 +51,15 @@ it('over TLS neither', async () => {
   expect(bytes).toBe(0);
 });
 
+it('ends no later than the flow that sent it gives it up, whatever the timeout of this client is', async () => {
+  const server = await serveRaw(() => undefined);
+  open.push(server);
+  const client = createServiceClient({ baseUrl: server.url, token: () => Promise.resolve('t'), timeoutMs: 3_600_000 });
+  open.push(client);
+  const ended = client.createBridgeDeposit(bridgeDeposit, { mostMs: 50 });
+  await expect(ended).rejects.toMatchObject({ name: 'UnknownOutcomeError', reason: 'timeout' });
+});
+
 it('is checked once, when the connection is ready, and sent if it is still valid', async () => {
   const server = await serveHttp((response) => answerJson(response, 200, bridgeDepositAnswer));
   open.push(server);

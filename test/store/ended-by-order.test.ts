@@ -218,6 +218,21 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect(await submitted()).toBe('accepted');
     expect(posts).toBe(1);
   });
+
+  it('is not left open to another send by an attempt whose send was held back at the deadline meanwhile', async () => {
+    const { claims } = store;
+    const key = { account: claim.pin.account, operation: claim.operation, reference: claim.reference };
+    await claims.reserve(key, { owner: 'first', flowId: claim.flowId, fingerprint: 'f' });
+    await claims.markSending(key, 'first');
+    await claims.orderSendAgain(key, 'second', order);
+    await claims.reserve(key, { owner: 'third', flowId: claim.flowId, fingerprint: 'f' });
+    await claims.markSending(key, 'third');
+    await claims.recordDecision(key, 'held-back', order);
+    await claims.release(key, 'third');
+    expect((await claims.get(key))?.phase).toBe('sending');
+    await claims.orderSendAgain(key, 'fourth', order);
+    expect((await claims.get(key))?.phase).toBe('reserved');
+  });
 });
 
 describeStores('a flow that is about to end before its first send', (kind) => {

@@ -97,6 +97,7 @@ async function depositOnce(flow: Flow, transfer: Transfer): Promise<SubmitOutcom
       rateId: quote.rateId,
       quotedAtMs: quote.quotedAtMs,
       usableMs: quote.lifeMs - QUOTE_MARGIN_MS,
+      mostMs: transfer.windows.postMs,
     });
   } catch (error) {
     // No worker took it in time. An earlier attempt may have sent: the next submit reads the claim, as always.

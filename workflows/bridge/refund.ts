@@ -171,7 +171,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
         submitPolicy(SUBMIT, transfer.windows),
         'Send the refund, under its claim',
         flow.timeScale,
-      ).submitRefund({ ...order, judged: judgedEvents(flow, transfer), unasked });
+      ).submitRefund({ ...order, judged: judgedEvents(flow, transfer), unasked, mostMs: transfer.windows.postMs });
       claim = { ...claim, fingerprint };
       if (NOT_SENT.includes(outcome.kind)) transfer.ownRefund = before;
       if (outcome.kind === 'contradicted') {

@@ -98,8 +98,10 @@ export async function park(
     // Events that come while the claims are being closed are judged only if they are not closed; else they are late.
     flow.book.hold();
     const open = await closeClaims(flow, asked, wordsThat(isAgainst), remind);
-    if (open !== null) flow.book.release();
-    return open;
+    // A lookup may have been answered while the store was not.
+    const refused = open ?? whyNot();
+    if (refused !== null) flow.book.release();
+    return refused;
   }
 
   function remind() {

@@ -1,17 +1,34 @@
 import { condition } from '@temporalio/workflow';
-import type { PostReading, RepeatSetting, SubmitOutcome } from '../../activities/types.js';
+import type { PostReading } from '../../activities/types.js';
 import {
   parkReasonOf,
   postStep,
   refusalOf,
   type PostOrder,
   type PostParkReason,
-  type PostEvidence,
 } from '../../src/protocol/decisions.js';
-import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
+import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
+import {
+  evidenceOf,
+  impossible,
+  leftMs,
+  openOf,
+  shownOf,
+  whyTooEarly,
+  type Open,
+  type Unsettled,
+} from './open-post.js';
 import { park } from './park.js';
-import { LAST_LOOK, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
+import {
+  LAST_LOOK,
+  LOOK_WHILE_PARKED_MS,
+  POLL,
+  RECORD_PATIENCE_MS,
+  SETTLE_PATIENCE_MS,
+  STORE,
+  STORE_PATIENCE_MS,
+} from './policies.js';
 import { holdBack } from './stop.js';
 import { AT_LEAST_MS, observed, within } from './waits.js';
 import { endFlow, FlowEnd } from './flow-end.js';
@@ -26,7 +43,7 @@ import type { Post, SendAgain, Submitted } from './post.js';
  */
 export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled): Promise<Submitted | SendAgain> {
   flow.money = { at: 'sent' };
-  const open = openOf(outcome, post);
+  const open = openOf(flow, post, outcome);
   const what = open.heldBack ? post.noun : `${post.noun} may have been sent, and its outcome is unknown`;
   flow.enter('outcome-unknown', `${what} (${open.why})`);
   post.readEvents();
@@ -35,11 +52,16 @@ export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled):
     await readInbox(flow);
     return settleOn(flow, post, open);
   }
+  return askInWindow(flow, post, open);
+}
+
+/** Asks until the settle window is over. An event or the deadline comes first: then by what is known at that moment. */
+async function askInWindow(flow: Flow, post: Post, open: Open): Promise<Submitted | SendAgain> {
   const asking = ask(flow, post, open);
   const isSettled = () => asking.settled() || post.trusted() !== 'nothing';
-  // Also past the deadline: inside the window a missing record says nothing, and a person would be asked too early.
-  const patienceMs = flow.scaled(post.settleMs) + Math.max(AT_LEAST_MS, flow.scaled(SETTLE_PATIENCE_MS));
-  await condition(isSettled, patienceMs, { summary: 'Settle what is unknown' });
+  const patienceMs = leftMs(open) + Math.max(AT_LEAST_MS, flow.scaled(SETTLE_PATIENCE_MS));
+  const summary = 'Settle what is unknown';
+  await condition(() => isSettled() || flow.deadlinePassed, patienceMs, { summary });
   if (asking.settled()) return decide(flow, post, { ...open, windowOver: true }, await asking.promise);
   asking.cancel();
   return settleOn(flow, post, open);
@@ -48,14 +70,14 @@ export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled):
 const CANNOT_ASK: PostReading = { claim: 'sending', lookup: 'cannot-tell', why: 'neither store nor service answered' };
 
 function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['lookup']) {
-  const windowMs = parkedWith === undefined ? post.settleMs : LOOK_WHILE_PARKED_MS;
+  const windowMs = parkedWith === undefined ? leftMs(open) : flow.scaled(LOOK_WHILE_PARKED_MS);
   const summary = parkedWith === undefined ? 'Ask for its outcome' : 'Ask on, while a person decides';
   return observed(() =>
     act(POLL, summary, flow.timeScale).settleUnknown({
       claim: post.claim,
       expect: post.expect,
       saidToExist: open.saidToExist,
-      windowMs: flow.scaled(windowMs),
+      windowMs,
       timeScale: flow.timeScale,
       ...(parkedWith === undefined ? {} : { parkedWith }),
     }),
@@ -80,6 +102,8 @@ async function decide(flow: Flow, post: Post, open: Open, found: PostReading): P
       return sendAgain(flow, post, open, 'DUPLICATE_REFERENCE', `the service is set to "${open.repeat}"`);
     }
     case 'ask-on':
+      // An event cut the window short, and was dismissed.
+      if (leftMs(open) > 0 && !flow.deadlinePassed) return askInWindow(flow, post, open);
       // A record that is missing at one moment is not missing for the whole window.
       return askPerson(flow, post, open, found, parkReasonOf(found.lookup === 'absent' ? 'no-lookup' : found.lookup));
     case 'park':
@@ -101,7 +125,17 @@ export async function provenAfterAll(flow: Flow, post: Post): Promise<Submitted>
   flow.money = { at: 'sent' };
   post.readEvents();
   const found = await lookAgain(flow, post);
-  return found?.answer === undefined ? { kind: 'proven' } : { kind: 'accepted', answer: found.answer };
+  if (found?.answer !== undefined) return { kind: 'accepted', answer: found.answer };
+  // Something on the way sent it twice, and the second one was refused: a caller must not get that refusal as the answer.
+  if (found?.claim === 'rejected' || found?.claim === 'void') await recordAnswer(flow, post, null);
+  return { kind: 'proven' };
+}
+
+/** The flow knows that it was executed; an unavailable store does not stop it. */
+export async function recordAnswer(flow: Flow, { claim }: Post, answer: unknown): Promise<void> {
+  await within(flow, RECORD_PATIENCE_MS, () =>
+    act(STORE, 'Write the answer to its claim', flow.timeScale).recordAnswer({ ...claim, answer }),
+  );
 }
 
 function lookAgain(flow: Flow, post: Post, saidToExist = false): Promise<PostReading | undefined> {
@@ -124,7 +158,8 @@ async function askPerson(
   const reason: ParkReason = byTable === 'duplicate_mismatch' ? byTable : (post.parkReason ?? byTable);
   // From here on a person is asked, and no setting sends again.
   const still: Open = { ...open, repeat: 'unknown' };
-  const asking = ask(flow, post, open, found.lookup);
+  const isInWindow = leftMs(open) > 0 && (found.lookup === 'absent' || found.lookup === 'cannot-tell');
+  const asking = isInWindow ? ask(flow, post, open) : ask(flow, post, open, found.lookup);
   const decided = () => asking.settled() || post.trusted() !== 'nothing';
   let now = found;
   const decision = await park(flow, reason, shownOf(post, open, found), decided, {
@@ -133,9 +168,12 @@ async function askPerson(
       now = (await lookAgain(flow, post, open.saidToExist)) ?? found;
     },
     // An order against proof is refused, and the flow continues with the proof.
-    refusalOf: ({ action }) => refusalOf(action as PostOrder, evidenceOf(flow, post, still, now)),
+    refusalOf: ({ action }) =>
+      refusalOf(action as PostOrder, evidenceOf(flow, post, still, now)) ?? whyTooEarly(action as PostOrder, open),
   });
-  if (decision === 'decided' && asking.settled()) return decide(flow, post, still, await asking.promise);
+  if (decision === 'decided' && asking.settled()) {
+    return decide(flow, post, isInWindow ? { ...still, windowOver: true } : still, await asking.promise);
+  }
   asking.cancel();
   if (decision === 'decided') return decide(flow, post, still, now);
   return carryOut(flow, post, still, decision, found.lookup === 'cannot-tell');
@@ -209,72 +247,4 @@ async function sendAgain(
 /** Asks once more, and decides again by what is known then. */
 async function settleOn(flow: Flow, post: Post, open: Open): Promise<Submitted | SendAgain> {
   return decide(flow, post, open, (await lookAgain(flow, post, open.saidToExist)) ?? CANNOT_ASK);
-}
-
-const HELD_BACK = 'a trusted event names this reference, so it was not sent';
-
-type Unsettled = Extract<SubmitOutcome, { kind: 'unknown' | 'duplicate' | 'contradicted' }>;
-
-/** What a flow knows about a POST that it cannot settle yet. */
-interface Open {
-  readonly why: string;
-  readonly repeat: RepeatSetting;
-  readonly saidToExist: boolean;
-  readonly refused?: string | undefined;
-  /** It was never sent, because of an event: it must not be sent. */
-  readonly heldBack: boolean;
-  /** The lookup was made for the whole settle window. */
-  readonly windowOver: boolean;
-}
-
-function openOf(outcome: Unsettled, post: Post): Open {
-  const rest = { repeat: 'unknown', saidToExist: false, heldBack: false, windowOver: false } as const;
-  switch (outcome.kind) {
-    case 'duplicate':
-      // A repeat that the service answers with DUPLICATE proves that it has the first one.
-      return { ...rest, why: 'the service knows this reference already', saidToExist: true };
-    case 'contradicted':
-      return { ...rest, why: HELD_BACK, heldBack: true };
-    case 'unknown': {
-      const repeat = post.sendAgain === false ? 'unknown' : outcome.repeat;
-      return { ...rest, why: outcome.reason, repeat, refused: outcome.refused };
-    }
-    default:
-      return outcome satisfies never;
-  }
-}
-
-const evidenceOf = (flow: Flow, post: Post, open: Open, { claim, lookup }: PostReading): PostEvidence => ({
-  claim,
-  lookup,
-  trusted: post.trusted(),
-  untrusted: post.claimed(),
-  saidToExist: open.saidToExist,
-  windowOver: open.windowOver,
-  overdue: flow.deadlinePassed,
-});
-
-/** For a person's eyes. */
-function shownOf(post: Post, { why, refused, heldBack }: Open, found: PostReading): Readonly<Record<string, unknown>> {
-  if (found.lookup === 'other') return { ours: found.ours, theirs: found.theirs };
-  const { operation, reference } = post.claim;
-  const asked = found.why === undefined ? {} : { asked: found.why };
-  if (heldBack) return { operation, reference, why: `${why}; and no event proves it` };
-  return {
-    operation,
-    reference,
-    claim: found.claim,
-    why: refused === undefined ? why : 'another send was refused; of the earlier one that says nothing',
-    ...asked,
-    ...(refused === undefined ? {} : { refused }),
-  };
-}
-
-/** Actions of the reason that cannot be carried out for this POST. */
-function impossible(post: Post, open: Open, reason: ParkReason): readonly ParkAction[] {
-  return [
-    ...(post.sendAgain === false || open.heldBack ? (['send-again'] as const) : []),
-    // The service's record under the reference of a payment is not its money; under that of a refund it may be.
-    ...(reason === 'duplicate_mismatch' && post.parkReason === undefined ? (['mark-refunded'] as const) : []),
-  ];
 }

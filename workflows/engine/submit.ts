@@ -4,7 +4,7 @@ import { RECORD_PATIENCE_MS, STORE } from './policies.js';
 import { submitUntilDeadline, unlessStopping, voidUnsent } from './stop.js';
 import { within } from './waits.js';
 import type { Flow } from './flow.js';
-import { provenAfterAll, settleUnknown } from './settle-unknown.js';
+import { provenAfterAll, recordAnswer, settleUnknown } from './settle-unknown.js';
 import { readInbox } from './inbox.js';
 import type { Post, Submitted } from './post.js';
 
@@ -111,13 +111,6 @@ const OVERDUE: SubmitOutcome = {
   reason: 'nothing was known of it at the deadline',
   repeat: 'unknown',
 };
-
-/** The flow has the answer; an unavailable store does not stop it. */
-async function recordAnswer(flow: Flow, { claim }: Post, answer: unknown): Promise<void> {
-  await within(flow, RECORD_PATIENCE_MS, () =>
-    act(STORE, 'Write the answer to its claim', flow.timeScale).recordAnswer({ ...claim, answer }),
-  );
-}
 
 async function recordRejection(
   flow: Flow,

@@ -94,6 +94,8 @@ export async function resolveTerminated(
   }
   deps.logger.info({ flowId, order: action, actor }, 'a person resolved a terminated flow');
   if (admitted.proposal !== undefined) await proposals.end(admitted.proposal, true);
+  // An event that came while the service was asked: the claims are closed, and a person marks how it ended.
+  if (action === 'close-not-executed') await requireNoProofAgainst(deps.store, address, action);
   return { view: await shownFlow(deps.reader, address), isProposed: false };
 }
 
@@ -198,7 +200,7 @@ export async function resolvedView(view: FlowWithMoney, store: Store): Promise<F
   if (view.parked?.reason !== 'terminated') return view;
   if (!sendsMoney(view)) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
   const claims = await store.claims.ofFlow(view.flowId);
-  const outcome = (await decidedOutcome(store, claims)) ?? notExecuted(claims);
+  const outcome = (await decidedOutcome(store, claims)) ?? (await notExecuted(store, claims));
   if (outcome !== undefined) return { ...view, state: outcome.state, parked: null, outcome };
   const phases = Object.fromEntries(claims.map(({ operation, phase }) => [operation, phase]));
   return {
@@ -230,18 +232,28 @@ async function decidedOutcome(store: Store, claims: readonly Claim[]): Promise<O
   return { state, reason, detail: `Marked as ${state} by ${last.actor}: ${last.note}` };
 }
 
-/** Claims that are all void or rejected: nothing was executed, and nothing ever will be. */
-function notExecuted(claims: readonly Claim[]): Outcome | undefined {
+/**
+ * Claims that are all void or rejected, and no trusted event that reports the payment: nothing was executed, and nothing
+ * ever will be.
+ */
+async function notExecuted(store: Pick<Store, 'inbox'>, claims: readonly Claim[]): Promise<Outcome | undefined> {
   if (claims.length === 0 || !claims.every(({ phase }) => isOver(phase))) return undefined;
+  if (await isReported(store, claims)) return undefined;
   const why = claims.find(({ reason }) => reason !== undefined)?.reason ?? 'Nothing was executed.';
   return { state: 'failed', reason: 'not_executed', detail: why };
+}
+
+/** Something on the way may have sent it twice, and the refusal was of the second one. */
+async function isReported({ inbox }: Pick<Store, 'inbox'>, [claim]: readonly Claim[]): Promise<boolean> {
+  return claim !== undefined && (await inbox.list({ flowId: claim.flowId, trusted: true, limit: 1 })).length > 0;
 }
 
 async function legalFor(store: Store, claims: readonly Claim[]): Promise<readonly ParkAction[]> {
   const phases = await Promise.all(claims.map((claim) => phaseOf(store, claim)));
   // The claim that went furthest decides: an executed one cannot be closed as not executed.
   for (const phase of ['answered', 'sending', 'reserved'] as const) if (phases.includes(phase)) return LEGAL[phase];
-  return claims.length === 0 ? LEGAL.absent : [];
+  if (claims.length === 0) return LEGAL.absent;
+  return (await isReported(store, claims)) ? LEGAL.answered : [];
 }
 
 /** A claim that is reserved for another send was in `sending` before, so it counts as `sending`. */

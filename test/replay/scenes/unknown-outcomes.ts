@@ -1,4 +1,5 @@
 import { trusted } from '../../harness/inputs.js';
+import { until } from '../../harness/until.js';
 import { completed, HUNDREDTH, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';
 
 /** A deposit that was sent, and whose answer was lost. */
@@ -41,7 +42,13 @@ export const unknownOutcomes: Scenes = {
       await resolve(flow, 'send-again');
       await noted(flow, 'quoted again');
       await parked(flow, 'unknown_outcome');
-      await resolve(flow, 'close-not-executed');
+      // Refused while the last attempt may be under way.
+      await until('the order to be taken', () =>
+        resolve(flow, 'close-not-executed').then(
+          () => true,
+          () => false,
+        ),
+      );
       return flow;
     },
   },
