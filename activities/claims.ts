@@ -1,11 +1,10 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import { isRefundReference } from '../src/flows/input.js';
 import type { BeforeAnswer, ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import type { ClaimRef, Pin, PreparationOrder } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
-import type { ParkAction } from '../src/protocol/vocabulary.js';
+import { isRefundReference, type ParkAction } from '../src/protocol/vocabulary.js';
 
 export interface UnsentOrder {
   readonly flowId: string;

@@ -115,7 +115,11 @@ export function isFinal(meaning: Meaning): boolean {
 }
 
 /** Of a bridge transfer: the crypto was paid, so that a failure owes a refund. */
-const CRYPTO_PAID: StatusMap = { PAYMENT_SENT: 'collected', PAYMENT_CONFIRMED: 'collected', SETTLING: 'collected' };
+export const CRYPTO_PAID: StatusMap = {
+  PAYMENT_SENT: 'collected',
+  PAYMENT_CONFIRMED: 'collected',
+  SETTLING: 'collected',
+};
 
 /** Valid for every kind: no word means success to one kind and failure to another. */
 const OF_ANY_KIND = {

@@ -1,4 +1,5 @@
 import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
+import { CRYPTO_PAID } from '../../src/protocol/statuses.js';
 
 /**
  * Everything that trusted events said about one transfer. A set, so that the order in which they came cannot matter.
@@ -42,7 +43,7 @@ export function standingOf({ seen }: SeenStatuses): BridgeState {
 
 /** True if the crypto is known to have been paid to us, so that a failure owes the customer a refund. */
 export function cryptoWasPaid({ seen }: SeenStatuses): boolean {
-  return seen.includes('PAYMENT_SENT') || seen.includes('PAYMENT_CONFIRMED') || seen.includes('SETTLING');
+  return seen.some((status) => status in CRYPTO_PAID);
 }
 
 /** True if the status is higher than every earlier one: only then it is passed on. */

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { PostReading, RepeatSetting, SubmitOutcome } from '../../activities/types.js';
+import type { PostReading, SubmitOutcome } from '../../activities/types.js';
 import {
   parkReasonOf,
   postStep,
@@ -7,6 +7,7 @@ import {
   type PostOrder,
   type PostParkReason,
   type PostEvidence,
+  type Repeat,
 } from '../../src/protocol/decisions.js';
 import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
@@ -14,7 +15,7 @@ import { park } from './park.js';
 import { LAST_LOOK, LOOK_WHILE_PARKED_MS, POLL, SETTLE_PATIENCE_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
 import { holdBack } from './stop.js';
 import { AT_LEAST_MS, observed, within } from './waits.js';
-import { endFlow, FlowEnd } from './flow-end.js';
+import { endFlow, endFromDecision } from './flow-end.js';
 import type { Flow } from './flow.js';
 import type { Resolution } from './messages.js';
 import { readInbox } from './inbox.js';
@@ -145,16 +146,16 @@ async function carryOut(
   flow: Flow,
   post: Post,
   open: Open,
-  { action, actor, note }: Resolution,
+  decision: Resolution,
   unasked: boolean,
 ): Promise<Submitted | SendAgain> {
+  const { action, actor, note } = decision;
   switch (action as PostOrder) {
     case 'send-again':
       return sendAgain(flow, post, open, actor, note, unasked);
     case 'mark-completed':
-      throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed by ${actor}: ${note}` });
     case 'mark-refunded':
-      throw new FlowEnd({ state: 'refunded', reason: null, detail: `Marked as refunded by ${actor}: ${note}` });
+      return endFromDecision(decision);
     case 'close-not-executed':
       return close(flow, post, open, { actor, note });
     default:
@@ -218,7 +219,7 @@ type Unsettled = Extract<SubmitOutcome, { kind: 'unknown' | 'duplicate' | 'contr
 /** What a flow knows about a POST that it cannot settle yet. */
 interface Open {
   readonly why: string;
-  readonly repeat: RepeatSetting;
+  readonly repeat: Repeat;
   readonly saidToExist: boolean;
   readonly refused?: string | undefined;
   /** It was never sent, because of an event: it must not be sent. */

@@ -2,10 +2,15 @@ import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { Outcome } from '../../protocol/messages.js';
 import { eventIdOf } from '../../flows/event-of-row.js';
 import { flowOf } from '../../flows/index.js';
-import { isRefundReference, refundReferenceOf } from '../../flows/input.js';
 import { settleWindowMs } from '../../protocol/decisions.js';
 import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
-import { PARK_ACTIONS, type ParkAction, type FlowState } from '../../protocol/vocabulary.js';
+import {
+  isRefundReference,
+  PARK_ACTIONS,
+  refundReferenceOf,
+  type ParkAction,
+  type FlowState,
+} from '../../protocol/vocabulary.js';
 import { isOver, wasSent, type Claim, type ClaimKey, type ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowFacts, type FlowReader, viewOf } from '../../temporal/flow-handle.js';
