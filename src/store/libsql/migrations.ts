@@ -1,7 +1,7 @@
 import type { Schema } from '../schema.js';
 
 /*
- * Times are milliseconds since 1970 by the store's clock. BLOBs are sealed (see sealed-json.ts); everything else is
+ * Times are milliseconds since 1970 by the store's clock. BLOBs are sealed (see `store-key.ts`); everything else is
  * stored unencrypted, so no column may hold what a person wrote or what identifies a person, except references. The
  * same tables for Postgres: `postgres/migrations.ts`.
  */
