@@ -208,10 +208,10 @@ export interface BridgeDepositAnswer {
   readonly serviceReference: string;
   readonly status: string;
   readonly paymentHash: string | null;
-  readonly refund: RefundTerms | null;
+  readonly refund: ServiceRefundTerms | null;
 }
 
-interface RefundTerms {
+interface ServiceRefundTerms {
   readonly method: string | null;
   readonly fallbackMethod: string | null;
   readonly fallbackAddress: string | null;

@@ -13,10 +13,10 @@ export const NOTHING_SEEN: SeenStatuses = { seen: [] };
 /** What a set of statuses means. `conflict`: endings that exclude one another were both proven. */
 export type BridgeState =
   | { readonly kind: 'open'; readonly highest: BridgeStatus | null }
-  | { readonly kind: 'ended'; readonly ending: Ending }
+  | { readonly kind: 'ended'; readonly ending: BridgeEnding }
   | { readonly kind: 'conflict' };
 
-export type Ending = 'COMPLETED' | 'FAILED' | 'REFUNDED';
+export type BridgeEnding = 'COMPLETED' | 'FAILED' | 'REFUNDED';
 
 /** The status words of the bridge in their own order; any other word is kept elsewhere, and is not a status. */
 export function asBridgeStatus(word: string | null): BridgeStatus | undefined {
@@ -30,7 +30,7 @@ export function foldStatus(before: SeenStatuses, status: BridgeStatus): SeenStat
 }
 
 /** FAILED → REFUNDED is the only legal move between endings; COMPLETED excludes both. */
-export function standingOf({ seen }: SeenStatuses): BridgeState {
+export function bridgeStateOf({ seen }: SeenStatuses): BridgeState {
   const completed = seen.includes('COMPLETED');
   const failed = seen.includes('FAILED');
   const refunded = seen.includes('REFUNDED');

@@ -18,7 +18,7 @@ import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.
 export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   flow.stopping += 1;
   const why = await stopUnsent(flow, state, order).finally(() => (flow.stopping -= 1));
-  if (why === CANNOT_SAY) flow.unsureStop = stoppedBy(state, order);
+  if (why === STORE_UNAVAILABLE) flow.unsureStop = stoppedBy(state, order);
   return why;
 }
 
@@ -45,7 +45,7 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
   }
   if (flow.money.at === 'claimed') {
     const voided = await voidUnsent(flow, flow.money.claim, state);
-    if (voided === undefined) return CANNOT_SAY;
+    if (voided === undefined) return STORE_UNAVAILABLE;
     if (voided) {
       flow.stop ??= stoppedBy(state, order);
       return null;
@@ -62,7 +62,7 @@ export function whyNoStop(flow: Flow): string | null {
 
 const HAS_ENDED = 'it has ended';
 const MAY_HAVE_MOVED = 'money may have moved already';
-const CANNOT_SAY = 'the store cannot say now whether money moved';
+const STORE_UNAVAILABLE = 'the store cannot say now whether money moved';
 
 /**
  * Why money may have moved although this run has sent nothing: an earlier run of the flow may have sent it, before a
@@ -83,7 +83,7 @@ export async function whyMaybeSent(flow: Flow, reason: string): Promise<string |
   const left = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Void what was never sent', flow.timeScale).voidUnsentOf(order),
   );
-  if (left === undefined) return CANNOT_SAY;
+  if (left === undefined) return STORE_UNAVAILABLE;
   return left.length === 0 ? null : `money may have moved in an earlier run of the flow (${left.join(', ')})`;
 }
 
@@ -97,7 +97,7 @@ export async function whyMoved(
   patienceMs = STORE_PATIENCE_MS,
   mayBeReported = false,
 ): Promise<string | null> {
-  if (!(await readInbox(flow, patienceMs))) return CANNOT_SAY;
+  if (!(await readInbox(flow, patienceMs))) return STORE_UNAVAILABLE;
   return whatWasMoved(flow, mayBeReported);
 }
 

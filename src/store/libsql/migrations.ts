@@ -68,9 +68,9 @@ const audit = [
   `CREATE INDEX audit_starts ON audit (flow_id, actor) WHERE kind = 'start'`,
   `CREATE TRIGGER audit_no_change
      BEFORE UPDATE OF seq, chain, number, at, kind, flow_id, subject, action, actor, role, means, details_hash, previous, hash, mac
-     ON audit BEGIN SELECT RAISE(ABORT, 'the register is append-only'); END`,
+     ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,
   `CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
-     BEGIN SELECT RAISE(ABORT, 'the register is append-only'); END`,
+     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,
 ];
 
 const proposals = [
