@@ -14,6 +14,7 @@ import {
 import { isOver, wasSent, type Claim, type ClaimKey, type ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowFacts, type FlowReader, viewOf } from '../../temporal/flow-handle.js';
+import { FIRST_EPOCH } from '../../store/deployment.js';
 import type { Caller } from '../http/bearer-token.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
@@ -108,7 +109,6 @@ const distinct = (keys: readonly ClaimKey[]): readonly ClaimKey[] => {
   return [...new Map(keys.map((key) => [nameOf(key), key])).values()];
 };
 
-const FIRST_EPOCH = 1;
 /** Many times as many trusted events as one flow gets. */
 const MOST_PROOF = 200;
 
