@@ -1,11 +1,11 @@
 import type { ApplicationFailure } from '@temporalio/common';
-import { isRefundReference } from '../src/flows/input.js';
 import type { BeforeAnswer, ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import type { ClaimRef, Pin, PreparationOrder } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
-import type { ParkAction } from '../src/protocol/vocabulary.js';
+import { isRefundReference, type ParkAction } from '../src/protocol/vocabulary.js';
+import { FIRST_EPOCH } from '../src/store/deployment.js';
 
 export interface UnsentOrder {
   readonly flowId: string;
@@ -33,15 +33,19 @@ export interface ClosingOrder {
 /** An event that the flow has not taken, a webhook that may be one, or a POST that may be under way. */
 export type WhyNotClosed = 'contradicted' | 'unmatched' | 'under-way';
 
+export const keyOf = (deps: ActivityDeps, { operation, reference }: ClaimRef): ClaimKey => ({
+  account: deps.account,
+  operation,
+  reference,
+});
+
 /** What a flow does to its claims between submits. All are safe to repeat. */
 export function createClaimActivities(deps: ActivityDeps) {
   const { claims } = deps.store;
-  const keyOf = ({ operation, reference }: ClaimRef): ClaimKey => ({ account: deps.account, operation, reference });
-
   /** The claim's key, for a worker of the flow's own deployment. */
   const own = async <T>(order: ClaimRef, act: (key: ClaimKey) => Promise<T>): Promise<T> => {
     await requireOwnDeployment(deps, order);
-    return storing(() => act(keyOf(order)));
+    return storing(() => act(keyOf(deps, order)));
   };
   /** `claims` knows the current epoch: an absent claim of an earlier epoch is unknown. */
   const unsent = ({ flowId, fingerprint, pin }: ClaimRef) => ({ flowId, fingerprint, epoch: pin.epoch });
@@ -86,7 +90,7 @@ export function createClaimActivities(deps: ActivityDeps) {
     async orderSendAgain(order: ClaimRef & { order: ClaimOrder }): Promise<boolean> {
       const { epoch } = await requireOwnDeployment(deps, order);
       return storing(async () => {
-        const key = keyOf(order);
+        const key = keyOf(deps, order);
         if (await claims.orderSendAgain(key, deps.newOwner(), order.order)) return true;
         const claim = await claims.get(key);
         // No claim in the flow's own epoch: nothing was ever sent, and the next submit is the first one.
@@ -112,7 +116,7 @@ export function createClaimActivities(deps: ActivityDeps) {
       const { flowId, claims: known, action, order, against, judged } = closing;
       for (const claim of known) await requireOwnDeployment(deps, claim);
       return storing(async () => {
-        const ours = known.map((claim) => ({ key: keyOf(claim), ...unsent(claim) }));
+        const ours = known.map((claim) => ({ key: keyOf(deps, claim), ...unsent(claim) }));
         const isNew = ({ operation, reference }: ClaimKey) =>
           !known.some((claim) => claim.operation === operation && claim.reference === reference);
         const others = (await claims.ofFlow(flowId)).filter(isNew);
@@ -145,9 +149,6 @@ export async function pinFor(deps: ActivityDeps, { wasReset }: PreparationOrder)
   const pin = await pinOf(deps);
   return wasReset === true ? { ...pin, epoch: Math.max(FIRST_EPOCH, pin.epoch - 1) } : pin;
 }
-
-/** Of a store that was never restored. */
-const FIRST_EPOCH = 1;
 
 /** The deployment of this worker. */
 export async function pinOf({ store, account }: Pick<ActivityDeps, 'store' | 'account'>): Promise<Pin> {

@@ -5,7 +5,8 @@ import type { MaxAmounts } from '../src/flows/largest-amount.js';
 import type { ServiceClient } from '../src/service-client/index.js';
 import type { Store } from '../src/store/store.js';
 import type { WorkMetrics } from '../src/protocol/metrics.js';
-import type { RepeatSetting, Windows } from './types.js';
+import type { Repeat } from '../src/protocol/decisions.js';
+import type { Windows } from './types.js';
 
 /** Everything that activities need from outside, and that a test may want to replace. */
 export interface ActivityDeps {
@@ -25,7 +26,7 @@ export interface ActivityDeps {
   readonly maxAmounts?: MaxAmounts;
   /** Which orders need a second person. @default none */
   readonly fourEyes?: FourEyes;
-  readonly repeatSettingOf: (operation: string) => RepeatSetting;
+  readonly repeatSettingOf: (operation: string) => Repeat;
   /** A new unguessable owner of a claim. */
   readonly newOwner: () => string;
   /** Milliseconds of a clock that never jumps. */

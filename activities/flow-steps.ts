@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { CallOptions, ServiceClient } from '../src/service-client/index.js';
 import type { OperationName } from '../src/contract/index.js';
 import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
-import type { FlowDefinition, Submission } from '../src/flows/flow.js';
+import type { FlowDefinition, SubmissionDefinition } from '../src/flows/flow.js';
 import { flowOf } from '../src/flows/index.js';
 import { tooMuch } from '../src/flows/largest-amount.js';
 import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
@@ -121,7 +121,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
   };
 }
 
-export function submissionOf({ flowId, step }: StepOrder): Submission<unknown> {
+export function submissionOf({ flowId, step }: StepOrder): SubmissionDefinition<unknown> {
   const submission = definitionOf(flowId).submissions?.[step];
   if (submission === undefined) throw endsFlow('invalid_input', `there is no step "${step}" in ${flowId}`);
   return submission;
@@ -131,7 +131,7 @@ export function termsOf(
   deps: ActivityDeps,
   { flowId, pin }: Pick<ClaimStepOrder, 'flowId' | 'pin'>,
   input: unknown,
-  submission: Submission<unknown>,
+  submission: SubmissionDefinition<unknown>,
 ): StepTerms {
   const { operation } = submission;
   const fingerprint = submitFingerprint(deps.store, operation, submission.decidedBy(input));

@@ -1,14 +1,14 @@
 import { addressFact } from '../src/protocol/messages.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { sameAmount } from '../src/money.js';
-import type { Claim, ClaimKey } from '../src/store/claim.js';
+import type { Claim } from '../src/store/claim.js';
 import { asking, proves, statusLookups } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet, storing, unmatched } from './failures.js';
 import { referenceOfFlow } from '../src/protocol/vocabulary.js';
 import type { ClaimRef, Facts, PostReading } from './types.js';
 import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
-import { requireOwnDeployment, recordAnswer } from './claims.js';
+import { keyOf, requireOwnDeployment, recordAnswer } from './claims.js';
 
 export interface PostQuestion {
   readonly claim: ClaimRef;
@@ -122,12 +122,6 @@ export async function lookUpPost(
   const wrong = Object.entries(expect).some(([name, ours]) => !agrees(ours, theirs[name]));
   return wrong ? { lookup: 'other', ours: expect, theirs } : { lookup: 'shown', answer: record };
 }
-
-const keyOf = (deps: ActivityDeps, { operation, reference }: ClaimRef): ClaimKey => ({
-  account: deps.account,
-  operation,
-  reference,
-});
 
 /**
  * A fact that the service does not report cannot differ; amounts are compared as amounts, and addresses as addresses.

@@ -14,12 +14,12 @@ import { pause, systemClock } from '../src/clock.js';
 import type { OperationName } from '../src/contract/index.js';
 import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
-import type { LookupSays, PaidSays } from '../src/protocol/decisions.js';
+import type { LookupSays, PaidSays, Repeat } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import { otherDeployment, recordAnswer, requireOwnDeployment } from './claims.js';
 import { endsFlow, retryLater, storing, unmatched } from './failures.js';
 import { sendTimer } from './timing.js';
-import type { ClaimRef, RepeatSetting, SubmitOutcome } from './types.js';
+import type { ClaimRef, SubmitOutcome } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
 
 export interface Submission<Request> {
@@ -195,7 +195,7 @@ function build<Request>({ claim, request }: Submission<Request>): { request: Req
 interface Attempt {
   readonly key: ClaimKey;
   readonly owner: string;
-  readonly repeat: RepeatSetting;
+  readonly repeat: Repeat;
   /** An earlier send of this claim may have been executed, and this one was ordered nevertheless. */
   readonly sentBefore: boolean;
   readonly quotesAgain: boolean;
@@ -204,7 +204,7 @@ interface Attempt {
 
 type NotOurs = Exclude<Reservation, { kind: 'reserved' | 'may-send' | 'unmatched' | 'other-deployment' }>;
 
-function whatTheClaimSays(found: NotOurs, repeat: RepeatSetting): SubmitOutcome {
+function whatTheClaimSays(found: NotOurs, repeat: Repeat): SubmitOutcome {
   switch (found.kind) {
     case 'contradicted':
       return found;

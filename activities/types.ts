@@ -55,11 +55,11 @@ export type SubmitOutcome =
   | {
       readonly kind: 'unknown';
       readonly reason: string;
-      readonly repeat: RepeatSetting;
+      readonly repeat: Repeat;
       readonly refused?: string;
     }
   /** The service says that it knows this reference already. */
-  | { readonly kind: 'duplicate'; readonly repeat: RepeatSetting }
+  | { readonly kind: 'duplicate'; readonly repeat: Repeat }
   /** The quote expired; nothing was sent, or the service refused it as expired. */
   | { readonly kind: 'quote-expired'; readonly by: 'us' | 'service' }
   /** Another request was made under this reference. */
@@ -70,9 +70,6 @@ export type SubmitOutcome =
   | { readonly kind: 'done-elsewhere' }
   /** A trusted event in the inbox shows it done, or excludes it: it was not sent. */
   | { readonly kind: 'contradicted' };
-
-/** `DUPLICATE_REFERENCE` of the operation: what the service does with a repeated reference. */
-export type RepeatSetting = Repeat;
 
 /** What the claim and the status lookup say of a POST. */
 export interface PostReading {
@@ -88,6 +85,9 @@ export interface PostReading {
   readonly why?: string;
 }
 
+/**
+ * The facts that can be compared between an event, a service's record, and what we know; amounts as decimal strings.
+ */
 export type Facts = Readonly<Record<string, string>>;
 
 /** A quote as the flow keeps it. */
@@ -214,10 +214,10 @@ export interface BridgeDepositAnswer {
   readonly serviceReference: string;
   readonly status: string;
   readonly paymentHash: string | null;
-  readonly refund: RefundTerms | null;
+  readonly refund: ServiceRefundTerms | null;
 }
 
-interface RefundTerms {
+interface ServiceRefundTerms {
   readonly method: string | null;
   readonly fallbackMethod: string | null;
   readonly fallbackAddress: string | null;

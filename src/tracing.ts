@@ -29,7 +29,7 @@ const ROOT_OF = createContextKey('the flow whose root span is being made');
 /** For the generator of ids: the flow whose root span is being made. */
 export const rootFlowOf = (active: Context): string | undefined => active.getValue(ROOT_OF) as string | undefined;
 
-export interface Step {
+export interface TracedStep {
   /** A short constant; the attributes say what it is about. */
   readonly name: string;
   readonly flowId: string;
@@ -40,7 +40,10 @@ export interface Step {
 }
 
 /** Runs a step of a flow in a span of the flow's trace. Without a tracer provider nothing is recorded. */
-export function traced<T>({ name, flowId, kind = SpanKind.INTERNAL, attributes = {} }: Step, work: () => Promise<T>) {
+export function traced<T>(
+  { name, flowId, kind = SpanKind.INTERNAL, attributes = {} }: TracedStep,
+  work: () => Promise<T>,
+) {
   const active = context.active();
   const root = rootContextOf(flowId);
   const isInside = trace.getSpanContext(active)?.traceId === root.traceId;

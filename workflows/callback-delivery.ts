@@ -40,12 +40,12 @@ type DeliveryResult = Pick<CallbackReport, 'delivered'>;
 
 /** Waits for something to send; false if nothing will come, or nothing has come for long. */
 async function hasWork(delivery: Delivery, { timeScale }: CallbackOrder): Promise<boolean> {
-  if (delivery.hasNews()) return true;
+  if (delivery.hasWork()) return true;
   const last = delivery.delivered?.notification.change;
   if (delivery.state === 'delivered' && last !== undefined && isLast(last)) return false;
   const waitMs = delivery.state === 'undelivered' ? UNDELIVERED_KEPT_MS : CALLBACK_IDLE_MS;
   const summary = delivery.state === 'undelivered' ? 'Undelivered: wait for a person' : 'Wait for the next change';
-  return condition(() => delivery.hasNews(), Math.max(1, Math.ceil(waitMs * timeScale)), { summary });
+  return condition(() => delivery.hasWork(), Math.max(1, Math.ceil(waitMs * timeScale)), { summary });
 }
 
 /** Only our own flows and gateways start it, and they encrypt. */
@@ -77,7 +77,7 @@ async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> 
   delivery.failure = null;
 
   const sending = observed(() => send(order, notification));
-  await condition(() => sending.settled() || delivery.hasNews());
+  await condition(() => sending.settled() || delivery.hasWork());
   const isSuperseded = !sending.settled();
   if (isSuperseded) sending.cancel();
   try {

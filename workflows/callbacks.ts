@@ -30,7 +30,7 @@ export interface Delivery {
   failure: CallbackFailure | null;
   delivered: Delivered | null;
   /** A newer change came, or a person wants it sent again. */
-  hasNews(): boolean;
+  hasWork(): boolean;
   /** The next callback: the newest change, which names what it skips; or the same one again, under its own id. */
   next(): Notification | undefined;
   isTooLong(): boolean;
@@ -48,7 +48,7 @@ export function openDelivery(order: CallbackOrder, carried?: DeliveryCarried): D
     current: carried?.current ?? order.again ?? null,
     failure: null,
     delivered: carried?.delivered ?? null,
-    hasNews: () => waiting.length > 0 || again,
+    hasWork: () => waiting.length > 0 || again,
     next() {
       const newest = waiting.at(-1);
       const before = delivery.current;

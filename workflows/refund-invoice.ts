@@ -13,10 +13,10 @@ import {
   type GivenInvoice,
 } from './engine/payment.js';
 import { UPDATES } from '../src/protocol/vocabulary.js';
+import type { Facts } from '../activities/types.js';
 import { act } from './engine/activities.js';
 import { admit } from './engine/admit.js';
 import { endFromDecision } from './engine/flow-end.js';
-import type { Facts } from './engine/evidence.js';
 import type { Flow } from './engine/flow.js';
 import { provideRefundInvoiceUpdate } from './engine/messages.js';
 import { READ } from './engine/policies.js';

@@ -72,7 +72,7 @@ export function callbackUrlProblem(text: string, policy: EgressPolicy): string |
   return protocol === 'https:' ? undefined : 'must begin with https';
 }
 
-export const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
+const bare = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 function withSubject(problem: string | undefined): string | undefined {
   return problem === undefined ? undefined : `leads to an address that ${problem}`;

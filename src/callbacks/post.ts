@@ -1,8 +1,8 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { Resolver, type LookupAddress } from 'node:dns';
-import { addressProblem, type EgressPolicy, bare, callbackUrlProblem, LOCAL_NAME } from './address-policy.js';
+import { addressProblem, type EgressPolicy, callbackUrlProblem, LOCAL_NAME } from './address-policy.js';
 
 export interface PostOptions {
   readonly policy: EgressPolicy;
@@ -33,14 +33,10 @@ export function post(
   options: PostOptions,
 ): Promise<Answered> {
   const { policy, resolve, timeoutMs } = options;
+  // Judges a literal address as well: none reaches the lookup.
   const problem = callbackUrlProblem(url, policy);
   if (problem !== undefined) return Promise.reject(new CallbackRefusedError(`The callback URL ${problem}.`));
   const target = new URL(url);
-  // A literal address never reaches the lookup.
-  const host = bare(target.hostname);
-  const literal = isIP(host) === 0 ? undefined : addressProblem(host, target.protocol, policy);
-  if (literal !== undefined) return Promise.reject(new CallbackRefusedError(`The callback URL's address ${literal}.`));
-
   const isTls = target.protocol === 'https:';
   const agent = isTls ? new HttpsAgent({ keepAlive: false }) : new HttpAgent({ keepAlive: false });
   return new Promise<Answered>((done, failed) => {

@@ -76,12 +76,12 @@ export function createReceivers(monotonicMs: () => number, circuitsChanged: (ope
   const places = createMemory<Places>({
     make: () => ({ bulkhead: bulkhead(MOST_OPEN), isPrompt: false }),
     mayForget: ({ bulkhead: { executionSlots } }) => executionSlots === MOST_OPEN,
-    isDear: ({ isPrompt }) => isPrompt,
+    isProtected: ({ isPrompt }) => isPrompt,
   });
   const circuits = createMemory<Circuit>({
     make: newCircuit,
     mayForget: ({ policy }) => policy.state !== CircuitState.HalfOpen,
-    isDear: ({ openSinceMs }) => openSinceMs !== undefined,
+    isProtected: ({ openSinceMs }) => openSinceMs !== undefined,
     forget: (circuit) => setOpen(circuit, undefined),
   });
   const strangers = bulkhead(MOST_OPEN_TO_STRANGERS);
@@ -133,13 +133,13 @@ export function createReceivers(monotonicMs: () => number, circuitsChanged: (ope
 function createMemory<T>(of: {
   readonly make: () => T;
   readonly mayForget: (one: T) => boolean;
-  readonly isDear: (one: T) => boolean;
+  readonly isProtected: (one: T) => boolean;
   readonly forget?: (one: T) => void;
 }) {
   const byName = new Map<string, T>();
   const forgetOne = (): void => {
     const idle = [...byName].filter(([, one]) => of.mayForget(one));
-    const gone = idle.find(([, one]) => !of.isDear(one)) ?? idle[0];
+    const gone = idle.find(([, one]) => !of.isProtected(one)) ?? idle[0];
     if (gone === undefined) return;
     byName.delete(gone[0]);
     of.forget?.(gone[1]);

@@ -1,7 +1,5 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
-import { ON_CHAIN_DEPOSIT_EVENT } from './events.js';
-import { operations } from './index.js';
 import type { Operation } from './operation.js';
 import * as account from './account.js';
 import * as bridge from './bridge.js';
@@ -11,37 +9,6 @@ import * as invoice from './invoice.js';
 import * as offramp from './offramp.js';
 import * as onramp from './onramp.js';
 import * as withdrawal from './withdrawal.js';
-
-/** Which server offers the described interface: the service itself, our sandbox, or the proxy. */
-export interface OpenApiOptions {
-  readonly serverUrl: string;
-  readonly title: string;
-}
-
-/** The interface as an OpenAPI 3.1 document, derived from `operations`. JSON only, without functions or undefined. */
-export function openApiDocument({ serverUrl, title }: OpenApiOptions): OpenAPIV3_1.Document {
-  const paths: Record<string, Record<string, OpenAPIV3_1.OperationObject>> = {};
-  for (const operation of Object.values(operations)) {
-    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = describeOperation(operation);
-  }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title,
-      version: 'v3',
-      description: 'Amounts are JSON numbers in requests; answers may carry them as text.',
-    },
-    servers: [{ url: serverUrl }],
-    tags: [...new Set(Object.values(operations).map(({ section }) => section))].map((name) => ({ name })),
-    paths,
-    webhooks: { [ON_CHAIN_DEPOSIT_EVENT]: { post: onChainDepositEvent() } as OpenAPIV3_1.PathItemObject },
-    components: {
-      schemas: componentSchemas(),
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'Session token or API key.' } },
-      responses: { Error: { description: 'Refused; the shape is not fixed.', ...json(refTo('ErrorBody')) } },
-    },
-  };
-}
 
 export function describeOperation(operation: Operation): OpenAPIV3_1.OperationObject {
   return {
@@ -65,12 +32,6 @@ export function describeOperation(operation: Operation): OpenAPIV3_1.OperationOb
     },
   };
 }
-
-const onChainDepositEvent = (): OpenAPIV3_1.OperationObject => ({
-  summary: 'The only event whose shape the interface shows.',
-  requestBody: { required: true, ...json(refTo('OnChainDepositEvent')) },
-  responses: { '200': { description: 'Received' } },
-});
 
 const parameter = (name: string): OpenAPIV3_1.ParameterObject => ({
   name,

@@ -33,7 +33,7 @@ export interface Operation {
   readonly success?: number;
   /** One line for people, from the interface. */
   readonly summary: string;
-  /** Heading of the operation in `service-interface.md`. */
+  /** Heading of the operation in the description of the interface. */
   readonly section: string;
 }
 

@@ -32,7 +32,6 @@ export type FiatCurrency = (typeof FIAT_CURRENCIES)[number];
 
 /** "Limits" of the interface: the currencies of a card deposit at present. */
 export const CARD_DEPOSIT_CURRENCIES = ['ZAR'] as const;
-export type CardDepositCurrency = (typeof CARD_DEPOSIT_CURRENCIES)[number];
 
 export const OFFRAMP_CURRENCIES = [
   'KES',
@@ -47,7 +46,6 @@ export const OFFRAMP_CURRENCIES = [
   'ETB',
   'ZAR',
 ] as const;
-export type OfframpCurrency = (typeof OFFRAMP_CURRENCIES)[number];
 
 export const CHAINS = [
   'ETHEREUM',
@@ -110,7 +108,6 @@ export const BRIDGE_CHAINS = [
   'SCROLL',
   'LIGHTNING',
 ] as const;
-export type BridgeChain = (typeof BRIDGE_CHAINS)[number];
 
 export const BRIDGE_TOKENS = [
   'CUSD',
@@ -124,13 +121,10 @@ export const BRIDGE_TOKENS = [
   'CGHS',
   'MSAT',
 ] as const;
-export type BridgeToken = (typeof BRIDGE_TOKENS)[number];
 
 export const BRIDGE_TRANSACTION_TYPES = ['cross_border', 'bridge', 'chain_settlement'] as const;
-export type BridgeTransactionType = (typeof BRIDGE_TRANSACTION_TYPES)[number];
 
 export const CHECKOUT_PAYMENT_METHODS = ['PAYBYBANK', 'CARD'] as const;
-export type CheckoutPaymentMethod = (typeof CHECKOUT_PAYMENT_METHODS)[number];
 
 export const WEBHOOK_EVENTS = [
   'transaction.status.updated',
@@ -143,7 +137,6 @@ export const WEBHOOK_EVENTS = [
   'refund.lightning.invoice_needed',
   'system.event',
 ] as const;
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 export const DEPOSIT_STATUSES = ['PENDING', 'SUCCESSFUL', 'FAILED'] as const;
 export type DepositStatus = (typeof DEPOSIT_STATUSES)[number];
@@ -162,7 +155,6 @@ export type BridgeStatus = (typeof BRIDGE_STATUSES)[number];
 
 /** Mobile money networks that the interface shows in request shapes. */
 export const MOBILE_NETWORKS = ['MTN', 'VODAFONE', 'AIRTEL', 'MPESA'] as const;
-export type MobileNetwork = (typeof MOBILE_NETWORKS)[number];
 
 /** "Limits" of the interface: how long a quote of the bridge may be used. */
 export const QUOTE_VALIDITY_SECONDS = 60;

@@ -37,7 +37,7 @@ export interface FlowDefinition<Input = unknown> {
    */
   readonly webhooks?: readonly string[];
   /** The flow's POSTs, by the name of their step. */
-  readonly submissions?: Readonly<Record<string, Submission<Input>>>;
+  readonly submissions?: Readonly<Record<string, SubmissionDefinition<Input>>>;
   /** Money POSTs of the service's own interface that a flow of this kind carries out. @default none */
   readonly carriesOut?: CarriedOut;
   /** Reads of the service's own interface that a flow of this kind answers if the service cannot. @default none */
@@ -100,7 +100,7 @@ interface KindDocs {
 }
 
 /** One money-moving POST of a flow. */
-export interface Submission<Input> {
+export interface SubmissionDefinition<Input> {
   readonly operation: OperationName;
   /** What the caller decided about this POST, for its claim's fingerprint. */
   decidedBy(input: Input): unknown;

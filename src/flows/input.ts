@@ -3,11 +3,11 @@ import countries from 'i18n-iso-countries';
 import { parsePhoneNumberFromString, isPossiblePhoneNumber, type CountryCode } from 'libphonenumber-js';
 import { fromWireNumber, MAX_EXACT_DIGITS, checkAmount } from '../money.js';
 import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
+import { isRefundReference, REFUND_SUFFIX } from '../protocol/vocabulary.js';
 
 /** Decimals of the token that has the most. */
 const MAX_DECIMALS = 18;
 const DECIMAL = /^(0|[1-9]\d{0,199})(\.\d{1,200})?$/;
-const OWN_SUFFIX = '.refund';
 
 /**
  * An amount of money in a flow's input: a decimal string (preferred) or a JSON number, above zero, and exact as a JSON
@@ -47,13 +47,8 @@ export const callerReference = () =>
     .regex(REFERENCE_PATTERN, 'must be A-Z a-z 0-9 . _ : -, begin with a letter or digit, and have no ".."')
     .max(MAX_CALLER_REFERENCE_LENGTH, `must have at most ${MAX_CALLER_REFERENCE_LENGTH} characters`)
     .refine((text) => !isRefundReference(text), {
-      message: `must not end in "${OWN_SUFFIX}", which our refunds use`,
+      message: `must not end in "${REFUND_SUFFIX}", which our refunds use`,
     });
-
-/** Our refunds use such a reference, so it is not a flow's own. */
-export const isRefundReference = (reference: string): boolean => reference.endsWith(OWN_SUFFIX);
-
-export const refundReferenceOf = (reference: string): string => reference + OWN_SUFFIX;
 
 const MAX_CALLBACK_URL_LENGTH = 2_048;
 

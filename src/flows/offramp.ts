@@ -77,7 +77,7 @@ function refundFacts(fields: CallbackFields): EventReading['facts'] {
 
 /**
  * Input of an `offramp`: the body of the operation, the amount as a decimal string or number. Which receiver must be
- * given is not shown: either, both or neither is sent (`assumptions.ts`).
+ * given is not shown: either, both or neither is sent (`docs/assumptions.md`).
  */
 export const OfframpInput = OfframpRequest.extend({
   referenceId: callerReference(),

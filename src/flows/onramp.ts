@@ -120,7 +120,7 @@ function legIn(fields: CallbackFields, member: string): string | null {
 
 /**
  * Input of an `onramp`: the body of the operation, the amount as a decimal string or number. Mobile money, bank
- * checkout, both or neither: all are seen on the wire (`assumptions.ts`).
+ * checkout, both or neither: all are seen on the wire (`docs/assumptions.md`).
  */
 export const OnrampInput = OnrampRequest.omit({ callbackUrl: true })
   .extend({

@@ -12,7 +12,7 @@ export interface Keyring {
   find(id: string): PayloadKey | undefined;
 }
 
-const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
+export const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const BASE64_OF_32_BYTES = /^[A-Za-z0-9+/]{43}=$/;
 
 /**

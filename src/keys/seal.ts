@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
-import { SealBrokenError, UnknownKeyError, type Keyring, type PayloadKey } from './keyring.js';
+import { KEY_ID, SealBrokenError, UnknownKeyError, type Keyring, type PayloadKey } from './keyring.js';
 
 /*
  * version (1 byte) · length of the key id (1 byte) · key id · nonce (12 bytes) · ciphertext · tag (16 bytes)
@@ -10,7 +10,6 @@ import { SealBrokenError, UnknownKeyError, type Keyring, type PayloadKey } from 
 const VERSION = 1;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const KEY_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
  * AES-256-GCM under the active key.
@@ -70,16 +69,8 @@ export function keyIdOf(sealed: Uint8Array): string | undefined {
 /** Bytes: version, length, and the longest key id. */
 export const LONGEST_HEAD = 66;
 
-const heads = new WeakMap<PayloadKey, Buffer>();
-
-/** The same for each seal of a key. */
-function headOf(key: PayloadKey): Buffer {
-  const known = heads.get(key);
-  if (known !== undefined) return known;
-  const head = Buffer.concat([Uint8Array.of(VERSION, key.id.length), Buffer.from(key.id, 'ascii')]);
-  heads.set(key, head);
-  return head;
-}
+const headOf = (key: PayloadKey): Buffer =>
+  Buffer.concat([Uint8Array.of(VERSION, key.id.length), Buffer.from(key.id, 'ascii')]);
 
 function associatedData(head: Uint8Array, context: string): Buffer {
   return Buffer.concat([head, Buffer.from(context, 'utf8')]);

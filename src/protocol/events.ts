@@ -1,4 +1,4 @@
-/** The outcome of an event. Words of DESIGN.md. */
+/** The outcome of an event. */
 export const INBOX_STATES = [
   'waiting',
   'delivered',

@@ -82,7 +82,7 @@ const legWords = (prefix: string, meant: (meaning: Meaning) => Meaning): StatusM
 const CRYPTO_LEG: Partial<Record<Meaning, Meaning>> = { succeeded: 'succeeded', failed: 'owed', refunded: 'owed' };
 
 /**
- * The status of an onramp comes from its two legs (`onramp-legs.ts`): the crypto leg counts only once the fiat is
+ * The status of an onramp comes from its two legs (`flows/onramp.ts`): the crypto leg counts only once the fiat is
  * collected, or the crypto delivered. Words without a prefix are for the whole, and only events use them.
  */
 export const ONRAMP_WORDS: StatusMap = {
@@ -115,7 +115,11 @@ export function isFinal(meaning: Meaning): boolean {
 }
 
 /** Of a bridge transfer: the crypto was paid, so that a failure owes a refund. */
-const CRYPTO_PAID: StatusMap = { PAYMENT_SENT: 'collected', PAYMENT_CONFIRMED: 'collected', SETTLING: 'collected' };
+export const CRYPTO_PAID: StatusMap = {
+  PAYMENT_SENT: 'collected',
+  PAYMENT_CONFIRMED: 'collected',
+  SETTLING: 'collected',
+};
 
 /** Valid for every kind: no word means success to one kind and failure to another. */
 const OF_ANY_KIND = {

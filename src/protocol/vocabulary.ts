@@ -136,6 +136,13 @@ export function flowIdOf(kind: FlowKind, reference: string): string {
   return `${kind}/${reference}`;
 }
 
+export const REFUND_SUFFIX = '.refund';
+
+/** Our refunds use such a reference, so it is not a flow's own. */
+export const isRefundReference = (reference: string): boolean => reference.endsWith(REFUND_SUFFIX);
+
+export const refundReferenceOf = (reference: string): string => reference + REFUND_SUFFIX;
+
 const CALLBACK_ID_PREFIX = 'callbacks/';
 
 /** Workflow id of the delivery of a flow's callbacks. No flow has such an id: `callbacks` is no kind. */

@@ -30,7 +30,7 @@ const ERROR_NAMES: Readonly<Record<number, string>> = {
   429: 'Too Many Requests',
 };
 
-/** "Shape of an error response body: not shown": four are seen (service-notes.md), and they contradict one another. */
+/** "Shape of an error response body: not shown": four are seen (`docs/assumptions.md`), and they contradict one another. */
 const ERROR_FORMS: Readonly<Record<ErrorBodyForm, (refusal: Refusal, clock: Clock) => object>> = {
   mixed: (refusal) => refusal.body(),
   A: (refusal) => ({

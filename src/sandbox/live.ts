@@ -92,7 +92,7 @@ export function createLiveOperations(
   ];
 }
 
-/** An operation that the interface lacks and the live service has (service-notes.md). */
+/** An operation that the interface lacks and the live service has. */
 interface LiveOperation {
   readonly method: 'GET' | 'POST';
   readonly path: `/api/v3/${string}/{reference}` | '/api/v3/auth/refresh-token';

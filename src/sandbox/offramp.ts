@@ -25,7 +25,7 @@ const completed = {
   path: ['CRYPTO_RECEIVED', 'SUCCESS'],
 } as const satisfies Script<OfframpStatus>;
 
-/** FAILED is not the end of an offramp: "an automatic refund follows" (service-notes.md). */
+/** FAILED is not the end of an offramp: "an automatic refund follows" (the live service). */
 const OFFRAMP_ENDINGS = {
   completed,
   'refund-failed': {
@@ -129,7 +129,7 @@ export const OFFRAMP: Kind<OfframpRequest> = {
       };
       return [{ event: INVOICE_NEEDED_EVENT, data: { ...needed, created_at: at } }];
     }
-    // "Further events exist" (service-notes.md).
+    // "Further events exist" (the live service).
     if (status === 'REFUNDED') return [{ event: 'refund.completed', data }];
     return status === 'REFUND_FAILED' ? [{ event: 'refund.failed', data }] : [];
   },

@@ -95,7 +95,7 @@ const ONRAMP_LIFECYCLE: Lifecycle<OnrampStatus> = {
       FIAT_EXPIRED: 'FAILED',
       CRYPTO_FAILED: 'FAILED',
     },
-    // "Onramp: PENDING, CRYPTO_PENDING, PROCESSING, then SUCCESS or FAILED" (service-notes.md).
+    // "Onramp: PENDING, CRYPTO_PENDING, PROCESSING, then SUCCESS or FAILED" (the live service).
     live: {
       INITIATED: 'PENDING',
       REQUIRE_REVIEW: 'PENDING',

@@ -14,7 +14,7 @@ interface RefusalDetails {
 
 /**
  * The service refuses. Thrown, it undoes what the request wrote; returned by a handler, it keeps that. "Shape of an
- * error response body: not shown": the first of the four bodies of `service-notes.md`, with a code.
+ * error response body: not shown": the first of the four bodies that the service documents, with a code.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';

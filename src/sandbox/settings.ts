@@ -9,15 +9,15 @@ import type { KeyValue } from './database.js';
 export const REPEAT_MODES = ['same-result', 'conflict', 'rejected', 'execute-again'] as const;
 export type RepeatMode = (typeof REPEAT_MODES)[number];
 
-/** Status words: those of the interface, or those of the live service (service-notes.md, "Statuses"). */
+/** Status words: those of the interface, or those of the live service. */
 export const VOCABULARIES = ['interface', 'live'] as const;
 export type Vocabulary = (typeof VOCABULARIES)[number];
 
-/** "Shape of an error response body: not shown": the four of service-notes.md; `mixed` is A with a word as its code. */
+/** "Shape of an error response body: not shown": the four that the service documents; `mixed` is A with a word as its code. */
 export const ERROR_BODIES = ['mixed', 'A', 'B', 'C', 'D'] as const;
 export type ErrorBodyForm = (typeof ERROR_BODIES)[number];
 
-/** "Signature algorithm and signature header of signed callbacks: not shown". See `deliveries/profiles.ts`. */
+/** "Signature algorithm and signature header of signed callbacks: not shown". See `deliveries/signing.ts`. */
 export const WEBHOOK_PROFILES = ['standard-webhooks', 'kotani', 'raw-hmac', 'unsigned'] as const;
 export type WebhookProfile = (typeof WEBHOOK_PROFILES)[number];
 

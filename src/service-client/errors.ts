@@ -159,7 +159,7 @@ export type DoubtReason =
 export type StatusMeaning = 'body' | 'rejected' | 'duplicate' | 'unauthorized' | 'rate-limited' | 'doubt';
 
 /**
- * "What an answer means", of DESIGN.md: the status is judged first, and everything that is not listed here is doubt
+ * The status is judged first, and everything that is not listed here is doubt
  * (3xx, 408, 5xx even with a body that says "failed", 410, 418, …). 401 and 429 are given before a request is executed.
  */
 const BY_STATUS: Readonly<Record<number, StatusMeaning>> = {

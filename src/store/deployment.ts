@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row } from './sql-message.js';
 
+/** Of a store that was never restored. */
+export const FIRST_EPOCH = 1;
+
 /** Which deployment a store is of: one namespace, one store, one account at the service. */
 interface Deployment {
   /** Of the store: made with it, and the same in every copy. */

@@ -35,6 +35,9 @@ interface InboxQuery {
   readonly after?: string;
 }
 
+/** Size of a row in addition to its body: its columns, and its entries in each index. */
+export const ROW_BYTES = 1_024;
+
 /** Events without proof. */
 export interface UnprovenInbox {
   /** The disk space that they use, approximately. */

@@ -6,7 +6,7 @@ import { placeOf as claimPlace, type SealedColumn } from './claim-row.js';
 import { auditPlace } from './sql-audit.js';
 import { integer, text, type SqlConnection } from './sql-connection.js';
 import { placeOf as eventPlace } from './inbox-row.js';
-import type { Row, SqlBlob, SqlValue } from './sql-message.js';
+import { bytesOf, type Row, type SqlValue } from './sql-message.js';
 import type { StoreKey } from './store-key.js';
 
 /** A table with sealed values, except `meta`, which holds the store's own key. */
@@ -190,7 +190,7 @@ export function createStoreKeys(deps: {
       const usage = new Map<string, number>();
       const count = (id: string): void => void usage.set(id, (usage.get(id) ?? 0) + 1);
       const [found] = await db.read([{ sql: `SELECT value FROM meta WHERE name = 'store-key'`, params: [] }]);
-      count(keyIdOf(bytesOf(found?.rows[0]?.['value'] as SqlBlob)) ?? DAMAGED);
+      count(keyIdOf(bytesOf(found?.rows[0]?.['value'])) ?? DAMAGED);
       for (const table of SEALED_TABLES) {
         for await (const page of heads(table)) page.flatMap(({ keyIds }) => keyIds).forEach(count);
       }
@@ -214,5 +214,3 @@ export function createStoreKeys(deps: {
     },
   };
 }
-
-const bytesOf = (value: SqlValue | SqlBlob): Uint8Array => new Uint8Array(value as SqlBlob);

@@ -1,8 +1,5 @@
-import type { UnprovenInbox } from './inbox.js';
+import { ROW_BYTES, type UnprovenInbox } from './inbox.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
-
-/** Size of a row in addition to its body: its columns, and its entries in each index. */
-const ROW_BYTES = 1_024;
 
 /** Anyone may post events without proof: they have their own share of the disk, and a short life. */
 export function createUnprovenInbox(db: SqlConnection): UnprovenInbox {

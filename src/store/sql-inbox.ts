@@ -8,7 +8,7 @@ import { createMatchingInbox } from './sql-inbox-matching.js';
 import { createUnprovenInbox } from './sql-inbox-unproven.js';
 import type { Row, SqlValue, StepResult } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
-import type { InboxState, ReceivedEvent } from '../protocol/events.js';
+import { INBOX_STATES, type InboxState, type ReceivedEvent } from '../protocol/events.js';
 
 const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;
@@ -118,7 +118,7 @@ export function createSqlInbox(deps: {
       if (first === undefined) return;
       const at = now();
       const updates = verdicts.map(({ id, state, detail }) => {
-        if (!SETTLED.has(state)) throw new StoreRequestError('NOT_A_SETTLEMENT');
+        if (!SETTLED.includes(state)) throw new StoreRequestError('NOT_A_SETTLEMENT');
         // A flow may still report `unverified` from before a person vouched: then the new delivery is yet to come.
         const stale = state === 'unverified' ? `AND state <> 'unverified' AND coalesce(proof, '') <> 'person'` : '';
         return {
@@ -209,7 +209,7 @@ export function createSqlInbox(deps: {
         },
       ]);
       const count = Object.fromEntries(rows(found).map((row) => [text(row, 'name'), integer(row, 'count')]));
-      const byState = Object.fromEntries([...OPEN, ...SETTLED].map((state) => [state, count[state] ?? 0]));
+      const byState = Object.fromEntries(INBOX_STATES.map((state) => [state, count[state] ?? 0]));
       return {
         byState: byState as Record<InboxState, number>,
         repeats: count['repeats'] ?? 0,
@@ -243,15 +243,7 @@ export function createSqlInbox(deps: {
 }
 
 const OPEN: readonly InboxState[] = ['waiting', 'delivered'];
-const SETTLED: ReadonlySet<InboxState> = new Set<InboxState>([
-  'applied',
-  'duplicate',
-  'unverified',
-  'late',
-  'unmatched',
-  'conflicting',
-  'quarantined',
-]);
+const SETTLED: readonly InboxState[] = INBOX_STATES.filter((state) => !OPEN.includes(state));
 
 function rows(result: StepResult | undefined): readonly Row[] {
   return result?.rows ?? [];

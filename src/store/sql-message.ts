@@ -11,6 +11,8 @@ export interface Step {
 /** libsql gives blobs back as ArrayBuffers, pg as Buffers. */
 export type SqlBlob = ArrayBuffer | Uint8Array;
 
+export const bytesOf = (value: SqlValue | SqlBlob | undefined): Uint8Array => new Uint8Array(value as SqlBlob);
+
 export type Row = Readonly<Record<string, string | number | null | SqlBlob>>;
 
 /** `changes` counts the rows that a statement without result rows wrote. */

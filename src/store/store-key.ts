@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { keyIdOf, open, seal, type Keyring } from '../keys/index.js';
 import { turnOf, type SqlConnection } from './sql-connection.js';
-import type { SqlBlob } from './sql-message.js';
+import { bytesOf, type SqlBlob } from './sql-message.js';
 import { canonicalJson } from './canonical-json.js';
 
 const PLACE = JSON.stringify(['meta', 'store-key']);
@@ -116,7 +116,6 @@ const keysOf = ({ macKeys }: KeyRecord) =>
   macKeys.map(({ base64, ...rest }) => ({ ...rest, bytes: new Uint8Array(Buffer.from(base64, 'base64')) }));
 const replacedIn = (epoch: number, macKeys: readonly MacKey[]): readonly MacKey[] =>
   macKeys.map((key) => ({ lastEpoch: epoch, ...key }));
-const bytesOf = (value: unknown) => new Uint8Array(value as SqlBlob);
 
 /** The length in front keeps ("a", "bc") and ("ab", "c") apart. */
 function mac(key: Uint8Array, purpose: string, text: string): string {

@@ -67,8 +67,8 @@ describe('docs/parked-flows.md', () => {
   });
 });
 
-describe('docs/reliability.md', () => {
-  const rows = rowsOf(readSource('docs/reliability.md').text).filter(([fault = '']) => /^\d+$/.test(fault));
+describe('docs/faults.md', () => {
+  const rows = rowsOf(readSource('docs/faults.md').text).filter(([fault = '']) => /^\d+$/.test(fault));
 
   it('names no fault that its test does not name, and every one that a test of faults names', () => {
     expect(rows.length).toBeGreaterThan(15);

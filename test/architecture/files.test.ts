@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allFiles, readSource, type SourceFile } from './sources.js';
+import { allFiles, readSource, shippedSources, type SourceFile } from './sources.js';
 
 const paths = allFiles();
 const code = paths.filter((path) => /\.(c|m)?(ts|js)$/.test(path));
@@ -24,6 +24,13 @@ describe('files', () => {
     expect(tooLong.length === 0 ? [] : { tooLong, over200: listed }).toEqual([]);
   });
 
+  it('are there, if a comment of what ships names them', () => {
+    expect(shippedSources().flatMap(missingIn)).toEqual([]);
+    expect(
+      missingIn({ path: 'x.ts', text: "const a = 'gone.ts'; // See `gone.md`.\n * also gone.ts, package.json" }),
+    ).toEqual(['x.ts:1 names gone.md', 'x.ts:2 names gone.ts']);
+  });
+
   it('name no package registry and no path of one machine', () => {
     expect(paths.map(readSource).flatMap(tracesOf)).toEqual([]);
   });
@@ -42,6 +49,21 @@ describe('files', () => {
       expect(tracesOf({ path: 'x', text })).toEqual([]);
   });
 });
+
+/** A comment, and the part of a line after code that is one. */
+const COMMENT = /^\s*(?:\/\/|\/?\*)(.*)|(?<=\s)\/\/ (.*)$/;
+/** Not `.js`: libraries are called so. */
+const FILE_NAME = /(?<![\w@/.-])\w[\w./-]*\.(?:c?ts|mjs|md|json)\b/g;
+
+/** Files that the comments of a file name by their path or its end, and that do not exist. */
+function missingIn({ path, text }: SourceFile): readonly string[] {
+  return text.split('\n').flatMap((line, index) => {
+    const [, whole, after] = COMMENT.exec(line) ?? [];
+    const named = (whole ?? after ?? '').match(FILE_NAME) ?? [];
+    const missing = named.filter((name) => !paths.some((known) => known === name || known.endsWith(`/${name}`)));
+    return missing.map((name) => `${path}:${index + 1} names ${name}`);
+  });
+}
 
 /** Hosts whose name begins like those of registries and mirrors. A machine's own configuration names its registry. */
 const REGISTRY =

@@ -48,7 +48,7 @@ const GATEWAY: readonly RegExp[] = [
   /^(fastify|@fastify\/.*|jose|lossless-json|pino|prom-client|uuid)$/,
 ];
 
-/** DESIGN's rules of import. A new folder under `src` needs a line here. */
+/** The rules of import. A new folder under `src` needs a line here. */
 export const RULES: readonly Rule[] = [
   {
     of: /^src\/contract\/vocabulary\.ts$/,

@@ -10,7 +10,7 @@ const sources = shippedSources();
 const MAY_READ_ENV: Readonly<Record<string, string>> = {};
 
 describe('imports', () => {
-  it('keep to the rules of DESIGN', () => {
+  it('keep to the rules', () => {
     expect(sources.length).toBeGreaterThan(200);
     expect(importViolations(sources)).toEqual([]);
   });

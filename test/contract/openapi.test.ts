@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { operationNames, operations } from '../../src/contract/index.js';
-import { openApiDocument } from '../../src/contract/openapi.js';
 import type { Operation } from '../../src/contract/operation.js';
+import { serviceDocument } from './service-document.js';
 
-const document = openApiDocument({ serverUrl: 'https://service.example', title: 'The service' });
+const document = serviceDocument('https://service.example', 'The service');
 
 function* refsIn(value: unknown): Generator<string> {
   if (typeof value !== 'object' || value === null) return;

@@ -5,7 +5,6 @@ import {
   type ActivityDeps,
 } from '../../activities/index.js';
 import { operations } from '../../src/contract/index.js';
-import { refundReferenceOf } from '../../src/flows/input.js';
 import {
   callbackIdOf,
   END_REASONS,
@@ -18,6 +17,7 @@ import {
   SEARCH_ATTRIBUTES,
   TASK_QUEUE,
   UPDATES,
+  refundReferenceOf,
 } from '../../src/protocol/vocabulary.js';
 import { QUEUES, taskQueueOf } from '../../src/protocol/task-queues.js';
 import { ENCRYPTED } from '../../src/temporal/payload-codec.js';

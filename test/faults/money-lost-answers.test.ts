@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RepeatSetting } from '../../activities/types.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
+import type { Repeat } from '../../src/protocol/decisions.js';
 import { depositsUnder, ERROR_AFTER, LOST, PAID_ONCE, REPEAT_MODES, TIME_SCALE, UNREADABLE } from './lost-answers.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
@@ -10,7 +10,7 @@ import { untilFlow } from '../harness/reports.js';
 describe('an answer that is lost after the service executed', () => {
   let bench: Stack;
   /** `DUPLICATE_REFERENCE`. */
-  const settings: { repeat: RepeatSetting } = { repeat: 'unknown' };
+  const settings: { repeat: Repeat } = { repeat: 'unknown' };
   beforeAll(async () => {
     bench = await openStack({
       time: 'skipping',

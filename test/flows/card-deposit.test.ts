@@ -89,7 +89,7 @@ describe('a card deposit', () => {
   describe('whose card is gone', () => {
     const elsewhere = () => createCardVault({ nowMs: Date.now });
     const tokenOf = (vault = elsewhere()) => {
-      const { cardToken, masked } = vault.keep(CANARY_CARD) ?? { cardToken: '', masked: '' };
+      const { cardToken, masked } = vault.keep(CANARY_CARD, 'shop');
       return { cardToken, masked };
     };
 
@@ -174,7 +174,7 @@ describe('a card deposit', () => {
 
   test('can be cancelled before its card was sent, and not after', async () => {
     const vault = createCardVault({ nowMs: Date.now });
-    const unsent = await deposit('cancelled', { cardToken: vault.keep(CANARY_CARD)?.cardToken });
+    const unsent = await deposit('cancelled', { cardToken: vault.keep(CANARY_CARD, 'shop').cardToken });
     await untilFlow(unsent.handle, ({ view }) => view.stage === 'submitting');
     await unsent.handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
     expect((await ended(unsent.handle)).view.outcome).toMatchObject({ reason: 'cancelled_before_sending' });

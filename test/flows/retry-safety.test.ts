@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RepeatSetting } from '../../activities/types.js';
 import type { MoneyOperationName } from '../../src/contract/index.js';
+import type { Repeat } from '../../src/protocol/decisions.js';
 import { type Stack, openStack } from '../harness/stack.js';
 import { startCardGateway, type CardGateway } from './cards/card-gateway.js';
 import { runCell, type Cell, type CellResult } from './retry-safety/cell.js';
@@ -22,7 +22,7 @@ const cellsOf = (mode: RepeatMode): Cell[] =>
 describe('every money-moving operation, after every fault, in every repeat mode', () => {
   let bench: Stack;
   let gateway: CardGateway;
-  let setting: RepeatSetting = 'unknown';
+  let setting: Repeat = 'unknown';
   const results: CellResult[] = [];
 
   beforeAll(async () => {

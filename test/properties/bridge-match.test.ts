@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { amountDiffers, knownFacts } from '../../workflows/bridge/transfer.js';
-import { differences, type Facts } from '../../workflows/engine/evidence.js';
+import { differences } from '../../workflows/engine/evidence.js';
+import type { Facts } from '../../activities/types.js';
 
 const AMOUNTS = ['settlementAmount', 'cryptoAmount', 'amountMsat'];
 

@@ -25,12 +25,13 @@ const HEAD = `# Decisions about money
 Every question about the outside world has three answers: **shown, absent, cannot tell**. A lookup that answers with the
 record shows it. Only the service's own "not found" (404 with a reason in a readable body) is an absence. A refusal (400,
 403, 422), a 404 that the service did not write, 5xx, a timeout and an unreadable body show nothing: the lookup is repeated, ever
-more slowly, also while the flow is parked. A record of another amount, currency or receiver is \`other\`, and a person decides.
+more slowly, also while the flow is parked. If the record has another amount, currency or receiver, the
+answer is \`other\`: the flow parks for a person.
 
 These tables are [src/protocol/decisions.ts](../src/protocol/decisions.ts), which makes all decisions of the workflows about money.
-[test/properties/decisions.test.ts](../test/properties/decisions.test.ts) checks every combination (${POSTS.length} of a
-POST, by ${REPEATS.length} settings and ${POST_ORDERS.length} orders; ${ENDS.length} of an end; ${TOLD.length} of lookup and events; ${ASKED.length} of what a person was shown, by
-${ACTIONS.length} actions), computes this page and fails if it differs; \`WRITE_DOCS=1\` writes it. Right before a person's order is carried out, the
+[test/properties/decisions.test.ts](../test/properties/decisions.test.ts) checks every combination: ${POSTS.length} states
+of a POST, each with ${REPEATS.length} settings and ${POST_ORDERS.length} orders; ${ENDS.length} states of an end; ${TOLD.length} answers of lookup and events; and ${ASKED.length}
+views that a person was shown, each with ${ACTIONS.length} actions. It computes this page and fails if it differs; \`WRITE_DOCS=1\` writes it. Right before a person's order is carried out, the
 flow reads the claim, the inbox and the lookup again; if they prove the contrary by then, the order is refused, and the flow
 continues with the proof.
 `;
@@ -99,14 +100,18 @@ function vetoes(): string {
 }
 
 function ends(): string {
-  const rows = PROVEN.flatMap((endings) =>
-    EVIDENCE.flatMap((fundsHeld) =>
-      [[], ['completed'] as const].map((claimed) => [
-        words(endings),
-        fundsHeld,
-        words(claimed),
-        said(endStep({ proven: endings, claimed, fundsHeld })),
-      ]),
+  const rows = PROVEN.flatMap((proven) =>
+    merged(
+      EVIDENCE.flatMap((fundsHeld) =>
+        merged(
+          [[], ['completed'] as const].map((claimed) => {
+            const then = said(endStep({ proven, claimed, fundsHeld }));
+            return [words(proven), fundsHeld, words(claimed), then];
+          }),
+          2,
+        ),
+      ),
+      1,
     ),
   );
   return section(
@@ -115,6 +120,13 @@ function ends(): string {
     ['proven', 'money held', 'claimed, unverified', 'then'],
     rows,
   );
+}
+
+/** One row for all of them, if they differ only in this column. */
+function merged(rows: readonly (readonly string[])[], column: number): readonly (readonly string[])[] {
+  const anyOf = (row: readonly string[]) => row.with(column, 'any');
+  const [first] = new Set(rows.map((row) => anyOf(row).join()));
+  return rows.every((row) => anyOf(row).join() === first) ? rows.slice(0, 1).map(anyOf) : rows;
 }
 
 function orders(): string {
@@ -158,7 +170,12 @@ function refunds(): string {
   );
 }
 
-const POST = ['executed?', 'by itself', 'repeat set as safe', 'a person may order'];
+const POST = [
+  'executed?',
+  'without a person',
+  'without a person, if `DUPLICATE_REFERENCE` says that repeats are safe',
+  'a person may order',
+];
 
 function postCells(post: PostEvidence): readonly string[] {
   const step = (repeat: Repeat) => said(postStep(post, repeat));

@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure, sleep, TimeoutFailure } from '@temporalio/workflow';
-import type { Quote, SubmitOutcome, BridgeDepositAnswer } from '../../activities/types.js';
+import type { Quote, SubmitOutcome, BridgeDepositAnswer, ClaimRef } from '../../activities/types.js';
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch, trustedSay } from '../engine/evidence.js';
@@ -18,7 +18,6 @@ import { endVoid, holdBack, submitUntilDeadline, unlessStopping, voidUnsent } fr
 import { submit } from '../engine/submit.js';
 import { quoteInWords, whyWorse } from './prepare.js';
 import { depositClaim, handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
-import type { GuardedClaim } from '../engine/messages.js';
 import type { Post } from '../engine/post.js';
 
 /**
@@ -112,7 +111,7 @@ const NOT_TAKEN: SubmitOutcome = { kind: 'quote-expired', by: 'us' };
  * Money is stopped, or its queue is behind: that is no reason to fail. The flow gets new quotes until the deadline,
  * ever more slowly.
  */
-async function pauseUntaken(flow: Flow, claim: GuardedClaim, untaken: number): Promise<void> {
+async function pauseUntaken(flow: Flow, claim: ClaimRef, untaken: number): Promise<void> {
   if (untaken === 1) flow.note('no worker took the deposit while its quote was young: money is stopped, or is behind');
   const pauseMs = Math.min(UNTAKEN_PAUSE_MS * 2 ** (untaken - 1), UNTAKEN_PAUSE_MOST_MS);
   await submitUntilDeadline(flow, claim, () => sleep(flow.scaled(pauseMs), { summary: 'Wait for a worker' }));
@@ -126,7 +125,7 @@ function isScheduleToStart(cause: unknown): boolean {
 async function quoteAgain(
   flow: Flow,
   transfer: Transfer,
-  claim: GuardedClaim,
+  claim: ClaimRef,
   tooOften: string | null,
 ): Promise<SubmitOutcome | null> {
   const { agreed, input } = transfer;
@@ -145,7 +144,7 @@ async function quoteAgain(
 }
 
 /** Or why there is none: that alone does not end the flow, because an earlier send may have been executed. */
-async function newQuote(flow: Flow, claim: GuardedClaim, input: Transfer['input']): Promise<Quote | string> {
+async function newQuote(flow: Flow, claim: ClaimRef, input: Transfer['input']): Promise<Quote | string> {
   try {
     const quote = await submitUntilDeadline(flow, claim, () =>
       act(READ, 'Get a new quote', flow.timeScale).quoteBridgeTransfer({ input }),
@@ -162,7 +161,7 @@ async function newQuote(flow: Flow, claim: GuardedClaim, input: Transfer['input'
  * No usable quote. If nothing was ever sent, the claim is voided and the flow ends; only then is it true that nothing
  * moved. Otherwise the claim and a person decide.
  */
-async function noQuote(flow: Flow, claim: GuardedClaim, why: string): Promise<SubmitOutcome> {
+async function noQuote(flow: Flow, claim: ClaimRef, why: string): Promise<SubmitOutcome> {
   if (flow.money.at !== 'sent' && (await voidUnsent(flow, claim, 'quote_rejected')) === true) {
     await unlessStopping(flow);
     return endFlow('failed', 'quote_rejected', `${why}. Nothing was sent.`);

@@ -1,6 +1,6 @@
 import type { Evidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
-import type { Facts } from '../engine/evidence.js';
+import type { Facts } from '../../activities/types.js';
 import { cryptoWasPaid, type SeenStatuses } from './statuses.js';
 
 /**

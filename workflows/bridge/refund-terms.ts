@@ -1,9 +1,10 @@
 import type { RefundOrder } from '../../activities/types.js';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import { compareAmounts, isPositiveAmount } from '../../src/money.js';
+import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import { mostToRefund } from './came-in.js';
 import type { Flow } from '../engine/flow.js';
-import { refundReferenceOf, type Transfer } from './transfer.js';
+import type { Transfer } from './transfer.js';
 
 /** A refund that is yet to be ordered. */
 export type RefundTerms = Omit<RefundOrder, 'by' | 'judged'>;

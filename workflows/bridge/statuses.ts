@@ -1,4 +1,5 @@
 import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
+import { CRYPTO_PAID } from '../../src/protocol/statuses.js';
 
 /**
  * Everything that trusted events said about one transfer. A set, so that the order in which they came cannot matter.
@@ -12,10 +13,10 @@ export const NOTHING_SEEN: SeenStatuses = { seen: [] };
 /** What a set of statuses means. `conflict`: endings that exclude one another were both proven. */
 export type BridgeState =
   | { readonly kind: 'open'; readonly highest: BridgeStatus | null }
-  | { readonly kind: 'ended'; readonly ending: Ending }
+  | { readonly kind: 'ended'; readonly ending: BridgeEnding }
   | { readonly kind: 'conflict' };
 
-export type Ending = 'COMPLETED' | 'FAILED' | 'REFUNDED';
+export type BridgeEnding = 'COMPLETED' | 'FAILED' | 'REFUNDED';
 
 /** The status words of the bridge in their own order; any other word is kept elsewhere, and is not a status. */
 export function asBridgeStatus(word: string | null): BridgeStatus | undefined {
@@ -29,7 +30,7 @@ export function foldStatus(before: SeenStatuses, status: BridgeStatus): SeenStat
 }
 
 /** FAILED → REFUNDED is the only legal move between endings; COMPLETED excludes both. */
-export function standingOf({ seen }: SeenStatuses): BridgeState {
+export function bridgeStateOf({ seen }: SeenStatuses): BridgeState {
   const completed = seen.includes('COMPLETED');
   const failed = seen.includes('FAILED');
   const refunded = seen.includes('REFUNDED');
@@ -42,7 +43,7 @@ export function standingOf({ seen }: SeenStatuses): BridgeState {
 
 /** True if the crypto is known to have been paid to us, so that a failure owes the customer a refund. */
 export function cryptoWasPaid({ seen }: SeenStatuses): boolean {
-  return seen.includes('PAYMENT_SENT') || seen.includes('PAYMENT_CONFIRMED') || seen.includes('SETTLING');
+  return seen.some((status) => status in CRYPTO_PAID);
 }
 
 /** True if the status is higher than every earlier one: only then it is passed on. */

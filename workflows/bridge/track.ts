@@ -8,7 +8,7 @@ import { park } from '../engine/park.js';
 import { FAILURE_GRACE_MS } from '../engine/policies.js';
 import { decideConflict } from './conflict.js';
 import { reportPending } from './report.js';
-import type { Ending } from './statuses.js';
+import type { BridgeEnding } from './statuses.js';
 import { brief, rulesOf, bridgeState, type Transfer, type TransferCarried } from './transfer.js';
 import { checkInbox, readInbox } from '../engine/inbox.js';
 import { fundsHeld } from './refund-due.js';
@@ -17,7 +17,7 @@ import { fundsHeld } from './refund-due.js';
  * Follows an accepted deposit to a proven ending. Trusted events decide; the provider's settlements are reported to the
  * service; contradictions and mismatches go to a person; at the deadline the inbox is read once more.
  */
-export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<Ending> {
+export async function trackSettlement(flow: Flow, transfer: Transfer): Promise<BridgeEnding> {
   let lookedOnceMore = false;
   for (;;) {
     await condition(() => hasWork(transfer) || flow.deadlinePassed || tooLong(flow));
@@ -49,7 +49,7 @@ function hasWork(transfer: Transfer): boolean {
  * Events come in any order: a failure that owes nothing counts only after a while in which no event contradicts it. A
  * refund that is or may be due has a wait of its own.
  */
-async function isUncontradicted(flow: Flow, transfer: Transfer, ending: Ending): Promise<boolean> {
+async function isUncontradicted(flow: Flow, transfer: Transfer, ending: BridgeEnding): Promise<boolean> {
   if (ending !== 'FAILED' || fundsHeld(transfer) !== 'absent') return true;
   const contradicted = () => {
     const now = bridgeState(transfer);

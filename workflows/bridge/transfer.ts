@@ -1,17 +1,17 @@
-import type { BridgeDepositAnswer, Pin, Quote, Windows } from '../../activities/types.js';
+import type { BridgeDepositAnswer, Pin, Quote, Windows, ClaimRef, Facts } from '../../activities/types.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { ENDINGS, type EndEvidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
+import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import type { Evidence } from '../engine/event-book.js';
 import type { Flow, FlowCarried } from '../engine/flow.js';
-import type { GuardedClaim } from '../engine/messages.js';
-import { handleEvents, whoSays, type EventRules, differences, equalAmounts, type Facts } from '../engine/evidence.js';
+import { handleEvents, whoSays, type EventRules, differences, equalAmounts } from '../engine/evidence.js';
 import {
   asBridgeStatus,
   foldStatus,
   NOTHING_SEEN,
   rises,
-  standingOf,
+  bridgeStateOf,
   type BridgeState,
   type SeenStatuses,
 } from './statuses.js';
@@ -90,7 +90,7 @@ export function whatArrived({ input, completion }: Pick<Transfer, 'input' | 'com
 export const brief = ({ id, status, receivedAt }: FlowEvent) => ({ id, status, receivedAt });
 
 export function bridgeState(transfer: Transfer): BridgeState {
-  return standingOf(transfer.statuses);
+  return bridgeStateOf(transfer.statuses);
 }
 
 /** How events act on a transfer. Pure of commands: it runs inside signal handlers. */
@@ -157,14 +157,12 @@ function higher(before: FlowEvent | null, event: FlowEvent): FlowEvent {
 }
 
 /** The claim of its deposit. */
-export function depositClaim({ reference, flowId }: Flow, { fingerprint, pin }: Transfer): GuardedClaim {
+export function depositClaim({ reference, flowId }: Flow, { fingerprint, pin }: Transfer): ClaimRef {
   return { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin };
 }
 
-export const refundReferenceOf = (reference: string): string => `${reference}.refund`;
-
 /** The claim of a refund by us whose amount is not decided yet. */
-export function refundClaim({ reference, flowId }: Flow, { pin }: Transfer): GuardedClaim {
+export function refundClaim({ reference, flowId }: Flow, { pin }: Transfer): ClaimRef {
   return { operation: 'sendCrypto', reference: refundReferenceOf(reference), flowId, fingerprint: '', pin };
 }
 

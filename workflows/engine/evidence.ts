@@ -2,6 +2,7 @@ import type { TrustedSay } from '../../src/protocol/decisions.js';
 import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
 import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
 import { sameAmount } from '../../src/money.js';
+import type { Facts } from '../../activities/types.js';
 import { park } from './park.js';
 import type { Evidence } from './event-book.js';
 import type { Flow } from './flow.js';
@@ -121,11 +122,6 @@ function corroborate(flow: Flow, evidence: Evidence, rules: EventRules, event: F
   for (const { id } of agreeing) flow.book.settle(id, 'duplicate');
   evidence.unverified = evidence.unverified.filter((earlier) => !agreeing.includes(earlier));
 }
-
-/**
- * The facts that can be compared between an event, a service's record, and what we know; amounts as decimal strings.
- */
-export type Facts = Readonly<Record<string, string>>;
 
 /** Facts that are amounts: "100" and "100.00" are the same. Every other fact is compared as text. */
 const AMOUNTS: readonly string[] = [

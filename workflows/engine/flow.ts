@@ -17,6 +17,7 @@ import type {
 import { defaultDeadlineSeconds, type FlowKind, type FlowState } from '../../src/protocol/vocabulary.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
+import type { ClaimRef } from '../../activities/types.js';
 import {
   eventsOf,
   NO_EVIDENCE,
@@ -25,7 +26,7 @@ import {
   type EventBookState,
   type Evidence,
 } from './event-book.js';
-import { eventsSignal, flowQuery, type GuardedClaim, type Resolution, type MoneyPhase } from './messages.js';
+import { eventsSignal, flowQuery, type Resolution, type MoneyPhase } from './messages.js';
 import { reportChanges, type ChangeReports, type ReportsCarried } from './report-changes.js';
 import { currentDetails, withEntry } from './timeline.js';
 
@@ -86,7 +87,7 @@ export interface Flow {
   /** What its events say besides; `proven`: that the service has what the flow would pay. */
   evidence: () => Evidence;
   /** Every claim that it may send under. */
-  claims: () => readonly GuardedClaim[];
+  claims: () => readonly ClaimRef[];
   /** Undefined if no caller wants callbacks. */
   readonly reports: ChangeReports | undefined;
   /** Scales a wait of our own, in milliseconds. */

@@ -41,7 +41,7 @@ export async function parkAndLook(
   const before = inWords(payment);
   const moved = () => inWords(payment) !== before || payment.otherRecord !== undefined || payment.mismatches.length > 0;
   const looking = observed(async () => {
-    while (!moved()) await lookForNews(flow, payment, plan);
+    while (!moved()) await pollForChange(flow, payment, plan);
   });
   const decided = () => moved() || also();
   const lookAgain = () => lookOnce(flow, payment, plan, 'Ask once more').then(() => undefined);
@@ -63,7 +63,7 @@ export async function lookOnce(flow: Flow, payment: Payment, plan: TrackPlan, su
 }
 
 /** An event cuts the wait short; the lookup that follows confirms its status. */
-async function lookForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
+async function pollForChange(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   payment.lookNow = false;
   const polling = pollStatus(flow, payment, plan, 0, true);
   // Bounded by `park`: the person's order, or a late event.

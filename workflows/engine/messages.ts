@@ -16,7 +16,7 @@ import {
   UPDATES,
   type ParkAction,
 } from '../../src/protocol/vocabulary.js';
-import type { Pin } from '../../activities/types.js';
+import type { ClaimRef } from '../../activities/types.js';
 import type { CallbackReport } from '../../src/protocol/callbacks.js';
 
 /** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
@@ -39,15 +39,6 @@ export interface Resolution extends ResolveOrder {
   readonly action: ParkAction;
 }
 
-/** The claim that guards the flow's money, once a submit was scheduled. */
-export interface GuardedClaim {
-  readonly operation: string;
-  readonly reference: string;
-  readonly flowId: string;
-  readonly fingerprint: string;
-  readonly pin: Pin;
-}
-
 /**
  * The state of the flow's money: it watches a payment that was started elsewhere, and has no claim (`elsewhere`);
  * nothing was scheduled in this run that could send (`unsent`); a submit may come or is in progress, and the claim
@@ -58,5 +49,5 @@ export type MoneyPhase =
   /** `done`: operations that were executed, and moved nothing. */
   | { readonly at: 'unsent'; readonly done?: readonly string[] }
   /** `isWaiting`: nothing is in progress yet, for example while the quote waits for its approval. */
-  | { readonly at: 'claimed'; readonly claim: GuardedClaim; readonly isWaiting?: true }
+  | { readonly at: 'claimed'; readonly claim: ClaimRef; readonly isWaiting?: true }
   | { readonly at: 'sent' };

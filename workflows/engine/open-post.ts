@@ -1,5 +1,5 @@
-import type { PostReading, RepeatSetting, SubmitOutcome } from '../../activities/types.js';
-import type { PostEvidence, PostOrder } from '../../src/protocol/decisions.js';
+import type { PostReading, SubmitOutcome } from '../../activities/types.js';
+import type { PostEvidence, PostOrder, Repeat } from '../../src/protocol/decisions.js';
 import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
 import type { Flow } from './flow.js';
 import type { Post } from './post.js';
@@ -11,7 +11,7 @@ export type Unsettled = Extract<SubmitOutcome, { kind: 'unknown' | 'duplicate' |
 /** What a flow knows about a POST that it cannot settle yet. */
 export interface Open {
   readonly why: string;
-  readonly repeat: RepeatSetting;
+  readonly repeat: Repeat;
   readonly saidToExist: boolean;
   readonly refused?: string | undefined;
   /** It was never sent, because of an event: it must not be sent. */

@@ -1,11 +1,11 @@
-import type { StatusReading, StepTerms, Pin, SubmitOutcome, Windows } from '../../activities/types.js';
+import type { StatusReading, StepTerms, Pin, SubmitOutcome, Windows, Facts } from '../../activities/types.js';
 import { saysMoneyMoved } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
 import type { FlowEvent, SubmitAnswer } from '../../src/protocol/messages.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import { unlessStopped } from './stop.js';
 import { checkInput } from './activities.js';
-import { handleEvents, whoSays, type EventRules, differences, pick, type Facts } from './evidence.js';
+import { handleEvents, whoSays, type EventRules, differences, pick } from './evidence.js';
 import { NO_EVIDENCE, type Evidence } from './event-book.js';
 import type { Flow, FlowCarried } from './flow.js';
 

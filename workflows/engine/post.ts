@@ -1,11 +1,10 @@
-import type { SubmitOutcome, Facts } from '../../activities/types.js';
+import type { SubmitOutcome, Facts, ClaimRef } from '../../activities/types.js';
 import type { TrustedSay } from '../../src/protocol/decisions.js';
-import type { GuardedClaim } from './messages.js';
 import type { Rejection } from '../../src/protocol/messages.js';
 
 /** One money POST of a flow, with what its kind knows about it. */
 export interface Post {
-  readonly claim: GuardedClaim;
+  readonly claim: ClaimRef;
   /** For people: "the deposit". */
   readonly noun: string;
   /**

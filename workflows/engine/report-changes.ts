@@ -64,7 +64,7 @@ export function reportChanges(
    * Callbacks do not delay a caller that waits for the service's answer: the change "money is being sent" is reported
    * together with its outcome. Simultaneous changes are one change.
    */
-  const mayTell = (): boolean => {
+  const mayReport = (): boolean => {
     const { money } = flow;
     const view = flow.view();
     const isSending = money.at === 'claimed' && money.isWaiting !== true;
@@ -73,7 +73,7 @@ export function reportChanges(
 
   async function handOn(): Promise<never> {
     for (;;) {
-      await condition(() => waiting.length > 0 && mayTell());
+      await condition(() => waiting.length > 0 && mayReport());
       const changes = waiting;
       waiting = [];
       handing = true;

@@ -31,7 +31,7 @@ import {
 } from './policies.js';
 import { holdBack } from './stop.js';
 import { AT_LEAST_MS, observed, within } from './waits.js';
-import { endFlow, FlowEnd } from './flow-end.js';
+import { endFlow, endFromDecision } from './flow-end.js';
 import type { Flow } from './flow.js';
 import type { Resolution } from './messages.js';
 import { readInbox } from './inbox.js';
@@ -183,16 +183,16 @@ async function carryOut(
   flow: Flow,
   post: Post,
   open: Open,
-  { action, actor, note }: Resolution,
+  decision: Resolution,
   unasked: boolean,
 ): Promise<Submitted | SendAgain> {
+  const { action, actor, note } = decision;
   switch (action as PostOrder) {
     case 'send-again':
       return sendAgain(flow, post, open, actor, note, unasked);
     case 'mark-completed':
-      throw new FlowEnd({ state: 'completed', reason: null, detail: `Marked as completed by ${actor}: ${note}` });
     case 'mark-refunded':
-      throw new FlowEnd({ state: 'refunded', reason: null, detail: `Marked as refunded by ${actor}: ${note}` });
+      return endFromDecision(decision);
     case 'close-not-executed':
       return close(flow, post, open, { actor, note });
     default:

@@ -2,6 +2,7 @@ import { condition, workflowInfo } from '@temporalio/workflow';
 import type { ClaimOrder } from '../../src/store/claim.js';
 import { mayEndUnsent, saysMoneyMoved } from '../../src/protocol/decisions.js';
 import type { Outcome, PersonOrder } from '../../src/protocol/messages.js';
+import type { ClaimRef } from '../../activities/types.js';
 import { observed, within } from './waits.js';
 import { act } from './activities.js';
 import { endFromDecision, FlowEnd } from './flow-end.js';
@@ -9,7 +10,6 @@ import type { Flow } from './flow.js';
 import { provenOf, readInbox } from './inbox.js';
 import { askPerson } from './park.js';
 import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
-import type { GuardedClaim } from './messages.js';
 
 /**
  * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,
@@ -18,7 +18,7 @@ import type { GuardedClaim } from './messages.js';
 export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   flow.stopping += 1;
   const why = await stopUnsent(flow, state, order).finally(() => (flow.stopping -= 1));
-  if (why === CANNOT_SAY) flow.unsureStop = stoppedBy(state, order);
+  if (why === STORE_UNAVAILABLE) flow.unsureStop = stoppedBy(state, order);
   return why;
 }
 
@@ -45,7 +45,7 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
   }
   if (flow.money.at === 'claimed') {
     const voided = await voidUnsent(flow, flow.money.claim, state);
-    if (voided === undefined) return CANNOT_SAY;
+    if (voided === undefined) return STORE_UNAVAILABLE;
     if (voided) {
       flow.stop ??= stoppedBy(state, order);
       return null;
@@ -62,7 +62,7 @@ export function whyNoStop(flow: Flow): string | null {
 
 const HAS_ENDED = 'it has ended';
 const MAY_HAVE_MOVED = 'money may have moved already';
-const CANNOT_SAY = 'the store cannot say now whether money moved';
+const STORE_UNAVAILABLE = 'the store cannot say now whether money moved';
 
 /**
  * Why money may have moved although this run has sent nothing: an earlier run of the flow may have sent it, before a
@@ -83,7 +83,7 @@ export async function whyMaybeSent(flow: Flow, reason: string): Promise<string |
   const left = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Void what was never sent', flow.timeScale).voidUnsentOf(order),
   );
-  if (left === undefined) return CANNOT_SAY;
+  if (left === undefined) return STORE_UNAVAILABLE;
   return left.length === 0 ? null : `money may have moved in an earlier run of the flow (${left.join(', ')})`;
 }
 
@@ -97,7 +97,7 @@ export async function whyMoved(
   patienceMs = STORE_PATIENCE_MS,
   mayBeReported = false,
 ): Promise<string | null> {
-  if (!(await readInbox(flow, patienceMs))) return CANNOT_SAY;
+  if (!(await readInbox(flow, patienceMs))) return STORE_UNAVAILABLE;
   return whatWasMoved(flow, mayBeReported);
 }
 
@@ -115,7 +115,7 @@ function isReported(flow: Flow): boolean {
 }
 
 /** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not known now. */
-export async function voidUnsent(flow: Flow, claim: GuardedClaim, reason: string): Promise<boolean | undefined> {
+export async function voidUnsent(flow: Flow, claim: ClaimRef, reason: string): Promise<boolean | undefined> {
   const order = { ...claim, reason };
   const phase = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim(order),
@@ -170,7 +170,7 @@ export async function askForEnd(flow: Flow, step: string, why: string): Promise<
  */
 export async function submitUntilDeadline<T>(
   flow: Flow,
-  claim: GuardedClaim,
+  claim: ClaimRef,
   submit: () => Promise<T>,
 ): Promise<T | undefined> {
   const isRepeat = flow.money.at === 'sent';
@@ -216,7 +216,7 @@ const BY_DEADLINE: ClaimOrder = { actor: 'deadline', note: 'not sent again by th
  * Cancels an ordered second send: its claim goes back to `sending`, from which nothing is sent, not even after a reset
  * of the flow in the UI.
  */
-export async function holdBack(flow: Flow, claim: GuardedClaim, order: ClaimOrder): Promise<void> {
+export async function holdBack(flow: Flow, claim: ClaimRef, order: ClaimOrder): Promise<void> {
   const isHeld = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Take back the order to send again', flow.timeScale).holdBack({ ...claim, order }),
   );

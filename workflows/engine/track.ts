@@ -43,7 +43,7 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan
     else if (plan.waitStep?.isDue(payment)) await plan.waitStep.decide(flow, payment, plan);
     else if (tooLong(flow))
       await continueFlowAsNew(flow, payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
-    else if (!flow.deadlinePassed) await waitForNews(flow, payment, plan);
+    else if (!flow.deadlinePassed) await waitForChange(flow, payment, plan);
     else if (!lookedOnceMore) {
       lookedOnceMore = true;
       await checkStatusAtDeadline(flow, payment, plan);
@@ -71,7 +71,7 @@ async function failureConfirmed(flow: Flow, payment: Payment, plan: TrackPlan, m
   return !contradicted();
 }
 
-async function waitForNews(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
+async function waitForChange(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   const hasWork = () =>
     payment.lookNow ||
     payment.mismatches.length > 0 ||

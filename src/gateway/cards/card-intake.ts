@@ -62,10 +62,10 @@ export function createCardIntake({ serve, logger, nowMs, lifeMs }: CardIntakeOpt
   return {
     keep(card, owner) {
       if (serve === undefined) throw new Refusal(503, 'This gateway takes no cards.');
-      const kept = closing.signal.aborted ? undefined : vault.keep(card, owner);
-      if (kept === undefined) {
+      if (closing.signal.aborted) {
         throw new Refusal(503, 'The gateway cannot take a card now. Send it again.', {}, RETRY_AFTER_SECONDS);
       }
+      const kept = vault.keep(card, owner);
       serving ??= run(serve).finally(() => {
         serving = undefined;
       });
@@ -95,11 +95,10 @@ export interface CardVault {
   /** On which only this process works. */
   readonly queue: string;
   /**
-   * Undefined if it is full.
    * @param owner who may fill a quarter of it
-   * @throws Refusal 429 if this owner has done so
+   * @throws Refusal 429 if this owner has done so, 503 if it is full
    */
-  keep(card: Card, owner?: string): KeptCard | undefined;
+  keep(card: Card, owner: string): KeptCard;
   /** To one taker at a time. */
   take(token: string): Card | undefined;
   putBack(token: string): void;
@@ -138,8 +137,7 @@ export function createCardVault(options: CardVaultOptions): CardVault {
   return {
     queue,
     keep(card, owner) {
-      if (cards.size >= most) return undefined;
-      const free = owner === undefined ? () => undefined : shares.take(owner);
+      const free = shares.take(owner);
       const cardToken = cardTokenOf(queue, randomBytes(32));
       // A timer ends the minute: a clock that is set back must not prolong it.
       const stopTimer = after(lifeMs, () => forget(cardToken));

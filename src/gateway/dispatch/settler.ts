@@ -12,7 +12,7 @@ import type { Duty } from '../../store/duties.js';
 export interface Settler {
   start(): void;
   /** A person's order may have changed the state of this flow's events: checks them soon. */
-  lookAt(flowId: string): void;
+  checkSoon(flowId: string): void;
   stop(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function createSettler(deps: SettlerDeps): Settler {
     start() {
       stopTicking = every(deps.clock ?? systemClock, deps.everyMs ?? 1_000, tick);
     },
-    lookAt: (flowId) => void soon.add(flowId),
+    checkSoon: (flowId) => void soon.add(flowId),
     async stop() {
       stop.asked = true;
       stopTicking?.();

@@ -34,7 +34,7 @@ export interface FlowOperationDeps {
   readonly parkedSince: ParkedSince;
   readonly tokens: TokenCheck;
   readonly dispatcher: Pick<Dispatcher, 'nudge' | 'releaseWaiting'>;
-  readonly settler: Pick<Settler, 'lookAt'>;
+  readonly settler: Pick<Settler, 'checkSoon'>;
   readonly cards: CardIntake;
   readonly logger: Logger;
   readonly nowMs: () => number;

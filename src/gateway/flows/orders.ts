@@ -198,7 +198,7 @@ async function resolveFlow(
     });
   }
   const ordered = await giveOrder(deps, caller, address, order);
-  deps.settler.lookAt(address.flowId);
+  deps.settler.checkSoon(address.flowId);
   return ordered;
 }
 

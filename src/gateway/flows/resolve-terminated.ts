@@ -2,13 +2,19 @@ import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { Outcome } from '../../protocol/messages.js';
 import { eventIdOf } from '../../flows/event-of-row.js';
 import { flowOf } from '../../flows/index.js';
-import { isRefundReference, refundReferenceOf } from '../../flows/input.js';
 import { settleWindowMs } from '../../protocol/decisions.js';
 import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
-import { PARK_ACTIONS, type ParkAction, type FlowState } from '../../protocol/vocabulary.js';
+import {
+  isRefundReference,
+  PARK_ACTIONS,
+  refundReferenceOf,
+  type ParkAction,
+  type FlowState,
+} from '../../protocol/vocabulary.js';
 import { isOver, wasSent, type Claim, type ClaimKey, type ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowFacts, type FlowReader, viewOf } from '../../temporal/flow-handle.js';
+import { FIRST_EPOCH } from '../../store/deployment.js';
 import type { Caller } from '../http/bearer-token.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
@@ -105,7 +111,6 @@ const distinct = (keys: readonly ClaimKey[]): readonly ClaimKey[] => {
   return [...new Map(keys.map((key) => [nameOf(key), key])).values()];
 };
 
-const FIRST_EPOCH = 1;
 /** Many times as many trusted events as one flow gets. */
 const MOST_PROOF = 200;
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { flowOf } from '../../flows/index.js';
 import type { FlowDefinition } from '../../flows/flow.js';
+import { tooMuch } from '../../flows/largest-amount.js';
 import type { Flow } from '../../protocol/gateway-json.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import { viewOfNewFlow } from '../../temporal/flow-handle.js';
@@ -15,7 +16,6 @@ import type { FlowOperationDeps } from './deps.js';
 import { checkCallbackUrl, Flow as FlowSchema, shownFlow } from './address.js';
 import { flowJson } from './flow-json.js';
 import { describedInput, pascal } from './described-input.js';
-import { checkLargest } from './largest-amount.js';
 
 /** `POST /flows/{kind}`, a route for each kind: each has an input of its own. */
 export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
@@ -60,12 +60,7 @@ async function startOrFind(
   body: unknown,
   reply: FastifyReply,
 ): Promise<{ readonly started: boolean; readonly view: Flow }> {
-  const definition = flowOf(kind);
-  const input = parseBody(definition.input, body, `The input of ${kind}`);
-  checkCallbackUrl(deps.settings, input);
-  const address = flowAddress(kind, definition.referenceOf(input));
-  if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
-  await checkLargest(deps, definition, input, address);
+  const { definition, input, address } = await checkedInput(deps, kind, body, `The input of ${kind}`);
   const { reference, flowId } = address;
   await recordStart(deps, caller, definition, address, input);
   try {
@@ -80,6 +75,32 @@ async function startOrFind(
     if (error instanceof OtherRequestError) throw new Refusal(409, error.message, { reference });
     throw error;
   }
+}
+
+/**
+ * The input of a new flow, and the flow's address. An amount above `MAX_AMOUNTS` is refused only if the flow does not
+ * exist yet: for an existing one, a refusal would say that nothing was sent.
+ *
+ * @param what names the input at the beginning of a refusal
+ * @throws Refusal 400
+ */
+export async function checkedInput(
+  { settings, reader }: Pick<FlowOperationDeps, 'settings' | 'reader'>,
+  kind: FlowKind,
+  body: unknown,
+  what?: string,
+): Promise<{ readonly definition: FlowDefinition; readonly input: unknown; readonly address: FlowAddress }> {
+  const definition = flowOf(kind);
+  const input = parseBody(definition.input, body, what);
+  checkCallbackUrl(settings, input);
+  const address = flowAddress(kind, definition.referenceOf(input));
+  if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
+  const above = tooMuch(definition, input, settings.maxAmounts);
+  if (above !== undefined && (await reader.facts(address.flowId)) === undefined) {
+    const { reference } = address;
+    throw new Refusal(400, `${above.path} ${above.message}. Nothing was sent.`, { reference, errors: [above] });
+  }
+  return { definition, input, address };
 }
 
 /**

@@ -64,7 +64,7 @@ export function bodyOf(request: FastifyRequest): JsonBody {
   return body;
 }
 
-/** For a route with `UNREAD`. @throws Refusal if there is no body */
+/** For a route whose config has `unread`. @throws Refusal if there is no body */
 export const unreadBodyOf = (request: FastifyRequest): UnreadBody => bodyOf(request) as unknown as UnreadBody;
 
 /** For operations that need no body: an empty object in its place. */

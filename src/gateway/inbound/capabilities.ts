@@ -27,37 +27,14 @@ export function createCapabilities(store: Pick<Store, 'macsInEpoch' | 'refreshKe
     if (settings.settlementCapability !== undefined) return [settings.settlementCapability];
     return settings.development ? ofAccount('settlement') : [];
   };
-  const ofFlow = remembering((flowId) => capabilitiesOf(store, 'callback', flowId, epochs));
   const isAmong = (given: string, known: readonly string[]) => known.some((one) => equalSecrets(given, one));
   return {
     settlement: settlements()[0],
     webhook: ofAccount('webhook')[0] ?? '',
-    isCallback: (flowId, given) => isAmong(given, ofFlow.of(flowId)),
+    isCallback: (flowId, given) => isAmong(given, capabilitiesOf(store, 'callback', flowId, epochs)),
     isSettlement: (given) => isAmong(given, settlements()),
     isWebhook: (given) => isAmong(given, ofAccount('webhook')),
-    async refresh() {
-      const rotated = await store.refreshKeys();
-      if (rotated) ofFlow.forget();
-      return rotated;
-    },
-  };
-}
-
-/** A flow receives several callbacks, and deriving a capability is more expensive than caching it. */
-const MOST_REMEMBERED = 5_000;
-
-function remembering(derive: (flowId: string) => readonly string[]) {
-  const known = new Map<string, readonly string[]>();
-  return {
-    forget: () => known.clear(),
-    of(flowId: string): readonly string[] {
-      const before = known.get(flowId);
-      if (before !== undefined) return before;
-      if (known.size >= MOST_REMEMBERED) known.clear();
-      const derived = derive(flowId);
-      known.set(flowId, derived);
-      return derived;
-    },
+    refresh: () => store.refreshKeys(),
   };
 }
 

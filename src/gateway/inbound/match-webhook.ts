@@ -1,8 +1,7 @@
 import { flowOf } from '../../flows/index.js';
 import { memberOf } from '../../flows/callback.js';
-import { isRefundReference } from '../../flows/input.js';
 import type { FlowDefinition, EventReading } from '../../flows/flow.js';
-import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
+import { FLOW_KINDS, type FlowKind, isRefundReference } from '../../protocol/vocabulary.js';
 import { isOver, wasSent, type ClaimStore } from '../../store/claim.js';
 import { flowAddress, type FlowAddress } from '../http/flow-path.js';
 

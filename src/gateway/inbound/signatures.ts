@@ -203,7 +203,7 @@ interface SignedRequest {
  */
 export type SignatureVerdict = 'valid' | 'stale' | 'invalid' | 'absent';
 
-/** One way of signing webhooks. A new one is a file next to `standard-webhooks.ts` and a line in `profiles.ts`. */
+/** One way of signing webhooks. A new one is a function here and a line in `PROFILES`. */
 export interface SignatureProfile {
   readonly name: string;
   verify(request: SignedRequest): SignatureVerdict;

@@ -80,13 +80,13 @@ const AGES_MS = { '1h': HOUR_MS, '1d': 24 * HOUR_MS, '7d': 168 * HOUR_MS } as co
  */
 export function createFlowStats(deps: FlowStatsDeps): () => Promise<FlowStats | undefined> {
   const { duties } = deps.store;
-  const standings = createStandings(deps);
+  const terminatedStates = createTerminatedStates(deps);
   return async () => {
     const kept = statsFrom(await duties.result(COUNTING));
     const isFresh = kept !== undefined && deps.nowMs() - kept.countedAtMs < (deps.freshMs ?? FRESH_MS);
     if (isFresh || !(await duties.take(COUNTING, COUNTING_MS))) return kept;
     try {
-      const counted = await countFlows(deps, standings, kept);
+      const counted = await countFlows(deps, terminatedStates, kept);
       await duties.finish(COUNTING, JSON.stringify(counted));
       return counted;
     } catch (error) {
@@ -103,13 +103,13 @@ function statsFrom(text: string | undefined): FlowStats | undefined {
 
 async function countFlows(
   deps: FlowStatsDeps,
-  standings: Standings,
+  terminatedStates: TerminatedStates,
   before: FlowStats | undefined,
 ): Promise<FlowStats> {
   const lists = createLists(deps);
   const nowMs = deps.nowMs();
   const kinds = await inTurns(FLOW_KINDS, ASKED_AT_ONCE, (kind) => countKind(deps.client, kind));
-  const terminated = kinds.some((kind) => kind.terminated > 0) ? await standings() : NONE_TERMINATED;
+  const terminated = kinds.some((kind) => kind.terminated > 0) ? await terminatedStates() : NONE_TERMINATED;
   const isParked = kinds.some(({ parked }) => parked > 0);
   const reasons = isParked ? PARK_REASONS.filter((reason) => reason !== 'terminated') : [];
   const byReason = await inTurns(reasons, ASKED_AT_ONCE, (reason) => lists.count(reasonCondition(reason)));
@@ -190,7 +190,7 @@ interface Decided {
   readonly state: FlowState | undefined;
 }
 
-type Standings = () => Promise<{
+type TerminatedStates = () => Promise<{
   readonly decided: readonly Decided[];
   readonly waiting: readonly ListedExecution[];
 }>;
@@ -198,7 +198,7 @@ type Standings = () => Promise<{
 const NONE_TERMINATED = { decided: [], waiting: [] } as const;
 
 /** A decision is final, so only undecided ones are checked again. */
-function createStandings(deps: FlowStatsDeps): Standings {
+function createTerminatedStates(deps: FlowStatsDeps): TerminatedStates {
   let known: ReadonlyMap<string, Decided> = new Map();
   return async () => {
     const listed = await within(deps.client, () =>

@@ -62,74 +62,53 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
     buckets: LAG_SECONDS,
     registers,
   });
-  const events = new Gauge({
-    name: 'towline_events',
-    help: 'Events in the inbox by state; `waiting` and `delivered` are pending.',
-    labelNames: ['state'] as const,
-    registers,
-  });
-  const repeats = new Gauge({
-    name: 'towline_events_repeats',
-    help: 'Deliveries of events that were known already.',
-    registers,
-  });
-  const unreadable = new Gauge({
-    name: 'towline_events_unreadable_flows',
-    help: 'Flows whose events wait, since this gateway lacks the payload key of one of them. Alert above 0.',
-    registers,
-  });
-  const flows = new Gauge({
-    name: 'towline_flows',
-    help: 'Flows by kind and state; those that ended, as long as Temporal retains them.',
-    labelNames: ['kind', 'state'] as const,
-    registers,
-  });
-  const inFlight = new Gauge({
-    name: 'towline_value_in_flight',
-    help: 'What is in flows that have not ended, by currency or token, half a minute ago. For dashboards: a float, and no ledger.',
-    labelNames: ['currency'] as const,
-    registers,
-  });
-  const withoutAmount = new Gauge({
-    name: 'towline_flows_of_unknown_value',
-    help: 'Open flows whose amount the gateway does not know, since another client started them.',
-    registers,
-  });
-  const parked = new Gauge({
-    name: 'towline_flows_parked',
-    help: 'Flows that wait for a person, by reason.',
-    labelNames: ['reason'] as const,
-    registers,
-  });
-  const parkedFor = new Gauge({
-    name: 'towline_flows_parked_started_before',
-    help: 'Flows that wait for a person and started longer ago than `age`.',
-    labelNames: ['age'] as const,
-    registers,
-  });
-  const overdue = new Gauge({
-    name: 'towline_flows_overdue',
-    help: 'Open flows, running or parked, past the deadline that flows of their kind have by default.',
-    registers,
-  });
-  const undelivered = new Gauge({
-    name: 'towline_callbacks_undelivered',
-    help: 'Flows with a callback that could not be delivered in three days: `towline callbacks` lists them.',
-    registers,
-  });
-  const countedAt = new Gauge({
-    name: 'towline_flows_counted_timestamp_seconds',
-    help: 'When the flows were last counted. Alert if it stands still: Temporal cannot be asked.',
-    registers,
-  });
+  const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const events = gauge('towline_events', 'Events in the inbox by state; `waiting` and `delivered` are pending.', [
+    'state',
+  ]);
+  const repeats = gauge('towline_events_repeats', 'Deliveries of events that were known already.');
+  const unreadable = gauge(
+    'towline_events_unreadable_flows',
+    'Flows whose events wait, since this gateway lacks the payload key of one of them. Alert above 0.',
+  );
+  const flows = gauge('towline_flows', 'Flows by kind and state; those that ended, as long as Temporal retains them.', [
+    'kind',
+    'state',
+  ]);
+  const inFlight = gauge(
+    'towline_value_in_flight',
+    'What is in flows that have not ended, by currency or token, half a minute ago. For dashboards: a float, and no ledger.',
+    ['currency'],
+  );
+  const withoutAmount = gauge(
+    'towline_flows_of_unknown_value',
+    'Open flows whose amount the gateway does not know, since another client started them.',
+  );
+  const parked = gauge('towline_flows_parked', 'Flows that wait for a person, by reason.', ['reason']);
+  const parkedFor = gauge(
+    'towline_flows_parked_started_before',
+    'Flows that wait for a person and started longer ago than `age`.',
+    ['age'],
+  );
+  const overdue = gauge(
+    'towline_flows_overdue',
+    'Open flows, running or parked, past the deadline that flows of their kind have by default.',
+  );
+  const undelivered = gauge(
+    'towline_callbacks_undelivered',
+    'Flows with a callback that could not be delivered in three days: `towline callbacks` lists them.',
+  );
+  const countedAt = gauge(
+    'towline_flows_counted_timestamp_seconds',
+    'When the flows were last counted. Alert if it stands still: Temporal cannot be asked.',
+  );
 
-  const storeUp = new Gauge({
-    name: 'towline_store_up',
-    help: '1 if the store answered for this scrape. At 0 the figures of events are the last ones known.',
-    registers,
-  });
+  const storeUp = gauge(
+    'towline_store_up',
+    '1 if the store answered for this scrape. At 0 the figures of events are the last ones known.',
+  );
 
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const sending = gauge(
     'towline_claims_sending',
     'Claims in sending without a decision of a person: POSTs under way, and those of unknown outcome.',

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { every, systemClock, type Clock } from '../../clock.js';
-import type { UnprovenInbox } from '../../store/inbox.js';
+import { ROW_BYTES, type UnprovenInbox } from '../../store/inbox.js';
 import { SHARE_OF_STRANGERS } from '../http/places.js';
 import { errorForLog, Refusal } from '../http/refusal.js';
 
@@ -20,8 +20,6 @@ export interface UnprovenQuota {
 
 const LOOK_EVERY_MS = 60_000;
 const RETRY_AFTER_SECONDS = 5;
-/** Size of a row, in addition to its body. */
-const ROW_BYTES = 1_024;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** A flow that starts later still gets them. */
 const OF_NO_FLOW_KEPT_MS = DAY_MS;

@@ -3,11 +3,8 @@ import type { Operation } from '../../contract/operation.js';
 import type { FlowDefinition } from '../../flows/flow.js';
 import { flowOf } from '../../flows/index.js';
 import { FLOW_KINDS } from '../../protocol/vocabulary.js';
-import { checkCallbackUrl } from '../flows/address.js';
-import { checkLargest } from '../flows/largest-amount.js';
-import { withTimeScale } from '../flows/start.js';
-import { flowAddress, type FlowAddress, parseBody } from '../http/flow-path.js';
-import { Refusal } from '../http/refusal.js';
+import { checkedInput, withTimeScale } from '../flows/start.js';
+import { type FlowAddress, parseBody } from '../http/flow-path.js';
 import type { ProxyDeps } from './deps.js';
 
 /** A money POST of the service's interface, as the flow that carries it out. */
@@ -38,13 +35,8 @@ export async function moneyRequest(
   body: Readonly<Record<string, unknown>>,
 ): Promise<MoneyRequest> {
   const { kind, inputOf } = routeOf(name);
-  const definition = flowOf(kind);
-  const input = parseBody(definition.input, withTimeScale(deps, inputOf(body)));
-  checkCallbackUrl(deps.settings, input);
-  const address = flowAddress(kind, definition.referenceOf(input));
-  if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
-  await checkLargest(deps, definition, input, address);
-  return { name, operation: operations[name], definition, address, input };
+  const checked = await checkedInput(deps, kind, withTimeScale(deps, inputOf(body)));
+  return { name, operation: operations[name], ...checked };
 }
 
 /** The kind of flow that carries a money operation out, by its definition. A test finds an operation without one. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 
-/** "A session token lives 1 h …; an API key … does not expire" (service-notes.md). Refresh tokens do not, either. */
+/** "A session token lives 1 h …; an API key … does not expire" (the live service). Refresh tokens do not, either. */
 export const SESSION_LIFE_MS = 3_600_000;
 
 /** `verification`: a human verification that was used; it works once. */

@@ -51,7 +51,7 @@ export function createAnnounce(deps: { deliveries: Deliveries; settings: LiveSet
     webhook(news) {
       const { webhookUrl, webhookEvents, webhookProfile, webhookSecret } = settings.current();
       const wanted = COMES_WITH[news.event] ?? news.event;
-      // "An empty `webhook_events` means all" (service-notes.md).
+      // "An empty `webhook_events` means all" (the live service).
       if (webhookUrl === null || (webhookEvents.length > 0 && !(webhookEvents as string[]).includes(wanted))) return [];
       return send('webhook', webhookUrl, webhookSecret !== null && webhookProfile !== 'unsigned', news);
     },
@@ -60,7 +60,7 @@ export function createAnnounce(deps: { deliveries: Deliveries; settings: LiveSet
 
 /**
  * "The same event may say `reference_id` or `referenceId`, and `reference_number` as "MP250101001" or a number"
- * (service-notes.md). `chance` decides. Pure.
+ * (the live service). `chance` decides. Pure.
  */
 function asLiveSpells(data: object, chance: number): object {
   const [referenceName, numberName] =

@@ -176,7 +176,7 @@ export function waitBeforeRetry(
   return delivery.ageMs + wait > retryForMs ? undefined : wait;
 }
 
-/** Every number in it as text: "a number may come as a string" (service-notes.md). Pure. */
+/** Every number in it as text: "a number may come as a string" (the live service). Pure. */
 export function withNumbersAsText(value: object): object {
   return JSON.parse(JSON.stringify(value), (_key, member: unknown) =>
     typeof member === 'number' ? String(member) : member,

@@ -100,7 +100,7 @@ export const PROFILES: Readonly<Record<WebhookProfile, Profile>> = {
       body,
     };
   },
-  // The signature covers the body without the member `signature`, which is put in afterwards (service-notes.md).
+  // The signature covers the body without the member `signature`, which is put in afterwards.
   kotani({ event, signed, body }, { secret, integratorId }) {
     const signature = hex(secret, signed);
     return {

@@ -92,7 +92,7 @@ export function createFaultRules(deps: { database: Database; log: FaultLog; chan
 export const GARBAGE_VARIANTS = ['html', 'truncated', 'wrong-shape', 'no-reason', 'empty', 'not-an-object'] as const;
 export type GarbageVariant = (typeof GARBAGE_VARIANTS)[number];
 
-/** Where a 429 says how long to wait: the three spellings of service-notes.md. */
+/** Where a 429 says how long to wait: the three spellings of the live service. */
 export const HINTS = ['header', 'data.retryAfter', 'retry_after'] as const;
 
 /** What goes wrong, where, and how often. */

@@ -10,7 +10,7 @@ import { Refusal, badMembers, unknownReference } from '../refusal.js';
 import type { LiveSettings } from '../settings.js';
 import type { Handler } from './handler.js';
 
-/** "COMPLETED within 600 s" (service-notes.md). */
+/** "COMPLETED within 600 s" (the live service). */
 const ESTIMATED_COMPLETION_MS = 600_000;
 
 export function createCreateBridgeDeposit(deps: {

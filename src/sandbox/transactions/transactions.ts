@@ -113,7 +113,7 @@ export interface Transaction<B = unknown> {
 /** The first transaction has the number after it. */
 const NUMBERS_FROM = 250_101_000;
 
-/** As the live service also writes it: `"MP250101001"` (service-notes.md). */
+/** As the live service also writes it: `"MP250101001"`. */
 export const liveNumber = (number: number) => `MP${number}`;
 
 /** The reference number of an answer: a number by the interface. */

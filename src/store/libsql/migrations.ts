@@ -1,7 +1,7 @@
 import type { Schema } from '../schema.js';
 
 /*
- * Times are milliseconds since 1970 by the store's clock. BLOBs are sealed (see sealed-json.ts); everything else is
+ * Times are milliseconds since 1970 by the store's clock. BLOBs are sealed (see `store-key.ts`); everything else is
  * stored unencrypted, so no column may hold what a person wrote or what identifies a person, except references. The
  * same tables for Postgres: `postgres/migrations.ts`.
  */
@@ -68,9 +68,9 @@ const audit = [
   `CREATE INDEX audit_starts ON audit (flow_id, actor) WHERE kind = 'start'`,
   `CREATE TRIGGER audit_no_change
      BEFORE UPDATE OF seq, chain, number, at, kind, flow_id, subject, action, actor, role, means, details_hash, previous, hash, mac
-     ON audit BEGIN SELECT RAISE(ABORT, 'the register is append-only'); END`,
+     ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,
   `CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit
-     BEGIN SELECT RAISE(ABORT, 'the register is append-only'); END`,
+     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,
 ];
 
 const proposals = [

@@ -6,7 +6,7 @@ import type { Batch, FromThread, NumberedStep, Outcome, StepResult, ThreadData, 
  * The whole program of the thread that owns the database: libsql is synchronous, and an fsync or a lock would block the
  * event loop of gateway and worker.
  *
- * It is passed to the thread as text (see `libsql-connection.ts`), so it must be complete in itself: nothing from
+ * It is passed to the thread as text (see `connection.ts`), so it must be complete in itself: nothing from
  * outside except types. A file would have to be a different one for each of dist, the tests (whose threads cannot load
  * TypeScript) and development.
  */

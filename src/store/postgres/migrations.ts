@@ -68,7 +68,7 @@ const audit = [
   `CREATE INDEX audit_starts ON audit (flow_id, actor) WHERE kind = 'start'`,
   `CREATE FUNCTION audit_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
    BEGIN
-     RAISE EXCEPTION 'the register is append-only';
+     RAISE EXCEPTION 'the audit log is append-only';
    END $$`,
   `CREATE TRIGGER audit_no_change
      BEFORE UPDATE OF seq, chain, number, at, kind, flow_id, subject, action, actor, role, means, details_hash, previous, hash, mac

@@ -23,9 +23,8 @@ export async function startCardGateway(
   return {
     vault,
     keep(card = CANARY_CARD) {
-      const kept = vault.keep(card);
-      if (kept === undefined) throw new Error('the vault is full');
-      return { cardToken: kept.cardToken, masked: kept.masked };
+      const { cardToken, masked } = vault.keep(card, 'shop');
+      return { cardToken, masked };
     },
     close: () => worker.shutdown(),
   };

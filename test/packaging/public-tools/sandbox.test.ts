@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../src/contract/index.js';
-import { openApiDocument } from '../../../src/contract/openapi.js';
 import { startSandbox } from '../../../src/sandbox/sandbox.js';
+import { serviceDocument } from '../../contract/service-document.js';
 import { publicTools } from './python.js';
 import { fuzz, neverTaken, summaryOf } from './schemathesis.js';
 
@@ -43,7 +43,7 @@ onlyWithTools('schemathesis against the sandbox', () => {
     await beginTransfers(sandbox.url);
     const { report, said } = await fuzz({
       schemathesis: tools?.schemathesis ?? '',
-      document: openApiDocument({ serverUrl: sandbox.url, title: 'The sandbox' }),
+      document: serviceDocument(sandbox.url, 'The sandbox'),
       url: sandbox.url,
       scheme: 'bearer',
       token: TOKEN,

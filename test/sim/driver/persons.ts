@@ -63,7 +63,7 @@ export function startPersons(
       (outcome) => {
         order.outcome = outcome.kind;
         trace.add('person', `${choice} for ${flowId}`, outcome.kind + ('message' in outcome ? `: ${outcome.message}` : ''));
-        gateway.settler.lookAt(flowId);
+        gateway.settler.checkSoon(flowId);
         return undefined;
       },
       (error: Error) => {

@@ -130,7 +130,7 @@ export function createSimGateway(deps: {
       const definition = flowOf(kind);
       if (definition === undefined) throw new Error(`no flow kind ${kind}`);
       const { card, ...rest } = body;
-      const kept = card === undefined ? undefined : vault.keep(card as never);
+      const kept = card === undefined ? undefined : vault.keep(card as never, 'shop');
       const input = definition.input.parse(
         kept === undefined ? rest : { ...rest, cardToken: kept.cardToken, masked: kept.masked },
       );
