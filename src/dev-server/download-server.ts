@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { mkdtemp, readdir, rename, rm, stat, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,9 +12,22 @@ const nextByteWithinMs = 30_000;
 /**
  * Lets the SDK download the CLI to `target`. Fails within 15 seconds if the network refuses it, and is never cut off
  * while bytes still arrive.
+ * @param from the module from which the SDK's package is found
  * @returns whether `target` exists now.
  */
-export async function downloadServer(env: Environment, version: string, target: string, log: Log): Promise<boolean> {
+export async function downloadServer(
+  env: Environment,
+  version: string,
+  target: string,
+  log: Log,
+  from: string = join(packageRoot(), 'package.json'),
+): Promise<boolean> {
+  if (!isInstalled(from)) {
+    log(
+      `the optional package ${SDK_PACKAGE}, which downloads a Temporal dev server, is not installed: add it with npm`,
+    );
+    return false;
+  }
   const folder = await mkdtemp(join(await ensureCacheFolder(env), 'download-'));
   const giveUp = new AbortController();
   log(`downloading the Temporal dev server ${version}`);
@@ -33,11 +47,23 @@ export async function downloadServer(env: Environment, version: string, target: 
   }
 }
 
+/** Nothing else of ours needs it, so it may be left out. */
+const SDK_PACKAGE = '@temporalio/testing';
+
+function isInstalled(from: string): boolean {
+  try {
+    createRequire(from).resolve(SDK_PACKAGE);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // The SDK has no "download only": it starts what it downloaded and waits for it to answer. `--help` makes that start
 // end by itself, so that no server is left behind, and a separate process keeps its messages and waits out of ours.
 const downloadScript = `
   const [version, downloadDir] = process.argv.slice(1);
-  const { TestWorkflowEnvironment } = await import('@temporalio/testing');
+  const { TestWorkflowEnvironment } = await import('${SDK_PACKAGE}');
   await TestWorkflowEnvironment.createLocal({
     server: { executable: { type: 'cached-download', version: 'v' + version, downloadDir }, extraArgs: ['--help'] },
   });

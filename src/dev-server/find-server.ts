@@ -86,7 +86,7 @@ async function downloadOrBuild(env: Environment, path: string, log: Log): Promis
   await removeUnfinishedDownloads(env);
   const version = await pinnedCliVersion();
   if (await downloadServer(env, version, path, log)) return { kind: 'executable', path, from: 'download' };
-  log('the download was refused: building from source instead');
+  log('it could not be downloaded: building from source instead');
   const whyNot = await buildPrograms(env, log, 'the Temporal dev server', [
     { program: 'github.com/temporalio/cli/cmd/temporal', target: path },
   ]);

@@ -13,6 +13,8 @@ import { openStack, type Stack } from '../harness/stack.js';
 import { openAt, keyring } from '../store/temporary-store.js';
 import { startReceiver, type Receiver } from './receiver.js';
 
+/** What people are promised, from the flow's own `parked since` to the notification. */
+const NOTIFIED_WITHIN_MS = 10_000;
 const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
 
 let bench: Stack;
@@ -72,6 +74,8 @@ it('a parked flow calls a person within seconds, once, with two processes and Te
     const [first] = await receiver.until((received) => received.length > 0);
     const tookMs = (first?.atMs ?? 0) - Date.parse(view.parked?.since ?? '');
     console.log(`parked → received: ${tookMs} ms`);
+    expect(tookMs).toBeGreaterThanOrEqual(0);
+    expect(tookMs).toBeLessThan(NOTIFIED_WITHIN_MS);
     expect(first?.body.data).toMatchObject({
       kind: 'parked',
       flowId: `bridge-transfer/${reference}`,

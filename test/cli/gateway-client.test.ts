@@ -219,6 +219,19 @@ test('an event that is to be replayed says first what that would do', async () =
   expect(JSON.parse(gateway.asked.at(-1)?.body ?? '')).toEqual({ trust: true, dryRun: true });
 });
 
+test('callbacks lists those that could not be delivered, and the receivers whose circuit is open, since when and for how many flows', async () => {
+  const openCircuits = [{ origin: 'https://shop.example', since: '2026-01-02T03:04:05.000Z', flows: 7 }];
+  gateway.answer(200, { callbacks: [], openCircuits });
+  const { code, out } = await run(['callbacks'], env);
+  expect(gateway.asked.at(-1)?.url).toBe('/callbacks?state=undelivered&limit=50');
+  expect(code).toBe(0);
+  expect(out).toMatch(/^None\.\n/);
+  expect(out).toMatch(/receiver without answers +since +flows that wait/);
+  expect(out).toMatch(/https:\/\/shop\.example +2026-01-02T03:04:05\.000Z +7/);
+  gateway.answer(200, { callbacks: [], openCircuits: [] });
+  expect((await run(['callbacks'], env)).out).toBe('None.');
+});
+
 describe('how to get in:', () => {
   test('no gateway at the address: exits with 4 and says what to do', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;

@@ -57,11 +57,15 @@ describe('what we send', () => {
     expect(moneyNumber().safeParse(123_456_789_012.345).success).toBe(true);
   });
 
-  it('takes a bank code as number or text, any network, and a reference or none for a checkout', () => {
+  it('takes a bank code as number or text, a country by its name or code, any network, and a reference or none for a checkout', () => {
     const bank = { accountNumber: '1' };
     const invoice = { currency: 'KES', amount: 1, referenceId: 'r', bank };
     for (const bankCode of ['0250', 'ABSA', 123456]) {
       expect(operations.createInvoice.body.safeParse({ ...invoice, bank: { ...bank, bankCode } }).success).toBe(true);
+    }
+    // The interface says a string: it names a country, or has a code.
+    for (const country of ['Kenya', 'KEN', 'KE']) {
+      expect(operations.createInvoice.body.safeParse({ ...invoice, bank: { ...bank, country } }).success).toBe(true);
     }
     const checkout = { fullName: 'n', phoneNumber: '1', paymentMethod: 'CARD', currency: 'KES', amount: 1 };
     expect(operations.createBankCheckout.body.safeParse(checkout).success).toBe(true);

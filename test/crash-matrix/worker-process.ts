@@ -71,8 +71,9 @@ export async function openWorkerRig(
     service,
     client: temporal.client,
     env,
-    async startWorker(queues?: string): Promise<WorkerProcess> {
-      const worker = await startWorkerProcess(env, queues);
+    /** @param more settings of its own */
+    async startWorker(queues?: string, more: Readonly<Record<string, string>> = {}): Promise<WorkerProcess> {
+      const worker = await startWorkerProcess({ ...env, ...more }, queues);
       processes.push(worker);
       return worker;
     },

@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import pc from 'picocolors';
 import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/program.js';
+import { graceMsOf, type ProcessName } from '../../src/cli/run-process.js';
 import { readSettings } from '../../src/config/index.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 import { packageRoot } from '../../src/package-root.js';
@@ -21,6 +22,7 @@ interface Service {
   readonly deploy?: { readonly replicas?: number };
   readonly healthcheck?: unknown;
   readonly volumes?: readonly string[];
+  readonly stop_grace_period?: string;
 }
 
 const read = (path: string) => readFileSync(join(packageRoot(), path), 'utf8');
@@ -217,6 +219,17 @@ describe('docker-compose.yml', () => {
 
   it('gives Temporal shards for the flows of years: it cannot have more later', () => {
     expect(compose.services['temporal']?.environment?.['NUM_HISTORY_SHARDS']).toBe('512');
+  });
+
+  it('gives each of our processes as long to stop as it may take with the default SERVICE_TIMEOUT, and says how much to add', () => {
+    for (const [name, service] of ours) {
+      const graceMs = graceMsOf(name as ProcessName, settingsOf(service, DOT_ENV));
+      const [, seconds = ''] = /^(\d+)s$/.exec(service.stop_grace_period ?? '') ?? [];
+      expect(Number(seconds) * 1_000, name).toBeGreaterThanOrEqual(graceMs);
+    }
+    const more = graceMsOf('worker', { serviceTimeoutMs: 0 }) / 1_000;
+    expect([more, read('docs/deployment.md')]).toEqual([20, expect.stringContaining('`SERVICE_TIMEOUT` plus twenty')]);
+    expect(read('docs/settings.md')).toMatch(/^\| `SERVICE_TIMEOUT` .*twenty seconds/m);
   });
 
   it('pins every image', () => {

@@ -1,3 +1,6 @@
+import type { Client } from '@temporalio/client';
+import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
+import { optionalDateToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countCalls, type CallCounter } from '../../bench/setup/count-calls.js';
 import { createFlowStats } from '../../src/gateway/ops/flow-stats.js';
@@ -5,7 +8,82 @@ import { LISTED_AFTER_MS } from '../../src/gateway/ops/value-in-flight.js';
 import { createFlowReader } from '../../src/temporal/flow-handle.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
+import { makeTemporaryStore } from '../store/temporary-store.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+
+/** Temporal's visibility with so many open runs, in pages, which counts its requests; each question has as many answers. */
+function visibilityOf(runs: number) {
+  let requests = 0;
+  const [amount, currency] = ['0.1', 'LSL'].map((text) => defaultPayloadConverter.toPayload(text));
+  const memo = { fields: { amount, currency } };
+  const listed = Array.from({ length: runs }, (_, index) => ({
+    execution: { workflowId: `bridge-transfer/order-${index}`, runId: `run-${index}` },
+    type: { name: 'bridgeTransfer' },
+    taskQueue: 'towline',
+    status: 1,
+    historyLength: { toNumber: () => 10 },
+    startTime: optionalDateToTs(new Date('2026-01-01T00:00:00Z')),
+    memo,
+  }));
+  const client = {
+    connection: { withDeadline: <T>(_deadline: number, ask: () => Promise<T>) => ask() },
+    options: { namespace: 'default', loadedDataConverter: defaultDataConverter },
+    workflow: {
+      async count() {
+        requests += 1;
+        return { count: runs, groups: [{ groupValues: ['Running'], count: runs }] };
+      },
+    },
+    workflowService: {
+      async listWorkflowExecutions({ query, pageSize, nextPageToken }: ListRequest) {
+        requests += 1;
+        // Nothing has started or closed since the count before.
+        if (!query.includes('CloseTime IS NULL')) return { executions: [], nextPageToken: new Uint8Array() };
+        const from = Number(Buffer.from(nextPageToken).toString());
+        const next = from + pageSize < runs ? String(from + pageSize) : '';
+        return { executions: listed.slice(from, from + pageSize), nextPageToken: Buffer.from(next) };
+      },
+    },
+  };
+  return { client: client as unknown as Client, requests: () => requests };
+}
+interface ListRequest {
+  readonly query: string;
+  readonly pageSize: number;
+  readonly nextPageToken: Uint8Array;
+}
+
+describe('the cost of counting the flows', () => {
+  /** How many requests to Temporal the first count makes, and each of the next two. */
+  async function costWith(runs: number) {
+    const { client, requests } = visibilityOf(runs);
+    const temporary = await makeTemporaryStore('libsql');
+    const store = await temporary.open();
+    let nowMs = Date.parse('2026-02-01T00:00:00Z');
+    const reader = createFlowReader(client);
+    const count = createFlowStats({ client, store, reader, nowMs: () => nowMs, timeScale: 1, freshMs: 0 });
+    const costs: number[] = [];
+    for (let counts = 0; counts < 3; counts += 1) {
+      const before = requests();
+      const stats = await count();
+      expect(stats?.inFlight).toEqual({ LSL: String(runs / 10) });
+      expect(stats?.parked).toMatchObject({ no_settlement: runs });
+      costs.push(requests() - before);
+      nowMs += 15_000;
+    }
+    await temporary.remove();
+    return costs;
+  }
+
+  it('is the same from 100 to 100,000 open flows, once the first count has listed all of them', async () => {
+    const [firstOfFew = 0, ...few] = await costWith(100);
+    const [firstOfMany = 0, ...many] = await costWith(100_000);
+    expect(many).toEqual(few);
+    expect(new Set(few).size).toBe(1);
+    // 1,000 runs in each request.
+    expect(firstOfMany - firstOfFew).toBe(99);
+  });
+});
 
 describe('the flows, counted', () => {
   let tested: GatewayUnderTest;

@@ -3,14 +3,17 @@ import { FOUR_EYES_BY_DEFAULT } from '../../src/protocol/four-eyes.js';
 import { openStack, type Stack } from '../end-to-end/stack.js';
 import { openGateway, type TestGateway } from '../harness/gateway.js';
 import { transferInput } from '../harness/inputs.js';
+import { newSigningKey, openIssuer, type TestIssuer } from '../harness/oidc-issuer.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 import { anEvent } from '../store/temporary-store.js';
 
 const secretOf = (name: string) => `secret-of-${name}-0123456789`;
 const PEOPLE = { shop: 'flows', alice: 'operator', bob: 'operator', carol: 'operator', dev: 'admin' } as const;
-type Person = keyof typeof PEOPLE;
-const env = {
+/** These two have tokens of an OIDC issuer. */
+const SUBJECTS = { ann: 'auth0|ann', ben: 'auth0|ben' } as const;
+type Person = keyof typeof PEOPLE | keyof typeof SUBJECTS;
+const SETTINGS = {
   GATEWAY_TOKENS: Object.entries(PEOPLE)
     .map(([name, role]) => `${name}:${role}:${name === 'dev' ? 'dev-token' : secretOf(name)}`)
     .join(','),
@@ -22,7 +25,18 @@ const env = {
 describe('an order that needs a second person', () => {
   let stack: Stack;
   let other: TestGateway;
+  let issuer: TestIssuer;
+  const tokens: Partial<Record<Person, string>> = { dev: 'dev-token' };
   beforeAll(async () => {
+    issuer = await openIssuer(await newSigningKey('first'));
+    for (const [name, subject] of Object.entries(SUBJECTS))
+      tokens[name as Person] = await issuer.accessToken({ subject, role: 'oncall' });
+    const env = {
+      ...SETTINGS,
+      OIDC_ISSUER: issuer.url,
+      OIDC_AUDIENCE: 'towline',
+      OIDC_ROLES: 'oncall=operator',
+    };
     stack = await openStack({ env, isReconciled: false });
     const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
     const { store, client, taskQueue } = stack;
@@ -31,9 +45,10 @@ describe('an order that needs a second person', () => {
   afterAll(async () => {
     await other.close();
     await stack.close();
+    await issuer.close();
   });
 
-  const asked = (by: Person) => ({ authorization: `Bearer ${by === 'dev' ? 'dev-token' : secretOf(by)}` });
+  const asked = (by: Person) => ({ authorization: `Bearer ${tokens[by] ?? secretOf(by)}` });
   const order = (by: Person, flow: string, body: object, word = 'resolve', at: TestGateway = stack) =>
     at.post(`/flows/${flow}/${word}`, body, asked(by));
   const show = async (flow: string) => (await stack.get(`/flows/${flow}`)).body;
@@ -45,9 +60,9 @@ describe('an order that needs a second person', () => {
     return `bridge-transfer/${reference}`;
   };
   /** They park at their deadline, of ten seconds, all at once. */
-  const waiting: Record<'shop' | 'carol', string[]> = { shop: [], carol: [] };
+  const waiting: Record<'shop' | 'carol' | 'ann', string[]> = { shop: [], carol: [], ann: [] };
   beforeAll(async () => {
-    const starters = ['shop', 'shop', 'shop', 'shop', 'carol', 'carol'] as const;
+    const starters = ['shop', 'shop', 'shop', 'shop', 'carol', 'carol', 'ann'] as const;
     await Promise.all(
       starters.map(async (by) => {
         const flow = await start(by);
@@ -56,7 +71,7 @@ describe('an order that needs a second person', () => {
       }),
     );
   });
-  const parked = (by: 'shop' | 'carol' = 'shop'): string => {
+  const parked = (by: keyof typeof waiting = 'shop'): string => {
     const flow = waiting[by].pop();
     if (flow === undefined) throw new Error(`no flow of ${by} is left`);
     return flow;
@@ -107,6 +122,23 @@ describe('an order that needs a second person', () => {
     expect((await order('bob', flow, {}, 'withdraw')).status).toBe(200);
     expect((await order('carol', flow, mark)).status).toBe(202);
     expect((await order('alice', flow, mark)).status).toBe(200);
+  });
+
+  it('is never confirmed by a person of an OIDC issuer who started the flow, and is by another one', async () => {
+    const flow = parked('ann');
+    expect(await order('alice', flow, mark)).toMatchObject({ status: 202, body: { proposal: { by: 'alice' } } });
+    const tries = [await order('ann', flow, mark), await order('ann', flow, mark, 'resolve', other)];
+    expect(tries.map(({ status }) => status)).toEqual([403, 403]);
+    const refusals = async () => (await recorded(flow)).filter((line) => line.startsWith('refused'));
+    await until('both refusals to be recorded', async () => (await refusals()).length === 2);
+    expect((await order('ben', flow, mark)).status).toBe(200);
+    expect(await recorded(flow)).toEqual([
+      `start ${SUBJECTS.ann}`,
+      'proposal mark-completed alice',
+      `refused mark-completed ${SUBJECTS.ann}`,
+      `refused mark-completed ${SUBJECTS.ann}`,
+      `order mark-completed ${SUBJECTS.ben}`,
+    ]);
   });
 
   it('is carried out by exactly one of many who confirm it at once, at two gateways', async () => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
+import type { CallbackListJson } from '../../src/sdk/index.js';
 import { findBrowser, openBrowser, type Browser } from '../harness/browser.js';
 import { openStack, type StackWithGateway } from '../harness/stack.js';
 import { transferInput } from '../harness/inputs.js';
@@ -9,20 +10,26 @@ import { until } from '../harness/until.js';
 
 const SHOTS = process.env['CONSOLE_SHOTS'];
 const OPERATOR = 'operator-secret-0123456789';
+const SECOND = 'second-secret-0123456789ab';
 const VIEWER = 'viewer-secret-0123456789ab';
+const TOKENS = `dev:admin:dev-token,ann:operator:${OPERATOR},ben:operator:${SECOND},vic:viewer:${VIEWER}`;
+const UI_URL = 'http://127.0.0.1:8080';
 const executable = findBrowser('the console');
 
 (executable === undefined ? describe.skip : describe)('the console, in Chromium', () => {
   let stack: StackWithGateway;
   let browser: Browser;
   let context: BrowserContext;
+  /** Every request of every page of this file, without its query: `GET http://…`. */
+  const requested = new Set<string>();
 
   beforeAll(async () => {
     stack = await openStack({
-      gateway: { env: { GATEWAY_TOKENS: `dev:admin:dev-token,ann:operator:${OPERATOR},vic:viewer:${VIEWER}` } },
+      gateway: { env: { GATEWAY_TOKENS: TOKENS, FOUR_EYES: 'accept-event', TEMPORAL_UI_URL: UI_URL } },
     });
     browser = await openBrowser(executable as string);
     context = browser.context;
+    context.on('request', (request) => requested.add(`${request.method()} ${request.url().replace(/[?#].*/, '')}`));
   });
   afterAll(async () => {
     await browser?.close();
@@ -30,10 +37,10 @@ const executable = findBrowser('the console');
   });
 
   /** A transfer whose provider reports another amount than was ordered: it parks, and a person decides. */
-  async function parkOne(): Promise<string> {
+  async function parkOne(amount = '1000.50'): Promise<string> {
     const reference = newReference('console');
     await stack.control('POST', '/scenarios', { reference, ending: 'mismatching-amount' });
-    await stack.gateway.post('/flows/bridge-transfer', transferInput(reference, { timeScale: 0.02 }));
+    await stack.gateway.post('/flows/bridge-transfer', transferInput(reference, { amount, timeScale: 0.02 }));
     const path = `/flows/bridge-transfer/${reference}`;
     await until('it to park', async () => (await stack.gateway.get(path)).body['state'] === 'parked');
     await until('it to be listed as parked', async () => {
@@ -121,6 +128,87 @@ const executable = findBrowser('the console');
     await page.close();
   });
 
+  test('parked flows are listed with the oldest first, or with the dearest first', async () => {
+    const amounts = ['1100.50', '1300.50', '1200.50'];
+    const flows: string[] = [];
+    for (const amount of amounts) flows.push(await parkOne(amount));
+    const { page, problems } = await open(VIEWER);
+    // Other tests leave parked flows behind.
+    const shown = async () =>
+      (await page.locator('tbody th').allTextContents()).filter((flowId) => flows.includes(flowId));
+    await until('all to be shown', async () => (await shown()).length === flows.length);
+    expect(await shown()).toEqual(flows);
+    await page.getByLabel('Order').selectOption('largest first, by currency');
+    await until('the order to change', async () => (await shown())[0] !== flows[0]);
+    expect(await shown()).toEqual([flows[1], flows[2], flows[0]]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test('an open flow page shows by itself what became of the flow, and leads to its history in the Temporal UI', async () => {
+    const flowId = await parkOne();
+    const { page, problems } = await open(VIEWER);
+    await page.goto(`${stack.gateway.url}/console#/flow/${flowId}`);
+    await page.getByRole('heading', { name: 'Parked: event_mismatch' }).waitFor();
+    const link = page.getByRole('link', { name: 'in the Temporal UI' });
+    expect(await link.getAttribute('href')).toBe(
+      `${UI_URL}/namespaces/default/workflows/${encodeURIComponent(flowId)}`,
+    );
+    const answer = await stack.gateway.post(`/flows/${flowId}/resolve`, { action: 'dismiss-event', note: 'not ours' });
+    expect(answer.status).toBe(200);
+    await page.getByText('not ours').first().waitFor();
+    await page.getByRole('heading', { name: 'Parked: event_mismatch' }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  test('an order that needs two persons is proposed by the first, shown to the second, and carried out by them', async () => {
+    const flowId = await parkOne();
+    const order = async (token: string, note: string) => {
+      const { page, problems } = await open(token);
+      await page.goto(`${stack.gateway.url}/console#/flow/${flowId}`);
+      await page.getByRole('radio', { name: /accept-event/ }).check();
+      await page.getByLabel('Note').fill(note);
+      await page.getByRole('button', { name: 'Carry out' }).click();
+      await page.getByRole('button', { name: 'Yes, accept-event' }).click();
+      return { page, problems };
+    };
+    const first = await order(OPERATOR, 'it is the same transfer');
+    await first.page.getByText('Proposed. A second person has to order the same.').waitFor();
+    await first.page.getByText('ann proposed accept-event: “it is the same transfer”').waitFor();
+    expect((await stack.gateway.get(`/flows/${flowId}`)).body).toMatchObject({
+      state: 'parked',
+      proposal: { action: 'accept-event', by: 'ann' },
+    });
+    expect(first.problems).toEqual([]);
+    await first.page.close();
+
+    const second = await order(SECOND, 'I asked the provider, too');
+    await second.page.getByText('The order is accepted.').waitFor();
+    const { body } = await stack.gateway.get(`/flows/${flowId}`);
+    expect(body['proposal'] ?? null).toBeNull();
+    const timeline = body['timeline'] as { by: string }[];
+    expect(timeline.map(({ by }) => by).filter((by) => by.includes('ann') || by.includes('ben'))).toEqual([
+      'ann and ben',
+    ]);
+    expect(second.problems).toEqual([]);
+    await second.page.close();
+  });
+
+  test('receivers that do not answer are shown, since when, and how many flows wait for them', async () => {
+    const { page, problems } = await open(VIEWER);
+    const answer: CallbackListJson = {
+      callbacks: [],
+      openCircuits: [{ origin: 'https://shop.example', since: '2026-01-02T03:04:05.000Z', flows: 7 }],
+    };
+    await page.route(/\/callbacks\?/, (route) => route.fulfill({ json: answer }));
+    await page.getByRole('link', { name: 'Callbacks', exact: true }).click();
+    await page.getByRole('heading', { name: 'Receivers that do not answer' }).waitFor();
+    await page.getByText('https://shop.example since 2026-01-02T03:04:05.000Z: 7 flows wait').waitFor();
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   test('a list that takes its time is not asked for again before it is there', async () => {
     const page = await context.newPage();
     await page.clock.install();
@@ -169,6 +257,23 @@ const executable = findBrowser('the console');
     await page.getByText(note).first().waitFor();
     expect([hasRun, await page.locator('img').count(), problems]).toEqual([false, 0, []]);
     await page.close();
+  });
+
+  test('the pages of all these tests asked their gateway alone, for its own files and by its public interface', async () => {
+    const { paths } = (await stack.gateway.get('/openapi.json')).body as { paths: Record<string, object> };
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map(
+        (method) => new RegExp(`^${method.toUpperCase()} ${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+      ),
+    );
+    const isOwnFile = (path: string) =>
+      /^GET \/console(\/[\w-]+\.(js|css))?$/.test(path) || path === 'GET /docs/favicon.png';
+    const { url } = stack.gateway;
+    const asked = [...requested].map((request) => request.replace(` ${url}/`, ' /'));
+    expect(asked.filter((path) => !isOwnFile(path) && !operations.some((is) => is.test(path)))).toEqual([]);
+    const called = asked.filter((path) => !isOwnFile(path));
+    expect(called).toContain('GET /whoami');
+    expect(called.some((path) => /^POST \/flows\/.+\/resolve$/.test(path))).toBe(true);
   });
 });
 

@@ -86,7 +86,7 @@ async function rotate(
     const others = [...(await store.keys.usage())].filter(([id]) => id !== active);
     for (const [id, values] of others) {
       const isGiven = keyring.find(id) !== undefined;
-      out(`${values} sealed with ${id}${isGiven ? '' : ', which was not given: they would stay as they are'}`);
+      out(`${values} values sealed with ${id}${isGiven ? '' : ', which was not given: they would stay as they are'}`);
     }
     if (others.length === 0) out(`Everything is sealed with ${active} already.`);
     return EXIT.done;

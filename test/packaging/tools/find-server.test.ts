@@ -1,7 +1,9 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { downloadServer } from '../../../src/dev-server/download-server.js';
 import { pinnedCliVersion, findServer, NoTemporalServerError } from '../../../src/dev-server/find-server.js';
+import { packageRoot } from '../../../src/package-root.js';
 import { scratchFolder, writeScript } from '../../tools/scratch.js';
 
 const scratch = await scratchFolder();
@@ -74,6 +76,23 @@ test('without a download and without Go, the error names the three ways out, and
   expect((error as Error).message).toMatch(/set TEMPORAL_ADDRESS .* install the Temporal CLI .* install Go\./);
   expect((error as Error).message).toContain('Go, which could build it, is not installed');
   expect(await readdir(emptyCache)).toEqual([]);
+});
+
+test('without the optional package that downloads, a line says which it is, and nothing is left in the cache', async () => {
+  const lines: string[] = [];
+  const env = { PATH: '', TOWLINE_CACHE: emptyCache };
+  const without = join(scratch, 'package.json');
+  expect(await downloadServer(env, '1.0.0', join(emptyCache, 'temporal'), (line) => lines.push(line), without)).toBe(
+    false,
+  );
+  expect(lines).toEqual([
+    expect.stringContaining('@temporalio/testing, which downloads a Temporal dev server, is not'),
+  ]);
+  const { optionalDependencies, dependencies } = JSON.parse(
+    await readFile(join(packageRoot(), 'package.json'), 'utf8'),
+  ) as Record<string, Record<string, string>>;
+  expect(optionalDependencies).toHaveProperty(['@temporalio/testing']);
+  expect(dependencies).not.toHaveProperty(['@temporalio/testing']);
 });
 
 test('a build that fails shows its last lines', async () => {
