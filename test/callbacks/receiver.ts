@@ -12,7 +12,8 @@ export interface Received {
 interface Answer {
   readonly status: number;
   readonly headers?: Record<string, string>;
-  readonly afterMs?: number;
+  /** It is sent when this resolves. @default at once */
+  readonly after?: Promise<unknown>;
   /** Called when it is sent. */
   readonly sent?: () => void;
 }
@@ -46,16 +47,11 @@ export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
         request.socket.destroy();
         return;
       }
-      const {
-        status,
-        headers = {},
-        afterMs = 0,
-        sent,
-      }: Answer = typeof answer === 'number' ? { status: answer } : answer;
-      setTimeout(() => {
+      const { status, headers = {}, after, sent }: Answer = typeof answer === 'number' ? { status: answer } : answer;
+      void Promise.resolve(after).then(() => {
         sent?.();
         response.writeHead(status, headers).end();
-      }, afterMs);
+      });
     });
   });
   server.on('connection', () => {

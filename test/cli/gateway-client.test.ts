@@ -75,13 +75,12 @@ test('a start of a running flow says so beside the flow: nothing was sent', asyn
 });
 
 describe('a refusal by the gateway is shown in its own words:', () => {
-  test('409 exits with 1', async () => {
-    gateway.answer(409, { success: false, message: 'The flow refused it: money may have moved.', data: {} });
-    expect(await run(['cancel', FLOW], env)).toEqual({
-      code: 1,
-      out: '',
-      err: 'The flow refused it: money may have moved.',
-    });
+  test.each([
+    ['cancel', 'The flow refused it: money may have moved.'],
+    ['approve', 'The flow waits for no approval of a quote.'],
+  ])('409 to %s exits with 1', async (order, message) => {
+    gateway.answer(409, { success: false, message, data: {} });
+    expect(await run([order, FLOW], env)).toEqual({ code: 1, out: '', err: message });
   });
 
   test('400 names each member', async () => {

@@ -12,6 +12,7 @@ describe('a bridge transfer that failed', () => {
   let refundConfig: Record<string, unknown> = {};
   let duplicates = 0;
   let isDuplicate = false;
+  const lookedUp: string[] = [];
   beforeAll(async () => {
     decisions = await openDecisionBench(
       (service) => ({
@@ -23,6 +24,10 @@ describe('a bridge transfer that failed', () => {
           if (!isDuplicate) return service.sendCrypto(body);
           duplicates += 1;
           throw new DuplicateReferenceError('sendCrypto', 409);
+        },
+        getCryptoSend: (reference) => {
+          lookedUp.push(reference);
+          return service.getCryptoSend(reference);
         },
       }),
       { repeatSettingOf: () => 'rejected' },
@@ -106,10 +111,12 @@ describe('a bridge transfer that failed', () => {
   test('sends its refund once if the service says DUPLICATE and shows nothing, whatever the setting', async () => {
     isDuplicate = true;
     duplicates = 0;
-    const { handle } = await tracked('duplicate');
+    const { refund, handle } = await tracked('duplicate');
     await handle.signal('events', [trusted('FAILED', SETTLEMENT_FAILED)]);
     expect((await parked(handle)).parked?.reason).toBe('refund_unknown');
     expect(duplicates).toBe(1);
+    // "Shows nothing" is its answer, and not what is assumed of it.
+    expect(lookedUp).toContain(refund);
     isDuplicate = false;
     await handle.terminate();
   });

@@ -146,7 +146,7 @@ describe('fault 57: what comes without proof', () => {
   it('keeps no genuine sender of the same address from its own URL, at 300 events a second and more', async () => {
     await open();
     const forged = await Promise.all(times(150).map((n) => from('203.0.113.9', bodyOf(n))));
-    expect(count(forged)[429]).toBeGreaterThan(100);
+    expect(count(forged)).toEqual({ 200: 10, 429: 140 });
     for (const round of times(5)) {
       const genuine = times(90).map((n) =>
         from('203.0.113.9', JSON.stringify({ round, n }), {}, tested.callbackPath(newReference())),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { until } from '../harness/until.js';
@@ -8,7 +9,7 @@ import { keyring } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
 
-const TOKENS = 'shop:flows:secret-of-shop,ann:operator:secret-of-ann,root:admin:secret-of-root';
+const GATEWAY_TOKENS = 'shop:flows:secret-of-shop,ann:operator:secret-of-ann,root:admin:secret-of-root';
 const SHOP = { authorization: 'Bearer secret-of-shop' };
 const ANN = { authorization: 'Bearer secret-of-ann' };
 
@@ -16,7 +17,7 @@ describe('the flow operations', () => {
   let tested: GatewayUnderTest;
   let worker: FlowWorker;
   beforeAll(async () => {
-    tested = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS, TIME_SCALE: '0.5' } });
+    tested = await gatewayUnderTest({ env: { GATEWAY_TOKENS, TIME_SCALE: '0.5' } });
     worker = await startFlowWorker(tested);
   });
   afterAll(async () => {
@@ -50,7 +51,11 @@ describe('the flow operations', () => {
     expect((await start(reference, { amount: 1000.5, callbackUrl: 'https://shop.example/x' })).status).toBe(200);
     expect(await start(reference, { amount: '1000.51' })).toMatchObject({
       status: 409,
-      body: { success: false, data: { reference } },
+      body: {
+        success: false,
+        message: `The flow bridge-transfer/${reference} exists already with other content. Check that flow first: a new reference is a second request.`,
+        data: { reference },
+      },
     });
   });
 
@@ -96,6 +101,12 @@ describe('the flow operations', () => {
       { path: 'receiverAddress', message: 'must be of the type string' },
       { path: 'foo', message: 'is not known here' },
       { path: '…', message: 'is not known here' },
+    ]);
+    const elsewhere = { referenceId: 'r-1', fiatAmount: '10', currency: 'KES', chain: 'MOON', token: 'CHEESE' };
+    expect((await tested.post('/flows/onramp', elsewhere, SHOP)).body['data'].errors).toEqual([
+      { path: 'chain', message: `must be one of ${CHAINS.join(', ')}` },
+      { path: 'token', message: `must be one of ${TOKENS.join(', ')}` },
+      { path: 'receiverAddress', message: 'is missing' },
     ]);
     const body = { message: expect.stringMatching(/no flow of this kind.+bridge-transfer, /) };
     expect(await tested.post('/flows/no-such-kind', {}, SHOP)).toMatchObject({ status: 404, body });
@@ -212,6 +223,27 @@ describe('the flow operations', () => {
     expect((await tested.post(`${path}/approve-quote`, {}, SHOP)).status).toBe(409);
   });
 
+  it('name the legal actions once if an order is refused, in the sentence and beside it', async () => {
+    const reference = newReference();
+    await park(reference);
+    const path = `/flows/bridge-transfer/${reference}`;
+    await until('it to be parked', async () => (await show(path)).body['state'] === 'parked');
+    const refused = async (order: object) =>
+      (await tested.post(`${path}/resolve`, { note: 'try', ...order }, ANN)).body;
+    const data = { reference, actions: ['accept-event', 'dismiss-event'] };
+    expect(await refused({ action: 'keep-waiting' })).toEqual({
+      success: false,
+      message: 'The flow refused it: "keep-waiting" is not possible now. Possible: accept-event, dismiss-event.',
+      data,
+    });
+    expect(await refused({ action: 'accept-event', eventId: 'evt_of_another_flow' })).toEqual({
+      success: false,
+      message: expect.stringMatching(/^The flow refused it: .+ Legal now: accept-event, dismiss-event\.$/),
+      data,
+    });
+    await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).terminate();
+  });
+
   it('need a token, and a role for what only some may do', async () => {
     const path = `/flows/bridge-transfer/${newReference()}`;
     const statuses = async (headers: Record<string, string>) => [
@@ -289,14 +321,14 @@ describe('the flow operations', () => {
   });
 
   it('say that Temporal is unavailable, and when to try again', async () => {
-    const alone = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS }, temporalAddress: '127.0.0.1:1' });
+    const alone = await gatewayUnderTest({ env: { GATEWAY_TOKENS }, temporalAddress: '127.0.0.1:1' });
     const answer = await alone.post('/flows/bridge-transfer', transferInput(newReference()), SHOP);
     await alone.close();
     expect(answer).toMatchObject({ status: 503, body: { success: false } });
   });
 
   it('release callers that wait when the gateway closes', async () => {
-    const closing = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
+    const closing = await gatewayUnderTest({ env: { GATEWAY_TOKENS } });
     const reference = newReference();
     await closing.post('/flows/bridge-transfer', transferInput(reference), SHOP);
     // Longer than this test may take.
@@ -311,7 +343,7 @@ describe('the flow operations', () => {
   });
 
   it.each(['completed', 'failed'])('show what a flow said at its end (%s) where no worker answers', async (state) => {
-    const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
+    const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS } });
     const passing = await startFlowWorker(lonely);
     const reference = newReference();
     const flowId = `bridge-transfer/${reference}`;
@@ -334,7 +366,7 @@ describe('the flow operations', () => {
   });
 
   it('show what the server knows if no worker answers', async () => {
-    const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS: TOKENS } });
+    const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS } });
     const reference = newReference();
     await lonely.post('/flows/bridge-transfer', transferInput(reference), SHOP);
     const shown = await fetch(`${lonely.url}/flows/bridge-transfer/${reference}`, { headers: SHOP });

@@ -149,6 +149,8 @@ describe('npm start', () => {
       expect(lines.filter((line) => line.includes(link) && line.endsWith(`-${scene}`))).toHaveLength(1);
     }
     expect(run.output()).toMatch(/^ +console +http:\/\/127\.0\.0\.1:\d+\/console {2}\(token dev-token\)$/m);
+    // A newcomer takes a warning of Node for one about the demo.
+    expect(run.output()).not.toMatch(/\(node:\d+\)|Warning: /);
     expect(run.output()).toContain('on its flow as unverified; the flow continues');
     expect(run.output()).toMatch(/the worker \(process \d+\) ended unexpectedly \(SIGKILL\): starting it again/);
     await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');

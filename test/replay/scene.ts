@@ -1,4 +1,8 @@
-import type { WorkflowHandle, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import {
+  WorkflowUpdateFailedError,
+  type WorkflowHandle,
+  type WorkflowHandleWithFirstExecutionRunId,
+} from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { FlowState, ParkReason } from '../../src/protocol/vocabulary.js';
 import { trusted } from '../harness/inputs.js';
@@ -40,6 +44,15 @@ export const resolve = (flow: WorkflowHandle, action: string) =>
 export const cancel = (flow: WorkflowHandle) =>
   flow.executeUpdate('cancel', { args: [{ actor: 'ada', note: 'as recorded' }] });
 
+/** @throws Error if the flow carries it out */
+export const refused = (order: Promise<unknown>): Promise<void> =>
+  order.then(
+    () => Promise.reject(new Error('it was carried out')),
+    (error: unknown) => {
+      if (!(error instanceof WorkflowUpdateFailedError)) throw error;
+    },
+  );
+
 /** Moves what the sandbox has under this reference by hand, step by step. */
 export async function move(on: Stage, reference: string, ...statuses: readonly string[]): Promise<void> {
   for (const status of statuses) await on.move(reference, status, operationOf(reference));
@@ -63,10 +76,10 @@ export async function overdueRefund(on: Stage, reference: string, more: Record<s
 }
 
 /** A settlement in the inbox, from whose body the report to the service is made. */
-export async function received(on: Stage, reference: string, status: string): Promise<string> {
+export async function received(on: Stage, reference: string, status: string, token?: string): Promise<string> {
   const id = `recorded-${reference}`;
   const flowId = `bridge-transfer/${reference}`;
-  const body = { status, crypto_payment: {}, timestamp: new Date().toISOString() };
+  const body = { status, crypto_payment: token === undefined ? {} : { token }, timestamp: new Date().toISOString() };
   const row = { id, source: 'settlement', flowId, reference, status, proof: 'signature', contentHash: id } as const;
   await on.store.inbox.receive({ ...row, body });
   return id;

@@ -27,6 +27,8 @@ export interface Stage {
   sandbox(path: string, body: unknown): Promise<unknown>;
   /** Moves the sandbox's record under this reference by hand, as soon as it can be moved. */
   move(reference: string, status: string, operation?: string): Promise<void>;
+  /** From now on each such call of the workers about the claim of this reference is made by `what`. */
+  around(call: ClaimCall, reference: string, what: Around): void;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,8 @@ const SERVICE_TIMEOUT_MS = 2_000;
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
 export async function openStage(address: string): Promise<Stage> {
+  const around = new Map<string, Around>();
+  const watched = watchedClaims(around);
   const stack = await openStack({
     temporalAddress: address,
     keyring: RECORDING_KEYS,
@@ -44,7 +48,7 @@ export async function openStage(address: string): Promise<Stage> {
     timeoutMs: SERVICE_TIMEOUT_MS,
     sandbox: { token: 'recorded' },
     deps: { account: 'recorded' },
-    wrapStore: (store) => ({ ...store, claims: forgetful(store.claims) }),
+    wrapStore: (store) => ({ ...store, claims: watched(store.claims) }),
   });
   const { client, store, service, dataConverter, deps } = stack;
   const cards = createCardVault({ nowMs: Date.now });
@@ -69,6 +73,7 @@ export async function openStage(address: string): Promise<Stage> {
     store,
     service,
     move: stack.move,
+    around: (call, reference, what) => void around.set(`${call} ${reference}`, what),
     async startKind(kind, reference, more = {}) {
       const { card, ...example } = await exampleInput(kind, reference);
       const kept = card === undefined ? {} : keptCard(cards, card);
@@ -89,23 +94,29 @@ function keptCard(cards: CardVault, card: unknown) {
   return { cardToken, masked };
 }
 
-/** A store that fails to write the first answer of references that begin with `forgetful`: the flow writes it later. */
-function forgetful(claims: ClaimStore): ClaimStore {
-  const failed = new Set<string>();
-  const once = (reference: string) => {
-    if (!reference.startsWith('forgetful') || failed.has(reference)) return;
-    failed.add(reference);
-    throw new Error('the disk is full');
-  };
-  return new Proxy(claims, {
-    get(target, name, receiver) {
-      const member: unknown = Reflect.get(target, name, receiver);
-      if (typeof member !== 'function') return member;
-      if (name !== 'recordAnswer' && name !== 'recordRejection') return member.bind(target);
-      return async (...args: [{ reference: string }]) => {
-        once(args[0].reference);
-        return member.apply(target, args);
-      };
-    },
-  });
+/** Methods of the claims that a scene may stand around. */
+type ClaimCall = 'recordAnswer' | 'recordRejection' | 'voidUnsent' | 'closeByOrder' | 'closeNotExecuted';
+
+/** Runs in place of a call of the workers' store; `call` makes it. */
+export type Around = (call: () => Promise<unknown>) => Promise<unknown>;
+
+/** The claims as the workers see them: around the calls about a reference is what its scene says. */
+function watchedClaims(around: ReadonlyMap<string, Around>) {
+  return (claims: ClaimStore): ClaimStore =>
+    new Proxy(claims, {
+      get(target, name, receiver) {
+        const member: unknown = Reflect.get(target, name, receiver);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          const call = async (): Promise<unknown> => member.apply(target, args);
+          return around.get(`${String(name)} ${referenceIn(args[0])}`)?.(call) ?? call();
+        };
+      },
+    });
+}
+
+/** A call is about one claim, or about all of a flow. */
+function referenceIn(about: unknown): string | undefined {
+  const one = (Array.isArray(about) ? about[0]?.key : about) as { readonly reference?: string } | undefined;
+  return one?.reference;
 }

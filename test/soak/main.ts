@@ -51,14 +51,10 @@ async function loadSoaks(): Promise<readonly Soak[]> {
 }
 
 async function runAll(soaks: readonly Soak[]): Promise<number> {
-  // The servers of the tests, as their global setup starts them.
-  const servers = (await import(new URL('../setup/servers-setup.mjs', import.meta.url).href)) as {
-    default(): Promise<void>;
-  };
-  const { stopTestServers } = await import('../setup/test-servers.js');
+  const { startServers, stopTestServers } = await import('../setup/test-servers.js');
   const failed: string[] = [];
   try {
-    await servers.default();
+    await startServers();
     for (const soak of soaks) if (!(await ran(soak))) failed.push(soak.name);
   } finally {
     await stopTestServers();

@@ -19,22 +19,33 @@ describe('a deposit that is held back by an event of the inbox', () => {
   });
   afterAll(() => bench.close());
 
-  /** The reference was used at the service before; its event waits in the inbox, before the flow begins. */
-  const heldBack = async (word: string, deadlineSeconds: number) => {
+  /** The reference was used at the service before; its event is in the inbox before the flow begins. */
+  const beforeItsFlow = async (word: string, status: string, body: Record<string, string> = {}) => {
     const reference = newReference(word);
-    const event = trusted('PAYMENT_CONFIRMED', { facts: { token: 'USDT' } });
+    const event = trusted(status, { facts: body });
     await bench.store.inbox.receive({
       id: event.id,
       source: 'callback',
       flowId: `bridge-transfer/${reference}`,
       reference,
-      status: event.status,
+      status,
       proof: 'capability',
       contentHash: randomUUID(),
-      body: { status: event.status, token: 'USDT' },
+      body: { status, ...body },
     });
-    const input = transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds });
-    return { reference, event, handle: await bench.start(input) };
+    return { reference, event };
+  };
+  const started = (reference: string, deadlineSeconds: number) =>
+    bench.start(transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds }));
+  const heldBack = async (word: string, deadlineSeconds: number) => {
+    const { reference, event } = await beforeItsFlow(word, 'PAYMENT_CONFIRMED', { token: 'USDT' });
+    return { reference, event, handle: await started(reference, deadlineSeconds) };
+  };
+  /** A gateway gave it up, since no flow of this id was there in a day. A Temporal client then starts one. */
+  const givenUp = async (word: string, status: string, body: Record<string, string> = {}) => {
+    const { reference, event } = await beforeItsFlow(word, status, body);
+    await bench.store.inbox.settle([{ id: event.id, state: 'unmatched', detail: 'no flow' }]);
+    return { reference, event, handle: await started(reference, 360_000) };
   };
   const resolve = (handle: WorkflowHandle, action: string) =>
     handle.executeUpdate('resolve', { args: [{ action, note: 'asked', actor: 'ada' }] });
@@ -63,6 +74,22 @@ describe('a deposit that is held back by an event of the inbox', () => {
     // A matching one decides, however late it comes.
     await handle.signal('events', [trusted('COMPLETED')]);
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+  });
+
+  test('is found there as well if it was listed as unmatched, and parks the flow if it differs', async () => {
+    const { reference, event, handle } = await givenUp('unmatched-differs', 'PAYMENT_CONFIRMED', { token: 'USDT' });
+    const { view } = await parkedAs(handle, 'event_mismatch');
+    expect(view.parked?.evidence).toMatchObject({ event: { id: event.id }, differs: ['token'] });
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+    await handle.terminate();
+  });
+
+  test('is applied if it was listed as unmatched and agrees: the flow ends by it, with nothing sent', async () => {
+    const { reference, event, handle } = await givenUp('unmatched-agrees', 'COMPLETED');
+    const { view, events } = (await handle.result()) as FlowReport;
+    expect(view.state).toBe('completed');
+    expect(events).toEqual({ [event.id]: 'applied' });
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
   });
 });

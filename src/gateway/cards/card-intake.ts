@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Card } from '../../contract/deposit.js';
 import { cardQueueOf, cardTokenOf } from '../../flows/capability.js';
 import { createPlaces } from '../http/places.js';
-import { errorForLog, Refusal } from '../http/refusal.js';
+import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 
 /** Serves a card's task queue until it is shut down: a worker for the one activity that sends a card. */
 interface CardWorker {
@@ -32,7 +32,6 @@ export interface CardIntakeOptions {
   readonly lifeMs?: number;
 }
 
-const RETRY_AFTER_SECONDS = 5;
 const PAUSE_MS = 1_000;
 const CLOSE_WITHIN_MS = 1_500;
 

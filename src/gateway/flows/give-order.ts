@@ -10,7 +10,7 @@ import { proofOfOrder } from '../../store/order-proof.js';
 import type { Proposal } from '../../store/proposal.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { type FlowAddress, flowAddress } from '../http/flow-path.js';
-import { errorForLog, Refusal } from '../http/refusal.js';
+import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { secondPerson, topicOf } from './second-person.js';
@@ -138,7 +138,7 @@ export function notNow(view: FlowWithMoney | undefined, reference: string): Refu
       503,
       'No worker answers, so what the flow waits for is unknown. Order it again later.',
       { reference },
-      5,
+      RETRY_AFTER_SECONDS,
     );
   }
   return new Refusal(409, 'The flow waits for no decision now.', { reference, actions: [] });
@@ -210,7 +210,12 @@ function requireTaken(outcome: OrderOutcome, view: FlowWithMoney, foreign: strin
       if (foreign !== undefined) {
         throw new Refusal(409, `The flow takes no orders: ${foreign}. End it in Temporal (terminate).`, { reference });
       }
-      throw new Refusal(503, 'No worker took the order yet. Check the flow before retrying.', { reference }, 5);
+      throw new Refusal(
+        503,
+        'No worker took the order yet. Check the flow before retrying.',
+        { reference },
+        RETRY_AFTER_SECONDS,
+      );
     case 'refused': {
       // An error in the order's content does not depend on the flow's state.
       if (CONTENT_PROBLEMS.includes(outcome.type)) throw new Refusal(400, outcome.message, { reference });

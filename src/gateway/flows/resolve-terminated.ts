@@ -17,7 +17,7 @@ import { type FlowFacts, type FlowReader, viewOf } from '../../temporal/flow-han
 import { FIRST_EPOCH } from '../../store/deployment.js';
 import type { Caller } from '../http/bearer-token.js';
 import type { FlowAddress } from '../http/flow-path.js';
-import { Refusal } from '../http/refusal.js';
+import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { admitOrder, type GivenOrder } from './give-order.js';
@@ -94,7 +94,7 @@ export async function resolveTerminated(
         503,
         'An event that came in at this moment may say otherwise. Order it again.',
         { reference },
-        5,
+        RETRY_AFTER_SECONDS,
       );
     }
   }
@@ -147,7 +147,7 @@ async function requireNoProofAgainst(
 ): Promise<readonly string[]> {
   if (await inbox.hasToMatch(reference)) {
     const waits = 'A webhook under its reference is still being matched, and may say otherwise. Order it again.';
-    throw new Refusal(503, waits, { reference }, 5);
+    throw new Refusal(503, waits, { reference }, RETRY_AFTER_SECONDS);
   }
   const trusted = await inbox.list({ flowId, trusted: true, limit: MOST_PROOF });
   const meanings = trusted.map(({ status }) => classifyOfAnyKind(status));

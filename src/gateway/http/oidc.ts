@@ -2,7 +2,7 @@ import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, ty
 import { z } from 'zod';
 import { isTrustedUrl, type OidcSettings } from '../../config/oidc.js';
 import { ROLES, type Role } from '../../protocol/permissions.js';
-import { Refusal, TokenRefusal } from './refusal.js';
+import { Refusal, RETRY_AFTER_SECONDS, TokenRefusal } from './refusal.js';
 
 /** The bearer of a token of the issuer. */
 export interface OidcCaller {
@@ -31,7 +31,6 @@ const KEYS_AGAIN_MS = 10_000;
 /** Longest time for which a key that the issuer has revoked stays valid. */
 const KEYS_KEPT_MS = 600_000;
 const ANSWER_WITHIN_MS = 5_000;
-const RETRY_AFTER_SECONDS = 5;
 /**
  * An issuer that did not answer is not asked again for this long, because anyone can send what looks like one of its
  * tokens.

@@ -16,7 +16,8 @@ export interface Places {
 /** Of the shared room: the rest is reserved for names that have proven who they are. */
 export const SHARE_OF_STRANGERS = 3 / 4;
 
-const RETRY_AFTER_SECONDS = 1;
+/** For `Retry-After`: a place is held for one request, which is short. */
+const PLACE_FREE_AFTER_SECONDS = 1;
 
 /** @param options.what plural noun for what is counted */
 export function createPlaces(options: {
@@ -39,7 +40,7 @@ export function createPlaces(options: {
 
   return {
     take(name, { units = 1, isStranger = false } = {}) {
-      const refuse = (status: number, why: string) => new Refusal(status, why, {}, RETRY_AFTER_SECONDS);
+      const refuse = (status: number, why: string) => new Refusal(status, why, {}, PLACE_FREE_AFTER_SECONDS);
       if ((taken.get(name) ?? 0) >= mostEach) throw refuse(429, `Too many open ${what}. Try again later.`);
       const isFull = all >= most || (isStranger && ofStrangers >= most * SHARE_OF_STRANGERS);
       if (isFull) throw refuse(503, `The gateway has too many open ${what}. Try again later.`);

@@ -21,6 +21,9 @@ interface RefusalDetails {
   readonly actions?: readonly string[];
 }
 
+/** For `Retry-After`, if the reason of a refusal usually passes soon: no worker, store or service, or no room. */
+export const RETRY_AFTER_SECONDS = 5;
+
 /** Thrown by handlers to answer with a status and a sentence that says what to do. Never holds a secret. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -172,8 +175,6 @@ export function answerOtherMethods(request: FastifyRequest, reply: FastifyReply,
     .header('allow', allowed.join(', '))
     .send(bodyAt(request.url, 405, message));
 }
-
-const RETRY_AFTER_SECONDS = 5;
 
 export function createErrorHandler(logger: Logger) {
   return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../store/canonical-json.js';
 import type { Receipt } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
 import type { Settings, SettlementTrust, WebhookProfile } from '../../config/settings-shape.js';
-import { errorForLog, Refusal } from '../http/refusal.js';
+import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { unreadBodyOf } from '../http/json-body.js';
 import type { UnprovenQuota } from '../ops/unproven-quota.js';
 import type { Admission } from './admission.js';
@@ -39,7 +39,6 @@ export interface Arrival {
   label(body: unknown): EventLabels;
 }
 
-const RETRY_AFTER_SECONDS = 5;
 const NOT_VALID = 'The signature is not valid.';
 
 /**

@@ -14,7 +14,7 @@ import type {
 import type { Store } from '../../store/store.js';
 import { type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
-import { Refusal } from '../http/refusal.js';
+import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
 import { remembered } from './remembered.js';
@@ -147,7 +147,8 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
           reference,
         });
       }
-      if (outcome === 'no-answer') throw new Refusal(503, 'No worker answers. Send it again later.', { reference }, 5);
+      if (outcome === 'no-answer')
+        throw new Refusal(503, 'No worker answers. Send it again later.', { reference }, RETRY_AFTER_SECONDS);
       logger.info({ flowId, actor }, 'a person sent a callback again');
       return shown(address);
     },

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { every, systemClock, type Clock } from '../../clock.js';
 import { ROW_BYTES, type UnprovenInbox } from '../../store/inbox.js';
 import { SHARE_OF_STRANGERS } from '../http/places.js';
-import { errorForLog, Refusal } from '../http/refusal.js';
+import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 
 /** The disk space that events without proof may use: beyond it the oldest are deleted, those without a flow first. */
 export interface UnprovenQuota {
@@ -19,7 +19,6 @@ export interface UnprovenQuota {
 }
 
 const LOOK_EVERY_MS = 60_000;
-const RETRY_AFTER_SECONDS = 5;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** A flow that starts later still gets them. */
 const OF_NO_FLOW_KEPT_MS = DAY_MS;

@@ -8,13 +8,12 @@ import { flowFingerprint } from '../../temporal/start-flow.js';
 import type { Operation } from '../../contract/operation.js';
 import { membersOf, onTheWire } from '../../contract/wire.js';
 import { resolvedView } from '../flows/resolve-terminated.js';
-import { type BesideServiceError, Refusal } from '../http/refusal.js';
+import { type BesideServiceError, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { bytesWithoutOwnCallbacks, withoutOwnCallbacks } from '../flows/address.js';
 import type { ProxyDeps } from './deps.js';
 import type { MoneyRequest } from './money-request.js';
 
-const RETRY_AFTER_SECONDS = 5;
 /** Endings that are caused by the request itself; all others are about the flow. */
 const BAD_REQUESTS: readonly string[] = ['invalid_input', 'quote_rejected'];
 

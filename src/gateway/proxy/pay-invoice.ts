@@ -7,7 +7,7 @@ import { submitFingerprint } from '../../store/store-key.js';
 import { awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
 import { recordStart } from '../flows/start.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
-import { Refusal } from '../http/refusal.js';
+import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
 import type { MoneyRequest } from './money-request.js';
@@ -74,5 +74,10 @@ function throwRefusal(request: MoneyRequest, { type, message }: { type: string; 
 
 /** An order that no worker accepted is in no history: only its sender still has it. */
 function notTaken({ address: { reference } }: MoneyRequest): Refusal {
-  return new Refusal(503, 'No worker took the order to pay yet. Send it again: it is paid once.', { reference }, 5);
+  return new Refusal(
+    503,
+    'No worker took the order to pay yet. Send it again: it is paid once.',
+    { reference },
+    RETRY_AFTER_SECONDS,
+  );
 }

@@ -16,11 +16,9 @@ import { FLOW_KINDS, type FlowKind, flowIdOf, type FlowState } from '../../proto
 import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
 import { resolvedView, isTerminated } from '../flows/resolve-terminated.js';
 import { isReference } from '../http/flow-path.js';
-import { Refusal } from '../http/refusal.js';
+import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { bytesWithoutOwnCallbacks } from '../flows/address.js';
 import type { ProxyDeps } from './deps.js';
-
-const RETRY_AFTER_SECONDS = 5;
 
 /** A kind of flow that a read of the service may be about. */
 interface KindRead extends FlowRead {

@@ -7,7 +7,7 @@ import { operations, type MoneyOperationName } from '../../contract/index.js';
 import { recordStart } from '../flows/start.js';
 import type { Caller } from '../http/bearer-token.js';
 import { isReference } from '../http/flow-path.js';
-import { Refusal } from '../http/refusal.js';
+import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
 import type { MoneyRequest, SentReference } from './money-request.js';
@@ -74,8 +74,6 @@ export function left({ settings, monotonicMs }: ProxyDeps, startedMs: number): n
 }
 
 const LEAST_MS = 100;
-
-const RETRY_AFTER_SECONDS = 5;
 
 export function sentReference(name: MoneyOperationName, body: unknown, newReference: () => string): SentReference {
   const { reference: member } = operations[name];

@@ -20,7 +20,11 @@ describe('while no worker runs', () => {
     expect(await post(body)).toMatchObject({ status: 202 });
     expect(await post({ ...body, cryptoAmount: 13.5 })).toMatchObject({
       status: 409,
-      body: { success: false, message: expect.stringContaining('Another request was made') },
+      body: {
+        success: false,
+        message: `Another request was made under the reference ${reference}. Check that flow first: a new reference is a second payment.`,
+        towline: { reference },
+      },
     });
     expect(await post(body)).toMatchObject({ status: 202 });
     await tested.client.workflow.getHandle(`crypto-send/${reference}`).terminate();

@@ -6,6 +6,7 @@ import {
   noted,
   parked,
   received,
+  refused,
   resolve,
   send,
   tracked,
@@ -72,6 +73,37 @@ export const decisions: Scenes = {
       await untilFlow(flow, ({ view }) => view.state === 'running');
       await parked(flow, 'no_settlement');
       await resolve(flow, 'mark-failed');
+      return flow;
+    },
+  },
+
+  'last-word-refused': {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference, { ...HUNDREDTH, deadlineSeconds: 50 });
+      await parked(flow, 'no_settlement');
+      // In the moment between the last reading of the inbox and the closing of the claims.
+      on.around('closeByOrder', reference, async (call) => {
+        await received(on, reference, 'COMPLETED');
+        return call();
+      });
+      await refused(resolve(flow, 'mark-failed'));
+      await noted(flow, 'mark-failed refused: an event that came in at this moment');
+      return flow;
+    },
+  },
+
+  'differing-event-since-the-park': {
+    ends: 'completed',
+    async play(on, reference) {
+      const flow = await tracked(on, reference);
+      await send(flow, trusted('REFUNDED'), completed());
+      await parked(flow, 'conflict');
+      await received(on, reference, 'COMPLETED', 'USDT');
+      await refused(resolve(flow, 'mark-completed'));
+      await noted(flow, 'mark-completed refused: a trusted event that differs');
+      await untilFlow(flow, ({ view }) => view.parked?.evidence['undecided'] !== undefined);
+      await resolve(flow, 'mark-completed');
       return flow;
     },
   },

@@ -13,6 +13,7 @@ import {
   untilContinued,
   type Scenes,
 } from '../scene.js';
+import type { Around } from '../stage.js';
 
 /** What the service and its events decide. */
 export const endings: Scenes = {
@@ -75,6 +76,7 @@ export const endings: Scenes = {
   'forgetful-store': {
     ends: 'completed',
     async play(on, reference) {
+      on.around('recordAnswer', reference, fullOnce());
       const flow = await tracked(on, reference);
       await send(flow, completed());
       return flow;
@@ -85,6 +87,7 @@ export const endings: Scenes = {
     ends: 'failed',
     reason: 'rejected_by_service',
     async play(on, reference) {
+      on.around('recordRejection', reference, fullOnce());
       await on.sandbox('/scenarios', { reference, ending: 'rejected' });
       return on.start(reference);
     },
@@ -146,3 +149,13 @@ export const endings: Scenes = {
     },
   },
 };
+
+/** The store does not take the first answer: the flow writes it later. */
+function fullOnce(): Around {
+  let isFull = true;
+  return (call) => {
+    if (!isFull) return call();
+    isFull = false;
+    return Promise.reject(new Error('the disk is full'));
+  };
+}

@@ -56,6 +56,23 @@ export const invoices: Scenes = {
     },
   },
 
+  'invoice-payment-duplicate-mismatch': {
+    ends: 'failed',
+    reason: 'not_executed',
+    async play(on, reference) {
+      await on.service.createInvoice({
+        referenceId: reference,
+        currency: 'KES',
+        amount: 9,
+        bank: { accountNumber: '0112345678' },
+      });
+      const flow = await start(on, reference, 'completed', UNPAID);
+      await parked(flow, 'duplicate_mismatch');
+      await resolve(flow, 'close-not-executed');
+      return flow;
+    },
+  },
+
   'invoice-payment-failed': {
     ends: 'failed',
     reason: 'failed_at_service',

@@ -1,4 +1,4 @@
-import { overdueRefund, parked, resolve, type Scenes } from '../scene.js';
+import { noted, overdueRefund, parked, resolve, type Scenes } from '../scene.js';
 
 /** After a failure without a refund. */
 export const refunds: Scenes = {
@@ -22,6 +22,29 @@ export const refunds: Scenes = {
       await on.sandbox('/scenarios', { reference: `${reference}.refund`, ending: 'rejected' });
       const flow = await overdueRefund(on, reference, { refund: { auto: true } });
       await parked(flow, 'refund_failed');
+      await resolve(flow, 'mark-refunded');
+      return flow;
+    },
+  },
+
+  'own-refund-closed-unread': {
+    ends: 'refunded',
+    async play(on, reference) {
+      const refund = `${reference}.refund`;
+      await on.sandbox('/faults', { operation: 'sendCrypto', kind: 'reset-before', first: 1, reference: refund });
+      const flow = await overdueRefund(on, reference, { refund: { auto: true } });
+      await parked(flow, 'refund_unknown');
+      // A webhook that may be about this flow comes while its claim is being closed, and is not matched for a while.
+      const webhook = { id: `recorded-${reference}`, source: 'webhook', reference, status: null } as const;
+      on.around('closeNotExecuted', refund, async (call) => {
+        const row = { ...webhook, flowId: null, proof: 'signature', contentHash: reference, body: {} } as const;
+        await on.store.inbox.receive({ ...row, toMatch: true });
+        return call();
+      });
+      await resolve(flow, 'close-not-executed');
+      await noted(flow, 'its claim is closed, and a trusted event may report it');
+      await parked(flow, 'refund_failed');
+      await on.store.inbox.match(webhook.id, { flowId: null, reference, status: null });
       await resolve(flow, 'mark-refunded');
       return flow;
     },

@@ -1,5 +1,6 @@
 import { trusted } from '../../harness/inputs.js';
-import { completed, noted, send, stage, tracked, type Scenes } from '../scene.js';
+import { until } from '../../harness/until.js';
+import { cancel, completed, HUNDREDTH, noted, refused, send, stage, tracked, type Scenes } from '../scene.js';
 
 /** Approvals, cancels and deadlines, before the deposit and after. */
 export const stops: Scenes = {
@@ -45,6 +46,23 @@ export const stops: Scenes = {
       await flow.cancel();
       await noted(flow, 'cancel refused');
       await send(flow, completed());
+      return flow;
+    },
+  },
+
+  'cancel-carried-out-late': {
+    ends: 'cancelled',
+    reason: 'cancelled_before_sending',
+    async play(on, reference) {
+      await on.sandbox('/faults', { operation: 'createBridgeDeposit', reference, kind: 'rate-limited' });
+      const flow = await on.start(reference, HUNDREDTH);
+      await until('its claim', async () => (await on.store.claims.ofFlow(flow.workflowId)).length === 1);
+      // The store does what it is asked for, and each of its answers is lost: the person is refused.
+      on.around('voidUnsent', reference, async (call) => {
+        await call();
+        throw new Error('the connection was lost');
+      });
+      await refused(cancel(flow));
       return flow;
     },
   },
