@@ -9,7 +9,7 @@ import {
   foldStatus,
   NOTHING_SEEN,
   rises,
-  standingOf,
+  bridgeStateOf,
   type BridgeState,
   type SeenStatuses,
 } from '../../workflows/bridge/statuses.js';
@@ -31,7 +31,7 @@ function* everyStep(order: readonly BridgeStatus[] = [], before: SeenStatuses = 
 }
 
 const setOf = (order: readonly BridgeStatus[]) => order.toSorted().join(' ');
-const resultOf = (seen: SeenStatuses) => JSON.stringify({ seen, standing: standingOf(seen) });
+const resultOf = (seen: SeenStatuses) => JSON.stringify({ seen, state: bridgeStateOf(seen) });
 const heightOf = (standing: BridgeState) =>
   standing.kind === 'open' && standing.highest !== null ? BRIDGE_STATUSES.indexOf(standing.highest) : -1;
 
@@ -49,7 +49,7 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
     expect({ orders, complete, sets: results.size }).toEqual({ orders: 109_601, complete: 40_320, sets: 256 });
     expect([...results.values()].filter((found) => found.size !== 1)).toEqual([]);
     // With both endings in it, what all orders give is a conflict.
-    expect([...(results.get(setOf(BRIDGE_STATUSES)) ?? [])].map((text) => JSON.parse(text).standing)).toEqual([
+    expect([...(results.get(setOf(BRIDGE_STATUSES)) ?? [])].map((text) => JSON.parse(text).state)).toEqual([
       { kind: 'conflict' },
     ]);
   });
@@ -57,7 +57,7 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
   it('only rise, and their endings stick', () => {
     const wrong: string[] = [];
     for (const { order, before, after } of everyStep()) {
-      const [was, is] = [standingOf(before), standingOf(after)];
+      const [was, is] = [bridgeStateOf(before), bridgeStateOf(after)];
       const kept = before.seen.every((status) => after.seen.includes(status));
       if (!kept || !mayFollow(was, is)) wrong.push(`${order.join(' ')}: ${resultOf(before)} → ${resultOf(after)}`);
     }
@@ -65,7 +65,7 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
   });
 
   it('let REFUNDED follow FAILED, in either order of arrival', () => {
-    const seen = (...order: BridgeStatus[]) => standingOf(order.reduce(foldStatus, NOTHING_SEEN));
+    const seen = (...order: BridgeStatus[]) => bridgeStateOf(order.reduce(foldStatus, NOTHING_SEEN));
     expect(seen('FAILED')).toEqual({ kind: 'ended', ending: 'FAILED' });
     expect(seen('FAILED', 'REFUNDED')).toEqual({ kind: 'ended', ending: 'REFUNDED' });
     expect(seen('REFUNDED', 'FAILED')).toEqual({ kind: 'ended', ending: 'REFUNDED' });
@@ -74,7 +74,7 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
   it('are a conflict exactly if COMPLETED comes with FAILED or REFUNDED', () => {
     for (const { order, after } of everyStep()) {
       const both = order.includes('COMPLETED') && (order.includes('FAILED') || order.includes('REFUNDED'));
-      if ((standingOf(after).kind === 'conflict') !== both) throw new Error(order.join(' '));
+      if ((bridgeStateOf(after).kind === 'conflict') !== both) throw new Error(order.join(' '));
     }
   });
 

@@ -25,7 +25,7 @@ export async function confirmRefund(
   order: OrderedRefund,
 ): Promise<'arrived' | 'conflict' | { readonly word: string }> {
   const send = sendOf(transfer, order);
-  const standing = () => {
+  const refundState = () => {
     const ended = endOf(send);
     // A failed send of ours is no second refund.
     const hasFailed = ended !== null && ended !== 'arrived';
@@ -39,7 +39,7 @@ export async function confirmRefund(
     await condition(isOver, Math.max(flow.scaled(REFUND_CONFIRM_MS), notBeforeMs - Date.now()), { summary });
     if (polling.settled()) takeReading(flow, send, REFUND, await polling.promise);
     else polling.cancel();
-    const ended = standing();
+    const ended = refundState();
     if (ended !== null) return ended;
     if (transfer.mismatches.length > 0) {
       await decideMismatch(flow, transfer, rulesOf(flow, transfer));
@@ -58,7 +58,7 @@ export async function confirmRefund(
     const until = decision === 'decided' ? undefined : decision.until;
     notBeforeMs = until === undefined ? 0 : Date.parse(until);
     if (until !== undefined || (decision !== 'decided' && flow.deadlinePassed)) flow.extendDeadline(until);
-    const meanwhile = standing();
+    const meanwhile = refundState();
     if (meanwhile !== null) return meanwhile;
   }
 }

@@ -29,7 +29,7 @@ export function foldStatus(before: SeenStatuses, status: BridgeStatus): SeenStat
 }
 
 /** FAILED → REFUNDED is the only legal move between endings; COMPLETED excludes both. */
-export function standingOf({ seen }: SeenStatuses): BridgeState {
+export function bridgeStateOf({ seen }: SeenStatuses): BridgeState {
   const completed = seen.includes('COMPLETED');
   const failed = seen.includes('FAILED');
   const refunded = seen.includes('REFUNDED');

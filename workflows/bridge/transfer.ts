@@ -11,7 +11,7 @@ import {
   foldStatus,
   NOTHING_SEEN,
   rises,
-  standingOf,
+  bridgeStateOf,
   type BridgeState,
   type SeenStatuses,
 } from './statuses.js';
@@ -90,7 +90,7 @@ export function whatArrived({ input, completion }: Pick<Transfer, 'input' | 'com
 export const brief = ({ id, status, receivedAt }: FlowEvent) => ({ id, status, receivedAt });
 
 export function bridgeState(transfer: Transfer): BridgeState {
-  return standingOf(transfer.statuses);
+  return bridgeStateOf(transfer.statuses);
 }
 
 /** How events act on a transfer. Pure of commands: it runs inside signal handlers. */

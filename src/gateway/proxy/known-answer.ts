@@ -187,12 +187,12 @@ function underWay(reply: FastifyReply, operation: Operation, address: FlowAddres
     .code(202)
     .send({
       success: true,
-      message: `${standingOf(operation, view)} Its state is at /flows/${address.flowId}.`,
+      message: `${stateSentence(operation, view)} Its state is at /flows/${address.flowId}.`,
       data: { [referenceMemberOf(operation)]: address.reference, ...known },
     });
 }
 
-function standingOf({ reference }: Operation, view: FlowView | undefined): string {
+function stateSentence({ reference }: Operation, view: FlowView | undefined): string {
   return view?.state === 'parked'
     ? 'The outcome of this request is being decided by a person. Do not send it again under another reference.'
     : `Taken, and under way. The same request again, with this ${reference}, gives the service's answer, once it is known.`;
