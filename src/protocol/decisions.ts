@@ -180,7 +180,9 @@ const ENDING_OF: Readonly<Partial<Record<Meaning, Ending>>> = {
 
 /** Whether these meanings show that money was collected or came back: against them no flow says that nothing moved. */
 export function saysMoneyMoved(meanings: readonly Meaning[]): boolean {
-  return meanings.some((meaning) => ['succeeded', 'collected', 'owed', 'refunded', 'refund-failed'].includes(meaning));
+  return meanings.some((meaning) =>
+    ['succeeded', 'collected', 'funds-held', 'refunded', 'refund-failed'].includes(meaning),
+  );
 }
 
 /** Proven endings against which a person's order is refused, whether or not the person knew of them. */

@@ -3,15 +3,15 @@
 /**
  * `pending`: not final. Every word that is not listed counts as pending; it is kept and shown. `failed` means that
  * nothing was paid out and nothing is kept; if a refund follows a failure, the meaning is `refund-pending`.
- * `collected`: not final, and money was collected, so that a failure would contradict it. `owed`: money was collected,
- * its purpose failed, and no refund is announced: never a failure, a person decides.
+ * `collected`: not final, and money was collected, so that a failure would contradict it. `funds-held`: money was
+ * collected, its purpose failed, and no refund is announced: never a failure, a person decides.
  */
 export const MEANINGS = [
   'pending',
   'collected',
   'succeeded',
   'failed',
-  'owed',
+  'funds-held',
   'refund-pending',
   'refunded',
   'refund-failed',
@@ -79,7 +79,11 @@ export const OFFRAMP_WORDS: StatusMap = {
 const legWords = (prefix: string, meant: (meaning: Meaning) => Meaning): StatusMap =>
   Object.fromEntries(Object.entries(PAYMENT_WORDS).map(([word, meaning]) => [prefix + word, meant(meaning)]));
 
-const CRYPTO_LEG: Partial<Record<Meaning, Meaning>> = { succeeded: 'succeeded', failed: 'owed', refunded: 'owed' };
+const CRYPTO_LEG: Partial<Record<Meaning, Meaning>> = {
+  succeeded: 'succeeded',
+  failed: 'funds-held',
+  refunded: 'funds-held',
+};
 
 /**
  * The status of an onramp comes from its two legs (`flows/onramp.ts`): the crypto leg counts only once the fiat is

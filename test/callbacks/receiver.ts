@@ -48,10 +48,12 @@ export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
         return;
       }
       const { status, headers = {}, after, sent }: Answer = typeof answer === 'number' ? { status: answer } : answer;
-      void Promise.resolve(after).then(() => {
+      const send = () => {
         sent?.();
         response.writeHead(status, headers).end();
-      });
+      };
+      if (after === undefined) send();
+      else void after.finally(send);
     });
   });
   server.on('connection', () => {

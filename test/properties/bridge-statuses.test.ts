@@ -31,7 +31,7 @@ function* everyStep(order: readonly BridgeStatus[] = [], before: SeenStatuses = 
 }
 
 const setOf = (order: readonly BridgeStatus[]) => order.toSorted().join(' ');
-const resultOf = (seen: SeenStatuses) => JSON.stringify({ seen, standing: bridgeStateOf(seen) });
+const resultOf = (seen: SeenStatuses) => JSON.stringify({ seen, state: bridgeStateOf(seen) });
 const heightOf = (standing: BridgeState) =>
   standing.kind === 'open' && standing.highest !== null ? BRIDGE_STATUSES.indexOf(standing.highest) : -1;
 
@@ -49,7 +49,7 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
     expect({ orders, complete, sets: results.size }).toEqual({ orders: 109_601, complete: 40_320, sets: 256 });
     expect([...results.values()].filter((found) => found.size !== 1)).toEqual([]);
     // With both endings in it, what all orders give is a conflict.
-    expect([...(results.get(setOf(BRIDGE_STATUSES)) ?? [])].map((text) => JSON.parse(text).standing)).toEqual([
+    expect([...(results.get(setOf(BRIDGE_STATUSES)) ?? [])].map((text) => JSON.parse(text).state)).toEqual([
       { kind: 'conflict' },
     ]);
   });

@@ -145,8 +145,8 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
 describe(`how a payment stands, in each of ${TOLD.length} combinations of what was looked up and what events said`, () => {
   /** What each end by itself excludes. */
   const against: Readonly<Partial<Record<Meaning, readonly Meaning[]>>> = {
-    succeeded: ['failed', 'owed', 'refund-pending', 'refund-failed', 'refunded'],
-    failed: ['collected', 'succeeded', 'owed', 'refund-failed', 'refunded'],
+    succeeded: ['failed', 'funds-held', 'refund-pending', 'refund-failed', 'refunded'],
+    failed: ['collected', 'succeeded', 'funds-held', 'refund-failed', 'refunded'],
     refunded: ['succeeded'],
   };
 

@@ -199,10 +199,10 @@ function noteStatus(flow: Flow, payment: Payment, plan: TrackPlan, detail: strin
 export type PaymentState =
   | { readonly kind: 'open' }
   | { readonly kind: 'ended'; readonly meaning: FinalMeaning }
-  | { readonly kind: 'owed' }
+  | { readonly kind: 'funds-held' }
   | { readonly kind: 'conflict' };
 
-export type FinalMeaning = Exclude<Meaning, 'pending' | 'collected' | 'owed' | 'refund-pending'>;
+export type FinalMeaning = Exclude<Meaning, 'pending' | 'collected' | 'funds-held' | 'refund-pending'>;
 
 /** How far each meaning is: the furthest proven one decides, so that order cannot matter. */
 const ORDER: readonly Meaning[] = [
@@ -210,7 +210,7 @@ const ORDER: readonly Meaning[] = [
   'collected',
   'succeeded',
   'failed',
-  'owed',
+  'funds-held',
   'refund-pending',
   'refund-failed',
   'refunded',
@@ -231,7 +231,7 @@ export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Me
   }
   const furthest = ORDER.findLast((meaning) => proven.includes(meaning)) ?? 'pending';
   if (furthest === 'pending' || furthest === 'collected' || furthest === 'refund-pending') return { kind: 'open' };
-  if (furthest === 'owed') return { kind: 'owed' };
+  if (furthest === 'funds-held') return { kind: 'funds-held' };
   // A failure says that nothing was collected, while money that came back was.
   if (furthest === 'failed' && saysMoneyMoved(all)) return { kind: 'conflict' };
   return { kind: 'ended', meaning: furthest };

@@ -37,7 +37,7 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan
     if (payment.mismatches.length > 0) await decideMismatch(flow, payment, rulesOf(flow, payment, plan));
     else if (payment.otherRecord !== undefined) return decideOtherRecord(flow, payment, plan, payment.otherRecord);
     else if (now.kind === 'conflict') return decideConflict(flow, payment);
-    else if (now.kind === 'owed') await decideOwed(flow, payment, plan);
+    else if (now.kind === 'funds-held') await decideFundsHeld(flow, payment, plan);
     else if (now.kind === 'ended' && !(await failureConfirmed(flow, payment, plan, now.meaning))) continue;
     else if (now.kind === 'ended') return endOf(flow, payment, plan, now.meaning);
     else if (plan.waitStep?.isDue(payment)) await plan.waitStep.decide(flow, payment, plan);
@@ -123,7 +123,7 @@ function whyOverdue(payment: Payment, plan: TrackPlan, isClaimed: boolean): Park
 }
 
 /** Money was collected, and its purpose failed: not a failure, but a debt. The service may still pay it back. */
-async function decideOwed(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
+async function decideFundsHeld(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   const evidence = { words: payment.words, why: 'the money was collected, and nothing shows that it was given back' };
   const decision = await parkAndLook(flow, payment, plan, { reason: 'crypto_leg_failed', evidence });
   if (decision !== 'decided') endFromDecision(decision);

@@ -209,7 +209,7 @@ const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> =
   pending: undefined,
   // A failure says that nothing was collected.
   collected: ['completed', 'refunded'],
-  owed: ['refunded'],
+  'funds-held': ['refunded'],
   succeeded: ['completed'],
   // A failure comes before its refund.
   failed: ['failed', 'refunded', 'expired', 'cancelled'],

@@ -51,7 +51,7 @@ export function createSignalPace(nowMs: () => number): SignalPace {
 const doubled = (firstMs: number, times: number, mostMs: number): number =>
   Math.min(mostMs, firstMs * 2 ** Math.min(times, 20));
 
-/** The flow is not there (yet). One that is started through the gateway hastens its events; others find them in time. */
+/** The flow is not there (yet). The start of one through the gateway releases its events; others find them in time. */
 export const untilFlowExists = (deferrals: number, isOurs: boolean): number =>
   // Anyone can post settlements for flows that will never exist; those must not cost a call a minute for ever.
   doubled(1_000, deferrals, isOurs ? 60_000 : 600_000);
