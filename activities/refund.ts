@@ -1,4 +1,4 @@
-import type { Chain, Token } from '../src/contract/vocabulary.js';
+import { BRIDGE_STATUSES, type Chain, type Token } from '../src/contract/vocabulary.js';
 import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { toWireNumber, sameAmount } from '../src/money.js';
@@ -7,20 +7,19 @@ import type { ActivityDeps } from './deps.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
-/** Events that contradict a refund. A failure event may also say that it was refunded, or that less came in. */
-const CONTRADICTIONS = ['COMPLETED', 'REFUNDED', 'FAILED'] as const;
-
 export function createRefundActivities(deps: ActivityDeps) {
   return {
     /** Sends a refund by `sendCrypto`, under the claim of `{reference}.refund`. */
     async submitRefund(order: RefundOrder): Promise<{ outcome: SubmitOutcome; fingerprint: string }> {
       const { flowId, by, judged, unasked, pin, reference, receiverAddress, chain, token, cryptoAmount } = order;
-      const decided = { receiverAddress, chain, token, cryptoAmount };
+      // Not the amount: less may be due than when the claim was reserved. What may have been sent is looked up with it.
+      const decided = { receiverAddress, chain, token };
       const fingerprint = fingerprintOf(deps.store, 'refund', decided);
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
       const outcome = await submitUnderClaim(deps, {
         claim,
-        guard: { flowId, statuses: CONTRADICTIONS, orUntrusted: by === 'input', besides: judged },
+        // Any event may say that it was refunded, or that less came in; `judged` lets those pass that the flow has judged.
+        guard: { flowId, statuses: BRIDGE_STATUSES, orUntrusted: by === 'input', besides: judged },
         lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
         ...(unasked && { unasked }),
         request: () => ({
