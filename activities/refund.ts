@@ -1,7 +1,7 @@
 import { BRIDGE_STATUSES, type Chain, type Token } from '../src/contract/vocabulary.js';
 import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
 import { fingerprintOf } from '../src/store/store-key.js';
-import { toWireNumber, sameAmount } from '../src/money.js';
+import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
 import type { RefundOrder, SubmitOutcome } from './types.js';
 import type { ActivityDeps } from './deps.js';
 import { lookUpPost } from './settle-unknown.js';
@@ -40,6 +40,8 @@ export interface RefundInvoiceQuestion {
   readonly invoice: string;
   /** The amount to refund, in thousandths of a satoshi; null if it is not known. */
   readonly dueMsat: string | null;
+  /** What came in, likewise: no more is sent back. */
+  readonly mostMsat: string | null;
 }
 
 export type RefundInvoiceVerdict =
@@ -63,7 +65,7 @@ const LEAST_LIFE_MINUTES = 10;
 export function createRefundInvoiceActivities(deps: ActivityDeps) {
   return {
     /** Decodes a Lightning invoice and checks it against the refund: its network, its amount, its expiry. */
-    async checkRefundInvoice({ invoice, dueMsat }: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
+    async checkRefundInvoice({ invoice, dueMsat, mostMsat }: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
       const read = readLightningInvoice(invoice);
       if (read === undefined) return bad('It is no Lightning invoice (BOLT 11), or a character of it is wrong.');
       const { network, amountMsat, paymentHash, expiresAtMs } = read;
@@ -71,6 +73,12 @@ export function createRefundInvoiceActivities(deps: ActivityDeps) {
       if (amountMsat === null) return bad('It names no amount: the payer could pay anything.');
       if (dueMsat !== null && !sameAmount(amountMsat, dueMsat)) {
         return bad(`It is over ${amountMsat} msat, and the refund is ${dueMsat} msat.`);
+      }
+      if (dueMsat === null && mostMsat === null) {
+        return bad('It cannot be checked: how much is due is not known, nor how much came in.');
+      }
+      if (mostMsat !== null && compareAmounts(amountMsat, mostMsat) > 0) {
+        return bad(`It is over ${amountMsat} msat, and ${mostMsat} msat came in.`);
       }
       const lifeMs = expiresAtMs - Date.now();
       if (lifeMs < LEAST_LIFE_MINUTES * 60_000) {
