@@ -1,6 +1,6 @@
 import type { BridgeDepositAnswer, Pin, Quote, Windows } from '../../activities/types.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
-import { ENDINGS, type EndEvidence } from '../../src/protocol/decisions.js';
+import { ENDINGS, endStep, type EndEvidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { Evidence } from '../engine/event-book.js';
 import type { Flow, FlowCarried } from '../engine/flow.js';
@@ -68,6 +68,13 @@ export function endEvidence(transfer: Transfer): EndEvidence {
 function claimsOf({ status, facts }: FlowEvent): readonly string[] {
   const word = status?.toUpperCase() ?? '';
   return word === 'FAILED' && refundBegun(facts) ? [word, 'REFUNDED'] : [word];
+}
+
+/** Whether an untrusted event forbids that a proven failure ends the flow as failed. */
+export function isVetoed(transfer: Transfer): boolean {
+  const failed = { ...transfer, unverified: [] };
+  const stepOf = (known: Transfer) => endStep(endEvidence(known));
+  return stepOf(failed).do === 'end' && stepOf(transfer).do !== stepOf(failed).do;
 }
 
 /** What an untrusted event says besides its ending against what we would do by ourselves, and no trusted one says. */
