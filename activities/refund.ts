@@ -1,14 +1,11 @@
-import type { Chain, Token } from '../src/contract/vocabulary.js';
+import { BRIDGE_STATUSES, type Chain, type Token } from '../src/contract/vocabulary.js';
 import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
 import { fingerprintOf } from '../src/store/store-key.js';
-import { toWireNumber, sameAmount } from '../src/money.js';
+import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
 import type { RefundOrder, SubmitOutcome } from './types.js';
 import type { ActivityDeps } from './deps.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
-
-/** Events that contradict a refund. A failure event may also say that it was refunded, or that less came in. */
-const CONTRADICTIONS = ['COMPLETED', 'REFUNDED', 'FAILED'] as const;
 
 export function createRefundActivities(deps: ActivityDeps) {
   return {
@@ -16,12 +13,14 @@ export function createRefundActivities(deps: ActivityDeps) {
     async submitRefund(order: RefundOrder): Promise<{ outcome: SubmitOutcome; fingerprint: string }> {
       const { flowId, by, judged, unasked, pin, reference, receiverAddress, chain, token, cryptoAmount, mostMs } =
         order;
-      const decided = { receiverAddress, chain, token, cryptoAmount };
+      // Not the amount: less may be due than when the claim was reserved. What may have been sent is looked up with it.
+      const decided = { receiverAddress, chain, token };
       const fingerprint = fingerprintOf(deps.store, 'refund', decided);
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
       const outcome = await submitUnderClaim(deps, {
         claim,
-        guard: { flowId, statuses: CONTRADICTIONS, orUntrusted: by === 'input', besides: judged },
+        // Any event may say that it was refunded, or that less came in; `judged` lets those pass that the flow has judged.
+        guard: { flowId, statuses: BRIDGE_STATUSES, orUntrusted: by === 'input', besides: judged },
         lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
         ...(unasked && { unasked }),
         request: () => ({
@@ -42,6 +41,8 @@ export interface RefundInvoiceQuestion {
   readonly invoice: string;
   /** The amount to refund, in thousandths of a satoshi; null if it is not known. */
   readonly dueMsat: string | null;
+  /** What came in, likewise: no more is sent back. */
+  readonly mostMsat: string | null;
 }
 
 export type RefundInvoiceVerdict =
@@ -65,7 +66,7 @@ const LEAST_LIFE_MINUTES = 10;
 export function createRefundInvoiceActivities(deps: ActivityDeps) {
   return {
     /** Decodes a Lightning invoice and checks it against the refund: its network, its amount, its expiry. */
-    async checkRefundInvoice({ invoice, dueMsat }: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
+    async checkRefundInvoice({ invoice, dueMsat, mostMsat }: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
       const read = readLightningInvoice(invoice);
       if (read === undefined) return bad('It is no Lightning invoice (BOLT 11), or a character of it is wrong.');
       const { network, amountMsat, paymentHash, expiresAtMs } = read;
@@ -73,6 +74,12 @@ export function createRefundInvoiceActivities(deps: ActivityDeps) {
       if (amountMsat === null) return bad('It names no amount: the payer could pay anything.');
       if (dueMsat !== null && !sameAmount(amountMsat, dueMsat)) {
         return bad(`It is over ${amountMsat} msat, and the refund is ${dueMsat} msat.`);
+      }
+      if (dueMsat === null && mostMsat === null) {
+        return bad('It cannot be checked: how much is due is not known, nor how much came in.');
+      }
+      if (mostMsat !== null && compareAmounts(amountMsat, mostMsat) > 0) {
+        return bad(`It is over ${amountMsat} msat, and ${mostMsat} msat came in.`);
       }
       const lifeMs = expiresAtMs - Date.now();
       if (lifeMs < LEAST_LIFE_MINUTES * 60_000) {

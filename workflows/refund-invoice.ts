@@ -46,17 +46,22 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
     async (order): Promise<{ accepted: true; expiresAt: string }> => {
       const asked = { update: UPDATES.provideRefundInvoice, action: 'refund-invoice' };
       const { actor, invoice } = await admit(flow, asked, order);
-      const dueMsat = refundDueMsat(payment.input as OfframpInput, payment.refund?.facts ?? {});
+      const amounts = amountsOf(payment);
       const verdict = await act(READ, 'Check the refund invoice', flow.timeScale).checkRefundInvoice({
         invoice,
-        dueMsat,
+        ...amounts,
       });
       if (verdict.kind === 'bad') throw notAllowed('invoice_refused', verdict.problem);
       checkTime(flow, payment);
       const { amountMsat, paymentHash, expiresAt, lifeMs } = verdict;
+      const unsure =
+        amounts.dueMsat === null ? ` (how much is due is not known; ${amounts.mostMsat} msat came in)` : '';
       const given = { invoice, amountMsat, paymentHash, expiresAt, expiresAtMs: Date.now() + lifeMs };
       payment.refund = { ...(payment.refund ?? NONE), given, handedOver: false };
-      flow.note(`a refund invoice over ${amountMsat} msat was given and checked; good until ${expiresAt}`, actor);
+      flow.note(
+        `a refund invoice over ${amountMsat} msat was given and checked${unsure}; good until ${expiresAt}`,
+        actor,
+      );
       return { accepted: true, expiresAt };
     },
     (order) => {
@@ -107,7 +112,7 @@ export const refundInvoice: WaitStep = {
 async function untilGiven(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
   const { chain, token } = payment.input as OfframpInput;
   const evidence = {
-    dueMsat: refundDueMsat(payment.input as OfframpInput, payment.refund?.facts ?? {}),
+    ...amountsOf(payment),
     reported: payment.refund?.facts ?? {},
     chain,
     token,
@@ -124,7 +129,11 @@ async function untilGiven(flow: Flow, payment: Payment, plan: TrackPlan): Promis
 
 async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, given: GivenInvoice): Promise<void> {
   const { expiresAtMs, ...shown } = given;
-  const evidence = { ...shown, next: 'hand this invoice to the service, and then confirm that it was handed over' };
+  const evidence = {
+    ...shown,
+    ...amountsOf(payment),
+    next: 'hand this invoice to the service, and then confirm that it was handed over',
+  };
   const reason = 'refund_invoice_ready';
   // An invoice expires in real time, whatever the flow's own waits are scaled by.
   const expiry = observed(() => sleep(Math.max(1, expiresAtMs - Date.now())));
@@ -146,18 +155,30 @@ async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, gi
 /** Thousandths of a satoshi in one of each, in hundredths of a percent: how `money.ts` multiplies exactly. */
 const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, BTC: 1e15 };
 
+type CameIn = Pick<OfframpInput, 'cryptoAmount' | 'token'>;
+
+function inMsat(amount: string, token: string): string | null {
+  const unit = MSAT_IN_BPS[token];
+  return unit === undefined ? null : multiplyByBps(amount, unit);
+}
+
+/** What is due, and the most that may be sent back. */
+function amountsOf({ input, refund }: Payment) {
+  const { cryptoAmount, token } = input as OfframpInput;
+  return {
+    dueMsat: refundDueMsat({ cryptoAmount, token }, refund?.facts ?? {}),
+    mostMsat: inMsat(cryptoAmount, token),
+  };
+}
+
 /**
  * The amount of a refund over Lightning, in thousandths of a satoshi: what the service reported, and never more than
  * came in. Null if neither can be expressed so (the token is not one of Bitcoin's), or what it reported cannot be read.
  */
-export function refundDueMsat({ cryptoAmount, token }: Pick<OfframpInput, 'cryptoAmount' | 'token'>, facts: Facts) {
-  const inMsat = (amount: string) => {
-    const unit = MSAT_IN_BPS[token];
-    return unit === undefined ? null : multiplyByBps(amount, unit);
-  };
-  const cameIn = inMsat(cryptoAmount);
+export function refundDueMsat({ cryptoAmount, token }: CameIn, facts: Facts): string | null {
+  const cameIn = inMsat(cryptoAmount, token);
   const { refundAmountMsat, refundCryptoAmount } = facts;
   if ([refundAmountMsat, refundCryptoAmount].includes(UNREADABLE)) return null;
-  const due = refundAmountMsat ?? (refundCryptoAmount === undefined ? cameIn : inMsat(refundCryptoAmount));
+  const due = refundAmountMsat ?? (refundCryptoAmount === undefined ? cameIn : inMsat(refundCryptoAmount, token));
   return due !== null && cameIn !== null && compareAmounts(due, cameIn) > 0 ? cameIn : due;
 }

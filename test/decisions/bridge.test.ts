@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DuplicateReferenceError } from '../../src/service-client/index.js';
+import { DuplicateReferenceError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
@@ -13,6 +14,9 @@ describe('a bridge transfer that failed', () => {
   let duplicates = 0;
   let isDuplicate = false;
   const lookedUp: string[] = [];
+  /** What happens when the answer of a refund is lost, which the service never executes. */
+  let atLostRefund: (() => Promise<unknown>) | undefined;
+  let refundSends = 0;
   beforeAll(async () => {
     decisions = await openDecisionBench(
       (service) => ({
@@ -21,6 +25,11 @@ describe('a bridge transfer that failed', () => {
           return { ...answer, refund_config: { ...answer.refund_config, ...refundConfig } };
         },
         sendCrypto: async (body) => {
+          refundSends += 1;
+          if (atLostRefund !== undefined) {
+            await atLostRefund();
+            throw new UnknownOutcomeError('sendCrypto', 'timeout');
+          }
           if (!isDuplicate) return service.sendCrypto(body);
           duplicates += 1;
           throw new DuplicateReferenceError('sendCrypto', 409);
@@ -64,6 +73,68 @@ describe('a bridge transfer that failed', () => {
       reason: 'conflict',
       evidence: { claimed: [{ id: claim.id }] },
     });
+    await handle.terminate();
+  });
+
+  test.each([
+    ['an unverified event says that less came in', false, { cryptoAmount: '5' }, 'SETTLING'],
+    ["a trusted FAILED says that the service's own refund is done", true, { refundStatus: 'COMPLETED' }, 'FAILED'],
+    ['a trusted FAILED says that less is to go back', true, { refundCryptoAmount: '5' }, 'FAILED'],
+  ] as const)(
+    'does not send a lost refund again by a setting if this came: %s',
+    async (_, isTrusted, facts, status) => {
+      const { handle } = await tracked('not-again');
+      refundSends = 0;
+      const event = trusted(status, { facts, trusted: isTrusted, proof: isTrusted ? 'capability' : null });
+      atLostRefund = async () => {
+        if (refundSends === 1) await handle.signal('events', [event]);
+      };
+      await handle.signal('events', [trusted('FAILED', SETTLEMENT_FAILED)]);
+      expect((await parked(handle)).parked?.reason).toBe('refund_unknown');
+      expect(refundSends).toBe(1);
+      atLostRefund = undefined;
+      await handle.terminate();
+    },
+  );
+
+  test.each([
+    ['PAYMENT_SENT', {}],
+    ['PAYMENT_CONFIRMED', {}],
+    ['SETTLING', {}],
+    ['settling', {}],
+    ['FAILED', { cryptoReceivedAt: '2026-01-01T00:00:00Z' }],
+    ['FAILED', { refundAnnounced: 'true' }],
+    ['A_WORD_OF_TOMORROW', { cryptoReceivedAt: '2026-01-01T00:00:00Z' }],
+  ])('early is not called "no refund due" against an unverified %s %j, in any order', async (status, facts) => {
+    const early = trusted('FAILED', { facts: { failureStage: 'collection' } });
+    const claim = trusted(status, { trusted: false, proof: null, source: 'settlement', facts });
+    const other = () => trusted('DEPOSIT_INITIATED', { trusted: false, proof: null, source: 'settlement' });
+    const flood = Array.from({ length: 30 }, other);
+    for (const events of [
+      [early, claim],
+      [claim, early],
+      [...flood, claim, early],
+    ]) {
+      const { refund, handle } = await tracked('paid-claimed');
+      await handle.signal('events', events);
+      await untilFlow(handle, ({ view }) => view.state === 'parked' || view.outcome !== null);
+      const { parked: shown } = (await handle.query<FlowReport>('flow')).view;
+      expect(shown).toMatchObject({ reason: 'refund_needed', evidence: { cryptoPaid: 'cannot-tell' } });
+      expect(shown?.evidence['claimed']).toContainEqual(expect.objectContaining({ id: claim.id }));
+      expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+      await handle.terminate();
+    }
+  });
+
+  test('early is not called "no refund due" against the time of the payment in a trusted event of another status', async () => {
+    const { handle } = await tracked('paid-by-the-way');
+    const facts = { cryptoReceivedAt: '2026-01-01T00:00:00Z' };
+    await handle.signal('events', [
+      trusted('A_WORD_OF_TOMORROW', { facts }),
+      trusted('FAILED', { facts: { failureStage: 'collection' } }),
+    ]);
+    await untilFlow(handle, ({ view }) => view.stage === 'refunding' || view.outcome !== null);
+    expect((await handle.query<FlowReport>('flow')).view.outcome).toBeNull();
     await handle.terminate();
   });
 

@@ -4,6 +4,9 @@ import { RejectedError, UnknownOutcomeError } from '../../src/service-client/ind
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 
@@ -189,6 +192,50 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     expect((await parked(handle)).parked?.reason).toBe('event_mismatch');
     await handle.terminate();
   });
+
+  /** The store does not answer before the flow has given up reading its inbox that many times. */
+  const awayFor = (handle: WorkflowHandle, readings: number) => {
+    const { inbox } = decisions.store;
+    const hasToMatch = inbox.hasToMatch.bind(inbox);
+    vi.spyOn(inbox, 'hasToMatch').mockImplementation(async (reference) => {
+      const { view } = await handle.query<FlowReport>('flow');
+      const given = view.timeline.filter(({ detail }) => detail === 'the inbox could not be read');
+      if (given.length < readings) throw new StoreUnavailableError('AWAY', 'database');
+      return hasToMatch(reference);
+    });
+  };
+  const VETOED = { reason: 'conflict', evidence: { why: 'an unverified event claims another ending' } };
+
+  test('does not end a withdrawal as failed against an untrusted word that is read only by the last check', async () => {
+    const reference = newReference('read-late');
+    const input = { ...bankWithdrawal.input(reference), timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS };
+    const handle = await decisions.bench.startFlow('bank-withdrawal', reference, input);
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    awayFor(handle, 1);
+    await inInbox(decisions, handle.workflowId, 'SUCCESSFUL', { proof: null });
+    await handle.signal('events', [trusted('FAILED')]);
+    await untilFlow(handle, ({ view }) => view.state === 'parked' || view.outcome !== null);
+    expect((await handle.query<FlowReport>('flow')).view.parked).toMatchObject(VETOED);
+    await resolve(handle, 'mark-completed');
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+
+  test.each(['COMPLETED', 'REFUNDED', 'PAYMENT_CONFIRMED'])(
+    'does not end a transfer as failed early against an untrusted %s that is read only by the last check',
+    async (status) => {
+      const reference = newReference('read-late');
+      const input = transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS });
+      const handle = await decisions.bench.start(input);
+      await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+      awayFor(handle, 2);
+      const body = { provider_reference_id: reference };
+      await inInbox(decisions, handle.workflowId, status, { proof: null, body });
+      await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'deposit' } })]);
+      await untilFlow(handle, ({ view }) => view.state === 'parked' || view.outcome !== null);
+      expect((await handle.query<FlowReport>('flow')).view.parked).toMatchObject(VETOED);
+      await handle.terminate();
+    },
+  );
 
   test('ends one that nothing contradicts', async () => {
     const input = transferInput(newReference('alone'), { timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS });

@@ -105,6 +105,31 @@ describe('the refund of an offramp over Lightning', () => {
     await handle.terminate();
   });
 
+  test('if what the service reports cannot be read, an invoice is good up to what came in, and that is shown beside it', async () => {
+    const { handle, report } = await asked('unreadable', {}, { crypto_amount: 'about 2,000' });
+    expect(report.view.parked?.evidence).toMatchObject({ dueMsat: null, mostMsat: '2100000' });
+    expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT + 1 })))).toMatch(/2100001 msat.*2100000 msat/);
+    await provide(handle, bolt11({ amountMsat: 2_000_000 }));
+    const { view } = await isParked(handle, 'refund_invoice_ready');
+    expect(view.parked?.evidence).toMatchObject({ amountMsat: '2000000', dueMsat: null, mostMsat: '2100000' });
+    expect(detailsOf(await handle.query<FlowReport>('flow'))).toContainEqual(
+      expect.stringMatching(/over 2000000 msat.*how much is due is not known.*2100000 msat came in/),
+    );
+    await handle.terminate();
+  });
+
+  test.each([
+    ['no amount', {}],
+    ['an amount that cannot be read', { crypto_amount: 'about 12' }],
+  ])('no invoice is good for a refund of another token if the service reports %s', async (_, data) => {
+    const other = { token: 'USDC', cryptoAmount: '12.5' };
+    const { handle } = await asked('other-token', other, { token: 'USDC', crypto_amount: undefined, ...data });
+    expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT })))).toMatch(/how much is due is not known/);
+    const { view } = await isParked(handle, 'refund_invoice_needed');
+    expect(view.timeline.filter(({ detail }) => /given and checked/.test(detail))).toEqual([]);
+    await handle.terminate();
+  });
+
   test('an invoice that does not fit is refused with the reason, and the flow keeps asking', async () => {
     const { handle } = await asked('unfit');
     const good = bolt11({ amountMsat: DUE_MSAT });

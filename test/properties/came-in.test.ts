@@ -33,6 +33,13 @@ describe('what may be sent back', () => {
     expect(mostToRefund(asked(both, 'BTC'), { amountMsat: '7500' })).toBe('7.5');
   });
 
+  it('keeps when it came in, whatever comes before or after', () => {
+    const facts = [{ cryptoAmount: '5' }, { cryptoReceivedAt: '2026-01-01T00:00:00Z' }, {}];
+    for (const events of [facts, facts.toReversed()]) {
+      expect(events.reduce(smallest, {})).toEqual({ cryptoAmount: '5', cryptoReceivedAt: '2026-01-01T00:00:00Z' });
+    }
+  });
+
   it('is not known once an event gives an amount that cannot be read, whatever others say', () => {
     const unreadable = { refundCryptoAmount: UNREADABLE };
     for (const events of [

@@ -116,7 +116,7 @@ function ends(): string {
   );
   return section(
     'How a payment ended',
-    'By what is proven, by whether we hold money that a failure obliges us to return, and by what untrusted events claim.',
+    'By what is proven, by whether we hold money that a failure obliges us to return, and by what untrusted events claim. An untrusted event that says that the money came in turns *absent* into *cannot-tell*.',
     ['proven', 'money held', 'claimed, unverified', 'then'],
     rows,
   );
@@ -164,7 +164,7 @@ function refunds(): string {
   ]);
   return section(
     'A refund by us, after a proven failure',
-    'Its terms are usable: known, sendable, no more than what came in, the same token, an address of the same method.',
+    'Its terms are usable: known, sendable, no more than what came in, the same token, an address of the same method. If an event, trusted or not, says that less or something else came in, `refund.auto` sends nothing; `refund-now` sends no more than the trusted ones say.',
     ['claimed, unverified', 'crypto paid', 'by `refund.auto`', 'by `refund-now`'],
     rows,
   );

@@ -3,17 +3,19 @@ import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
 import { trusted } from '../harness/inputs.js';
 import { factsTogether, fundsHeld, refundBegun } from '../../workflows/bridge/refund-due.js';
 
+const NO_CLAIM = { cameIn: {}, unverified: [] };
+
 describe('a refund', () => {
   it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'] as const)('is due after %s and a bare FAILED', (status) => {
     const statuses = foldStatus(foldStatus(NOTHING_SEEN, status), 'FAILED');
-    expect(fundsHeld({ failure: trusted('FAILED'), statuses })).toBe('shown');
+    expect(fundsHeld({ failure: trusted('FAILED'), statuses, ...NO_CLAIM })).toBe('shown');
   });
 
   it.each([{ refundAnnounced: 'true' }, { cryptoReceivedAt: '2026-01-01T00:00:00Z' }, { failureStage: 'SETTLEMENT' }])(
     'is due if the FAILED says so itself: %j',
     (facts) => {
       const statuses = foldStatus(NOTHING_SEEN, 'FAILED');
-      expect(fundsHeld({ failure: trusted('FAILED', { facts }), statuses })).toBe('shown');
+      expect(fundsHeld({ failure: trusted('FAILED', { facts }), statuses, ...NO_CLAIM })).toBe('shown');
     },
   );
 
@@ -33,9 +35,24 @@ describe('a refund', () => {
     (refundStatus) => expect(refundBegun({ refundAnnounced: 'true', refundStatus })).toBe(false),
   );
 
+  it.each([
+    trusted('PAYMENT_SENT'),
+    trusted('settling'),
+    trusted('FAILED', { facts: { refundAnnounced: 'true' } }),
+    trusted('FAILED', { facts: { failureStage: 'settlement' } }),
+    trusted('DEPOSIT_CONFIRMED', { facts: { cryptoReceivedAt: '2026-01-01T00:00:00Z' } }),
+  ])('is neither due nor ruled out against an untrusted $status with $facts', (claim) => {
+    const unverified = [trusted('DEPOSIT_INITIATED'), { ...claim, trusted: false, proof: null }];
+    for (const failureStage of ['deposit', 'payout']) {
+      const known = { failure: trusted('FAILED', { facts: { failureStage } }), statuses: NOTHING_SEEN, cameIn: {} };
+      expect(fundsHeld({ ...known, unverified })).toBe('cannot-tell');
+    }
+  });
+
   it('is ruled out only by a stage before the payment; a bare FAILED leaves it open', () => {
     const statuses = foldStatus(foldStatus(NOTHING_SEEN, 'DEPOSIT_CONFIRMED'), 'FAILED');
-    const held = (facts: Record<string, string>) => fundsHeld({ failure: trusted('FAILED', { facts }), statuses });
+    const held = (facts: Record<string, string>) =>
+      fundsHeld({ failure: trusted('FAILED', { facts }), statuses, ...NO_CLAIM });
     expect(held({ failureStage: 'deposit' })).toBe('absent');
     expect(held({ failureStage: 'FIAT_COLLECTION' })).toBe('absent');
     // The last leg pays fiat out: a word that only begins like an early stage decides nothing.

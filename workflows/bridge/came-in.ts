@@ -6,9 +6,13 @@ import type { Facts } from '../../activities/types.js';
 /** Amounts in an event about the crypto that came in, or that is to go back. */
 const AMOUNTS = ['cryptoAmount', 'amountMsat', 'refundCryptoAmount'] as const;
 
-/** The smallest reported value of each; unreadable once one of them is. Events may come in any order. */
+/**
+ * The smallest reported value of each; unreadable once one of them is; and when the crypto came in. Events may come in
+ * any order.
+ */
 export function smallest(known: Facts, said: Facts): Facts {
-  const least: Record<string, string> = { ...known };
+  const { cryptoReceivedAt } = said;
+  const least: Record<string, string> = { ...(cryptoReceivedAt === undefined ? {} : { cryptoReceivedAt }), ...known };
   for (const name of AMOUNTS) {
     const theirs = said[name];
     if (theirs === UNREADABLE || (theirs !== undefined && isLess(theirs, least[name]))) least[name] = theirs;

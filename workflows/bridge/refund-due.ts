@@ -1,7 +1,7 @@
 import type { Evidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { Facts } from '../../activities/types.js';
-import { cryptoWasPaid, type SeenStatuses } from './statuses.js';
+import { asBridgeStatus, cryptoWasPaid, type SeenStatuses } from './statuses.js';
 
 /**
  * Stages before the service pays the crypto: a failure in one of them owes no refund of it. Whole words, since the last
@@ -25,17 +25,25 @@ export function refundBegun(facts: Facts): boolean {
 interface Failed {
   readonly failure: FlowEvent | null;
   readonly statuses: SeenStatuses;
+  readonly cameIn: Facts;
+  readonly unverified: readonly FlowEvent[];
 }
 
 /**
  * Whether the crypto was paid to us, so that a failure obliges us to return it. `shown` as soon as any trusted event
- * said so, whatever came before or after; `absent` only if the failure names a stage before the payment. The event that
- * reported the payment may be lost.
+ * said so, whatever came before or after; `absent` only if the failure names a stage before the payment, and no event
+ * says otherwise, trusted or not. The event that reported the payment may be lost.
  */
-export function fundsHeld({ failure, statuses }: Failed): Evidence {
+export function fundsHeld({ failure, statuses, cameIn, unverified }: Failed): Evidence {
   const facts = failure?.facts ?? {};
-  if (cryptoWasPaid(statuses) || owesRefund(facts)) return 'shown';
-  return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') ? 'absent' : 'cannot-tell';
+  if (cryptoWasPaid(statuses) || owesRefund(facts) || owesRefund(cameIn)) return 'shown';
+  return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') && !unverified.some(saysPaid) ? 'absent' : 'cannot-tell';
+}
+
+/** Whether the event says that the crypto was paid, if it is true. */
+export function saysPaid({ status, facts }: FlowEvent): boolean {
+  const word = asBridgeStatus(status?.toUpperCase() ?? null);
+  return owesRefund(facts) || (word !== undefined && cryptoWasPaid({ seen: [word] }));
 }
 
 /** A FAILED that announces a refund, or comes after the crypto was paid: a settlement can fail only then. */

@@ -2,7 +2,7 @@ import type { RefundOrder } from '../../activities/types.js';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import { compareAmounts, isPositiveAmount } from '../../src/money.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
-import { mostToRefund } from './came-in.js';
+import { mostToRefund, smallest } from './came-in.js';
 import type { Flow } from '../engine/flow.js';
 import type { Transfer } from './transfer.js';
 
@@ -43,14 +43,31 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | strin
 
 const word = (text: string) => text.trim().toUpperCase();
 
-/** Why only a person may decide how much goes back; null if nothing says that less came in than was asked for. */
-export function lessCameIn({ input, cameIn }: Transfer): string | null {
+/**
+ * Why only a person may decide how much goes back; null if no event, trusted or not, says that less came in than was
+ * asked for, or something else.
+ */
+export function otherCameIn({ input, cameIn, unverified }: Transfer): string | null {
   const { crypto_amount: asked, amount_msat: askedMsat } = input.crypto_payment;
-  const most = mostToRefund(input, cameIn);
   const wanted = asked ?? askedMsat;
-  if (most === null || wanted === undefined || compareAmounts(most, wanted) >= 0) return null;
-  return `an event says ${most} ${word(input.token)}, and ${wanted} was to come in: no more than that is sent back`;
+  const most = mostToRefund(input, cameIn);
+  if (most !== null && wanted !== undefined && compareAmounts(most, wanted) < 0) {
+    return `an event says ${most} ${word(input.token)}, and ${wanted} was to come in: no more than that is sent back`;
+  }
+  const other = unverified.flatMap(({ facts }) => [
+    ...(differsInWord(facts['token'], input.token) ? [word(facts['token'] ?? '')] : []),
+    ...(differsInWord(facts['chain'], input.chain) ? [`something on ${word(facts['chain'] ?? '')}`] : []),
+  ])[0];
+  if (other !== undefined) return `an unverified event says that ${other} came in`;
+  const claimed = unverified.reduce((known, { facts }) => smallest(known, facts), cameIn);
+  const least = mostToRefund(input, claimed);
+  if (least === most) return null;
+  return least === null
+    ? 'an unverified event says how much came in, and that cannot be read or compared'
+    : `an unverified event says that ${least} ${word(input.token)} came in, and ${wanted} was to come in`;
 }
+
+const differsInWord = (said: string | undefined, ours: string) => said !== undefined && word(said) !== word(ours);
 
 /** A bridge supports chains and tokens that a crypto send does not. */
 function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundTerms): string | undefined {

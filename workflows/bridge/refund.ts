@@ -14,7 +14,7 @@ import { submit } from '../engine/submit.js';
 import { refundBegun } from './refund-due.js';
 import { decideConflict, isDecided } from './conflict.js';
 import { confirmRefund } from './confirm-refund.js';
-import { lessCameIn, refundTerms, type OrderedRefund, type RefundTerms } from './refund-terms.js';
+import { otherCameIn, refundTerms, type OrderedRefund, type RefundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
 import { brief, endEvidence, isRefunded, bridgeState, refundClaim, rulesOf, type Transfer } from './transfer.js';
 import type { Post } from '../engine/post.js';
@@ -68,7 +68,7 @@ async function decideFailure(flow: Flow, transfer: Transfer, isRead = false): Pr
 /** Why a refund with usable terms is not sent by the input's permission alone; null: it is. */
 function whyNotByUs(transfer: Transfer, isEarly: boolean): string | null {
   if (isEarly) return 'the deadline passed, and the service still has time to refund';
-  return transfer.input.refund.auto ? lessCameIn(transfer) : 'the input does not say refund.auto';
+  return transfer.input.refund.auto ? otherCameIn(transfer) : 'the input does not say refund.auto';
 }
 
 /** From then on the service is no longer expected to refund by itself. */
@@ -97,8 +97,7 @@ async function askForRefund(
     flow.note(`refund-now is not possible: ${now}`);
     return askForRefund(flow, transfer, now, now);
   }
-  const isAsShown = typeof terms !== 'string' && now.cryptoAmount === terms.cryptoAmount;
-  return isAsShown
+  return typeof terms !== 'string' && isStill(flow, transfer, terms)
     ? sendRefund(flow, transfer, now, 'person')
     : askForRefund(flow, transfer, now, 'an event has come since that changes how much is sent back');
 }
@@ -110,14 +109,18 @@ async function sendRefund(
   by: OrderedRefund['by'],
 ): Promise<Outcome> {
   const order = { ...terms, by };
-  const theirsBegun = refundBegun(transfer.failure?.facts ?? {});
-  const refusal = refundRefusal({ ...endEvidence(transfer), by, termsStand: true, theirsBegun });
+  const evidence = { ...endEvidence(transfer), by, termsStand: true, theirsBegun: theirsBegun(transfer) };
+  const refusal = refundRefusal(evidence);
   if (refusal !== null) return askForRefund(flow, transfer, order, refusal);
   // It has a deadline of its own if the flow's own is over.
   if (flow.deadlinePassed) flow.extendDeadline();
   flow.enter('refunding', `sending the refund of ${order.cryptoAmount} ${order.token}`);
   const submitted = await sentOrWhyNot(flow, postOf(flow, transfer, order));
-  if (submitted instanceof HeldBack) return askForRefund(flow, transfer, terms, submitted.message);
+  if (submitted instanceof HeldBack) {
+    // What the flow has taken since is judged like everything before; what it has not, a person must judge.
+    const isTaken = submitted.isTaken || transfer.mismatches.length > 0;
+    return isTaken ? decideFailure(flow, transfer) : askForRefund(flow, transfer, terms, submitted.message);
+  }
   if (typeof submitted === 'string') {
     transfer.ownRefund = null;
     return askForRefund(flow, transfer, submitted, submitted);
@@ -140,6 +143,14 @@ async function sendRefund(
     default:
       return submitted satisfies never;
   }
+}
+
+const theirsBegun = ({ failure }: Transfer) => refundBegun(failure?.facts ?? {});
+
+/** False once less may be sent back than when the terms were made. */
+function isStill(flow: Flow, transfer: Transfer, { cryptoAmount }: RefundTerms): boolean {
+  const now = refundTerms(flow, transfer);
+  return typeof now !== 'string' && now.cryptoAmount === cryptoAmount;
 }
 
 /** Events that this decision rests on: any other event may contradict it. */
@@ -166,25 +177,31 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
     noun: 'the refund',
     async send(unasked) {
       const before = transfer.ownRefund;
+      // Another send of less would be another request under its reference.
+      if (!isStill(flow, transfer, order)) return { kind: 'contradicted' };
       transfer.ownRefund = reference;
+      const judged = judgedEvents(flow, transfer);
       const { outcome, fingerprint } = await act(
         submitPolicy(SUBMIT, transfer.windows),
         'Send the refund, under its claim',
         flow.timeScale,
-      ).submitRefund({ ...order, judged: judgedEvents(flow, transfer), unasked, mostMs: transfer.windows.postMs });
+      ).submitRefund({ ...order, judged, unasked, mostMs: transfer.windows.postMs });
       claim = { ...claim, fingerprint };
       if (NOT_SENT.includes(outcome.kind)) transfer.ownRefund = before;
       if (outcome.kind === 'contradicted') {
         // The event may not have reached the flow yet.
         await readInbox(flow);
-        if (before === null && trusted() === 'nothing') throw new HeldBack();
+        const isTaken = judgedEvents(flow, transfer).some((id) => !judged.includes(id));
+        if (before === null && trusted() === 'nothing') throw new HeldBack(isTaken);
       }
       return outcome;
     },
     settleMs: transfer.windows.settleMs,
     expect: { cryptoAmount: order.cryptoAmount, receiverAddress: order.receiverAddress },
     trusted,
-    claimed: () => contradictsFailure(endEvidence(transfer).claimed),
+    // Trusted ones too: nothing is sent again by a setting that would not be sent for the first time.
+    claimed: () =>
+      contradictsFailure(endEvidence(transfer).claimed) || theirsBegun(transfer) || otherCameIn(transfer) !== null,
     // They act already.
     readEvents: () => undefined,
     decideOther: () => decideConflict(flow, transfer),
@@ -201,7 +218,14 @@ const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 
 /** An event that this decision does not rest on was enough not to send; its claim stays free for a person's order. */
 class HeldBack extends Error {
   override readonly name = 'HeldBack';
-  override readonly message = 'an event in the inbox may say that it ended otherwise, or was refunded';
+  override readonly message =
+    'an event in the inbox may say that it ended otherwise, or was refunded, or that less came in';
+  /** Whether the flow has taken an event since, on which its next decision rests. */
+  readonly isTaken: boolean;
+  constructor(isTaken: boolean) {
+    super();
+    this.isTaken = isTaken;
+  }
 }
 
 /** Or why it cannot be sent as it is: the refund stays due, so that alone must not end the flow. */

@@ -1,6 +1,6 @@
 import type { BridgeDepositAnswer, Pin, Quote, Windows, ClaimRef, Facts } from '../../activities/types.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
-import { ENDINGS, type EndEvidence } from '../../src/protocol/decisions.js';
+import { ENDINGS, endStep, type EndEvidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import type { Evidence } from '../engine/event-book.js';
@@ -15,8 +15,8 @@ import {
   type BridgeState,
   type SeenStatuses,
 } from './statuses.js';
-import { factsTogether, fundsHeld, refundBegun } from './refund-due.js';
-import { smallest } from './came-in.js';
+import { factsTogether, fundsHeld, refundBegun, saysPaid } from './refund-due.js';
+import { mostToRefund, smallest } from './came-in.js';
 
 /** One bridge transfer in progress. `TransferCarried` is the part that travels through continue-as-new. */
 export interface Transfer extends Evidence {
@@ -32,7 +32,10 @@ export interface Transfer extends Evidence {
   statuses: SeenStatuses;
   /** The first trusted FAILED event, with the facts of all of them, for the refund. */
   failure: FlowEvent | null;
-  /** The smallest amounts of crypto in trusted or accepted events, as decimal strings: no more is sent back. */
+  /**
+   * The smallest amounts of crypto in trusted or accepted events, as decimal strings: no more is sent back. And when it
+   * came in, if one of them says that.
+   */
   cameIn: Facts;
   /** Reference of a refund by us that may have been sent: a REFUNDED of the service may then be a second one. */
   ownRefund: string | null;
@@ -65,6 +68,24 @@ export function endEvidence(transfer: Transfer): EndEvidence {
 function claimsOf({ status, facts }: FlowEvent): readonly string[] {
   const word = status?.toUpperCase() ?? '';
   return word === 'FAILED' && refundBegun(facts) ? [word, 'REFUNDED'] : [word];
+}
+
+/** Whether an untrusted event forbids that a proven failure ends the flow as failed. */
+export function isVetoed(transfer: Transfer): boolean {
+  const failed = { ...transfer, unverified: [] };
+  const stepOf = (known: Transfer) => endStep(endEvidence(known));
+  return stepOf(failed).do === 'end' && stepOf(transfer).do !== stepOf(failed).do;
+}
+
+/** What an untrusted event says besides its ending against what we would do by ourselves, and no trusted one says. */
+function claimsBesides({ input, cameIn, failure, statuses }: Transfer, event: FlowEvent): readonly string[] {
+  const held = fundsHeld({ failure, statuses, cameIn, unverified: [] });
+  const theirs = smallest(cameIn, event.facts);
+  return [
+    ...(refundBegun(event.facts) && !refundBegun(failure?.facts ?? {}) ? ['refund begun'] : []),
+    ...(saysPaid(event) && held !== 'shown' ? ['paid'] : []),
+    ...(mostToRefund(input, theirs) === mostToRefund(input, cameIn) ? [] : ['less came in']),
+  ];
 }
 
 /** By the service or the provider. */
@@ -112,7 +133,7 @@ export function rulesOf(flow: Flow, transfer: Transfer): EventRules {
       ...(amountDiffers(input, event.facts) ? ['amount'] : []),
     ],
     seen: (event) => transfer.statuses.seen.some((status) => status === event.status),
-    claimsMore: ({ facts }) => refundBegun(facts) && !refundBegun(transfer.failure?.facts ?? {}),
+    claims: (event) => claimsBesides(transfer, event),
     apply: (event) => apply(flow, transfer, event),
   };
 }
@@ -122,6 +143,7 @@ export function handleTransferEvents(flow: Flow, transfer: Transfer): void {
 }
 
 function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
+  transfer.cameIn = smallest(transfer.cameIn, event.facts);
   const status = asBridgeStatus(event.status);
   if (status === undefined) {
     flow.note(`unknown status ${event.status ?? '(none)'} kept; it is not final`, whoSays(event));
@@ -131,7 +153,6 @@ function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
   transfer.statuses = foldStatus(transfer.statuses, status);
   if (event.source !== 'settlement') transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
   else if (rises(transfer.serviceKnows, status)) transfer.toReport = higher(transfer.toReport, event);
-  transfer.cameIn = smallest(transfer.cameIn, event.facts);
   if (status === 'COMPLETED') transfer.completion = { ...event.facts, ...transfer.completion };
   const saysMore = status === 'FAILED' && learnFailure(transfer, event);
   if (!isNew && !saysMore) return false;

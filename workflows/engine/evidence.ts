@@ -16,8 +16,11 @@ export interface EventRules {
   differs(event: FlowEvent): readonly string[];
   /** True if the event's status was proven before. */
   seen(event: FlowEvent): boolean;
-  /** True for an untrusted event that says more than its status, which is not proven. @default always false */
-  claimsMore?(event: FlowEvent): boolean;
+  /**
+   * What an untrusted event says besides its status that is not proven, and that vetoes what the flow would do by
+   * itself, each by a name. @default nothing
+   */
+  claims?(event: FlowEvent): readonly string[];
   /** False for an event that may be older than what was sent: it says nothing about it. @default always true */
   proves?(event: FlowEvent): boolean;
   /** Takes a trusted event that matches; true if it added something new. */
@@ -32,7 +35,7 @@ export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {
 
 /**
  * Anyone may post untrusted events: only this many are kept and reported, so that forgeries cannot fill the history.
- * The first of each ending is always kept: it vetoes what the flow would do by itself.
+ * The first of each ending, and of each other claim, is always kept: it vetoes what the flow would do by itself.
  */
 const MAX_UNVERIFIED = 20;
 
@@ -97,7 +100,8 @@ function take(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEven
 
 function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
   if (rules.seen(event) && isCorroborated(rules, event)) return 'duplicate';
-  if (evidence.unverified.length < MAX_UNVERIFIED || isFirstOfItsEnding(evidence, event)) {
+  const isFirst = isFirstOfItsEnding(evidence, event) || isFirstToClaim(evidence, rules, event);
+  if (evidence.unverified.length < MAX_UNVERIFIED || isFirst) {
     evidence.unverified = [...evidence.unverified, event];
     flow.note(`unverified ${event.status ?? '(no status)'}: kept, moves nothing`, whoSays(event));
   }
@@ -106,7 +110,12 @@ function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event
 
 /** A trusted event of its status corroborates it, if it says nothing else. */
 function isCorroborated(rules: EventRules, untrusted: FlowEvent): boolean {
-  return rules.differs(untrusted).length === 0 && rules.claimsMore?.(untrusted) !== true;
+  return rules.differs(untrusted).length === 0 && (rules.claims?.(untrusted) ?? []).length === 0;
+}
+
+function isFirstToClaim({ unverified }: Evidence, rules: EventRules, event: FlowEvent): boolean {
+  const known = unverified.flatMap((kept) => rules.claims?.(kept) ?? []);
+  return (rules.claims?.(event) ?? []).some((claim) => !known.includes(claim));
 }
 
 function isFirstOfItsEnding({ unverified }: Evidence, { status }: FlowEvent): boolean {

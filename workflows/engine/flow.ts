@@ -84,6 +84,8 @@ export interface Flow {
   beforeStop: (() => Promise<string | null>) | null;
   /** What is proven of its money so far, by the events that were taken and by the lookup. */
   proven: () => readonly Meaning[];
+  /** Whether an untrusted event forbids the flow to end as failed by itself. */
+  vetoed: () => boolean;
   /** What its events say besides; `proven`: that the service has what the flow would pay. */
   evidence: () => Evidence;
   /** Every claim that it may send under. */
@@ -156,6 +158,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     stopping: 0,
     beforeStop: null,
     proven: () => [],
+    vetoed: () => false,
     evidence: () => NO_EVIDENCE,
     claims: () => [],
     get reports() {

@@ -12,7 +12,7 @@ import {
 } from './payment.js';
 import { runFlow } from './run-flow.js';
 import { submitPayment } from './submit-payment.js';
-import { trackPayment } from './track.js';
+import { isVetoed, trackPayment } from './track.js';
 
 /** A payment that was made elsewhere: it is only tracked. */
 export interface WatchPlan extends TrackPlan {
@@ -37,6 +37,7 @@ export function paymentFlow(kind: FlowKind, plan: PaymentPlan | WatchPlan, own: 
       if ('watching' in plan) flow.money = { at: 'elsewhere' };
       const payment = carried?.payment ?? (await preparePayment(flow, input));
       flow.proven = () => provenBy(payment, plan);
+      flow.vetoed = () => isVetoed(payment, plan);
       flow.evidence = () => payment;
       flow.claims = () => Object.values(payment.steps).map(({ claim }) => claim);
       own.prepared?.(flow, payment);

@@ -101,9 +101,13 @@ export async function whyMoved(
   return whatWasMoved(flow, mayBeReported);
 }
 
+/** If its kind has no lookup, an untrusted event is enough to keep a flow from ending as failed by itself. */
+export const VETOED = 'an unverified event claims another ending';
+
 /** The same, of the events that the flow has taken. */
 function whatWasMoved(flow: Flow, mayBeReported = false): string | null {
   if (saysMoneyMoved(provenOf(flow))) return 'it is proven that money moved';
+  if (flow.vetoed()) return VETOED;
   if (flow.evidence().mismatches.length > 0) return 'a trusted event reports another payment under its reference';
   return !mayBeReported && isReported(flow) ? 'a trusted event says that the service has it' : null;
 }
@@ -158,9 +162,13 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 
 /** A step that can never succeed says nothing about money sent before it: the flow does not fail by itself. */
 export async function askForEnd(flow: Flow, step: string, why: string): Promise<never> {
-  const isAgainst = saysMoneyMoved(provenOf(flow)) || flow.evidence().mismatches.length > 0;
+  const isAgainst = saysMoneyMoved(provenOf(flow)) || flow.vetoed() || flow.evidence().mismatches.length > 0;
   const reason = isAgainst ? 'conflict' : 'step_failed';
-  return endFromDecision(await askPerson(flow, reason, () => ({ step, why })));
+  const evidence = () => {
+    const claimed = flow.evidence().unverified.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }));
+    return { step, why, ...(claimed.length === 0 ? {} : { claimed }) };
+  };
+  return endFromDecision(await askPerson(flow, reason, evidence));
 }
 
 /**

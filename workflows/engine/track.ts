@@ -5,6 +5,7 @@ import type { Outcome } from '../../src/protocol/messages.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { selectedEvent } from './event-book.js';
 import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
+import { VETOED } from './stop.js';
 import { decideMismatch, trustClaimed } from './evidence.js';
 import type { Flow } from './flow.js';
 import { continueFlowAsNew, tooLong } from './run-flow.js';
@@ -167,7 +168,7 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
     case 'refunded':
       return { state: 'refunded', reason: null, detail: `${capitalised(plan.noun)} was refunded (${word}).` };
     case 'failed':
-      if (isVetoed(payment, plan)) return decideConflict(flow, payment, 'an unverified event claims another ending');
+      if (isVetoed(payment, plan)) return decideConflict(flow, payment, VETOED);
       if (plan.ends !== undefined) return endFlow('failed', ...plan.ends.failed);
       return endFlow('failed', 'failed_at_service', `${capitalised(plan.noun)} failed at the service (${word}).`);
     case 'refund-failed': {
@@ -181,9 +182,10 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
 }
 
 /** If no lookup decides, an unverified event is enough to keep the flow from ending as failed by itself. */
-function isVetoed({ unverified }: Payment, plan: TrackPlan): boolean {
-  const claimed = endingsOf(unverified.map(({ status }) => classifyStatus(plan.words, status)));
-  return !plan.hasLookup && endStep({ proven: ['failed'], claimed, fundsHeld: 'absent' }).do === 'park';
+export function isVetoed(payment: Payment, plan: TrackPlan): boolean {
+  const proven = endingsOf(provenBy(payment, plan));
+  const claimed = endingsOf(payment.unverified.map(({ status }) => classifyStatus(plan.words, status)));
+  return !plan.hasLookup && endStep({ proven, claimed, fundsHeld: 'absent' }).do === 'park';
 }
 
 const capitalised = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);
