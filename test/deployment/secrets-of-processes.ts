@@ -21,7 +21,7 @@ export type ProcessWithSecrets = keyof typeof SECRETS_OF;
 export const isSecret = (name: string): name is SecretSetting => name in SECRET_SETTINGS;
 
 /** The environment without the secrets that the process does not need. */
-export const withOwnSecrets = <Env extends Readonly<Record<string, string>>>(of: ProcessWithSecrets, env: Env) =>
+export const withOwnSecrets = (of: ProcessWithSecrets, env: Readonly<Record<string, string>>) =>
   Object.fromEntries(
     Object.entries(env).filter(([name]) => !isSecret(name) || SECRETS_OF[of].some((own) => own === name)),
   );
