@@ -61,6 +61,12 @@ export const wholeNumber = (max: number) =>
     .transform(Number)
     .refine((value) => value <= max, `must be at most ${max}`);
 
+/** Whole days, as milliseconds. */
+export const days = () =>
+  wholeNumber(3_650)
+    .refine((value) => value > 0, 'must be at least 1 day')
+    .transform((value) => value * 24 * 60 * 60 * 1_000);
+
 /** Comma-separated, for rotation. */
 export const epochs = () =>
   z

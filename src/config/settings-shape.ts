@@ -106,6 +106,10 @@ export interface Settings {
   readonly databaseUrl: string | undefined;
   /** For `parseKeyring`; undefined in development: keys are made in `towlineHome`. */
   readonly payloadKeys: string | undefined;
+  /** How long the bodies of events are kept. */
+  readonly eventBodiesKeptMs: number;
+  /** How long the answers of ended claims are kept. Undefined: for ever. */
+  readonly answersKeptMs: number | undefined;
   readonly allowPlaintext: boolean;
   readonly proxyTimeoutMs: number;
   readonly timeScale: number;

@@ -11,6 +11,7 @@ import { networks } from './networks.js';
 import { escalation, notifyTargets, operatorUrl } from './notify-urls.js';
 import { readOidc } from './oidc.js';
 import {
+  days,
   createSettingReader,
   type SettingReader,
   epochs,
@@ -44,6 +45,7 @@ export const DEVELOPMENT_SERVICE_TOKEN = 'sandbox-token';
 const SCALE_OF_PRODUCTION = 1;
 const DEFAULT_GATEWAY_PORT = 8400;
 const DEFAULT_SANDBOX_PORT = 8401;
+const DEFAULT_BODIES_KEPT_MS = 90 * 24 * 60 * 60 * 1_000;
 /** Far above what flows need: a machine starts some fifty of them in a second. */
 const DEFAULT_RATE_LIMIT = 200;
 /** Each is kept, and waits for its flow for an hour; a provider that cannot prove itself posts less. */
@@ -151,6 +153,8 @@ export function readSettings(given: Environment): Settings {
     towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),
     databaseUrl: read('DATABASE_URL', postgresUrl().optional()),
     payloadKeys,
+    eventBodiesKeptMs: read('EVENT_BODIES_KEPT_DAYS', days().default(DEFAULT_BODIES_KEPT_MS)) ?? DEFAULT_BODIES_KEPT_MS,
+    answersKeptMs: read('ANSWERS_KEPT_DAYS', days().optional()),
     allowPlaintext: read('ALLOW_PLAINTEXT', flag().default(development)) ?? false,
     proxyTimeoutMs: read('PROXY_TIMEOUT', seconds(300).default(10_000)) ?? 10_000,
     timeScale,

@@ -24,9 +24,11 @@ import { addEventRoutes } from './ops/events.js';
 import { addReplayRoutes } from './ops/replay.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { createFlowWatch } from './flows/flow-watch.js';
+import { createReadings } from './flows/readings.js';
 import { createParkedSince } from './flows/parked-since.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { addAuditRoute } from './ops/audit.js';
+import { addEraseRoute } from './ops/erasure.js';
 import { addWhoAmIRoute } from './ops/whoami.js';
 import { addHealthRoutes } from './ops/health.js';
 import { createFlowStats } from './ops/flow-stats.js';
@@ -179,7 +181,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(pace.settleEveryMs === undefined ? {} : { everyMs: pace.settleEveryMs }),
     ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
   });
-  const retention = createRetention({ inbox, matters, duty: clearing, nowMs, logger });
+  const retention = createRetention({ ...store, keptMs: settings, duty: clearing, nowMs, logger });
   const quota = createUnprovenQuota({ inbox, mostBytes: settings.unprovenDiskBytes, nowMs, logger });
   const knownNetworks = createKnownNetworks();
   const tokens = createTokenCheck({
@@ -240,6 +242,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     dispatcher,
     settler,
     cards,
+    readings: createReadings({ audit: store.audit, monotonicMs }),
     logger,
     nowMs,
     monotonicMs,
@@ -247,6 +250,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(taskQueue === undefined ? {} : { taskQueue }),
   };
   addFlowRoutes(server, flowDeps);
+  addEraseRoute(server, flowDeps);
   if (options.service !== undefined) {
     addProxyRoutes(server, {
       ...flowDeps,

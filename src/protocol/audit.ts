@@ -13,9 +13,15 @@ export const AUDIT_KINDS = [
   'withdrawal',
   'decode',
   'read-event',
+  /** The service's answers to a flow. */
+  'read-answers',
+  /** A record of the service, through its own path. */
+  'read-service',
   'replay-event',
   'resend-callback',
   'account',
+  /** What persons and the service said about a flow was erased: details of its earlier entries as well. */
+  'erase',
 ] as const;
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 

@@ -54,14 +54,27 @@ export interface FlowPage {
   readonly next: string | null;
 }
 
-/** The service's answer to one request of a flow: its `data`, or its refusal. */
+/** The service's answer to one request of a flow: its `data`, or its refusal; or only that it was erased. */
 export type ServiceAnswer =
-  { readonly operation: string; readonly data: unknown } | { readonly operation: string; readonly rejected: Rejection };
+  | { readonly operation: string; readonly data: unknown }
+  | { readonly operation: string; readonly rejected: Rejection }
+  | { readonly operation: string; readonly erased: 'answer' | 'refusal' };
 
 export interface ServiceAnswers {
   readonly flowId: string;
   /** Oldest first. */
   readonly answers: readonly ServiceAnswer[];
+}
+
+/** How much of a flow was erased from the store. */
+export interface ErasedFlow {
+  readonly flowId: string;
+  /** Events whose body or detail was erased. */
+  readonly events: number;
+  /** Claims whose answer, refusal or reason was erased. */
+  readonly claims: number;
+  /** Entries of the audit log whose details were erased. */
+  readonly entries: number;
 }
 
 /** An event as the gateway shows it; the body only to whom it may be shown. */

@@ -44,6 +44,7 @@ export const PERMISSIONS = {
   'resend-callback': { role: 'operator', may: 'have a callback sent again' },
   codec: { role: 'operator', may: "decode what Temporal's histories hold, and encode" },
   'read-audit': { role: 'admin', may: 'read the audit log' },
+  erase: { role: 'admin', may: 'erase what persons and the service said about a flow that has ended' },
   account: { role: 'admin', may: 'make accounts, keys and webhooks at the service' },
 } as const satisfies Readonly<Record<string, PermissionLine>>;
 export type Permission = keyof typeof PERMISSIONS;

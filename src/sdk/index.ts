@@ -11,6 +11,7 @@ export type {
   CallbackJson,
   CallbacksJson,
   CardToken,
+  ErasedFlow,
   EventPage,
   FlowPage,
   EventState,

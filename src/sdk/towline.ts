@@ -13,6 +13,7 @@ import {
 import type {
   CallbacksJson,
   CardToken,
+  ErasedFlow,
   EventPage,
   FlowPage,
   Flow,
@@ -145,6 +146,14 @@ export class Towline {
   /** The audit log, newest first. Needs an admin's token. */
   audit({ flowId, ...query }: AuditQuery = {}, options?: CallOptions): Promise<AuditPage> {
     return this.#calls.get('/audit', { ...query, flow: flowId }, options);
+  }
+
+  /**
+   * Erases from the store what persons and the service said about a flow that has ended. Needs an admin's token.
+   * @throws RefusedError if it has not ended
+   */
+  erase(flowId: string, { note, ...options }: OrderOptions = {}): Promise<ErasedFlow> {
+    return this.#calls.post(`${flowPath(flowId)}/erase`, textOf({ note }), { ...options, isSafe: true });
   }
 
   /** Received webhooks and callbacks, and their state: of one flow, or all. */

@@ -49,6 +49,9 @@ export function createAuditCheck({ db, storeKey, entryOf }: AuditCheckDeps): Aud
     };
     promise(known, 'the heads that were kept');
     const heads: AuditHead[] = [];
+    /** Flows that an entry says were erased; entries without details, by their flow. */
+    const erased = new Set<string>();
+    const bare = new Map<string, string>();
     let entries = 0;
     let last: AuditEntry | undefined;
     const missing = (chain: number, from: number, to: number) =>
@@ -75,9 +78,10 @@ export function createAuditCheck({ db, storeKey, entryOf }: AuditCheckDeps): Aud
       else if (!storeKey.macs('audit', entry.hash).includes(entry.mac)) {
         problem(`${here}: it was not written with a key of this store.`);
       }
+      if (entry.kind === 'erase' && entry.flowId !== null) erased.add(entry.flowId);
       if (entry.details === null) {
-        if (hasDetails)
-          problem(`${here}: its details cannot be opened: they were changed, or a payload key is missing.`);
+        if (!hasDetails) bare.set(entry.flowId ?? '', here);
+        else problem(`${here}: its details cannot be opened: they were changed, or a payload key is missing.`);
       } else if (detailsHashOf(entry.details) !== entry.detailsHash) problem(`${here}: its details were changed.`);
       if (entry.kind === 'chain' && entry.details !== null) {
         promise((entry.details['heads'] ?? []) as AuditHead[], `chain ${chain}, which began later,`);
@@ -85,6 +89,9 @@ export function createAuditCheck({ db, storeKey, entryOf }: AuditCheckDeps): Aud
       last = entry;
     }
     closeChain();
+    for (const [flowId, here] of bare) {
+      if (!erased.has(flowId)) problem(`${here}: its details are missing, and no entry says that its flow was erased.`);
+    }
     for (const { chain, number, hash, by } of promised.values()) {
       const sql = `SELECT hash FROM audit WHERE chain = ? AND number = ?`;
       const [found] = await db.read([{ sql, params: [chain, number] }]);

@@ -47,8 +47,13 @@ export function claimOf(row: ClaimRow, sealed: Pick<SealedJson, 'open'>): Claim 
     ...(row.rejection === null ? {} : { rejection: open('rejection', row.rejection) as Rejection }),
     ...(row.kept === null ? {} : { kept: open('kept', row.kept) as KeptAnswer }),
     ...(row.reason === null ? {} : { reason: open('reason', row.reason) as string }),
+    ...(isErased(row) ? { erased: true } : {}),
   };
 }
+
+/** Both phases are written with what the service said. */
+const isErased = ({ phase, answer, rejection }: ClaimRow): boolean =>
+  (phase === 'answered' && answer === null) || (phase === 'rejected' && rejection === null);
 
 function iso(ms: number): string {
   return new Date(ms).toISOString();

@@ -40,6 +40,8 @@ export interface Claim extends ClaimKey {
   readonly kept?: KeptAnswer;
   /** Why it is void. */
   readonly reason?: string;
+  /** The service answered or refused it, but what it said was erased. */
+  readonly erased?: true;
 }
 
 /** The claim of a flow that may never have asked for it. `epoch`: the one in which the flow was prepared. */
@@ -210,4 +212,10 @@ export interface ClaimStore {
   ofFlow(flowId: string): Promise<readonly Claim[]>;
 
   orders(key: ClaimKey): Promise<readonly (ClaimOrder & { readonly action: string; readonly at: string })[]>;
+
+  /**
+   * Clears what the service said to claims that ended before that moment; phases and fingerprints stay, and block
+   * another send as before. Returns how many.
+   */
+  purgeAnswers(before: Date): Promise<number>;
 }

@@ -38,6 +38,10 @@ const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FR
 /** Not answered, and not sent after the given time; in a restored store it is unknown when it was sent. */
 const CLOSABLE = `(phase = 'reserved' OR (phase = 'sending' AND COALESCE(sending_at, reserved_at) <= ?))`;
 
+const PURGED_AT_ONCE = 500;
+/** As the index `claims_with_answer` has it. */
+const HAS_ANSWER = `(answer IS NOT NULL OR rejection IS NOT NULL OR kept IS NOT NULL)`;
+
 /** Each method is one transaction, and each transition one compare-and-set in it. */
 export function createSqlClaims(deps: {
   readonly db: SqlConnection;
@@ -220,6 +224,25 @@ export function createSqlClaims(deps: {
         note: (tolerant.open(placeOf(key, 'note'), row['note'] as SqlBlob) ?? '(it cannot be decrypted)') as string,
         at: new Date(integer(row, 'at')).toISOString(),
       }));
+    },
+
+    // In pieces, so that no other writer waits for all of it.
+    async purgeAnswers(before) {
+      let cleared = 0;
+      for (;;) {
+        const [purged] = await db.write(
+          [
+            {
+              sql: `UPDATE claims SET answer = NULL, rejection = NULL, kept = NULL WHERE seq IN
+                      (SELECT seq FROM claims WHERE ended_at < ? AND ${HAS_ANSWER} LIMIT ?)`,
+              params: [before.getTime(), PURGED_AT_ONCE],
+            },
+          ],
+          turnOf.purgingAnswers,
+        );
+        cleared += purged?.changes ?? 0;
+        if (purged?.changes !== PURGED_AT_ONCE) return cleared;
+      }
     },
   };
 }

@@ -39,6 +39,8 @@ export const turnOf = {
     isLocal: true,
   }),
   purging: { name: 'purging', repeatable: true, isLocal: true },
+  purgingAnswers: { name: 'purging-answers', repeatable: true, isLocal: true },
+  erasing: (flowId: string): Turn => ({ name: JSON.stringify(['erasing', flowId]), repeatable: true }),
   duty: (name: string): Turn => ({ name: JSON.stringify(['duty', name]), repeatable: true }),
   quotes: { name: 'quotes', repeatable: true },
   matter: (id: string): Turn => ({ name: JSON.stringify(['matter', id]), repeatable: true }),

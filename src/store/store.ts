@@ -5,6 +5,7 @@ import { type DeploymentStore, createDeploymentStore } from './deployment.js';
 import { createSqlDuties, type DutyStore } from './duties.js';
 import { createFigures, type StoreFigures } from './figures.js';
 import type { InboxStore } from './inbox.js';
+import { createErasure, type Erased } from './erasure.js';
 import { createSqlMatters, type MatterStore } from './matters.js';
 import { createSqlProposals, type ProposalStore } from './proposal.js';
 import { type QuoteStore, createSqlQuotes } from './quote.js';
@@ -25,6 +26,12 @@ export interface Store extends Pick<StoreKey, 'mac' | 'macs' | 'macsInEpoch'> {
   readonly audit: AuditStore;
   readonly proposals: ProposalStore;
   readonly matters: MatterStore;
+
+  /**
+   * Erases what persons and the service said about one flow, which must have ended: bodies of its events, answers, notes,
+   * details of the audit log. What says that it was sent stays.
+   */
+  erase(flowId: string): Promise<Erased>;
 
   /** For metrics. @throws StoreUnavailableError */
   figures(): Promise<StoreFigures>;
@@ -63,6 +70,7 @@ export async function createStore(
     proposals: createSqlProposals({ db, sealed, now }),
     audit: createSqlAudit({ db, sealed, storeKey, now }),
     deployment: await createDeploymentStore(db, now),
+    erase: createErasure({ db, sealed }),
     figures: createFigures(db, now),
     keys: createStoreKeys({ db, keyring, storeKey }),
     mac: (purpose, text) => storeKey.mac(purpose, text),

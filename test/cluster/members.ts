@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { packageRoot } from '../../src/package-root.js';
 import { towline } from '../chaos/processes.js';
+import { type ProcessWithSecrets, withOwnSecrets } from '../deployment/secrets-of-processes.js';
 import { controlOf, type Control } from '../harness/service.js';
 
 export interface MembersOptions {
@@ -61,14 +62,15 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
     PAYLOAD_KEYS: `k1:${randomBytes(32).toString('base64')}`,
     WEBHOOK_SECRETS: webhookSecret,
     SETTLEMENT_SECRETS: secret(),
+    CALLBACK_SECRETS: secret(),
     LOG_LEVEL: 'info',
   };
-  const member = (name: string, command: string, more: Record<string, string> = {}) =>
+  const member = (name: string, command: 'sandbox' | ProcessWithSecrets, more: Record<string, string> = {}) =>
     towline({
       name,
       command,
       product: packageRoot(),
-      env: { ...env, ...more },
+      env: { ...(command === 'sandbox' ? env : withOwnSecrets(command, env)), ...more },
       logFile: join(folder, `${name}.log`),
     });
   const sandbox = member('sandbox', 'sandbox', { TOWLINE_HOME: homes.sandbox, SANDBOX_PORT: String(sandboxPort) });

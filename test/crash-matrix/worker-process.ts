@@ -34,17 +34,19 @@ export interface GatewayProcess extends CliProcess {
  * A sandbox behind a slow service, a namespace of its own, and processes of workers and gateways with one embedded store.
  *
  * @param scratch a folder of the test
+ * @param temporalAddress default: the test run's server
  */
 export async function openWorkerRig(
   scratch: string,
   namespace: string,
   sandboxOptions: Pick<SandboxOptions, 'stepMs' | 'repeatMode'>,
+  temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] as string,
 ) {
   const home = join(scratch, 'home');
   const sandbox = await startSandbox({ dbPath: join(scratch, 'sandbox.db'), token: 'a-token', ...sandboxOptions });
   const service = await openSlowService(sandbox.url);
   const variables = {
-    TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'] as string,
+    TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
   };
   const temporal = connectTemporal({

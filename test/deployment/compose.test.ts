@@ -9,6 +9,7 @@ import { graceMsOf, type ProcessName } from '../../src/cli/run-process.js';
 import { readSettings } from '../../src/config/index.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 import { packageRoot } from '../../src/package-root.js';
+import { isSecret, SECRETS_OF } from './secrets-of-processes.js';
 
 interface Service {
   readonly image?: string;
@@ -43,17 +44,23 @@ const DOT_ENV: Readonly<Record<string, string>> = {
 };
 /** What the file itself decides. */
 const FIXED = [
-  'GATEWAY_HOST',
-  'GATEWAY_PORT',
-  'WORKER_PROBE_PORT',
-  'WORKER_METRICS_HOST',
-  'WORKER_METRICS_PORT',
   'DATABASE_URL',
   'DATABASE_TLS',
   'TEMPORAL_ADDRESS',
   'TEMPORAL_NAMESPACE',
   'TEMPORAL_UI_URL',
+  'DEVELOPMENT',
 ];
+const FIXED_OF: Readonly<Record<string, readonly string[]>> = {
+  gateway: ['GATEWAY_HOST', 'GATEWAY_PORT', ...FIXED],
+  worker: ['WORKER_PROBE_PORT', 'WORKER_METRICS_HOST', 'WORKER_METRICS_PORT', ...FIXED],
+};
+/** The settings of `.env` that only one of them needs. */
+const OWN = {
+  gateway:
+    /^(GATEWAY|OIDC|WEBHOOK|SETTLEMENT|UNPROVEN)_|^(SERVICE_SIGNS_CALLBACKS|PROXY_TIMEOUT|TRUSTED_PROXIES)$|_KEPT_DAYS$/,
+  worker: /^WORKER_|^(MONEY_RATE_LIMIT|CALLBACK_SECRETS)$/,
+} as const;
 const LEFT_OUT: Readonly<Record<string, string>> = {
   CALLBACK_ALLOW_LOOPBACK: 'no caller is in the container of a gateway',
   TOWLINE_HOME: 'the image has it',
@@ -64,7 +71,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   TOWLINE_TOKEN: 'of the command line',
   NO_COLOR: 'of the command line',
   NODE_TLS_REJECT_UNAUTHORIZED: 'of Node itself, and refused',
-  DEVELOPMENT: 'containers are none',
   SANDBOX_HOST: 'the sandbox alone has it',
   SANDBOX_PORT: 'of one machine: each container has its own ports',
   TIME_SCALE: 'for tests',
@@ -149,16 +155,54 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('passes every setting on that .env may have', () => {
+  it('passes every setting on that .env may have, to the processes that need it', () => {
     const names = [...read('docs/settings.md').matchAll(/^\| `([A-Z_]+\*?)` /gm)].map(([, name = '']) => name);
-    for (const [, { environment = {} }] of gatewayAndWorker) {
+    for (const [process, { environment = {} }] of gatewayAndWorker) {
       const passed = names.filter((name) => environment[name]?.startsWith(`\${${name}:`));
       const fixed = names.filter((name) => name in environment && !passed.includes(name));
-      expect(fixed.filter((name) => name !== 'SANDBOX_HOST')).toEqual(FIXED);
-      expect(names.filter((name) => !passed.includes(name) && !FIXED.includes(name))).toEqual(Object.keys(LEFT_OUT));
+      expect(fixed).toEqual(FIXED_OF[process]);
+      const others = process === 'gateway' ? OWN.worker : OWN.gateway;
+      const needed = names.filter((name) => !(name in LEFT_OUT) && !fixed.includes(name) && !others.test(name));
+      expect(passed).toEqual(needed);
     }
-    const strict = { SETTLEMENT_TRUST: 'signed', SETTLEMENT_SECRETS: `whsec_${Buffer.alloc(24).toString('base64')}` };
-    expect(settingsOf(compose.services['gateway'], { ...DOT_ENV, ...strict }).settlementTrust).toBe('signed');
+  });
+
+  it('starts each process with its own secrets alone, also if the settings of .env need them', () => {
+    const secret = (byte: number) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`;
+    const given: Readonly<Record<string, string>> = {
+      ...DOT_ENV,
+      SERVICE_BASE_URL: 'https://service.example',
+      PUBLIC_URL: 'https://t.example',
+      SERVICE_TOKEN: 'a-token-of-the-service',
+      SETTLEMENT_TRUST: 'signed',
+      SETTLEMENT_SECRETS: secret(1),
+      SETTLEMENT_CAPABILITY: 'a-capability-of-the-provider',
+      WEBHOOK_PROFILE: 'standard-webhooks',
+      WEBHOOK_SECRETS: secret(2),
+      CALLBACK_SECRETS: secret(3),
+      NOTIFY_URLS: 'https://receiver.example',
+      NOTIFY_SECRETS: secret(4),
+      HEARTBEAT_URL: 'https://heartbeat.example',
+      OIDC_ISSUER: 'https://login.example',
+      OIDC_AUDIENCE: 'towline',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=secret',
+    };
+    for (const [process, needed] of Object.entries(SECRETS_OF)) {
+      const service = compose.services[process];
+      expect(
+        Object.keys(service?.environment ?? {})
+          .filter(isSecret)
+          .toSorted(),
+      ).toEqual(needed.toSorted());
+      const texts = Object.values(service?.environment ?? {}).map((text) => filledIn(text, given));
+      const has = (name: string) => texts.includes(given[name] ?? '');
+      expect([has('SERVICE_TOKEN'), has('NOTIFY_SECRETS')]).toEqual([true, true]);
+      const onlyOfGateways = ['GATEWAY_TOKENS', 'WEBHOOK_SECRETS', 'SETTLEMENT_SECRETS', 'OIDC_ISSUER'].map(has);
+      expect(new Set(onlyOfGateways)).toEqual(new Set([process === 'gateway']));
+      expect(has('CALLBACK_SECRETS')).toBe(process === 'worker');
+      expect(settingsOf(service, given)).toMatchObject({ development: false, serviceIsSandbox: false });
+    }
   });
 
   it('gives the sandbox settings of its own, and nothing of a live service', () => {

@@ -29,7 +29,7 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
   const submitted = await submit(flow, postOf(flow, transfer));
   switch (submitted.kind) {
     case 'accepted':
-      return accepted(flow, transfer, submitted.answer as BridgeDeposit);
+      return accepted(flow, transfer, submitted.answer as BridgeDeposit | undefined);
     case 'proven':
       flow.answer = { kind: 'none', reason: 'proven by an event, the answer itself was lost' };
       return flow.enter('tracking', 'a trusted event proves that the service has the deposit', 'service');
@@ -48,12 +48,13 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
   }
 }
 
-function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit): void {
-  transfer.deposit = depositAnswerOf(answer);
-  flow.serviceReference = answer.kotani_reference_id;
+/** @param answer undefined: the claim says that it was made, and its answer was erased */
+function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | undefined): void {
+  transfer.deposit = answer === undefined ? null : depositAnswerOf(answer);
+  flow.serviceReference = answer?.kotani_reference_id ?? null;
   transfer.proven = true;
   flow.answer = { kind: 'accepted', answer };
-  flow.enter('tracking', `deposit accepted (${answer.status})`, 'service');
+  flow.enter('tracking', `deposit accepted (${answer?.status ?? 'its answer was erased'})`, 'service');
   handleTransferEvents(flow, transfer);
 }
 

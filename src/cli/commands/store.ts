@@ -5,6 +5,8 @@ import { StoreUnavailableError } from '../../store/store-errors.js';
 import { readDeploymentRecord, replaceDeploymentRecord } from '../../temporal/deployment-record.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
+import { createGatewayClient, FLOW_ARGUMENT, flowArgument, gatewayAccess } from '../gateway-client.js';
+import { print, type PrintOptions } from '../print.js';
 import { requireOwnStore } from '../wiring/deployment.js';
 import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
 import { loadSettings } from '../wiring/load-settings.js';
@@ -13,7 +15,7 @@ import { identityOf, openTemporal } from '../wiring/temporal.js';
 export function addStoreCommand(program: Command, run: RunCommand, context: CliContext): void {
   const store = program
     .command('store')
-    .summary('back up the store; after a restore of it, begin a new epoch')
+    .summary('back up the store, erase a flow from it; after a restore of it, begin a new epoch')
     .addHelpText('after', '\nExample:\n  towline store backup /backups/store-2026-11-24.db');
   store
     .command('backup')
@@ -32,6 +34,41 @@ export function addStoreCommand(program: Command, run: RunCommand, context: CliC
     )
     .addHelpText('after', '\nExample:\n  towline store raise-epoch')
     .action(() => run(() => raiseEpoch(context)));
+  store
+    .command('erase')
+    .description(
+      'Erases from the store what persons and the service said about a flow that has ended: bodies of its events, answers, ' +
+        'notes, and details of the audit log. That it was sent stays, so that it is never sent twice. Its history in ' +
+        'Temporal is not changed. Needs a token of an admin.',
+    )
+    .argument('<flow>', FLOW_ARGUMENT)
+    .option('--note <text>', 'why; kept in the audit log')
+    .option('--yes', 'do not ask at a terminal')
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline store erase onramp/order-1001 --note "request 12 of the data subject"')
+    .action((flow: string, options: EraseOptions) => run(() => erase(context, flowArgument(flow), options)));
+}
+
+interface EraseOptions extends PrintOptions {
+  readonly note?: string;
+  readonly yes?: true;
+}
+
+async function erase(context: CliContext, flowId: string, { note, yes, ...options }: EraseOptions): Promise<ExitCode> {
+  const isMeant =
+    yes === true || context.confirm === undefined || (await context.confirm(`This cannot be undone. Erase ${flowId}?`));
+  if (!isMeant) throw new CliError('Nothing was erased.');
+  const erased = await createGatewayClient(gatewayAccess(context.env)).erase(
+    flowId,
+    note === undefined ? {} : { note },
+  );
+  print(context, options, erased, ({ events, claims, entries }) =>
+    [
+      `${flowId} is erased from the store: ${events} events, ${claims} claims, ${entries} entries of the audit log.`,
+      'Temporal keeps its history until the retention of the namespace is over.',
+    ].join('\n'),
+  );
+  return EXIT.done;
 }
 
 async function backUp({ env, out }: CliContext, file: string): Promise<ExitCode> {

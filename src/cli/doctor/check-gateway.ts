@@ -23,7 +23,12 @@ export function checkCallbacks(
 ): readonly Finding[] {
   const secrets = store === undefined ? settings.callbackSecrets : callbackSecrets(settings, store);
   if (secrets.length === 0 && !settings.development) {
-    return [note('CALLBACK_SECRETS', 'not set: flows with a callbackUrl run, and their callers get no callbacks.')];
+    return [
+      note(
+        'CALLBACK_SECRETS',
+        'not set here: unless workers have it, flows with a callbackUrl run, and their callers get no callbacks.',
+      ),
+    ];
   }
   const whose = settings.callbackSecrets.length === 0 ? 'of development, derived from the store' : 'the first signs';
   const finding = good('CALLBACK_SECRETS', whose);

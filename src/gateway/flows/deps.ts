@@ -10,6 +10,7 @@ import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
 import type { ParkedSince } from './parked-since.js';
 import type { TokenCheck } from '../http/bearer-token.js';
+import type { Readings } from './readings.js';
 
 /**
  * Makes the status lookup of an operation; never fails. `absent`: the service said so several times in a row. `status`:
@@ -36,6 +37,7 @@ export interface FlowOperationDeps {
   readonly dispatcher: Pick<Dispatcher, 'nudge' | 'releaseWaiting'>;
   readonly settler: Pick<Settler, 'checkSoon'>;
   readonly cards: CardIntake;
+  readonly readings: Readings;
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;

@@ -16,7 +16,7 @@ import { isTerminated, resolveTerminated } from './resolve-terminated.js';
 import { topicOf, withdrawProposal } from './second-person.js';
 
 /** Shown on terminals, so control characters are refused. */
-const note = () =>
+export const note = () =>
   z
     .string()
     .max(1_000)

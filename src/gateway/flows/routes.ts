@@ -21,6 +21,7 @@ const FlowAnswers = z.object({
       operation: z.string(),
       data: z.unknown().optional().meta({ description: "The service's own answer; absent where it refused." }),
       rejected: z.looseObject({ httpStatus: z.int(), message: z.string() }).optional(),
+      erased: z.string().optional().meta({ description: 'What was erased: `answer`, or `refusal`.' }),
     }),
   ),
 } satisfies MembersOf<ServiceAnswers>);
@@ -88,7 +89,11 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
       summary: "What the service answered to the flow's requests: where to send a customer, what to pay.",
       answers: { 200: { says: 'The answers so far, oldest first.', schema: { FlowAnswers } } },
     },
-    ({ params }) => answersOfFlow(deps, addressOf(params)),
+    async ({ params, caller }) => {
+      const address = addressOf(params);
+      await deps.readings.record(caller, { kind: 'read-answers', flowId: address.flowId });
+      return answersOfFlow(deps, address);
+    },
   );
   addOrderRoutes(server, deps);
 }
@@ -104,7 +109,8 @@ async function answersOfFlow(deps: FlowOperationDeps, address: FlowAddress): Pro
   return { flowId: address.flowId, answers: claims.flatMap(answerOf) };
 }
 
-function answerOf({ operation, phase, answer, rejection }: Claim): ServiceAnswer[] {
+function answerOf({ operation, phase, answer, rejection, erased }: Claim): ServiceAnswer[] {
+  if (erased) return [{ operation, erased: phase === 'answered' ? 'answer' : 'refusal' }];
   if (phase === 'answered' && answer === undefined) {
     const why = 'this gateway lacks its payload key, or its seal is broken';
     throw new Refusal(503, `The answer to ${operation} cannot be decrypted: ${why}.`);

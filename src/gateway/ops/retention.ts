@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import type { InboxStore } from '../../store/inbox.js';
-import type { MatterStore } from '../../store/matters.js';
+import type { Settings } from '../../config/settings-shape.js';
 import type { Duty } from '../../store/duties.js';
+import type { Store } from '../../store/store.js';
 import { errorForLog } from '../http/refusal.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-/** Personal data in an event is of no use after that; its hash still identifies its content. */
-const BODIES_KEPT_MS = 90 * DAY_MS;
+/** Resolved matters hold no personal data. */
+const MATTERS_KEPT_MS = 90 * DAY_MS;
 
 export interface Retention {
   /** At once, and hourly from then on. */
@@ -19,29 +19,34 @@ export interface Retention {
 /** Longer than the interval between two checks: if a gateway dies, another one takes over in the third hour. */
 export const RETENTION_DUTY_MS = 2 * HOUR_MS;
 
-/** Clears the bodies of old events, by one gateway at a time. */
+/** Clears what is older than the settings say, by one gateway at a time. Hashes and claims stay. */
 export function createRetention(deps: {
-  readonly inbox: Pick<InboxStore, 'purgeBodies'>;
-  readonly matters: Pick<MatterStore, 'purge'>;
+  readonly inbox: Pick<Store['inbox'], 'purgeBodies'>;
+  readonly claims: Pick<Store['claims'], 'purgeAnswers'>;
+  readonly matters: Pick<Store['matters'], 'purge'>;
+  readonly keptMs: Pick<Settings, 'eventBodiesKeptMs' | 'answersKeptMs'>;
   readonly duty: Pick<Duty, 'isOurs'>;
   readonly nowMs: () => number;
   readonly logger: Logger;
 }): Retention {
-  const { inbox, matters, nowMs, logger } = deps;
+  const { inbox, claims, matters, nowMs, logger } = deps;
+  const { eventBodiesKeptMs, answersKeptMs } = deps.keptMs;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
 
   const purge = async (): Promise<void> => {
     try {
       if (!(await deps.duty.isOurs())) return;
-      const before = new Date(nowMs() - BODIES_KEPT_MS);
-      await matters.purge(before);
-      const purged = await inbox.purgeBodies(before);
+      const ago = (ms: number) => new Date(nowMs() - ms);
+      await matters.purge(ago(MATTERS_KEPT_MS));
+      const purged = await inbox.purgeBodies(ago(eventBodiesKeptMs));
       if (purged > 0) logger.info({ purged }, 'the bodies of old events were cleared');
+      const answers = answersKeptMs === undefined ? 0 : await claims.purgeAnswers(ago(answersKeptMs));
+      if (answers > 0) logger.info({ purged: answers }, 'old answers of the service were cleared');
     } catch (error) {
       logger.warn(
         { error: errorForLog(error) },
-        'the bodies of old events could not be cleared; trying again in an hour',
+        'old events and answers could not be cleared; trying again in an hour',
       );
     }
   };

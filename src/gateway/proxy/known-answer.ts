@@ -45,6 +45,7 @@ export async function claimOf(deps: ProxyDeps, request: MoneyRequest): Promise<C
 
 /** The service's earlier answer, from the claim. Undefined if it is not known. */
 export function answerOfClaim(reply: FastifyReply, request: MoneyRequest, claim: Claim | undefined) {
+  if (claim?.erased) return erasedAnswer(reply, request, claim);
   if (claim?.phase === 'answered') return accepted(reply, request, claim.answer, claim.kept);
   if (claim?.phase === 'rejected') return rejectedByService(reply, request, claim.rejection, claim.kept);
   return undefined;
@@ -137,6 +138,22 @@ function accepted(
   const message = isItsOwn ? (messageIn(data) ?? 'Accepted by the service') : ANSWER_LOST;
   return reply.code(operation.success ?? 200).send({ success: true, message, data });
 }
+
+/** What the service said was erased; that it said it was not. */
+function erasedAnswer(reply: FastifyReply, request: MoneyRequest, { phase }: Claim): FastifyReply {
+  if (phase !== 'answered') {
+    return rejectedByService(reply, request, { httpStatus: 400, message: REFUSAL_ERASED });
+  }
+  const { operation, address } = request;
+  const data = { [referenceMemberOf(operation)]: address.reference };
+  return located(reply, address)
+    .code(operation.success ?? 200)
+    .send({ success: true, message: ANSWER_ERASED, data });
+}
+
+const ANSWER_ERASED =
+  'The service executed this reference before; nothing was sent now. Its answer was erased here: read its own record.';
+const REFUSAL_ERASED = 'The service refused this reference before; nothing was sent now. What it said was erased here.';
 
 const asItCame = (reply: FastifyReply, { httpStatus, contentType }: KeptAnswer, body: string | Buffer): FastifyReply =>
   reply.code(httpStatus).type(contentType).send(body);

@@ -15,6 +15,7 @@ import { isFinal, classifyStatus } from '../../protocol/statuses.js';
 import { FLOW_KINDS, type FlowKind, flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
 import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
 import { resolvedView, isTerminated } from '../flows/resolve-terminated.js';
+import type { Reading } from '../flows/readings.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { bytesWithoutOwnCallbacks } from '../flows/address.js';
@@ -31,6 +32,14 @@ function readsOf(name: ReadName): readonly KindRead[] {
     const read = flowOf(kind).reads?.[name];
     return read === undefined ? [] : [{ ...read, kind }];
   });
+}
+
+/** For the audit log. The flow is only known if flows of one kind alone have such a record. */
+export function readingOf(name: ReadName, reference: string): Reading {
+  const [read, ...others] = readsOf(name);
+  const flowId =
+    read !== undefined && others.length === 0 && isReference(reference) ? flowIdOf(read.kind, reference) : undefined;
+  return { kind: 'read-service', flowId, subject: reference, action: name };
 }
 
 /**

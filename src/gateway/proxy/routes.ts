@@ -14,7 +14,7 @@ import type { ProxyDeps } from './deps.js';
 import { describeThroughGateway } from './describe.js';
 import type { ReadName } from '../../flows/service-interface.js';
 import { checkedBody, moneyRequest } from './money-request.js';
-import { passOn, relay, readThrough } from './read-through.js';
+import { passOn, readingOf, readThrough, relay } from './read-through.js';
 import { payInvoice } from './pay-invoice.js';
 import { quoteThrough } from './quotes.js';
 import { sendMoney, sentReference, withReference } from './send-money.js';
@@ -63,7 +63,11 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
     case 'quote':
       return (request, reply) => quoteThrough(deps, parseBody(schema as never, bodyOf(request).value), reply);
     case 'read':
-      return (request, reply) => readThrough(deps, name as ReadName, paramOf(request, param), reply);
+      return async (request, reply, caller) => {
+        const reference = paramOf(request, param);
+        await deps.readings.record(caller, readingOf(name as ReadName, reference));
+        return readThrough(deps, name as ReadName, reference, reply);
+      };
     case 'account':
     case 'report':
       // Once: a repetition would make another key, or another account.

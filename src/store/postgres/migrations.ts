@@ -25,6 +25,8 @@ const claims = [
    )`,
   `CREATE INDEX claims_of_flow ON claims (flow_id, seq)`,
   `CREATE INDEX claims_in_sending ON claims (sending_at) WHERE phase = 'sending'`,
+  `CREATE INDEX claims_with_answer ON claims (ended_at)
+     WHERE (answer IS NOT NULL OR rejection IS NOT NULL OR kept IS NOT NULL)`,
   `CREATE TABLE claim_orders (
      seq BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
      account TEXT NOT NULL,

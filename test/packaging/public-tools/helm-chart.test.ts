@@ -44,6 +44,15 @@ interface Resource {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: { readonly template?: { readonly spec: Pod } };
+}
+
+interface Pod {
+  readonly containers: readonly {
+    readonly args: readonly string[];
+    readonly env?: readonly { readonly name: string; readonly value: string }[];
+  }[];
+  readonly volumes: readonly { readonly secret?: { readonly items: readonly { readonly path: string }[] } }[];
 }
 
 const tools = await publicTools();
@@ -118,36 +127,57 @@ const tools = await publicTools();
     ]);
   });
 
-  it('gives gateway and workers settings that they take, with the secrets in files', async () => {
+  it('gives each process settings that it takes, with its own secrets alone, in files', async () => {
     const secrets = {
       DATABASE_URL: 'postgres://towline:secret@db.example/towline?sslmode=verify-full',
       PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
       GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend-00',
       SERVICE_TOKEN: 'a-token',
+      SETTLEMENT_SECRETS: `whsec_${Buffer.alloc(24, 1).toString('base64')}`,
+      CALLBACK_SECRETS: `whsec_${Buffer.alloc(24, 2).toString('base64')}`,
     };
     for (const [name, value] of Object.entries(secrets)) {
       await writeFile(join(folder, name), value);
       await chmod(join(folder, name), 0o440);
     }
-    const map = resourcesOf(await render(NEEDED)).find(({ kind }) => kind === 'ConfigMap');
-    const env = Object.entries(map?.data ?? {}).map(([name, value]) => {
-      return [name, value.replace('/run/secrets/towline', folder)] as const;
-    });
-    expect(env.filter(([, value]) => value.startsWith(folder)).map(([name]) => name)).toEqual(
-      Object.keys(secrets).map((name) => `${name}_FILE`),
+    const resources = resourcesOf(
+      await render([
+        ...NEEDED,
+        'secret.keys={DATABASE_URL,PAYLOAD_KEYS,SERVICE_TOKEN}',
+        'secret.gatewayKeys={GATEWAY_TOKENS,SETTLEMENT_SECRETS}',
+        'secret.workerKeys={CALLBACK_SECRETS}',
+        'gateway.settings.SETTLEMENT_TRUST=signed',
+      ]),
     );
-    expect(readSettings(Object.fromEntries(env))).toMatchObject({
-      development: false,
-      serviceIsSandbox: false,
-      databaseUrl: secrets.DATABASE_URL,
-    });
+    const map = resources.find(({ kind }) => kind === 'ConfigMap');
+    const both = ['DATABASE_URL', 'PAYLOAD_KEYS', 'SERVICE_TOKEN'];
+    const secretsOf = {
+      gateway: [...both, 'GATEWAY_TOKENS', 'SETTLEMENT_SECRETS'],
+      worker: [...both, 'CALLBACK_SECRETS'],
+      migrate: both,
+    };
     const documented = await readFile(join(packageRoot(), 'docs', 'settings.md'), 'utf8');
     const known = [...documented.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name]) => name);
-    expect(
-      env
-        .map(([name]) => name.replace(/_FILE$/, ''))
-        .filter((name) => !known.includes(name) && !name.startsWith('TEMPORAL_')),
-    ).toEqual([]);
+    for (const [process, needed] of Object.entries(secretsOf)) {
+      const pods = resources.flatMap(({ spec }) => spec?.template?.spec ?? []);
+      const pod = pods.find(({ containers }) => containers.some(({ args }) => args[0] === process));
+      const mounted = pod?.volumes.flatMap(({ secret }) => secret?.items ?? []).map(({ path }) => path);
+      expect([process, mounted]).toEqual([process, needed]);
+      const own = pod?.containers.flatMap(({ env = [] }) => env).map(({ name, value }) => [name, value] as const) ?? [];
+      const env = [...Object.entries(map?.data ?? {}), ...own].map(([name, value]) => {
+        return [name, value.replace('/run/secrets/towline', folder)] as const;
+      });
+      const files = env.filter(([, value]) => value.startsWith(folder)).map(([name]) => name);
+      expect(files).toEqual(needed.map((name) => `${name}_FILE`));
+      expect(readSettings(Object.fromEntries(env))).toMatchObject({
+        development: false,
+        serviceIsSandbox: false,
+        databaseUrl: secrets.DATABASE_URL,
+        gatewayTokens: process === 'gateway' ? [expect.objectContaining({ name: 'backend' })] : [],
+      });
+      const names = env.map(([name]) => name.replace(/_FILE$/, ''));
+      expect(names.filter((name) => !known.includes(name) && !name.startsWith('TEMPORAL_'))).toEqual([]);
+    }
   });
 
   it('refuses what would not start, and a secret among the settings that anyone can read', async () => {
@@ -156,6 +186,11 @@ const tools = await publicTools();
     await refused(...NEEDED, 'settings.TEMPORAL_ADDRESS=https://temporal');
     await refused(...NEEDED, 'workerTerminationGracePeriodSeconds=5');
     await refused(...NEEDED, 'workers[0].queues={cash}');
+    await refused(...NEEDED, 'secret.keys={DATABASE_URL,GATEWAY_TOKENS}');
+    await refused(...NEEDED, 'secret.workerKeys={WEBHOOK_SECRETS}');
+    await refused(...NEEDED, 'settings.OIDC_ISSUER=https://login.example');
+    await refused(...NEEDED, 'settings.SETTLEMENT_TRUST=signed');
+    await refused(...NEEDED, 'gateway.settings.GATEWAY_TOKENS=x');
     for (const name of Object.keys(SECRET_SETTINGS)) {
       const { code, all } = await template([...NEEDED, `settings.${name}=x`]);
       expect([name, code, all.includes(name)]).toEqual([name, 1, true]);

@@ -31,7 +31,17 @@ volumeMounts:
   - { name: tmp, mountPath: /tmp }
 {{- end -}}
 
+{{/* Where a process finds the secrets that it alone needs. */}}
+{{- define "towline.secretFiles" -}}
+{{- range . }}
+- { name: {{ . }}_FILE, value: /run/secrets/towline/{{ . }} }
+{{- end }}
+{{- end -}}
+
+{{/* A list: the root, and the keys of the Secret that only this process needs. */}}
 {{- define "towline.pod" -}}
+{{- $ownKeys := index . 1 }}
+{{- with index . 0 }}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
@@ -50,7 +60,7 @@ volumes:
       # Towline refuses a secret that everyone may read.
       defaultMode: 0440
       items:
-        {{- range .Values.secret.keys }}
+        {{- range concat .Values.secret.keys $ownKeys }}
         - { key: {{ . }}, path: {{ . }} }
         {{- end }}
   - name: home
@@ -68,6 +78,7 @@ tolerations:
 {{- with .Values.affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 {{- end -}}
 

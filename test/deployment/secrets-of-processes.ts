@@ -1,0 +1,27 @@
+import { SECRET_SETTINGS, type SecretSetting } from '../../src/config/secret-files.js';
+
+/** Of gateways and workers alike. A gateway needs the service's token: for reads, account operations and cards. */
+const OF_BOTH = [
+  'DATABASE_URL',
+  'PAYLOAD_KEYS',
+  'SERVICE_TOKEN',
+  'NOTIFY_URLS',
+  'NOTIFY_SECRETS',
+  'HEARTBEAT_URL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+] as const satisfies readonly SecretSetting[];
+
+/** Which secrets a process needs; it gets no other one. */
+export const SECRETS_OF = {
+  gateway: [...OF_BOTH, 'GATEWAY_TOKENS', 'WEBHOOK_SECRETS', 'SETTLEMENT_SECRETS', 'SETTLEMENT_CAPABILITY'],
+  worker: [...OF_BOTH, 'CALLBACK_SECRETS'],
+} as const satisfies Readonly<Record<string, readonly SecretSetting[]>>;
+export type ProcessWithSecrets = keyof typeof SECRETS_OF;
+
+export const isSecret = (name: string): name is SecretSetting => name in SECRET_SETTINGS;
+
+/** The environment without the secrets that the process does not need. */
+export const withOwnSecrets = (of: ProcessWithSecrets, env: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => !isSecret(name) || SECRETS_OF[of].some((own) => own === name)),
+  );

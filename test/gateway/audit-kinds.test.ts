@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AUDIT_KINDS } from '../../src/protocol/audit.js';
+import { newReference } from '../harness/references.js';
+import { openStack, type StackWithGateway } from '../harness/stack.js';
+import { until } from '../harness/until.js';
+import { anEvent } from '../store/temporary-store.js';
+import { callerOf, PATHS, sample, type Caller } from './proxy/caller.js';
+
+const secretOf = (name: string) => `secret-of-${name}-0123456789`;
+const MINUTE_MS = 60_000;
+
+describe('the audit log, read by GET /audit,', () => {
+  let stack: StackWithGateway;
+  let as: Readonly<Record<'shop' | 'alice' | 'bob' | 'root', Caller>>;
+  let aheadMs = 0;
+  beforeAll(async () => {
+    const env = {
+      GATEWAY_TOKENS: `shop:flows:${secretOf('shop')},alice:operator:${secretOf('alice')},bob:operator:${secretOf('bob')},root:admin:${secretOf('root')}`,
+      FOUR_EYES: 'mark-failed,mark-completed',
+      TIME_SCALE: '0.02',
+    };
+    stack = await openStack({
+      gateway: { env, options: { monotonicMs: () => performance.now() + aheadMs } },
+    });
+    const of = (name: string) => callerOf(stack.gateway.url, secretOf(name));
+    as = { shop: of('shop'), alice: of('alice'), bob: of('bob'), root: of('root') };
+  });
+  afterAll(() => stack.close());
+
+  interface Entry {
+    readonly seq: number;
+    readonly kind: string;
+    readonly actor: string;
+    readonly action: string | null;
+    readonly flowId: string | null;
+    readonly subject: string | null;
+  }
+  const entriesSince = async (seq: number): Promise<readonly Entry[]> => {
+    const { status, body } = await as.root.get(`/audit?order=oldest&limit=500&after=${seq}`);
+    expect(status).toBe(200);
+    return body['entries'] as Entry[];
+  };
+  const newest = async () => (await entriesSince(0)).at(-1)?.seq ?? 0;
+  const expectStatus = async (wanted: number, answer: Promise<{ readonly status: number; readonly body: unknown }>) => {
+    const { status, body } = await answer;
+    expect([status, body]).toEqual([wanted, body]);
+  };
+
+  it('has an entry of each action that must leave one', async () => {
+    const reference = newReference('audit');
+    const flow = `crypto-send/${reference}`;
+    const other = { flowId: flow, reference };
+    const { body } = sample('sendCrypto', reference);
+    const { shop, alice, bob, root } = as;
+    await stack.control('POST', '/scenarios', { reference, ending: 'never' });
+    const before = await newest();
+    const words = async () =>
+      (await entriesSince(before)).map(({ kind, actor, action }) => [kind, actor, action].filter(Boolean).join(' '));
+
+    await expectStatus(201, shop.post('/flows/crypto-send', { ...body, deadlineSeconds: 3_600 }));
+    await until(
+      'its claim to be answered',
+      async () => (await stack.store.claims.ofFlow(flow))[0]?.phase === 'answered',
+    );
+    await expectStatus(200, shop.get(`/flows/${flow}/answers`));
+    await expectStatus(200, shop.get(`${PATHS.send}/${reference}`));
+    await stack.client.workflow.getHandle(flow).terminate();
+    const state = async () => (await shop.get(`/flows/${flow}`)).body['state'];
+    await until('it to be parked', async () => (await state()) === 'parked');
+    const mark = { action: 'mark-failed', note: 'the bank says so' };
+    await expectStatus(202, alice.post(`/flows/${flow}/resolve`, mark));
+    await expectStatus(200, alice.post(`/flows/${flow}/withdraw`, { note: 'not yet' }));
+    await expectStatus(409, alice.post(`/flows/${flow}/resolve`, { action: 'close-not-executed', note: 'no' }));
+    await expectStatus(202, alice.post(`/flows/${flow}/resolve`, { ...mark, action: 'mark-completed' }));
+    await expectStatus(200, bob.post(`/flows/${flow}/resolve`, { ...mark, action: 'mark-completed' }));
+    const event = anEvent({ ...other, proof: null });
+    await stack.store.inbox.receive(event);
+    await stack.store.inbox.settle([{ id: event.id, state: 'late' }]);
+    await expectStatus(200, alice.get(`/events/${event.id}`));
+    await expectStatus(200, alice.post(`/events/${event.id}/replay`, {}));
+    await expectStatus(404, alice.send('POST', `/flows/${flow}/callbacks/resend`));
+    await expectStatus(200, alice.post('/codec/decode', { payloads: [] }));
+    await expectStatus(200, root.get(PATHS.key));
+    const isSettled = async () =>
+      !['waiting', 'delivered'].includes((await stack.store.inbox.get(event.id))?.state ?? '');
+    await until('the event to be settled', isSettled);
+    await expectStatus(200, root.post(`/flows/${flow}/erase`, {}));
+
+    expect(await words()).toEqual([
+      'chain towline',
+      'start shop',
+      'read-answers shop',
+      'read-service shop getCryptoSend',
+      'proposal alice mark-failed',
+      'withdrawal alice mark-failed',
+      'refused alice close-not-executed',
+      'proposal alice mark-completed',
+      'order bob mark-completed',
+      'read-event alice',
+      'replay-event alice replay',
+      'resend-callback alice',
+      'decode alice',
+      'account root createApiKey',
+      'erase root',
+    ]);
+    const kinds = (await entriesSince(0)).map(({ kind }) => kind);
+    expect(AUDIT_KINDS.filter((kind) => !kinds.includes(kind))).toEqual([]);
+  });
+
+  it('has a reading once in ten minutes for each name, flow and way, however often it is polled', async () => {
+    const [one, two] = [newReference('audit'), newReference('audit')];
+    for (const reference of [one, two]) {
+      const { path, body } = sample('sendCrypto', reference);
+      await expectStatus(200, as.shop.post(path, body));
+    }
+    const before = await newest();
+    const poll = (caller: Caller, reference: string) =>
+      Promise.all(
+        Array.from({ length: 5 }, async () => {
+          await expectStatus(200, caller.get(`/flows/crypto-send/${reference}/answers`));
+          await caller.get(`${PATHS.send}/${reference}`);
+        }),
+      );
+    const readings = async () =>
+      (await entriesSince(before)).map(({ kind, actor, flowId }) => `${kind} ${actor} ${flowId}`).toSorted();
+    const ofEach = (actor: string, reference: string) =>
+      ['read-answers', 'read-service'].map((kind) => `${kind} ${actor} crypto-send/${reference}`);
+
+    await poll(as.shop, one);
+    await poll(as.shop, two);
+    await poll(as.root, one);
+    const once = [...ofEach('root', one), ...ofEach('shop', one), ...ofEach('shop', two)].toSorted();
+    expect(await readings()).toEqual(once);
+    aheadMs += 9 * MINUTE_MS;
+    await poll(as.shop, one);
+    expect(await readings()).toEqual(once);
+    aheadMs += MINUTE_MS;
+    await poll(as.shop, one);
+    expect(await readings()).toEqual([...once, ...ofEach('shop', one)].toSorted());
+  });
+});
