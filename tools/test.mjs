@@ -1,6 +1,7 @@
 // `npm test [-- [--check] vitest arguments]`: from a fresh clone to test results. `--check` adds type check and lint.
 // `npm run crash-matrix`, `npm run packaging` and `npm run cluster-test` come here with `--project NAME`: those tests
-// kill processes, install packages and start whole stacks, and need the machine for themselves.
+// kill processes, install packages and start whole stacks, and need the machine for themselves. `npm run crash-matrix --
+// --full` crosses every operation and crash point with every repeat mode and database.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, runMain } from './failure.mjs';
@@ -14,7 +15,8 @@ const PROJECTS = ['unit', 'servers'];
 
 await runMain(async (args) => {
   await setUp();
-  const { checked, projects, runnerArgs } = readArguments(args);
+  const { checked, full, projects, runnerArgs } = readArguments(args);
+  if (full) process.env.CRASH_MATRIX = 'full';
   const checks = checked ? await check() : 0;
   if (projects.some((project) => project !== 'unit')) await getServers();
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
@@ -29,7 +31,9 @@ function readArguments(args) {
   if (checked) rest.shift();
   const projects = [];
   while (rest[0] === '--project') projects.push(...rest.splice(0, 2)[1].split(','));
-  return { checked, projects: projects.length > 0 ? projects : PROJECTS, runnerArgs: rest };
+  const runnerArgs = rest.filter((arg) => arg !== '--full');
+  const full = runnerArgs.length < rest.length;
+  return { checked, full, projects: projects.length > 0 ? projects : PROJECTS, runnerArgs };
 }
 
 /** The tests' setup finds them again, in the cache; here there is room for minutes of progress. */

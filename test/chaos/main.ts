@@ -26,14 +26,15 @@ reordered, dropped and forged. Then a judge of its own holds six witnesses again
   --overnight       20,000 flows
   --self-test       plants bugs in copies of the sources, each of which must turn the judge red
 
-Exits with 0 if it is green, 1 if an invariant is violated, 3 if too little went wrong for that to mean anything.
+Exits with 0 if it is green, 1 if an invariant is violated, 3 if too little went wrong for that to mean anything, and 4 if
+a bar of recovery or of requests is missed.
 
 ${SELF_TEST_HELP}`;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const isOneOf = <T extends string>(words: readonly T[], word: string): word is T =>
   (words as readonly string[]).includes(word);
-const EXIT_OF = { green: 0, RED: 1, INVALID: 3 } as const;
+const EXIT_OF = { green: 0, RED: 1, INVALID: 3, MISSED: 4 } as const;
 const OVERNIGHT = '20000';
 
 async function main(): Promise<number> {

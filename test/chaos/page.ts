@@ -1,4 +1,5 @@
-import { judgementOf, killsOf, latenciesOf, textOf, type Run } from './report.js';
+import { KILLED, latenciesOf, recoveriesOf } from './figures.js';
+import { judgementOf, textOf, type Run } from './report.js';
 
 /** One page with plots; no script, nothing from elsewhere. */
 export function htmlOf(run: Run): string {
@@ -6,7 +7,7 @@ export function htmlOf(run: Run): string {
   const figures = [
     histogram('From start to end, without faults (s)', calm),
     histogram('From start to end, with faults (s)', chaos),
-    ...[...killsOf(run)].map(([who, ms]) => histogram(`Recovery after the kill of a ${who} (s)`, ms)),
+    ...KILLED.map((who) => histogram(`Recovery after the kill of a ${who} (s)`, recoveriesOf(run, who))),
     bars('Endings', run.verdict.states),
     bars('How often a reference was executed', run.verdict.executions),
     bars('Faults of the service', run.verdict.injected),

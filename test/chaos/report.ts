@@ -1,4 +1,14 @@
 import { countBy, type Verdict } from './case.js';
+import {
+  barsOf,
+  isMissed,
+  latenciesOf,
+  percentile,
+  KILLED,
+  recoveriesOf,
+  requestsPerFlow,
+  type Bar,
+} from './figures.js';
 import type { Deed } from './nemesis.js';
 
 /** Everything of one run. */
@@ -21,16 +31,13 @@ export interface Run {
   readonly verdict: Verdict;
 }
 
-export type Judgement = 'green' | 'RED' | 'INVALID';
+/** `MISSED`: no invariant is violated, and the faults cost more than they may. */
+export type Judgement = 'green' | 'RED' | 'INVALID' | 'MISSED';
 
-export function judgementOf({ verdict, shortOf }: Run): Judgement {
-  if (verdict.violations.length > 0) return 'RED';
-  return shortOf.length > 0 ? 'INVALID' : 'green';
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+export function judgementOf(run: Run): Judgement {
+  if (run.verdict.violations.length > 0) return 'RED';
+  if (run.shortOf.length > 0) return 'INVALID';
+  return barsOf(run).some(isMissed) ? 'MISSED' : 'green';
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
@@ -43,33 +50,8 @@ const counts = (of: Readonly<Record<string, number>>): string =>
 /** With no violation in n, the 95 % bound of its probability. */
 const bound = (n: number): string => (n === 0 ? 'nothing is known' : `≤ ${((3 / n) * 100).toFixed(2)} %`);
 
-/** What was started before the faults or after them, and what was started among them. */
-export function latenciesOf(run: Run): { readonly calm: readonly number[]; readonly chaos: readonly number[] } {
-  const all = Object.entries(run.verdict.latencies);
-  const of = (calm: boolean) => all.filter(([, flow]) => isCalm(run, flow) === calm).map(([, { tookMs }]) => tookMs);
-  return { calm: of(true), chaos: of(false) };
-}
-
-const isCalm = ({ chaosFromMs, chaosToMs }: Run, { startedAtMs }: { readonly startedAtMs: number }): boolean =>
-  startedAtMs < chaosFromMs || startedAtMs > chaosToMs;
-
-/** Of the flows that ended, the mean of their requests to the service. */
-function requestsPerFlow(run: Run): { readonly calm: number; readonly chaos: number } {
-  const { latencies, requests } = run.verdict;
-  const mean = (calm: boolean) => {
-    const ids = Object.entries(latencies).flatMap(([flowId, flow]) => (isCalm(run, flow) === calm ? [flowId] : []));
-    return ids.reduce((sum, flowId) => sum + (requests[flowId] ?? 0), 0) / Math.max(1, ids.length);
-  };
-  return { calm: mean(true), chaos: mean(false) };
-}
-
-export const killsOf = ({ recoveries }: Run): ReadonlyMap<string, readonly number[]> =>
-  new Map(
-    ['worker', 'gateway', 'temporal', 'sandbox'].map((who) => [
-      who,
-      recoveries.filter(({ deed }) => deed.startsWith(`kill ${who}`)).map(({ ms }) => ms),
-    ]),
-  );
+const shownBar = (bar: Bar): string =>
+  `${isMissed(bar) ? 'MISSED' : 'met'}: ${bar.what} ${bar.measured.toFixed(2)} ${bar.unit}, at most ${bar.atMost} ${bar.unit}`;
 
 /** The report for a terminal. */
 export function textOf(run: Run): string {
@@ -97,9 +79,14 @@ export function textOf(run: Run): string {
     '  deeds',
     ...Object.entries(done).map(([deed, count]) => `    ${deed}: ${count}, ${bound(count)}`),
     '  recovery     from a kill until a crypto send that was ordered then was answered',
-    ...[...killsOf(run)].map(([who, ms]) => `    ${who}: ${ms.length} kills, ${spread(ms)}`),
+    ...KILLED.map((who) => {
+      const ms = recoveriesOf(run, who);
+      return `    ${who}: ${ms.length} kills, ${spread(ms)}`;
+    }),
     `  latency      without faults ${spread(calm)}; with them ${spread(chaos)}`,
     `  requests     per flow: without faults ${requests.calm.toFixed(2)}, with them ${requests.chaos.toFixed(2)} (${(requests.chaos / (requests.calm || 1)).toFixed(2)} ×)`,
+    '  bars',
+    ...barsOf(run).map((bar) => `    ${shownBar(bar)}`),
     `  events       ${verdict.deliveries} sent to us; in the inbox: ${counts(verdict.inbox)}`,
     `  histories    ${verdict.replayed} replayed; longest ${verdict.longestHistory} events, most signals ${verdict.mostSignals}`,
   ].join('\n');

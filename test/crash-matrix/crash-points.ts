@@ -1,6 +1,8 @@
-import type { ServiceClient } from '../../src/service-client/index.js';
+import type { MoneyOperationName } from '../../src/contract/index.js';
+import type { CallOptions, ServiceClient } from '../../src/service-client/index.js';
 import type { ClaimKey } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
+import { KINDS } from '../harness/kinds.js';
 
 /** Steps around which a process can be held, so that it dies or sleeps exactly there. */
 type Step = 'reserve' | 'post' | 'recordAnswer' | 'receive' | 'lease' | 'markDelivered';
@@ -25,7 +27,7 @@ interface CrashPoints {
   release(): void;
   /** The store, whose steps of claims and inbox can be held. */
   store(store: Store): Store;
-  /** The service, whose two money POSTs of a bridge transfer can be held. */
+  /** The service, whose money POSTs can be held. */
   service(service: ServiceClient): ServiceClient;
 }
 
@@ -95,15 +97,24 @@ export function createCrashPoints(holds: readonly Hold[], say: (said: Said) => v
     }),
     service: (service) => ({
       ...service,
-      createBridgeDeposit: (body, options) =>
-        around(
-          'post',
-          body.provider_reference_id,
-          () => service.createBridgeDeposit(body, options),
-          'createBridgeDeposit',
-        ),
-      sendCrypto: (body, options) =>
-        around('post', body.referenceId, () => service.sendCrypto(body, options), 'sendCrypto'),
+      ...Object.fromEntries(
+        moneyPosts.map((operation) => {
+          const post = service[operation] as (body: never, options?: CallOptions) => Promise<unknown>;
+          const held = (body: Body, options?: CallOptions) =>
+            around('post', referenceIn(body), () => post(body as never, options), operation);
+          return [operation, held];
+        }),
+      ),
     }),
   };
 }
+
+const moneyPosts = KINDS.flatMap(({ posts }) => Object.keys(posts) as MoneyOperationName[]);
+
+interface Body {
+  readonly provider_reference_id?: string;
+  readonly referenceId?: string;
+  readonly reference_id?: string;
+}
+
+const referenceIn = (body: Body): string => body.provider_reference_id ?? body.referenceId ?? body.reference_id ?? '';

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { reportSettlement } from '../../src/contract/bridge.js';
+import type { RepeatSetting } from '../../activities/types.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
+import { flowOf } from '../../src/flows/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { startSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js';
-import { openStore } from '../../src/store/libsql/open.js';
 import type { Store } from '../../src/store/store.js';
 import { connectTemporal } from '../../src/temporal/connection.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
@@ -17,6 +19,7 @@ import type { Hold } from './crash-points.js';
 import { keyring, NAMESPACE, SERVICE_TOKEN, SETTLEMENT_SECRET } from './fixed.js';
 import { openGateway } from './gateway.js';
 import { startProcess, type ProcessUnderTest } from './processes.js';
+import { openAt } from '../store/temporary-store.js';
 
 export interface RigOptions {
   readonly sandbox?: Partial<SandboxOptions>;
@@ -24,6 +27,10 @@ export interface RigOptions {
   readonly temporalAddress?: string;
   /** False: the test starts its own gateways, or none. @default true */
   readonly gateway?: boolean;
+  /** URL of a Postgres database for the store. @default a file */
+  readonly databaseUrl?: string;
+  /** What the workers are told about repeats, as `DUPLICATE_REFERENCE` tells it. @default unknown */
+  readonly repeat?: RepeatSetting;
 }
 
 interface WorkerOptions {
@@ -55,6 +62,7 @@ export interface Rig {
   gateway(options: GatewayProcessOptions): Promise<ProcessUnderTest>;
   start(input: Record<string, unknown>): Promise<WorkflowHandle>;
   startOrFind(input: Record<string, unknown>): Promise<StartedFlow>;
+  startKind(kind: FlowKind, input: Record<string, unknown>): Promise<WorkflowHandle>;
   control(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Json>;
   /** How often the sandbox executed each `{operation} {reference}`. */
   executions(): Promise<ReadonlyMap<string, number>>;
@@ -73,10 +81,10 @@ const STRICTEST = 'execute-again';
 
 export async function openRig(options: RigOptions = {}): Promise<Rig> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-faults-'));
-  const storePath = join(folder, 'store.db');
+  const storePath = options.databaseUrl ?? join(folder, 'store.db');
   const taskQueue = `faults-${randomUUID()}`;
   const temporalAddress = options.temporalAddress ?? process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
-  const store = await openStore({ path: storePath, keyring });
+  const store = await openAt(storePath, { keyring });
   const gatewayConfig = { temporalAddress, taskQueue, home: folder };
   const gateway = options.gateway === false ? undefined : await openGateway({ ...gatewayConfig, port: 0 }, store);
   const gatewayUrl = gateway?.url ?? 'http://127.0.0.1:9';
@@ -132,11 +140,16 @@ export async function openRig(options: RigOptions = {}): Promise<Rig> {
           bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '',
           holds,
           clocksStand,
+          repeat: options.repeat ?? 'unknown',
         }),
       ),
     gateway: async (options) =>
       keep(await startProcess('gateway-child.ts', { ...gatewayConfig, storePath, holds: [], laterMs: 0, ...options })),
     startOrFind,
+    async startKind(kind, input) {
+      const started = await startFlow({ client, store, taskQueue }, kind, flowOf(kind).input.parse(input));
+      return client.workflow.getHandle(started.flowId);
+    },
     start: async (input) => client.workflow.getHandle((await startOrFind(input)).flowId),
     async executions() {
       const { executions } = await control('GET', '/executions');

@@ -3,6 +3,7 @@
  * --import ./tools/typescript.mjs test/crash-matrix/worker-child.ts CONFIG`, with an IPC channel to the test.
  */
 import { randomUUID } from 'node:crypto';
+import type { RepeatSetting } from '../../activities/types.js';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import { systemClock } from '../../src/clock.js';
 import { createServiceClient } from '../../src/service-client/index.js';
@@ -23,7 +24,9 @@ export interface WorkerConfig {
   readonly serviceTimeoutMs: number;
   readonly bundlePath: string;
   readonly holds: readonly Hold[];
-  readonly clocksStand: boolean;
+  readonly clocksStand?: boolean;
+  /** What it is told about repeats. @default unknown */
+  readonly repeat?: RepeatSetting;
 }
 
 /** Long enough for a busy machine, since a worker beats four times in it. */
@@ -50,10 +53,10 @@ const worker = await startWorker({
     serviceTimeoutMs: config.serviceTimeoutMs,
     serviceIsOnLoopback: true,
     allowPlaintext: false,
-    repeatSettingOf: () => 'unknown',
+    repeatSettingOf: () => config.repeat ?? 'unknown',
     newOwner: () => randomUUID(),
-    monotonicMs: config.clocksStand ? () => 0 : () => performance.now(),
-    ...(config.clocksStand ? { clock: { ...systemClock, nowMs: () => 0 } } : {}),
+    monotonicMs: config.clocksStand === true ? () => 0 : () => performance.now(),
+    ...(config.clocksStand === true ? { clock: { ...systemClock, nowMs: () => 0 } } : {}),
     log: quiet,
     limits: { heartbeatMs: HEARTBEAT_MS },
     callbacks: createCallbackSender({ secrets: () => [CALLBACK_SECRET], allowLoopback: true }),

@@ -20,14 +20,15 @@ const ONCE_OURS: readonly PlantedBug[] = [
   },
   {
     name: 'send-again-against-proof',
-    story: 'an order to send again is carried out, and the service is not asked right before',
+    story:
+      'an order to send again is carried out, and the service is asked neither before it is taken nor right before the POST',
     invariant: 'I1',
     trial: 'order-against-proof',
     edits: [
       {
-        file: 'src/protocol/decisions.ts',
-        find: "      if (known === 'shown') return 'the service is known to have it';\n      if (known === 'other') return 'the service has something else",
-        replace: "      if (known === 'other') return 'the service has something else",
+        file: 'workflows/engine/settle-unknown.ts',
+        find: 'now = (await lookAgain(flow, post, open.saidToExist)) ?? found;',
+        replace: 'now = await Promise.resolve(found);',
       },
       {
         file: SUBMIT,
@@ -38,7 +39,7 @@ const ONCE_OURS: readonly PlantedBug[] = [
   },
   {
     name: 'bare-failure-owes-nothing',
-    story: 'a FAILED that names no stage owes no refund, although the crypto was paid before it',
+    story: 'a FAILED that announces no refund owes none, although the crypto was paid before it',
     invariant: 'I8',
     trial: 'bare-failure',
     edits: [
@@ -46,7 +47,7 @@ const ONCE_OURS: readonly PlantedBug[] = [
         file: 'workflows/bridge/refund-due.ts',
         find: "  if (cryptoWasPaid(statuses) || owesRefund(facts)) return 'shown';\n  return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') ? 'absent' : 'cannot-tell';",
         replace:
-          "  return cryptoWasPaid({ seen: statuses.seen.slice(0, 0) }) || owesRefund(facts) ? 'shown' : 'absent';",
+          "  return facts['refundAnnounced'] === 'true' && cryptoWasPaid(statuses) && owesRefund(facts) ? 'shown' : 'absent';",
       },
     ],
   },

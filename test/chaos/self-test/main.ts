@@ -54,10 +54,15 @@ async function isFound(bug: PlantedBug, say: Say): Promise<boolean> {
   try {
     for (const edit of bug.edits) plant(copy, { name: bug.name, ...edit });
     await build(copy);
-    const { violations, problem } = await playTrials([bug.trial], copy, say);
+    const { violations, problem, states, parked } = await playTrials([bug.trial], copy, say);
     const red = violations.filter(({ invariant }) => invariant === bug.invariant);
     const others = Object.keys(countBy(violations.map(({ invariant }) => invariant)));
-    const instead = [others.join(', ') || 'nothing', ...(problem === undefined ? [] : [problem])].join('; ');
+    const instead = [
+      others.join(', ') || 'nothing',
+      `flows: ${JSON.stringify(states)}`,
+      ...parked.map(({ flowId, because }) => `${flowId} is parked because of ${because.join(', ')}`),
+      ...(problem === undefined ? [] : [problem]),
+    ].join('; ');
     const verdict = red.length > 0 ? `red: ${red[0]?.what}` : `NOT FOUND (red for ${instead})`;
     say(`${bug.name.padEnd(30)}${bug.invariant.padEnd(5)}${verdict}`);
     return red.length > 0;
@@ -89,7 +94,7 @@ async function playTrials(
   names: readonly TrialName[],
   product: string | undefined,
   say: Say,
-): Promise<Pick<Verdict, 'violations'> & { readonly problem?: string }> {
+): Promise<Pick<Verdict, 'violations' | 'states' | 'parked'> & { readonly problem?: string }> {
   const world = await openWorld({
     database: 'embedded',
     // A second POST cannot hide.
@@ -111,8 +116,8 @@ async function playTrials(
       play(person, world).catch((error: unknown) => void problems.push(String(error)));
     await Promise.all(trials.filter(({ kills }) => kills !== true).map(played));
     for (const trial of trials.filter(({ kills }) => kills === true)) await played(trial);
-    const { violations } = await judge(world, REST_WITHIN_MS);
-    return { violations, ...(problems.length === 0 ? {} : { problem: problems.join('; ') }) };
+    const { violations, states, parked } = await judge(world, REST_WITHIN_MS);
+    return { violations, states, parked, ...(problems.length === 0 ? {} : { problem: problems.join('; ') }) };
   } finally {
     await world.close();
   }

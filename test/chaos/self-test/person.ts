@@ -1,9 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { FlowKind } from '../../../src/protocol/vocabulary.js';
+import { readStore } from '../../end-to-end/reconcile/read-store.js';
 import { KINDS, type NamedKind } from '../../harness/kinds.js';
 import { until } from '../../harness/until.js';
 import { startPlanned } from '../driver.js';
-import { isMoneyPost, type Watch } from '../watch.js';
+import { isEvent, isMoneyPost, type Watch } from '../watch.js';
 import type { WireMoment, World } from '../world.js';
 
 /** How long a trial waits for an expected event. */
@@ -23,6 +24,7 @@ export const kindNamed = (kind: FlowKind): NamedKind => {
 export function personIn(world: World, watch: Watch) {
   const { control } = world;
   const begun = new Set<string>();
+  const keys = new Map([[world.payloadKey.id, Buffer.from(world.payloadKey.base64, 'base64')]]);
 
   const ask = async (path: string): Promise<Json | undefined> => {
     const answer = await fetch(world.gatewayUrl + path, { headers: { authorization: `Bearer ${world.token}` } }).catch(
@@ -91,6 +93,32 @@ export function personIn(world: World, watch: Watch) {
       void watch.next(isMeant, () => passed, PATIENCE_MS);
       return { pass: () => pass() };
     },
+    /** Keeps back every event of the service about a reference in this status, until they are let pass. */
+    holdEvents: (reference: string, status: string): { readonly pass: () => void } => {
+      let isHeld = true;
+      let pass: () => void = () => undefined;
+      const passed = new Promise<void>((resolve) => {
+        pass = resolve;
+      });
+      const isMeant = (seen: WireMoment) =>
+        isEvent(seen) &&
+        seen.moment === 'asked' &&
+        [`"${reference}"`, `"${status}"`].every((word) => seen.request.body.includes(word));
+      const holdNext = (): void => {
+        const onHeld = (): Promise<void> => {
+          if (isHeld) holdNext();
+          return passed;
+        };
+        void watch.next(isMeant, onHeld, PATIENCE_MS);
+      };
+      holdNext();
+      return {
+        pass() {
+          isHeld = false;
+          pass();
+        },
+      };
+    },
     /** The callback URL of a POST that the product has sent. */
     callbackUrlOf: async (reference: string): Promise<string> => {
       const found = await until(`the POST of ${reference}`, () => {
@@ -100,13 +128,21 @@ export function personIn(world: World, watch: Watch) {
       return found;
     },
     /** Until the gateway has answered this delivery 2xx. */
-    untilDelivered: (reference: string, status: string) =>
+    untilDelivered: (reference: string, status: string, stream?: string) =>
       untilTrue(`${status} of ${reference} to be delivered`, async () =>
         (await deliveries(reference)).some(
           (one) =>
             one.status === status &&
+            (stream === undefined || one.stream === stream) &&
             one.note === 'genuine' &&
             one.attempts.some((attempt) => attempt.status !== null && attempt.status < 300),
+        ),
+      ),
+    /** Until the gateway has signalled an event of this status to its flow: what is only stored, the flow has not got yet. */
+    untilSignalled: (flowId: string, status: string) =>
+      untilTrue(`${status} to be signalled to ${flowId}`, async () =>
+        (await readStore(world.storePath, keys)).inbox.some(
+          (row) => row.flowId === flowId && row.status === status && row.state !== 'waiting',
         ),
       ),
     /** Posts an event as its sender does, and writes it down. */

@@ -21,6 +21,10 @@ const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settleme
 const SILENT = 'no-callbacks-ever';
 /** A deadline of eight seconds. */
 const SOON = { deadlineSeconds: 160 };
+/** While it is parked it asks every three seconds: the order comes before it has asked by itself. */
+const SELDOM_ASKED = { timeScale: 0.2, deadlineSeconds: 9_000 };
+/** Eighteen seconds until a refund by us, in which the service learns more. */
+const BEFORE_ITS_REFUND = { timeScale: 0.02, deadlineSeconds: 90_000, refund: { auto: true } };
 
 export const TRIALS = {
   plain: {
@@ -76,7 +80,7 @@ export const TRIALS = {
       await fault({ operation: 'sendCrypto', kind: 'answer-lost', reference, first: 1 });
       const heal = await fault({ operation: 'getCryptoSend', kind: 'error-before', status: 403, reference });
       mayPark('crypto-send', reference, 'the service cannot be asked');
-      await order('crypto-send', reference, {}, SILENT);
+      await order('crypto-send', reference, SELDOM_ASKED, SILENT);
       await untilState('crypto-send', reference, 'parked');
       await heal();
       await resolve('crypto-send', reference, 'send-again');
@@ -127,13 +131,13 @@ export const TRIALS = {
   },
   'lower-word-last': {
     story: 'before the POST of a withdrawal is answered, its SUCCESSFUL comes, and then a PENDING that was late',
-    async play({ holdAnswer, order, untilDelivered, deliveries, post, untilState }) {
+    async play({ holdAnswer, order, untilDelivered, callbackUrlOf, post, untilSignalled, untilState }) {
       const reference = 'trial-lower-word';
       const answer = holdAnswer(reference);
       await order('bank-withdrawal', reference, { deadlineSeconds: 800 });
       await untilDelivered(reference, 'SUCCESSFUL');
-      const last = (await deliveries(reference)).find(({ status }) => status === 'SUCCESSFUL');
-      await post(last?.url ?? '', 'webhook', { ...(JSON.parse(last?.body ?? '{}') as object), status: 'QUEUED' });
+      await post(await callbackUrlOf(reference), 'webhook', { referenceId: reference, status: 'QUEUED' });
+      await untilSignalled(`bank-withdrawal/${reference}`, 'QUEUED');
       answer.pass();
       await untilState('bank-withdrawal', reference, 'completed', 'failed', 'parked');
     },
@@ -180,7 +184,7 @@ export const TRIALS = {
     },
   },
   'bare-failure': {
-    story: 'a bridge transfer is paid in; then the provider says FAILED, and nothing beside it',
+    story: 'the service pays the crypto of a bridge transfer; then the provider says FAILED, and nothing beside it',
     async play({ order, mayPark, untilDelivered, untilState, post }, world) {
       const reference = 'trial-bare-failure';
       mayPark('bridge-transfer', reference, 'the refund is for a person to decide');
@@ -193,15 +197,19 @@ export const TRIALS = {
   },
   'claimed-completion': {
     story:
-      'a provider that cannot sign says COMPLETED, the service FAILED; later it learns that the recipient was paid',
-    async play({ order, mayPark, untilTrue, executed, forge, untilState }, world) {
+      'a provider that cannot sign says COMPLETED, then FAILED; the service learns that the recipient was paid, and its word of it is late',
+    async play({ order, mayPark, untilTrue, executed, forge, holdEvents, untilDelivered, untilState }, world) {
       const reference = 'trial-claimed';
       mayPark('bridge-transfer', reference, 'two endings were said');
-      await order('bridge-transfer', reference, { refund: { auto: true } }, 'failed-no-refund');
+      await order('bridge-transfer', reference, BEFORE_ITS_REFUND, 'failed-no-refund');
       await untilTrue('it to be executed', async () => (await executed('createBridgeDeposit', reference)) > 0);
       await forge(reference);
-      await untilState('bridge-transfer', reference, 'refunded', 'failed', 'parked');
+      // The service's own: it has our report then, and no later report of ours can undo what it learns.
+      await untilDelivered(reference, 'FAILED', 'callback');
+      const proof = holdEvents(reference, 'COMPLETED');
       await world.control('POST', '/forge', { reference, url: `${world.sandboxUrl}${SETTLEMENT_PATH}` });
+      await untilState('bridge-transfer', reference, 'refunded', 'failed', 'parked');
+      proof.pass();
     },
   },
   'worker-dies-sending': {
