@@ -6,7 +6,7 @@ import { isOpen, type Run } from '../temporal/run.js';
 import type { TemporalServer } from '../temporal/server.js';
 import type { World } from '../world/world.js';
 import type { Ended } from '../invariants/safety.js';
-import type { Journal, PersonsOrder } from './driver.js';
+import { CARELESS, type Journal, type PersonsOrder } from './driver.js';
 
 /** Orders that one flow gets at most; after them it stays parked. */
 const MOST_ORDERS = 3;
@@ -69,7 +69,7 @@ export function startPersons(
   function orderOf(flowId: string, { reason, actions }: Parked): PersonsOrder | undefined {
     const action = options.careless ? chance.one(actions) : honest(flowId, actions);
     if (action === undefined) return undefined;
-    const note = options.careless ? 'careless' : 'honest';
+    const note = options.careless ? CARELESS : 'honest';
     const order: PersonsOrder = { atMs: timeline.nowMs, flowId, reason, action, note, outcome: undefined };
     journal.orders.push(order);
     trace.add('person', `${action} for ${flowId}`, `parked: ${reason}`);
