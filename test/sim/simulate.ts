@@ -6,7 +6,8 @@ import { restViolations } from './invariants/at-rest.js';
 import { safetyViolations, violation, type Ended } from './invariants/safety.js';
 import { startDriver, type Driver } from './driver/driver.js';
 import { startForger } from './driver/forger.js';
-import { closingView, startPersons } from './driver/persons.js';
+import { startOperators } from './driver/operators.js';
+import { closingView, startPersons, waitsForPerson } from './driver/persons.js';
 import { isOpen, type Run } from './temporal/run.js';
 import type { WorkflowVms } from './temporal/vm.js';
 import { CALM, drawWeather, type Weather } from './world/weather.js';
@@ -54,7 +55,7 @@ export async function simulate(options: SimOptions): Promise<SimResult> {
   const world = await createWorld({
     seed: options.seed,
     vms: options.vms,
-    weather: (chance) => (isCalm ? CALM : { ...drawWeather(chance), ...options.weather }),
+    weather: (chance, acts) => (isCalm ? CALM : { ...drawWeather(chance, acts), ...options.weather }),
     repeatMode: (chance) => options.repeatMode ?? chance.one(REPEAT_MODES),
     plant: options.plant,
     live: options.live,
@@ -82,14 +83,22 @@ async function play(world: World, { seed, kind }: SimOptions, isCalm: boolean): 
   });
   trace.add('sim', `seed ${seed}`, `repeat mode ${world.repeatMode}, ${shownWeather(world)}`);
   const driver = await startDriver(world, { kind });
-  const persons = startPersons(world, driver.journal, { careless: chance.yes(0.3) });
+  const persons = startPersons(world, driver.journal, {
+    careless: chance.yes(0.3),
+    resolved(end) {
+      ended.push(end);
+      hasChanged = true;
+    },
+  });
   startForger(world, driver.journal);
+  startOperators(world, driver.journal);
   const monitors = createMonitors(world.database);
   const facts = { book, journal: driver.journal, ended };
 
   const violations: Violation[] = [];
   let steps = 0;
   let writes = -1;
+  let restores = 0;
   let nextLookMs = 0;
   let restingSinceMs: number | undefined;
   while (violations.length === 0) {
@@ -100,6 +109,8 @@ async function play(world: World, { seed, kind }: SimOptions, isCalm: boolean): 
     await quiet(world);
     // Only the service's commits and the end of a flow change these results.
     if (sandbox.writes !== writes || hasChanged) violations.push(...safetyViolations(facts));
+    if (world.lost.length > restores) monitors.forget();
+    restores = world.lost.length;
     violations.push(...monitors.check());
     ({ writes } = sandbox);
     hasChanged = false;
@@ -147,19 +158,25 @@ function overdue({ temporal, timeline, weather }: World, { journal }: Driver): r
 
 function isAtRest({ temporal, database }: World, driver: Driver, persons: ReturnType<typeof startPersons>): boolean {
   if (!driver.isDone() || database.all(OPEN_ROWS).length > 0) return false;
-  return temporal.runs.every((run) => !isOpen(run) || (run.attribute === 'parked' && persons.isDone(run.workflowId)));
+  return temporal.runs.every((run) =>
+    waitsForPerson(temporal, run) ? persons.isDone(run.workflowId) : !isOpen(run),
+  );
 }
 
 async function restOf(world: World) {
-  const { temporal, database, wire, deliveries } = world;
+  const { temporal, database, wire, deliveries, lost } = world;
   const open = new Map(
-    temporal.runs.filter(isOpen).map((run) => [run.workflowId, run.attribute ?? 'running'] as const),
+    temporal.runs
+      .filter((run) => isOpen(run) || waitsForPerson(temporal, run))
+      .map((run) => [run.workflowId, waitsForPerson(temporal, run) ? 'parked' : 'running'] as const),
   );
-  return { open, rows: await inboxRows(database), wire, deliveries: deliveries.journal };
+  return { open, rows: await inboxRows(database), wire, deliveries: deliveries.journal, lost };
 }
 
 function stateOf({ temporal }: World, ended: readonly Ended[], flowId: string): string {
-  return ended.findLast((one) => one.flowId === flowId)?.state ?? temporal.current(flowId)?.attribute ?? 'running';
+  const run = temporal.current(flowId);
+  const isParked = run?.attribute === 'parked' || run?.status === 'TERMINATED';
+  return ended.findLast((one) => one.flowId === flowId)?.state ?? (isParked ? 'parked' : 'running');
 }
 
 function shownWeather({ weather }: World): string {

@@ -24,12 +24,15 @@ export interface StartedByDriver {
   acknowledgedAtMs: number | undefined;
 }
 
+/** The note of an order that was given by chance. */
+export const CARELESS = 'careless';
+
 export interface PersonsOrder {
   readonly atMs: number;
   readonly flowId: string;
   readonly reason: string;
   readonly action: string;
-  readonly note: string;
+  readonly note: typeof CARELESS | 'honest';
   /** Its result; undefined while it is in progress. */
   outcome: string | undefined;
 }

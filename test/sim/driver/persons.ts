@@ -1,10 +1,12 @@
-import { UPDATES } from '../../../src/protocol/vocabulary.js';
-import type { FlowReport } from '../../../src/protocol/messages.js';
+import { parseFlowId, UPDATES } from '../../../src/protocol/vocabulary.js';
+import type { FlowReport, Outcome, Parked } from '../../../src/protocol/messages.js';
 import { orderFlow } from '../../../src/gateway/flows/send-order.js';
 import { fromPayload } from '../temporal/payloads.js';
 import { isOpen, type Run } from '../temporal/run.js';
+import type { TemporalServer } from '../temporal/server.js';
 import type { World } from '../world/world.js';
-import type { Journal, PersonsOrder } from './driver.js';
+import type { Ended } from '../invariants/safety.js';
+import { CARELESS, type Journal, type PersonsOrder } from './driver.js';
 
 /** Orders that one flow gets at most; after them it stays parked. */
 const MOST_ORDERS = 3;
@@ -17,7 +19,7 @@ const LOOK_EVERY_MS = 60_000;
 export function startPersons(
   world: World,
   journal: Journal & { readonly orders: PersonsOrder[] },
-  options: { readonly careless: boolean },
+  options: { readonly careless: boolean; readonly resolved: (ended: Ended) => void },
 ) {
   const { chance, timeline, trace, temporal } = world;
   const planned = new Set<string>();
@@ -27,7 +29,7 @@ export function startPersons(
   const look = (): void => {
     for (const run of temporal.runs) {
       const ordersLeft = left.get(run.workflowId) ?? MOST_ORDERS;
-      if (!isOpen(run) || run.attribute !== 'parked' || planned.has(run.workflowId) || ordersLeft === 0) continue;
+      if (!waitsForPerson(temporal, run) || planned.has(run.workflowId) || ordersLeft === 0) continue;
       planned.add(run.workflowId);
       left.set(run.workflowId, ordersLeft - 1);
       timeline.in(chance.int(60_000, 40 * 60_000), () => decide(run.workflowId));
@@ -38,22 +40,14 @@ export function startPersons(
 
   async function decide(flowId: string): Promise<void> {
     planned.delete(flowId);
+    if (temporal.current(flowId)?.status === 'TERMINATED') return void decideTerminated(flowId);
     const [gateway] = world.gateways();
     const report = (await temporal.query(flowId, 'flow')) as FlowReport | undefined;
     const parked = report?.view.parked;
     if (parked == null || gateway === undefined) return;
-    const choice = options.careless ? chance.one(parked.actions) : honest(flowId, parked.actions);
-    if (choice === undefined) return;
-    const order: PersonsOrder = {
-      atMs: timeline.nowMs,
-      flowId,
-      reason: parked.reason,
-      action: choice,
-      note: options.careless ? 'careless' : 'honest',
-      outcome: undefined,
-    };
-    journal.orders.push(order);
-    trace.add('person', `${choice} for ${flowId}`, `parked: ${parked.reason}`);
+    const order = orderOf(flowId, parked);
+    if (order === undefined) return;
+    const choice = order.action;
     orderFlow(gateway.client, flowId, {
       update: UPDATES.resolve,
       id: `order-${(ordersSent += 1)}`,
@@ -70,6 +64,46 @@ export function startPersons(
         order.outcome = error.name;
       },
     );
+  }
+
+  function orderOf(flowId: string, { reason, actions }: Parked): PersonsOrder | undefined {
+    const action = options.careless ? chance.one(actions) : honest(flowId, actions);
+    if (action === undefined) return undefined;
+    const note = options.careless ? CARELESS : 'honest';
+    const order: PersonsOrder = { atMs: timeline.nowMs, flowId, reason, action, note, outcome: undefined };
+    journal.orders.push(order);
+    trace.add('person', `${action} for ${flowId}`, `parked: ${reason}`);
+    return order;
+  }
+
+  /** One that was terminated in the UI takes no order: the gateway carries it out on its claims. */
+  async function decideTerminated(flowId: string): Promise<void> {
+    const [gateway] = world.gateways();
+    const address = parseFlowId(flowId);
+    if (gateway === undefined || address === undefined) return;
+    const show = () => gateway.showTerminated({ ...address, flowId });
+    try {
+      const { parked, outcome } = await show();
+      if (outcome !== null) return known(flowId, outcome);
+      const order = parked === null ? undefined : orderOf(flowId, parked);
+      if (order === undefined) return;
+      const said = await gateway.resolveTerminated({ ...address, flowId }, order.action, order.note).then(
+        () => 'taken',
+        (error: Error) => `${error.name}: ${error.message}`,
+      );
+      order.outcome = said;
+      trace.add('person', `${order.action} for ${flowId}`, said);
+      const after = await show();
+      if (after.outcome !== null) known(flowId, after.outcome);
+    } catch (error) {
+      trace.add('person', `looks at ${flowId}`, (error as Error).message);
+    }
+  }
+
+  function known(flowId: string, { state, reason }: Outcome): void {
+    left.set(flowId, 0);
+    trace.add('person', `sees ${flowId}`, `${state} ${reason ?? ''}`);
+    options.resolved({ flowId, state, reason });
   }
 
   /** By the service's own books: nothing was executed, or it was and ended so. Undefined: wait. */
@@ -119,6 +153,12 @@ export function startPersons(
     isDone: (flowId: string) => !planned.has(flowId) && left.get(flowId) === 0,
   };
 }
+
+/** Parked, or terminated and not reset since. */
+export const waitsForPerson = (temporal: TemporalServer, run: Run): boolean =>
+  isOpen(run)
+    ? run.attribute === 'parked'
+    : run.status === 'TERMINATED' && run.type !== 'callbackDelivery' && temporal.current(run.workflowId) === run;
 
 /** A closed run's report about its flow. */
 export function closingView(run: Run): FlowReport['view'] | undefined {

@@ -2,6 +2,7 @@ import type { Journal } from '../driver/driver.js';
 import type { Delivered } from '../world/deliveries.js';
 import type { WireEntry } from '../world/service-port.js';
 import { units, type Book } from './book.js';
+import type { LostTime } from '../world/world.js';
 import { violation, type Ended } from './safety.js';
 import type { Violation } from './violation.js';
 import type { InboxRow } from '../../../src/protocol/events.js';
@@ -16,6 +17,8 @@ export interface RestFacts {
   readonly rows: readonly InboxRow[];
   readonly wire: readonly WireEntry[];
   readonly deliveries: readonly Delivered[];
+  /** What came in between a backup and its restore is gone. */
+  readonly lost: readonly LostTime[];
   /** Nothing was to go wrong in this run. */
   readonly isCalm: boolean;
 }
@@ -35,9 +38,10 @@ export function restViolations(facts: RestFacts): readonly Violation[] {
 /** I2: every flow that was started has ended, or waits for a person. */
 function allAccountedFor({ journal, ended, open }: RestFacts): readonly Violation[] {
   return journal.flows.flatMap(({ flowId, acknowledgedAtMs }) => {
-    if (acknowledgedAtMs === undefined || ended.some((one) => one.flowId === flowId)) return [];
     const state = open.get(flowId);
-    if (state === 'parked') return [];
+    if (acknowledgedAtMs === undefined || state === 'parked') return [];
+    // One that had ended may run again, after a reset.
+    if (state === undefined && ended.some((one) => one.flowId === flowId)) return [];
     return [violation('I2', `${flowId} has neither ended nor parked`, 'ended or parked', state ?? 'not there')];
   });
 }
@@ -99,7 +103,7 @@ function booksAgree({ book, wire, journal }: RestFacts): readonly Violation[] {
  * I5: each genuine delivery that was answered 2xx or came too late is in the inbox, and no event of a known flow stays
  * open there.
  */
-function eventsAccountedFor({ rows, deliveries, journal }: RestFacts): readonly Violation[] {
+function eventsAccountedFor({ rows, deliveries, journal, lost }: RestFacts): readonly Violation[] {
   const found: Violation[] = [];
   const known = new Set(journal.flows.map(({ flowId }) => flowId));
   for (const { flowId, state, status } of rows) {
@@ -113,7 +117,7 @@ function eventsAccountedFor({ rows, deliveries, journal }: RestFacts): readonly 
     stored.set(key, (stored.get(key) ?? 0) + 1 + repeats);
   }
   const arrived = new Map<string, { least: number; most: number }>();
-  for (const { path, body, httpStatus, isForged } of deliveries) {
+  for (const { atMs, path, body, httpStatus, isForged } of deliveries) {
     const key = `${flowOf(path, body)} ${contentOf(JSON.parse(body))}`;
     const counted = arrived.get(key) ?? { least: 0, most: 0 };
     // The signature of a genuine one that is refused is too old: it is kept without proof.
@@ -121,7 +125,8 @@ function eventsAccountedFor({ rows, deliveries, journal }: RestFacts): readonly 
     const isTaken = isStale || (httpStatus !== undefined && httpStatus < 300);
     // Without an answer, or after one of a failed store, it may be there nevertheless.
     const mayBe = isTaken || httpStatus === undefined || httpStatus >= 500;
-    arrived.set(key, { least: counted.least + (isTaken ? 1 : 0), most: counted.most + (mayBe ? 1 : 0) });
+    const isLost = lost.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs);
+    arrived.set(key, { least: counted.least + (isTaken && !isLost ? 1 : 0), most: counted.most + (mayBe ? 1 : 0) });
   }
   for (const [key, { least, most }] of arrived) {
     const times = stored.get(key) ?? 0;

@@ -5,6 +5,8 @@ import type { Violation } from './violation.js';
 /** Checks the store's rows after every write: the allowed transitions are written down here a second time. */
 export interface Monitors {
   check(): readonly Violation[];
+  /** The store was put back: what was seen since its backup is forgotten. */
+  forget(): void;
 }
 
 /** The phases that may follow each phase of a claim. `reserved` from `sending` needs the same owner, or an order. */
@@ -64,6 +66,12 @@ export function createMonitors(database: MemoryDatabase): Monitors {
   }
 
   return {
+    forget() {
+      claims.clear();
+      events.clear();
+      claimSteps();
+      eventSteps();
+    },
     check() {
       if (database.writes === seen) return [];
       seen = database.writes;

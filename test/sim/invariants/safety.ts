@@ -1,4 +1,4 @@
-import type { Journal, StartedByDriver } from '../driver/driver.js';
+import { CARELESS, type Journal, type PersonsOrder, type StartedByDriver } from '../driver/driver.js';
 import { units, type Book, type Entry } from './book.js';
 import type { Violation } from './violation.js';
 
@@ -26,7 +26,7 @@ export function safetyViolations(facts: SafetyFacts): readonly Violation[] {
   return [...executedOnce(facts), ...refundedOnce(facts), ...neverFalselyFailed(facts)];
 }
 
-/** I1: at most one execution for each operation and reference; each `send-again` that a person ordered allows one more. */
+/** I1: at most one execution for each operation and reference; each `send-again` that a careless person ordered allows one more. */
 function executedOnce({ book, journal }: SafetyFacts): readonly Violation[] {
   const counts = new Map<string, number>();
   for (const execution of book.executions()) counts.set(keyOf(execution), (counts.get(keyOf(execution)) ?? 0) + 1);
@@ -40,10 +40,15 @@ function executedOnce({ book, journal }: SafetyFacts): readonly Violation[] {
   });
 }
 
-/** A flow has one operation that can be sent again at a time; its refund's reference is the flow's own with a suffix. */
+/**
+ * What a careless person is to blame for: an honest one ordered only what the service's books showed, so the product has
+ * to be right about the rest. A flow has one operation that can be sent again at a time; its refund's reference is the
+ * flow's own with a suffix.
+ */
 function ordersFor(journal: Journal, reference: string, action: string): number {
   const base = baseOf(reference);
-  return journal.orders.filter((order) => order.flowId.endsWith(`/${base}`) && order.action === action).length;
+  const isTheirs = (order: PersonsOrder) => order.note === CARELESS && order.flowId.endsWith(`/${base}`);
+  return journal.orders.filter((order) => isTheirs(order) && order.action === action).length;
 }
 
 /** I4: what was settled is not refunded by us; we refund once, and never more than was paid in. */
@@ -94,9 +99,10 @@ function neverFalselyFailed({ book, journal, ended }: SafetyFacts): readonly Vio
 }
 
 function isExcused(flow: StartedByDriver, state: string, reason: string | null, journal: Journal): boolean {
-  // A person has decided it, with a note.
-  if (reason === 'closed_by_person') return true;
-  if (reason === 'not_executed') return journal.orders.some(({ flowId, action }) => flowId === flow.flowId && action === 'close-not-executed'); // prettier-ignore
+  // A careless person has decided it, with a note.
+  const isCareless = journal.orders.some(({ flowId, note }) => flowId === flow.flowId && note === CARELESS);
+  if (reason === 'closed_by_person' && isCareless) return true;
+  if (reason === 'not_executed' && ordersFor(journal, flow.reference, 'close-not-executed') > 0) return true;
   // Nothing moves in a flow that only watches.
   return flow.money === null && state === 'cancelled';
 }

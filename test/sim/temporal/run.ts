@@ -28,6 +28,8 @@ export interface PendingUpdate {
 export interface Run {
   readonly workflowId: string;
   readonly runId: string;
+  /** Of the chain: continue-as-new and a reset keep it. */
+  readonly firstRunId: string;
   readonly type: string;
   readonly args: readonly Payload[];
   memo: Readonly<Record<string, unknown>>;
@@ -42,6 +44,8 @@ export interface Run {
   attribute: string | undefined;
   cancelRequested: boolean;
   readonly turns: Turn[];
+  /** Of these turns, so many were taken over from the run that was reset. */
+  readonly keptTurns: number;
   /** Jobs since the last workflow task. */
   pending: Job[];
   isQueued: boolean;

@@ -9,10 +9,10 @@ import { durationMs, fromPayload, type Failure } from './payloads.js';
 import { inOrder, isOpen, type ActivityTask, type Command, type Job, type PendingUpdate, type Run, type RunStatus, type StartOrder, type Turn, type UpdateOrder } from './run.js'; // prettier-ignore
 import { taskOf } from './activity-task.js';
 import type { WorkflowVms } from './vm.js';
-import { commandName, createWorkflowTasks, initialize, jobName, openAt } from './workflow-task.js';
+import { commandName, createWorkflowTasks, initialize, jobName, jobsAgain, openAt } from './workflow-task.js';
 
 export const MAIN_QUEUE = 'towline';
-const { WorkflowActivation } = proto.coresdk.workflow_activation;
+const { UpdateRandomSeed, WorkflowActivation } = proto.coresdk.workflow_activation;
 const STATE_ATTRIBUTE = 'TowlineState';
 
 export interface TemporalServer {
@@ -27,7 +27,10 @@ export interface TemporalServer {
   /** Undefined if no worker answers. */
   query(workflowId: string, name: string): Promise<unknown>;
   terminate(workflowId: string): boolean;
-  /** A new run that continues before its `turn`th workflow task; later signals come again. */
+  /**
+   * A new run that repeats the `turn`th workflow task and goes on from there. What came in later comes again: signals,
+   * updates that were accepted, and a request to cancel.
+   */
   reset(workflowId: string, turn: number): Run | undefined;
   addWorker(worker: ActivityWorker): void;
   dispose(): Promise<void>;
@@ -58,23 +61,26 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
     resolve: (task, job) => add(task.run, job),
   });
 
-  function open(order: StartOrder, earlier: readonly Turn[] = []): Run {
+  /** @param base the run that it continues; by a reset, with its first turns */
+  function open(order: StartOrder, base?: Run, kept: readonly Turn[] = []): Run {
     runNumber += 1;
     const run: Run = {
       workflowId: order.workflowId,
       runId: `run-${runNumber}`,
+      firstRunId: base?.firstRunId ?? `run-${runNumber}`,
       type: order.type,
       args: order.args,
       memo: order.memo ?? {},
       startedAtMs: timeline.nowMs,
-      seed: chance.int(1, 2 ** 31 - 1),
+      seed: kept.length > 0 && base !== undefined ? base.seed : chance.int(1, 2 ** 31 - 1),
       status: 'RUNNING',
       closedAtMs: undefined,
       result: undefined,
       failure: undefined,
       attribute: undefined,
       cancelRequested: false,
-      turns: [...earlier],
+      turns: [...kept],
+      keptTurns: kept.length,
       pending: [],
       isQueued: false,
       vm: undefined,
@@ -155,13 +161,7 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
       const failure: Failure = { message: 'no such workflow', applicationFailureInfo: { nonRetryable: true } };
       return add(run, { resolveSignalExternalWorkflow: { seq: seq ?? 0, ...(isTaken ? {} : { failure }) } });
     }
-    if (command.upsertWorkflowSearchAttributes) {
-      const value = fromPayload(
-        command.upsertWorkflowSearchAttributes.searchAttributes?.indexedFields?.[STATE_ATTRIBUTE],
-      );
-      run.attribute = Array.isArray(value) ? (value[0] as string | undefined) : undefined;
-      return undefined;
-    }
+    if (command.upsertWorkflowSearchAttributes) return setAttribute(run, command.upsertWorkflowSearchAttributes);
     if (command.completeWorkflowExecution) {
       run.result = command.completeWorkflowExecution.result ?? undefined;
       return close(run, 'COMPLETED');
@@ -179,6 +179,11 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
     }
     if (command.setPatchMarker) return undefined;
     throw new Error(`the model has no ${commandName(command)} (${process.name})`);
+  }
+
+  function setAttribute(run: Run, upsert: NonNullable<Command['upsertWorkflowSearchAttributes']>): void {
+    const value = fromPayload(upsert.searchAttributes?.indexedFields?.[STATE_ATTRIBUTE]);
+    run.attribute = Array.isArray(value) ? (value[0] as string | undefined) : undefined;
   }
 
   function startOneTimer(run: Run, seq: number, ms: number): void {
@@ -218,7 +223,8 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
   function continueAsNew(run: Run, command: NonNullable<Command['continueAsNewWorkflowExecution']>): void {
     const { pending } = run;
     close(run, 'CONTINUED_AS_NEW');
-    const next = open({ workflowId: run.workflowId, type: run.type, args: command.arguments ?? [], memo: run.memo });
+    const { workflowId, type, memo } = run;
+    const next = open({ workflowId, type, args: command.arguments ?? [], memo }, run);
     next.attribute = run.attribute;
     add(next, initialize(next));
     for (const job of pending) if (job.signalWorkflow) add(next, job);
@@ -302,14 +308,16 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
     },
     reset(workflowId, turnNumber) {
       const base = newest.get(workflowId);
-      if (base === undefined || base.status === 'CONTINUED_AS_NEW' || turnNumber < 1) return undefined;
+      const repeated = base?.turns[turnNumber];
+      if (base === undefined || repeated === undefined || base.status === 'CONTINUED_AS_NEW') return undefined;
       const kept = base.turns.slice(0, turnNumber);
-      const cut = [...base.turns.slice(turnNumber).flatMap(({ jobs }) => jobs), ...base.pending];
+      const jobs = jobsAgain(kept, repeated, base.turns.slice(turnNumber + 1), base.pending);
       if (isOpen(base)) close(base, 'TERMINATED');
-      const run = Object.assign(open({ workflowId, type: base.type, args: base.args, memo: base.memo }, kept), { seed: base.seed }); // prettier-ignore
-      takeUp(run);
-      add(run, { updateRandomSeed: { randomnessSeed: chance.int(1, 2 ** 31) as never } });
-      for (const job of cut) if (job.signalWorkflow) add(run, job);
+      const run = open({ workflowId, type: base.type, args: base.args, memo: base.memo }, base, kept);
+      takeUp(run, repeated);
+      for (const job of jobs) add(run, job);
+      run.cancelRequested = jobs.some(({ cancelWorkflow }) => cancelWorkflow != null);
+      add(run, { updateRandomSeed: UpdateRandomSeed.fromObject({ randomnessSeed: chance.int(1, 2 ** 31) }) });
       return run;
     },
     addWorker(worker) {
@@ -322,8 +330,10 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
   };
 
   /** What a reset run still waits for is started again: its timers and its activities that had no answer yet. */
-  function takeUp(run: Run): void {
-    const { timers, waiting } = openAt(run.turns);
+  function takeUp(run: Run, repeated: Turn): void {
+    for (const command of run.turns.flatMap(({ commands }) => commands))
+      if (command.upsertWorkflowSearchAttributes) setAttribute(run, command.upsertWorkflowSearchAttributes);
+    const { timers, waiting } = openAt([...run.turns, { ...repeated, commands: [] }]);
     for (const [seq, atMs] of timers) startOneTimer(run, seq, Math.max(0, atMs - timeline.nowMs));
     for (const { scheduleActivity, scheduleLocalActivity } of waiting.values()) {
       if (scheduleActivity) scheduleOne(run, taskOf(timeline.nowMs, MAIN_QUEUE, run, scheduleActivity, false));

@@ -16,6 +16,7 @@ export interface WorkflowVm {
 interface WorkflowInfo {
   readonly workflowId: string;
   readonly runId: string;
+  readonly firstRunId: string;
   readonly workflowType: string;
   readonly taskQueue: string;
   readonly startMs: number;
@@ -60,7 +61,7 @@ export function loadWorkflowVms(codePath: string, activityNames: readonly string
 }
 
 function infoOf(info: WorkflowInfo): object {
-  const { workflowId, runId, workflowType, taskQueue, startMs } = info;
+  const { workflowId, runId, firstRunId, workflowType, taskQueue, startMs } = info;
   return {
     workflowId,
     runId,
@@ -69,7 +70,7 @@ function infoOf(info: WorkflowInfo): object {
     typedSearchAttributes: new TypedSearchAttributes(),
     taskQueue,
     namespace: 'default',
-    firstExecutionRunId: runId,
+    firstExecutionRunId: firstRunId,
     originalExecutionRunId: runId,
     startTime: new Date(startMs),
     runStartTime: new Date(startMs),

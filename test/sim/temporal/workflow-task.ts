@@ -12,13 +12,15 @@ export function createWorkflowTasks(deps: {
 }) {
   async function vmOf(run: Run, process: Process): Promise<WorkflowVm> {
     if (run.vm?.holder.isAlive === true) return run.vm.workflow;
-    const { workflowId, runId, type, seed } = run;
+    const { workflowId, runId, firstRunId, type, seed } = run;
     const startMs = run.turns[0]?.atMs ?? deps.nowMs();
-    const info = { workflowId, runId, workflowType: type, taskQueue: deps.queue, startMs, randomnessSeed: seed };
+    const info = { workflowId, runId, firstRunId, workflowType: type, taskQueue: deps.queue, startMs, randomnessSeed: seed };
     const workflow = await deps.vms.create(info);
-    for (const turn of run.turns) {
+    for (const [index, turn] of run.turns.entries()) {
+      // What an earlier run has decided may have its run id in it; Core compares only what is begun.
+      const shape = index < run.keptTurns ? commandName : comparable;
       const again = await activate(run, workflow, { ...turn, jobs: [...patchesOf(turn), ...turn.jobs] }, true);
-      if (!isDeepStrictEqual(again.map(comparable), turn.commands.map(comparable))) {
+      if (!isDeepStrictEqual(again.map(shape), turn.commands.map(shape))) {
         throw new Error(`${run.workflowId} is not deterministic: ${turn.commands.map(commandName).join()} became ${again.map(commandName).join()}`); // prettier-ignore
       }
     }
@@ -56,7 +58,7 @@ export const initialize = (run: Run): Job => ({
     arguments: [...run.args],
     headers: {},
     attempt: 1,
-    firstExecutionRunId: run.runId,
+    firstExecutionRunId: run.firstRunId,
     startTime: timestamp(run.startedAtMs),
   },
 });
@@ -79,6 +81,33 @@ export function openAt(turns: readonly Turn[]) {
     }
   }
   return { timers, waiting };
+}
+
+/**
+ * The jobs that a reset run begins with: what was there before the repeated task began, and of what came later what
+ * Temporal applies again.
+ */
+export function jobsAgain(
+  kept: readonly Turn[],
+  repeated: Turn,
+  later: readonly Turn[],
+  pending: readonly Job[],
+): readonly Job[] {
+  const begun = kept.flatMap(({ commands }) => commands);
+  const isBegun = ({ resolveChildWorkflowExecutionStart: child, resolveSignalExternalWorkflow: sent }: Job): boolean =>
+    (child != null && begun.some((command) => command.startChildWorkflowExecution?.seq === child.seq)) ||
+    (sent != null && begun.some((command) => command.signalExternalWorkflowExecution?.seq === sent.seq));
+  const accepted = new Set(
+    [repeated, ...later]
+      .flatMap(({ commands }) => commands)
+      .flatMap(({ updateResponse }) => (updateResponse?.accepted ? [updateResponse.protocolInstanceId] : [])),
+  );
+  const afterwards = [...later.flatMap(({ jobs }) => jobs), ...pending];
+  return [
+    ...repeated.jobs.filter((job) => !job.updateRandomSeed && !job.doUpdate),
+    ...[...repeated.jobs, ...afterwards].filter(({ doUpdate }) => doUpdate && accepted.has(doUpdate.protocolInstanceId)),
+    ...afterwards.filter((job) => job.signalWorkflow ?? job.cancelWorkflow ?? isBegun(job)),
+  ];
 }
 
 /** Every flag that the SDK knows: a real server accepts what this SDK version writes. */

@@ -2,9 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Client } from '@temporalio/client';
 import { createCardActivities, type ActivityDeps } from '../../../activities/index.js';
+import { lookUpRecord } from '../../../activities/status-lookups.js';
 import type { Settings } from '../../../src/config/settings-shape.js';
 import { flowOf } from '../../../src/flows/index.js';
-import type { FlowKind } from '../../../src/protocol/vocabulary.js';
+import { UPDATES, type FlowKind } from '../../../src/protocol/vocabulary.js';
+import type { FlowWithMoney } from '../../../src/protocol/gateway-json.js';
 import { createCardVault } from '../../../src/gateway/cards/card-intake.js';
 import { createDispatcher, type Dispatcher } from '../../../src/gateway/dispatch/dispatcher.js';
 import { createIntake } from '../../../src/gateway/dispatch/intake.js';
@@ -13,6 +15,10 @@ import { createWebhookMatch } from '../../../src/gateway/inbound/match-webhook.j
 import { createOpenSignals, createSignalPace } from '../../../src/gateway/dispatch/signal-pace.js';
 import { createSettler, type Settler } from '../../../src/gateway/dispatch/settler.js';
 import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-flows.js';
+import { shownFlow } from '../../../src/gateway/flows/address.js';
+import type { FlowOperationDeps } from '../../../src/gateway/flows/deps.js';
+import { isTerminated, resolvedView, resolveTerminated } from '../../../src/gateway/flows/resolve-terminated.js';
+import type { FlowAddress } from '../../../src/gateway/http/flow-path.js';
 import { createServer } from '../../../src/gateway/http/server.js';
 import { createAdmission } from '../../../src/gateway/inbound/admission.js';
 import { createCapabilities } from '../../../src/gateway/inbound/capabilities.js';
@@ -27,6 +33,7 @@ import { GATEWAY_URL, PROVIDER_SECRET, SERVICE_SECRET } from './sandbox.js';
 import { createDrain } from '../../../src/gateway/dispatch/drain.js';
 
 export const ACCOUNT = 'sim';
+export const SERVICE_TIMEOUT_MS = 30_000;
 
 /** One gateway process: intake, dispatcher and settler as `startGateway` joins them, its routes without a socket. */
 export interface SimGateway {
@@ -39,6 +46,10 @@ export interface SimGateway {
   readonly settler: Settler;
   /** A caller's start: the input is parsed as the routes do, and the card taken out of it. */
   start(kind: FlowKind, body: Readonly<Record<string, unknown>>): Promise<StartedFlow>;
+  /** A flow that was terminated, with what persons decided about it. */
+  showTerminated(address: FlowAddress): Promise<FlowWithMoney>;
+  /** @throws Refusal */
+  resolveTerminated(address: FlowAddress, action: string, note: string): Promise<void>;
 }
 
 /** Alarms of the gateway, for the invariants; everything else that it logs is left out. */
@@ -56,6 +67,9 @@ const SETTINGS: Partial<Settings> = {
   settlementCapability: undefined,
   webhookSecrets: [SERVICE_SECRET],
   settlementSecrets: [PROVIDER_SECRET],
+  serviceTimeoutMs: SERVICE_TIMEOUT_MS,
+  timeScale: 1,
+  fourEyes: { actions: [], above: new Map() },
 };
 
 /** Seldom, so that hours of nothing cost little; what a gateway has to do at once it does at once. */
@@ -137,6 +151,24 @@ export function createSimGateway(deps: {
       const found = await startFlow({ client, store }, kind, input);
       dispatcher.releaseWaiting(found.flowId);
       return found;
+    },
+    showTerminated: async (address) => resolvedView(await shownFlow(reader, address), store),
+    async resolveTerminated(address, action, note) {
+      const facts = await reader.facts(address.flowId);
+      if (facts === undefined || !isTerminated(facts.status)) throw new Error('it is not terminated any more');
+      const { service } = deps.activities;
+      const operations = {
+        settings,
+        client,
+        store,
+        reader,
+        logger,
+        nowMs,
+        lookUp: (operation, reference) => lookUpRecord({ service, clock, timeScale: 1 }, operation, reference),
+      } satisfies Partial<FlowOperationDeps>;
+      const caller = { name: 'person', role: 'operator', means: 'token' } as const;
+      const order = { update: UPDATES.resolve, action, content: { action, note } };
+      await resolveTerminated(operations as unknown as FlowOperationDeps, caller, address, facts, order);
     },
   };
 }

@@ -13,11 +13,22 @@ export interface MemoryDatabase {
   /** Transactions so far. */
   readonly writes: number;
   all(sql: string, ...params: (string | number)[]): readonly Record<string, unknown>[];
+  copy(atMs: number): StoreCopy;
+  /** Everything as it was at the copy. */
+  restore(copy: StoreCopy): void;
   close(): void;
 }
 
+/** A backup: its tables with their rows, then what hangs on them. */
+export interface StoreCopy {
+  readonly atMs: number;
+  readonly tables: readonly { readonly sql: string; readonly name: string; readonly rows: readonly Row[] }[];
+  readonly others: readonly string[];
+}
+type Row = Readonly<Record<string, unknown>>;
+
 export function openMemoryDatabase(rewrite: (sql: string) => string = (sql) => sql): MemoryDatabase {
-  const db = new Libsql(':memory:');
+  let db = new Libsql(':memory:');
   type Statement = ReturnType<typeof db.prepare> & { readonly reader: boolean };
   const statements = new Map<string, { readonly statement: Statement; readonly reads: boolean }>();
   const known = (sql: string) => {
@@ -54,6 +65,32 @@ export function openMemoryDatabase(rewrite: (sql: string) => string = (sql) => s
     },
     read: (request) => request.map(({ sql, params }) => step(sql, params)),
     all: (sql, ...params) => prepared(sql).all(params) as Record<string, unknown>[],
+    copy(atMs) {
+      const made = db.prepare(`SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`);
+      const all = made.all([]) as { readonly type: string; readonly name: string; readonly sql: string }[];
+      const rowsOf = (name: string) => db.prepare(`SELECT * FROM ${name}`).all([]) as Row[];
+      return {
+        atMs,
+        tables: all.filter(({ type }) => type === 'table').map((table) => ({ ...table, rows: rowsOf(table.name) })),
+        others: all.filter(({ type }) => type !== 'table').map(({ sql }) => sql),
+      };
+    },
+    restore({ tables, others }) {
+      db.close();
+      db = new Libsql(':memory:');
+      statements.clear();
+      for (const { sql, name, rows } of tables) {
+        db.exec(sql);
+        for (const row of rows) {
+          const columns = Object.keys(row);
+          const values = Object.values(row).map((value) => (value instanceof ArrayBuffer ? Buffer.from(value) : value));
+          db.prepare(`INSERT INTO ${name} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`).run(values);
+        }
+      }
+      // Triggers last: they would count the rows once more.
+      for (const sql of others) db.exec(sql);
+      writes += 1;
+    },
     close: () => db.close(),
   };
 }

@@ -51,12 +51,18 @@ export async function openSimStore(database: MemoryDatabase, nowMs: () => number
 }
 
 /** The whole inbox, opened. */
-export async function inboxRows(database: MemoryDatabase): Promise<readonly InboxRow[]> {
+export const inboxRows = async (database: MemoryDatabase): Promise<readonly InboxRow[]> =>
+  (await ownStore(database, 0)).inbox.list({ limit: 100_000 });
+
+export const raiseEpoch = async (database: MemoryDatabase, atLeast: number, nowMs: number): Promise<number> =>
+  (await ownStore(database, nowMs)).deployment.raiseEpoch(atLeast);
+
+/** A store of no process: nothing goes wrong with it. */
+export function ownStore(database: MemoryDatabase, nowMs: number): Promise<Store> {
   const connection = connectionOf(
     database,
     (_label, _writes, work) => Promise.resolve(work()),
     () => '',
   );
-  const store = await createStore(connection, KEYRING, () => 0);
-  return store.inbox.list({ limit: 100_000 });
+  return createStore(connection, KEYRING, () => nowMs);
 }

@@ -23,7 +23,11 @@ export interface Weather {
   /** Processes that are stopped for a while, and wall clocks that jump. */
   readonly stops: boolean;
   readonly clocks: boolean;
+  /** In Temporal's UI: a person resets flows to an earlier moment, or terminates them. */
   readonly resets: boolean;
+  readonly terminations: boolean;
+  /** The store is put back to an earlier moment, and its epoch raised. */
+  readonly restores: boolean;
   /** How late a delivery may come, ms: after five minutes its signature is too old. */
   readonly latestDeliveryMs: number;
   /** From the first moment to the last, every status lookup is refused. */
@@ -33,7 +37,8 @@ export interface Weather {
 const RATES = [0, 0, 0.01, 0.03, 0.08];
 const CRASHES = [0, 0, 0.002, 0.006, 0.015];
 
-export function drawWeather(chance: Chance): Weather {
+/** @param acts for what was added later, so that a seed still draws the rest as it did */
+export function drawWeather(chance: Chance, acts: Chance): Weather {
   const rate = () => chance.one(RATES);
   return {
     clearsAfterMs: chance.int(60_000, 100 * 60_000),
@@ -49,6 +54,8 @@ export function drawWeather(chance: Chance): Weather {
     stops: chance.yes(0.3),
     clocks: chance.yes(0.3),
     resets: chance.yes(0.25),
+    terminations: acts.yes(0.15),
+    restores: acts.yes(0.12),
     latestDeliveryMs: chance.one([120_000, 120_000, 600_000]),
     lookupsRefused: chance.yes(0.06),
   };
@@ -69,6 +76,8 @@ export const CALM: Weather = {
   stops: false,
   clocks: false,
   resets: false,
+  terminations: false,
+  restores: false,
   latestDeliveryMs: 0,
   lookupsRefused: false,
 };

@@ -13,11 +13,11 @@ import type { Run } from '../temporal/run.js';
 import { createTemporalServer, MAIN_QUEUE, type TemporalServer } from '../temporal/server.js';
 import type { WorkflowVms } from '../temporal/vm.js';
 import { createDeliveries, type Deliveries } from './deliveries.js';
-import { ACCOUNT, createSimGateway, type SimGateway } from './gateway.js';
-import { openMemoryDatabase, type MemoryDatabase } from './memory-database.js';
+import { ACCOUNT, createSimGateway, SERVICE_TIMEOUT_MS, type SimGateway } from './gateway.js';
+import { openMemoryDatabase, type MemoryDatabase, type StoreCopy } from './memory-database.js';
 import { GATEWAY_URL, takeSandbox, TOKEN, type SimSandbox } from './sandbox.js';
 import { createSend, type WireEntry } from './service-port.js';
-import { openSimStore, prepareDatabase } from './store-port.js';
+import { openSimStore, prepareDatabase, raiseEpoch } from './store-port.js';
 import { CALM, type Weather } from './weather.js';
 
 /** A bug that is planted by replacing a part, never by a switch in the product. */
@@ -32,7 +32,7 @@ export interface Plant {
 export interface WorldOptions {
   readonly seed: number;
   readonly vms: WorkflowVms;
-  readonly weather: (chance: Chance) => Weather;
+  readonly weather: (chance: Chance, acts: Chance) => Weather;
   readonly repeatMode: (chance: Chance) => RepeatMode;
   readonly plant?: Plant | undefined;
   readonly live?: ((line: string) => void) | undefined;
@@ -43,6 +43,8 @@ export interface World {
   readonly timeline: Timeline;
   readonly trace: Trace;
   readonly chance: Chance;
+  /** A second stream of the seed, for what people do in Temporal's UI and with the store. */
+  readonly acts: Chance;
   readonly weather: Weather;
   readonly repeatMode: RepeatMode;
   readonly database: MemoryDatabase;
@@ -57,18 +59,28 @@ export interface World {
   standingOf: (flow: StartedByDriver | undefined) => string;
   /** Called whenever a run closes. */
   onClosed(work: (run: Run) => void): void;
+  /** Puts the store back as docs/deployment.md orders: with every gateway and worker stopped, and its epoch raised. */
+  restoreStore(to: StoreCopy, stoppedForMs: number): void;
+  /** The time from a backup to its restore: what came in then is in no store. */
+  readonly lost: readonly LostTime[];
   dispose(): Promise<void>;
 }
 
+export interface LostTime {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 export const STARTS_AT_MS = Date.UTC(2026, 0, 5, 8);
-const SERVICE_TIMEOUT_MS = 30_000;
+const ACTS = 0x2545f491;
 
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { seed, vms, plant } = options;
   const chance = createChance(seed);
+  const acts = createChance(seed ^ ACTS);
   const timeline = createTimeline(STARTS_AT_MS);
   const repeatMode = options.repeatMode(chance);
-  const drawn = options.weather(chance);
+  const drawn = options.weather(chance, acts);
   const weather = changing(drawn, () => timeline.nowMs - STARTS_AT_MS < drawn.clearsAfterMs);
   const trace = createTrace(() => timeline.nowMs - STARTS_AT_MS, options.live);
   const database = openMemoryDatabase(plant?.sql);
@@ -78,6 +90,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const wire: WireEntry[] = [];
   const alarms: object[] = [];
   const closed: ((run: Run) => void)[] = [];
+  const lost: LostTime[] = [];
   const ids = { owner: 0, event: 0 };
   const core = { timeline, trace, chance };
 
@@ -178,6 +191,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     gateways.push(gateway);
   }
 
+  /** Nothing is started while the store is put back. */
+  let downUntilMs = 0;
+  const begin = (name: string, again: (name: string) => Promise<void>): unknown =>
+    timeline.nowMs < downUntilMs ? timeline.at(downUntilMs, () => begin(name, again)) : again(name);
+
   /** A process that is started again some seconds after it died. */
   function supervised(name: string, isDaemon: boolean, again: (name: string) => Promise<void>): Process {
     const process = createProcess({ name, timeline, trace, isDaemon });
@@ -186,11 +204,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       trace.fault(`crash of a ${name.split('-')[0] ?? ''}`);
       const mine = gateways.findIndex((gateway) => gateway.process === process);
       if (mine >= 0) gateways.splice(mine, 1);
-      timeline.in(chance.int(200, chance.yes(0.8) ? 5_000 : 120_000), () => again(name));
+      timeline.in(chance.int(200, chance.yes(0.8) ? 5_000 : 120_000), () => begin(name, again));
     });
     if (weather.clocks && chance.yes(0.5)) process.setWallClock(chance.int(-30_000, 30_000));
     return process;
   }
+
+  /** Beside the store, the namespace keeps it: an older backup must not bring an old epoch back. */
+  let epoch = 1;
 
   await startWorker('worker-1');
   await startWorker('worker-2');
@@ -223,6 +244,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     timeline,
     trace,
     chance,
+    acts,
     weather,
     repeatMode,
     database,
@@ -235,6 +257,18 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     standingOf: () => 'none',
     gateways: () => gateways.filter(({ process }) => process.isAlive && !process.isStopped),
     onClosed: (work) => void closed.push(work),
+    lost,
+    restoreStore(to, stoppedForMs) {
+      downUntilMs = timeline.nowMs + stoppedForMs;
+      for (const process of [...processes]) process.crash('stopped for a restore');
+      timeline.in(Math.floor(stoppedForMs / 2), async () => {
+        database.restore(to);
+        epoch = await raiseEpoch(database, epoch, timeline.nowMs);
+        lost.push({ fromMs: to.atMs, toMs: timeline.nowMs });
+        trace.fault('store restored');
+        trace.add('operator', 'restores the store', `as it was ${Math.round((timeline.nowMs - to.atMs) / 1_000)} s ago, epoch ${epoch}`);
+      }); // prettier-ignore
+    },
     async dispose() {
       deliveries.end();
       await temporal.dispose();
