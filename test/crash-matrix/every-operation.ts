@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { RepeatSetting } from '../../activities/types.js';
+import type { Repeat } from '../../src/protocol/decisions.js';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import type { RepeatMode } from '../../src/sandbox/settings.js';
@@ -28,7 +28,7 @@ export type CrashPoint = keyof typeof CRASH_POINTS;
 export const crashPoints = Object.keys(CRASH_POINTS) as CrashPoint[];
 
 /** What a worker is told about a service that treats repeats so. Of one that executes them again nobody is told. */
-export const TOLD: Readonly<Record<RepeatMode, RepeatSetting>> = {
+export const TOLD: Readonly<Record<RepeatMode, Repeat>> = {
   'same-result': 'same-result',
   conflict: 'rejected',
   rejected: 'rejected',
@@ -85,7 +85,7 @@ export interface CellEnd {
 }
 
 /** How each must end. Only what was claimed and never sent asks a person, unless the setting allows the repeat. */
-export function expectedEnds(repeat: RepeatSetting): readonly CellEnd[] {
+export function expectedEnds(repeat: Repeat): readonly CellEnd[] {
   return OPERATIONS.flatMap(({ name, ends }) =>
     crashPoints.map((point) => ({
       operation: name,

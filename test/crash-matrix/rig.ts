@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { reportSettlement } from '../../src/contract/bridge.js';
-import type { RepeatSetting } from '../../activities/types.js';
+import type { Repeat } from '../../src/protocol/decisions.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { flowOf } from '../../src/flows/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
@@ -30,7 +30,7 @@ export interface RigOptions {
   /** URL of a Postgres database for the store. @default a file */
   readonly databaseUrl?: string;
   /** What the workers are told about repeats, as `DUPLICATE_REFERENCE` tells it. @default unknown */
-  readonly repeat?: RepeatSetting;
+  readonly repeat?: Repeat;
 }
 
 interface WorkerOptions {

@@ -3,7 +3,7 @@
  * --import ./tools/typescript.mjs test/crash-matrix/worker-child.ts CONFIG`, with an IPC channel to the test.
  */
 import { randomUUID } from 'node:crypto';
-import type { RepeatSetting } from '../../activities/types.js';
+import type { Repeat } from '../../src/protocol/decisions.js';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import { systemClock } from '../../src/clock.js';
 import { createServiceClient } from '../../src/service-client/index.js';
@@ -26,7 +26,7 @@ export interface WorkerConfig {
   readonly holds: readonly Hold[];
   readonly clocksStand?: boolean;
   /** What it is told about repeats. @default unknown */
-  readonly repeat?: RepeatSetting;
+  readonly repeat?: Repeat;
 }
 
 /** Long enough for a busy machine, since a worker beats four times in it. */
