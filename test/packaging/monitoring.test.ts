@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, vi, test } from 'vitest';
@@ -13,6 +12,7 @@ import { rootSpanIdOf, traceIdOf } from '../../src/tracing.js';
 import { transferInput } from '../harness/inputs.js';
 import { until } from '../harness/until.js';
 import cryptoSend from '../kinds/crypto-send.js';
+import { hasPrometheus, startPrometheus, type Evaluated } from './prometheus.js';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
@@ -303,67 +303,11 @@ async function linesAboutFlows(name: string): Promise<readonly LineAboutFlow[]> 
     .filter((line): line is LineAboutFlow => line.flowId !== undefined);
 }
 
-/** Debian's package `prometheus`; in CI it must be there. */
-function hasPrometheus(): boolean {
-  const isHere = (process.env['PATH'] ?? '').split(':').some((path) => existsSync(join(path, 'prometheus')));
-  if (!isHere && process.env['TOWLINE_CI'] === '1')
-    throw new Error('prometheus is missing: apt-get install prometheus');
-  return isHere;
-}
+let running: ReturnType<typeof openPrometheus> | undefined;
+const prometheusOnce = () => (running ??= openPrometheus());
 
-interface Evaluated {
-  readonly name: string;
-  readonly health: string;
-  readonly state: 'inactive' | 'pending' | 'firing';
-}
-
-let running: ReturnType<typeof startPrometheus> | undefined;
-const prometheusOnce = () => (running ??= startPrometheus());
-
-/**
- * On our own configuration and rules, with the addresses of this test, and a shorter pace: of scrapes, and of the alert
- * that this test makes fire. How long the rules wait is what test/deployment/alerts.test.ts checks.
- */
-async function startPrometheus() {
-  const home = join(scratch, 'prometheus');
-  await mkdir(home);
-  const given = await readFile(join(folder, 'prometheus.yml'), 'utf8');
-  const config = given
-    .replaceAll('15s', '1s')
-    .replace('127.0.0.1:8400', `127.0.0.1:${ports.gateway}`)
-    .replace('127.0.0.1:8403', `127.0.0.1:${ports.worker}`);
-  await writeFile(join(home, 'prometheus.yml'), config);
-  await writeFile(join(home, 'viewer-token'), 'dev-token');
-  const rules = await readFile(join(folder, 'alerts.yml'), 'utf8');
-  const quickRules = rules.replace(new RegExp(`(alert: ${PARKED_ALERT}\\n[^]+?\\bfor: )\\w+`), '$12s');
-  expect(quickRules).not.toBe(rules);
-  await writeFile(join(home, 'alerts.yml'), quickRules);
-  const listen = `--web.listen-address=127.0.0.1:${ports.prometheus}`;
-  const child = spawn('prometheus', ['--config.file=prometheus.yml', '--storage.tsdb.path=data', listen], {
-    cwd: home,
-    stdio: 'ignore',
-  });
-  started.push(child);
-  const ask = async (path: string): Promise<unknown> => (await fetch(url('prometheus', path))).json();
-  return {
-    async query(expr: string): Promise<string> {
-      return JSON.stringify(await ask(`/api/v1/query?query=${encodeURIComponent(expr)}`));
-    },
-    /** Labels of each series since it started. @throws Error that says what is wrong with the expression */
-    async range(expr: string): Promise<readonly Readonly<Record<string, string>>[]> {
-      const now = Date.now() / 1_000;
-      const asked = new URLSearchParams({ query: expr, start: String(now - 600), end: String(now), step: '1' });
-      const answer = (await ask(`/api/v1/query_range?${asked.toString()}`)) as {
-        error?: string;
-        data?: { result: { metric: Record<string, string> }[] };
-      };
-      if (answer.data === undefined) throw new Error(`${expr}: ${answer.error}`);
-      return answer.data.result.map(({ metric }) => metric);
-    },
-    async rules(): Promise<readonly Evaluated[]> {
-      const answer = await ask('/api/v1/rules').catch(() => undefined);
-      const { groups } = (answer as { data: { groups: { rules: Evaluated[] }[] } } | undefined)?.data ?? { groups: [] };
-      return groups.flatMap((group) => group.rules);
-    },
-  };
+async function openPrometheus() {
+  const prometheus = await startPrometheus({ home: join(scratch, 'prometheus'), ports, firesSoon: PARKED_ALERT });
+  started.push(prometheus.child);
+  return prometheus;
 }
