@@ -143,7 +143,7 @@ describe('the API reference', () => {
     const withBody = described.filter(({ path, operation }) => operation.requestBody && !path.includes('{capability}'));
     const optional = withBody.filter(({ operation }) => !operation.requestBody.required);
     const names = optional.map(({ path }) => path.split('/').at(-1) ?? '');
-    expect(names.toSorted()).toEqual(['approve-quote', 'cancel', 'replay', 'withdraw', 'withdraw']);
+    expect(names.toSorted()).toEqual(['approve-quote', 'cancel', 'erase', 'replay', 'withdraw', 'withdraw']);
     for (const route of optional) expect([route.path, (await send(route))[0]]).toEqual([route.path, 404]);
     for (const route of withBody.filter((one) => !optional.includes(one))) {
       expect([route.path, ...(await send(route))]).toEqual([route.path, 400, 'Send a JSON body.']);
