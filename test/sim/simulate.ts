@@ -75,7 +75,12 @@ async function play(world: World, { seed, kind, careless }: SimOptions, isCalm: 
   const book = createBook(sandbox);
   const ended: Ended[] = [];
   let hasChanged = true;
-  world.standingOf = (flow) => book.standingOf(flow);
+  world.standingOf = (flow) => {
+    const standing = book.standingOf(flow);
+    // An invoice that was made and not paid has no payment, and must not be made again.
+    const isBegun = book.executions().some(({ reference }) => reference === flow?.reference);
+    return standing === 'none' && isBegun ? 'begun' : standing;
+  };
   world.onClosed((run) => {
     const view = closingView(run);
     if (run.type === 'callbackDelivery' || run.status === 'CONTINUED_AS_NEW' || run.status === 'TERMINATED') return;
