@@ -270,7 +270,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     recorded,
     restoreStore(to, stoppedForMs) {
       downUntilMs = timeline.nowMs + stoppedForMs;
-      for (const process of [...processes]) process.crash('stopped for a restore');
+      for (const process of processes) process.crash('stopped for a restore');
       timeline.in(Math.floor(stoppedForMs / 2), async () => {
         database.restore(to);
         epoch = await raiseEpoch(database, epoch, timeline.nowMs);
