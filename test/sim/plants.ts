@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import type { ActivityDeps } from '../../activities/index.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
@@ -15,6 +16,7 @@ export interface PlantedBug {
   readonly seed: number;
   readonly kind?: string;
   readonly repeatMode?: RepeatMode;
+  readonly careless?: boolean;
   readonly weather?: Partial<Weather>;
   readonly plant: Plant;
 }
@@ -139,6 +141,46 @@ export const PLANTS: readonly PlantedBug[] = [
         `if(!post.windowOver)return{do:"ask-on"};`,
         `if(!post.windowOver)return{do:"ask-on"};return{do:"end-not-sent"};`,
       ]),
+    },
+  },
+  {
+    name: 'send-again-of-answered',
+    story: 'an order to send again reopens a claim that was answered',
+    breaks: ['claim'],
+    seed: 51,
+    careless: true,
+    kind: 'bank-withdrawal',
+    weather: { requestFails: 0.5, requestLate: 0.3, stops: true, resets: true, clearsAfterMs: 6_000_000 },
+    plant: {
+      sql: replacing([
+        `phase = 'sending' AND owner <> ? AND NOT`,
+        `phase IN ('sending', 'answered') AND owner <> ? AND NOT`,
+      ]),
+    },
+  },
+  {
+    name: 'late-mark-reopens',
+    story: 'a mark that comes late changes a row that was settled',
+    breaks: ['inbox'],
+    seed: 9,
+    weather: { delivery: 0.6, temporalFails: 0.08 },
+    plant: { sql: replacing([`(settled_at IS NULL OR state = 'unverified')`, `true`]) },
+  },
+  {
+    name: 'old-quote',
+    story: 'a retry counts the life of its quote from its own start, and sends one that is too old',
+    breaks: ['quote'],
+    seed: 12,
+    kind: 'bridge-transfer',
+    weather: { storeFails: 0.6, clearsAfterMs: 6_000_000 },
+    plant: {
+      activities: (activities) => ({
+        ...activities,
+        submitBridgeDeposit: (order: object) => {
+          const { currentAttemptScheduledTimestampMs: quotedAtMs } = Context.current().info;
+          return (activities['submitBridgeDeposit'] as (order: object) => unknown)({ ...order, quotedAtMs });
+        },
+      }),
     },
   },
 ];

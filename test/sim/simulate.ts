@@ -22,6 +22,8 @@ export interface SimOptions {
   /** In place of what the seed would draw. */
   readonly weather?: Partial<Weather> | undefined;
   readonly repeatMode?: RepeatMode | undefined;
+  /** Persons order anything that is legal. */
+  readonly careless?: boolean | undefined;
   readonly live?: ((line: string) => void) | undefined;
 }
 
@@ -68,12 +70,17 @@ export async function simulate(options: SimOptions): Promise<SimResult> {
   }
 }
 
-async function play(world: World, { seed, kind }: SimOptions, isCalm: boolean): Promise<SimResult> {
+async function play(world: World, { seed, kind, careless }: SimOptions, isCalm: boolean): Promise<SimResult> {
   const { timeline, trace, temporal, sandbox, chance } = world;
   const book = createBook(sandbox);
   const ended: Ended[] = [];
   let hasChanged = true;
-  world.standingOf = (flow) => book.standingOf(flow);
+  world.standingOf = (flow) => {
+    const standing = book.standingOf(flow);
+    // An invoice that was made and not paid has no payment, and must not be made again.
+    const isBegun = book.executions().some(({ reference }) => reference === flow?.reference);
+    return standing === 'none' && isBegun ? 'begun' : standing;
+  };
   world.onClosed((run) => {
     const view = closingView(run);
     if (run.type === 'callbackDelivery' || run.status === 'CONTINUED_AS_NEW' || run.status === 'TERMINATED') return;
@@ -83,8 +90,9 @@ async function play(world: World, { seed, kind }: SimOptions, isCalm: boolean): 
   });
   trace.add('sim', `seed ${seed}`, `repeat mode ${world.repeatMode}, ${shownWeather(world)}`);
   const driver = await startDriver(world, { kind });
+  const isCareless = chance.yes(0.3);
   const persons = startPersons(world, driver.journal, {
-    careless: chance.yes(0.3),
+    careless: careless ?? isCareless,
     resolved(end) {
       ended.push(end);
       hasChanged = true;
@@ -92,7 +100,7 @@ async function play(world: World, { seed, kind }: SimOptions, isCalm: boolean): 
   });
   startForger(world, driver.journal);
   startOperators(world, driver.journal);
-  const monitors = createMonitors(world.database);
+  const monitors = createMonitors(world.database, world.recorded);
   const facts = { book, journal: driver.journal, ended };
 
   const violations: Violation[] = [];
@@ -158,9 +166,7 @@ function overdue({ temporal, timeline, weather }: World, { journal }: Driver): r
 
 function isAtRest({ temporal, database }: World, driver: Driver, persons: ReturnType<typeof startPersons>): boolean {
   if (!driver.isDone() || database.all(OPEN_ROWS).length > 0) return false;
-  return temporal.runs.every((run) =>
-    waitsForPerson(temporal, run) ? persons.isDone(run.workflowId) : !isOpen(run),
-  );
+  return temporal.runs.every((run) => (waitsForPerson(temporal, run) ? persons.isDone(run.workflowId) : !isOpen(run)));
 }
 
 async function restOf(world: World) {

@@ -31,6 +31,7 @@ export function restViolations(facts: RestFacts): readonly Violation[] {
     ...asOrdered(facts),
     ...booksAgree(facts),
     ...eventsAccountedFor(facts),
+    ...quotesInTime(facts),
     ...calmRunsComplete(facts),
   ];
 }
@@ -154,6 +155,20 @@ function flowOf(path: string, body: string): string {
   if (first === 'callbacks') return `${kind}/${reference}`;
   const named = /"provider_reference_id":"([^"]*)"/.exec(body)?.[1];
   return named === undefined ? 'null' : `bridge-transfer/${named}`;
+}
+
+const QUOTE_LIVES_MS = 60_000;
+
+/** A quote lives for a minute: an expired one is never sent. */
+function quotesInTime({ wire }: RestFacts): readonly Violation[] {
+  return wire.flatMap(({ operation, body, leftAtMs }) => {
+    const rate = operation === 'createBridgeDeposit' ? body?.['rate_id'] : undefined;
+    if (typeof rate !== 'string') return [];
+    const quoted = wire.find((entry) => entry.operation === 'quoteBridge' && entry.answer.includes(`"${rate}"`));
+    const ageMs = quoted === undefined ? 0 : leftAtMs - quoted.atMs;
+    if (ageMs <= QUOTE_LIVES_MS) return [];
+    return [violation('quote', `the quote ${rate} was sent`, `within ${QUOTE_LIVES_MS} ms`, `after ${ageMs} ms`)];
+  });
 }
 
 /** A run without faults: what the service completes is completed. */

@@ -27,10 +27,12 @@ interface ClaimNow {
   readonly orders: number;
 }
 
-export function createMonitors(database: MemoryDatabase): Monitors {
+/** @param recorded `{operation} {reference}` of each answer that was written */
+export function createMonitors(database: MemoryDatabase, recorded: readonly string[]): Monitors {
   const claims = new Map<string, ClaimNow>();
   const events = new Map<string, string>();
   let seen = -1;
+  let answers = 0;
 
   function claimSteps(): readonly Violation[] {
     const rows = database.all(`SELECT operation, reference, phase, owner, (SELECT COUNT(*) FROM claim_orders o
@@ -51,6 +53,15 @@ export function createMonitors(database: MemoryDatabase): Monitors {
       }
       return found;
     });
+  }
+
+  /** An answer of the service is the truth, whatever a person has decided before. */
+  function answersKept(): readonly Violation[] {
+    const written = recorded.slice(answers);
+    answers = recorded.length;
+    return written
+      .filter((key) => claims.get(key)?.phase !== 'answered')
+      .map((key) => violation('claim', `${key} with its answer`, 'answered', claims.get(key)?.phase ?? 'absent'));
   }
 
   function eventSteps(): readonly Violation[] {
@@ -75,7 +86,7 @@ export function createMonitors(database: MemoryDatabase): Monitors {
     check() {
       if (database.writes === seen) return [];
       seen = database.writes;
-      return [...claimSteps(), ...eventSteps()];
+      return [...claimSteps(), ...answersKept(), ...eventSteps()];
     },
   };
 }

@@ -102,7 +102,8 @@ function isExcused(flow: StartedByDriver, state: string, reason: string | null, 
   // A careless person has decided it, with a note.
   const isCareless = journal.orders.some(({ flowId, note }) => flowId === flow.flowId && note === CARELESS);
   if (reason === 'closed_by_person' && isCareless) return true;
-  if (reason === 'not_executed' && ordersFor(journal, flow.reference, 'close-not-executed') > 0) return true;
+  // Its claim is void by that word: after a reset the flow goes by it as well, and may end for another reason.
+  if (ordersFor(journal, flow.reference, 'close-not-executed') > 0) return true;
   // Nothing moves in a flow that only watches.
   return flow.money === null && state === 'cancelled';
 }

@@ -14,7 +14,15 @@ export function createWorkflowTasks(deps: {
     if (run.vm?.holder.isAlive === true) return run.vm.workflow;
     const { workflowId, runId, firstRunId, type, seed } = run;
     const startMs = run.turns[0]?.atMs ?? deps.nowMs();
-    const info = { workflowId, runId, firstRunId, workflowType: type, taskQueue: deps.queue, startMs, randomnessSeed: seed };
+    const info = {
+      workflowId,
+      runId,
+      firstRunId,
+      workflowType: type,
+      taskQueue: deps.queue,
+      startMs,
+      randomnessSeed: seed,
+    };
     const workflow = await deps.vms.create(info);
     for (const [index, turn] of run.turns.entries()) {
       // What an earlier run has decided may have its run id in it; Core compares only what is begun.
@@ -105,7 +113,9 @@ export function jobsAgain(
   const afterwards = [...later.flatMap(({ jobs }) => jobs), ...pending];
   return [
     ...repeated.jobs.filter((job) => !job.updateRandomSeed && !job.doUpdate),
-    ...[...repeated.jobs, ...afterwards].filter(({ doUpdate }) => doUpdate && accepted.has(doUpdate.protocolInstanceId)),
+    ...[...repeated.jobs, ...afterwards].filter(
+      ({ doUpdate }) => doUpdate && accepted.has(doUpdate.protocolInstanceId),
+    ),
     ...afterwards.filter((job) => job.signalWorkflow ?? job.cancelWorkflow ?? isBegun(job)),
   ];
 }

@@ -66,7 +66,9 @@ export function openMemoryDatabase(rewrite: (sql: string) => string = (sql) => s
     read: (request) => request.map(({ sql, params }) => step(sql, params)),
     all: (sql, ...params) => prepared(sql).all(params) as Record<string, unknown>[],
     copy(atMs) {
-      const made = db.prepare(`SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`);
+      const made = db.prepare(
+        `SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'`,
+      );
       const all = made.all([]) as { readonly type: string; readonly name: string; readonly sql: string }[];
       const rowsOf = (name: string) => db.prepare(`SELECT * FROM ${name}`).all([]) as Row[];
       return {

@@ -9,6 +9,8 @@ import type { Weather } from './weather.js';
 /** One request that reached the service. */
 export interface WireEntry {
   readonly atMs: number;
+  /** When it left us: it may be executed much later. */
+  readonly leftAtMs: number;
   readonly operation: string;
   readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly httpStatus: number;
@@ -21,6 +23,7 @@ export interface ServicePortDeps {
   readonly timeline: Timeline;
   readonly trace: Trace;
   readonly chance: Chance;
+  readonly acts: Chance;
   readonly weather: Weather;
   readonly sandbox: SimSandbox;
   readonly wire: WireEntry[];
@@ -48,7 +51,7 @@ const FAULTS: readonly RequestFault[] = ['refused', 'rate-limited', 'lost-before
 
 /** The wire between one process and the service: the client's own judgement is applied to its result. */
 export function createSend(deps: ServicePortDeps, process: Process): Send {
-  const { timeline, trace, chance, weather, sandbox, timeoutMs } = deps;
+  const { timeline, trace, chance, acts, weather, sandbox, timeoutMs } = deps;
 
   const faultOf = (): RequestFault => {
     if (chance.yes(weather.crash)) return chance.one(['crash-before', 'crash-after'] as const);
@@ -59,6 +62,7 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
   return (request) =>
     new Promise<WireResult>((resolve) => {
       const fault = faultOf();
+      let leftAtMs = 0;
       const label = `${request.name} ${referenceOf(request)}`.trim();
       if (fault !== 'none') trace.fault(`request ${fault}`);
       const say = (result: WireResult, afterMs = chance.int(1, 60)): void => {
@@ -73,11 +77,12 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
       const execute = async (): Promise<WireResult> => {
         const answer = await sandbox.request(request);
         const { httpStatus, text } = answer;
-        deps.wire.push({ atMs: timeline.nowMs, operation: request.name, body: parsed(request.body), httpStatus, answer: text, from: process.name }); // prettier-ignore
+        deps.wire.push({ atMs: timeline.nowMs, leftAtMs, operation: request.name, body: parsed(request.body), httpStatus, answer: text, from: process.name }); // prettier-ignore
         trace.add('service', label, `${httpStatus} ${outcomeIn(text)}`.trim());
         return { kind: 'answer', httpStatus, bytes: Buffer.from(text), headers: answer.headers };
       };
       const leave = async (): Promise<void> => {
+        leftAtMs = timeline.nowMs;
         if (deps.refusesLookups && request.name.startsWith('get'))
           return say(raw(403, '{"success":false,"message":"Forbidden"}'));
         switch (fault) {
@@ -112,6 +117,10 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
             await execute();
             return process.crash(`after ${label}`);
           case 'none':
+            if (acts.yes(weather.stopsWaiting)) {
+              trace.fault('process stopped while it waits');
+              process.stopFor(acts.int(1_000, weather.longestStopMs));
+            }
             return say(await execute(), chance.yes(0.95) ? undefined : chance.int(100, 20_000));
           default:
             return fault satisfies never;

@@ -22,6 +22,10 @@ export interface Weather {
   readonly forgery: boolean;
   /** Processes that are stopped for a while, and wall clocks that jump. */
   readonly stops: boolean;
+  /** A process that is stopped for longer than a settle window finds its flow decided. */
+  readonly longestStopMs: number;
+  /** Of each request to the service: its process is stopped until long after the answer is there. */
+  readonly stopsWaiting: number;
   readonly clocks: boolean;
   /** In Temporal's UI: a person resets flows to an earlier moment, or terminates them. */
   readonly resets: boolean;
@@ -56,6 +60,8 @@ export function drawWeather(chance: Chance, acts: Chance): Weather {
     resets: chance.yes(0.25),
     terminations: acts.yes(0.15),
     restores: acts.yes(0.12),
+    longestStopMs: acts.one([90_000, 90_000, 90_000, 1_200_000]),
+    stopsWaiting: acts.one([0, 0, 0, 0.05]),
     latestDeliveryMs: chance.one([120_000, 120_000, 600_000]),
     lookupsRefused: chance.yes(0.06),
   };
@@ -74,6 +80,8 @@ export const CALM: Weather = {
   delivery: 0,
   forgery: false,
   stops: false,
+  longestStopMs: 0,
+  stopsWaiting: 0,
   clocks: false,
   resets: false,
   terminations: false,

@@ -61,6 +61,8 @@ export interface World {
   onClosed(work: (run: Run) => void): void;
   /** Puts the store back as docs/deployment.md orders: with every gateway and worker stopped, and its epoch raised. */
   restoreStore(to: StoreCopy, stoppedForMs: number): void;
+  /** `{operation} {reference}` of each answer that was written to its claim. */
+  readonly recorded: readonly string[];
   /** The time from a backup to its restore: what came in then is in no store. */
   readonly lost: readonly LostTime[];
   dispose(): Promise<void>;
@@ -73,6 +75,7 @@ export interface LostTime {
 
 export const STARTS_AT_MS = Date.UTC(2026, 0, 5, 8);
 const ACTS = 0x2545f491;
+const RECORDS = 'recordAnswer ';
 
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { seed, vms, plant } = options;
@@ -91,6 +94,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const alarms: object[] = [];
   const closed: ((run: Run) => void)[] = [];
   const lost: LostTime[] = [];
+  const recorded: string[] = [];
   const ids = { owner: 0, event: 0 };
   const core = { timeline, trace, chance };
 
@@ -120,7 +124,12 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     const store = await openSimStore(
       database,
       () => process.clock.nowMs(),
-      (label, writes, work) => {
+      (label, writes, done) => {
+        const work = () => {
+          const result = done();
+          if (label.startsWith(RECORDS)) recorded.push(label.slice(RECORDS.length));
+          return result;
+        };
         const fault = faultOf(weather.storeFails);
         // A read that fails is the same whether it was done or not.
         const told = !writes && fault === 'fails-after' ? 'fails-before' : fault;
@@ -134,7 +143,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       after: (ms, work) => process.clock.after(ms, work),
     });
     const send = createSend(
-      { ...core, weather, sandbox, wire, timeoutMs: SERVICE_TIMEOUT_MS, refusesLookups: drawn.lookupsRefused },
+      { ...core, acts, weather, sandbox, wire, timeoutMs: SERVICE_TIMEOUT_MS, refusesLookups: drawn.lookupsRefused },
       process,
     );
     const service = createServiceClient({
@@ -229,7 +238,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         const process = chance.one(alive);
         if (weather.stops && chance.yes(0.5)) {
           trace.fault('process stopped');
-          process.stopFor(chance.int(500, 90_000));
+          process.stopFor(chance.int(500, weather.longestStopMs));
         } else if (weather.clocks) {
           trace.fault('wall clock set');
           process.setWallClock(chance.one([-3_600_000, -60_000, 0, 60_000, 3_600_000]));
@@ -258,9 +267,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     gateways: () => gateways.filter(({ process }) => process.isAlive && !process.isStopped),
     onClosed: (work) => void closed.push(work),
     lost,
+    recorded,
     restoreStore(to, stoppedForMs) {
       downUntilMs = timeline.nowMs + stoppedForMs;
-      for (const process of [...processes]) process.crash('stopped for a restore');
+      for (const process of processes) process.crash('stopped for a restore');
       timeline.in(Math.floor(stoppedForMs / 2), async () => {
         database.restore(to);
         epoch = await raiseEpoch(database, epoch, timeline.nowMs);
