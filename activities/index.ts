@@ -39,9 +39,13 @@ export function createActivities(deps: ActivityDeps) {
 export const activitiesOn = (deps: ActivityDeps, queue: Queue) =>
   ofQueue({ ...createActivities(deps), ...createCallbackActivities(deps) }, queue);
 
-/** Of these activities those that run on this task queue. */
+/** Of these activities those that run on this task queue; a flow's first check also runs beside the workflows. */
 export const ofQueue = <Activity>(activities: Readonly<Record<string, Activity>>, queue: Queue) =>
-  Object.fromEntries(Object.entries(activities).filter(([name]) => queueOfActivity(name) === queue));
+  Object.fromEntries(
+    Object.entries(activities).filter(
+      ([name]) => queueOfActivity(name) === queue || (queue === 'flows' && name === 'prepareBridgeTransfer'),
+    ),
+  );
 
 /** The same activities, each with a heartbeat while it runs. */
 function beating<Table extends Record<string, (order: never) => Promise<unknown>>>(

@@ -1,6 +1,6 @@
-import type { FlowDefinition } from './flow.js';
+import type { EventReading, FlowDefinition } from './flow.js';
 import { flowOf } from './index.js';
-import type { FlowEvent } from '../protocol/messages.js';
+import { UNREADABLE, type FlowEvent } from '../protocol/messages.js';
 import { parseFlowId } from '../protocol/vocabulary.js';
 import { VOUCHED, type InboxRow } from '../protocol/events.js';
 
@@ -32,8 +32,21 @@ function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
     source: row.source,
     trusted: proof !== null,
     proof,
-    status: reading?.status ?? null,
+    status: wordOf(reading),
     receivedAt: row.receivedAt,
-    facts: reading?.facts ?? {},
+    facts: Object.fromEntries(Object.entries(reading?.facts ?? {}).map(([name, fact]) => [name, short(fact)])),
   };
+}
+
+/** A stranger's event stands in the flow's history, where people see it: what is too long for a fact is none. */
+const short = (fact: string): string => (fact.length <= LONGEST_FACT ? fact : UNREADABLE);
+const LONGEST_FACT = 256;
+
+/** A status word may be shown and logged; a long text in its place may be anything. */
+const WORD = /^[\w .:-]{1,64}$/;
+
+/** The status word of an event; null if it has none. */
+export function wordOf(reading: EventReading | undefined): string | null {
+  const status = reading?.status;
+  return typeof status === 'string' && WORD.test(status) ? status : null;
 }

@@ -3,10 +3,10 @@
 /**
  * A party that hangs does not block another: each queue has worker slots of its own.
  *
- * - `flows`: the workflows, and their own short steps: the input, a quote, our store.
+ * - `flows`: the workflows, and their own short steps: the input, our store. None of them waits for the service.
  * - `money`: what moves money: the POSTs under claims. A card is sent from the queue of the gateway that keeps it,
  *   after its turn in this queue.
- * - `lookups`: requests to the service that may be repeated: status lookups, and reports of settlements.
+ * - `lookups`: requests to the service that may be repeated: quotes, status lookups, and reports of settlements.
  * - `callbacks`: callbacks to callers.
  */
 export const QUEUES = ['flows', 'money', 'lookups', 'callbacks'] as const;
@@ -25,6 +25,8 @@ const QUEUE_OF: Readonly<Record<string, Queue>> = {
   lookAtPost: 'lookups',
   lookAtStatus: 'lookups',
   lookAtStep: 'lookups',
+  prepareBridgeTransfer: 'lookups',
+  quoteBridgeTransfer: 'lookups',
   reportSettlement: 'lookups',
   settleUnknown: 'lookups',
   whetherPaid: 'lookups',

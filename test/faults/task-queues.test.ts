@@ -54,6 +54,30 @@ test('lookups that hang take only the places of lookups: money continues', async
   for (const handle of asking) expect((await endOf(handle)).view.state).toBe('completed');
 });
 
+test('quotes that hang take no place of the steps that every flow and every order needs', async () => {
+  const own = await openStack({ worker: false });
+  const quoting: (() => void)[] = [];
+  let isOver = false;
+  const quoteBridge: typeof own.service.quoteBridge = async (...asked) => {
+    if (!isOver) await new Promise<void>((resolve) => quoting.push(resolve));
+    return own.service.quoteBridge(...asked);
+  };
+  const slots = { flows: SLOTS, money: SLOTS, lookups: SLOTS, callbacks: SLOTS };
+  await own.worker({ service: { ...own.service, quoteBridge } }, { slots });
+  try {
+    await Promise.all(Array.from({ length: 4 * SLOTS }, () => own.start(transferInput(newReference('quoting')))));
+    // Those that ran beside the workflows have given up by then, and the others wait in the queue of lookups.
+    await until('quotes to hang in all places of lookups', () => quoting.length > 4 * SLOTS);
+    const reference = newReference('beside-quotes');
+    const send = await own.startFlow('crypto-send', reference, { ...cryptoSend.input(reference), timeScale: 0.02 });
+    await untilFlow(send, ({ view }) => view.stage === 'tracking');
+  } finally {
+    isOver = true;
+    for (const answer of quoting) answer();
+    await own.close();
+  }
+});
+
 test('the rate of money is limited by Temporal, for all workers together, and no other queue is', async () => {
   await bench.worker({}, { moneyPerSecond: 3.5 });
   const rates = async (queue: Queue) => {

@@ -30,6 +30,19 @@ describe('a gateway under attack', () => {
     expect(new Set(honest)).toEqual(new Set([200]));
   });
 
+  it('bodies that no path asks for are refused unread, whatever their method is', async () => {
+    const body = JSON.stringify(Object.fromEntries(Array.from({ length: 4_000 }, (_, n) => [`k${n}`, n])));
+    const headers = { 'content-type': 'application/json' };
+    for (const [method, path] of [
+      ['OPTIONS', '/codec/encode'],
+      ['OPTIONS', '/codec/decode'],
+    ] as const) {
+      const { status } = await fetch(`${tested.url}${path}`, { method, headers, body });
+      expect(status).toBe(413);
+      expect((await fetch(`${tested.url}${path}`, { method })).status).toBe(204);
+    }
+  });
+
   it(`fault 42: ${SOCKETS} slow sockets keep no honest event from being taken, and are cut`, async () => {
     const { opened, answers } = await openSlowSockets(tested.url, sender, { sockets: SOCKETS, honest: HONEST });
     expect(opened).toBe(SOCKETS);

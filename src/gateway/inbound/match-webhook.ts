@@ -1,6 +1,7 @@
 import { flowOf } from '../../flows/index.js';
 import { memberOf } from '../../flows/callback.js';
-import type { FlowDefinition, EventReading } from '../../flows/flow.js';
+import { wordOf } from '../../flows/event-of-row.js';
+import type { FlowDefinition } from '../../flows/flow.js';
 import { FLOW_KINDS, type FlowKind, isRefundReference } from '../../protocol/vocabulary.js';
 import { isOver, wasSent, type ClaimStore } from '../../store/claim.js';
 import { flowAddress, type FlowAddress } from '../http/flow-path.js';
@@ -121,9 +122,6 @@ export interface EventLabels {
   readonly toMatch?: boolean;
 }
 
-/** A status word may be shown and logged; a long text in its place may be anything. */
-const WORD = /^[\w .:-]{1,64}$/;
-
 /** A callback belongs to the flow of its path, whatever its body says. */
 export function labelCallback(kind: FlowKind, reference: string, flowId: string, body: unknown): EventLabels {
   return { flowId, reference, status: wordOf(flowOf(kind).readEvent(body)) };
@@ -134,9 +132,4 @@ export function labelSettlement(body: unknown): EventLabels {
   const reading = flowOf('bridge-transfer').readEvent(body);
   const address = flowAddress('bridge-transfer', reading?.reference);
   return { flowId: address?.flowId ?? null, reference: address?.reference ?? null, status: wordOf(reading) };
-}
-
-function wordOf(reading: EventReading | undefined): string | null {
-  const status = reading?.status;
-  return typeof status === 'string' && WORD.test(status) ? status : null;
 }
