@@ -1,6 +1,6 @@
 import type { Flow, FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { FlowOperationDeps } from './deps.js';
-import { resolvedView } from './resolve-terminated.js';
+import { resolvedView } from './terminated-view.js';
 import { proposedOrder, topicOf } from './second-person.js';
 
 /**

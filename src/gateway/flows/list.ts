@@ -19,7 +19,7 @@ import { isReference } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
-import { isTerminated, stateOfTerminated } from './resolve-terminated.js';
+import { isTerminated, stateOfTerminated } from './terminated-view.js';
 
 export const ListQuery = z
   .strictObject({

@@ -12,7 +12,8 @@ import { Flow, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { flowJson } from './flow-json.js';
 import { giveOrder, notNow, recordingRefusals } from './give-order.js';
-import { isTerminated, resolveTerminated } from './resolve-terminated.js';
+import { resolveTerminated } from './resolve-terminated.js';
+import { isTerminated } from './terminated-view.js';
 import { topicOf, withdrawProposal } from './second-person.js';
 
 /** Shown on terminals, so control characters are refused. */

@@ -5,7 +5,7 @@ import { viewOf } from '../../temporal/flow-handle.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
 import { recordingRefusals } from '../flows/give-order.js';
 import { note } from '../flows/orders.js';
-import { resolvedView } from '../flows/resolve-terminated.js';
+import { resolvedView } from '../flows/terminated-view.js';
 import { whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';

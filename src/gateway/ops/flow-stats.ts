@@ -14,7 +14,7 @@ import { UNDELIVERED_CALLBACKS } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
 import { PARKED_AND_OPEN, reasonCondition, visibilityQuery } from '../flows/list.js';
-import { stateOfTerminated, type TerminatedDeps } from '../flows/resolve-terminated.js';
+import { stateOfTerminated, type TerminatedDeps } from '../flows/terminated-view.js';
 import { addRuns, valueInFlight, type RunLists } from './value-in-flight.js';
 
 const Counted = z.object({ kind: z.enum(FLOW_KINDS), state: z.enum(FLOW_STATES), count: z.int() });

@@ -7,7 +7,7 @@ import { submitFingerprint } from '../../store/store-key.js';
 import { flowFingerprint } from '../../temporal/start-flow.js';
 import type { Operation } from '../../contract/operation.js';
 import { membersOf, onTheWire } from '../../contract/wire.js';
-import { resolvedView } from '../flows/resolve-terminated.js';
+import { resolvedView } from '../flows/terminated-view.js';
 import { type BesideServiceError, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { bytesWithoutOwnCallbacks, withoutOwnCallbacks } from '../flows/address.js';

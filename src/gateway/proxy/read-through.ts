@@ -14,7 +14,7 @@ import type { FlowRead, ReadName } from '../../flows/service-interface.js';
 import { isFinal, classifyStatus } from '../../protocol/statuses.js';
 import { FLOW_KINDS, type FlowKind, flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
 import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
-import { resolvedView, isTerminated } from '../flows/resolve-terminated.js';
+import { resolvedView, isTerminated } from '../flows/terminated-view.js';
 import type { Reading } from '../flows/readings.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';

@@ -3,7 +3,7 @@ import type { FlowReport, Outcome, Parked } from '../../../src/protocol/messages
 import { orderFlow } from '../../../src/gateway/flows/send-order.js';
 import { fromPayload } from '../temporal/payloads.js';
 import { isOpen, type Run } from '../temporal/run.js';
-import type { TemporalServer } from '../temporal/server.js';
+import type { TemporalServer } from '../temporal/temporal-server.js';
 import type { World } from '../world/world.js';
 import type { Ended } from '../invariants/safety.js';
 import { CARELESS, type Journal, type PersonsOrder } from './driver.js';

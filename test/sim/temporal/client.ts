@@ -17,7 +17,7 @@ import {
 import { fromFailure, fromPayload, toPayload, type Failure } from './payloads.js';
 import { eventsOf } from './history.js';
 import { isOpen, type Run } from './run.js';
-import type { TemporalServer } from './server.js';
+import type { TemporalServer } from './temporal-server.js';
 
 /** A call from one process to Temporal. */
 type Ask = <T>(label: string, work: () => T | Promise<T>) => Promise<T>;

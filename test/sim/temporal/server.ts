@@ -9,32 +9,12 @@ import { durationMs, fromPayload, type Failure } from './payloads.js';
 import { inOrder, isOpen, type ActivityTask, type Command, type Job, type PendingUpdate, type Run, type RunStatus, type StartOrder, type Turn, type UpdateOrder } from './run.js'; // prettier-ignore
 import { taskOf } from './activity-task.js';
 import type { WorkflowVms } from './vm.js';
+import type { TemporalServer } from './temporal-server.js';
 import { commandName, createWorkflowTasks, initialize, jobName, jobsAgain, openAt } from './workflow-task.js';
 
 export const MAIN_QUEUE = 'towline';
 const { UpdateRandomSeed, WorkflowActivation } = proto.coresdk.workflow_activation;
 const STATE_ATTRIBUTE = 'TowlineState';
-
-export interface TemporalServer {
-  /** The newest run of each id, and those before it. */
-  readonly runs: readonly Run[];
-  current(workflowId: string): Run | undefined;
-  start(order: StartOrder): Run | 'already-started';
-  /** False: closed, or never started. */
-  signal(workflowId: string, name: string, args: readonly Payload[]): boolean;
-  requestCancel(workflowId: string): boolean;
-  update(workflowId: string, order: UpdateOrder, pending: PendingUpdate): boolean;
-  /** Undefined if no worker answers. */
-  query(workflowId: string, name: string): Promise<unknown>;
-  terminate(workflowId: string): boolean;
-  /**
-   * A new run that repeats the `turn`th workflow task and goes on from there. What came in later comes again: signals,
-   * updates that were accepted, and a request to cancel.
-   */
-  reset(workflowId: string, turn: number): Run | undefined;
-  addWorker(worker: ActivityWorker): void;
-  dispose(): Promise<void>;
-}
 
 export interface ServerDeps extends Omit<ActivityDeps, 'workersOf' | 'resolve'> {
   readonly timeline: Timeline;

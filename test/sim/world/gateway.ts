@@ -17,7 +17,8 @@ import { createSettler, type Settler } from '../../../src/gateway/dispatch/settl
 import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-flows.js';
 import { shownFlow } from '../../../src/gateway/flows/address.js';
 import type { FlowOperationDeps } from '../../../src/gateway/flows/deps.js';
-import { isTerminated, resolvedView, resolveTerminated } from '../../../src/gateway/flows/resolve-terminated.js';
+import { resolveTerminated } from '../../../src/gateway/flows/resolve-terminated.js';
+import { isTerminated, resolvedView } from '../../../src/gateway/flows/terminated-view.js';
 import type { FlowAddress } from '../../../src/gateway/http/flow-path.js';
 import { createServer } from '../../../src/gateway/http/server.js';
 import { createAdmission } from '../../../src/gateway/inbound/admission.js';
@@ -28,7 +29,7 @@ import type { Store } from '../../../src/store/store.js';
 import { createFlowReader, type FlowReader } from '../../../src/temporal/flow-handle.js';
 import { signalFlow, startFlow, type StartedFlow } from '../../../src/temporal/start-flow.js';
 import type { Process } from '../core/process.js';
-import type { TemporalServer } from '../temporal/server.js';
+import type { TemporalServer } from '../temporal/temporal-server.js';
 import { GATEWAY_URL, PROVIDER_SECRET, SERVICE_SECRET } from './sandbox.js';
 import { createDrain } from '../../../src/gateway/dispatch/drain.js';
 

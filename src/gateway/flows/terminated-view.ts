@@ -1,0 +1,129 @@
+import type { FlowWithMoney } from '../../protocol/gateway-json.js';
+import type { Outcome } from '../../protocol/messages.js';
+import { flowOf } from '../../flows/index.js';
+import { PARK_ACTIONS, refundReferenceOf, type FlowState, type ParkAction } from '../../protocol/vocabulary.js';
+import { isOver, wasSent, type Claim, type ClaimKey, type ClaimPhase } from '../../store/claim.js';
+import type { Store } from '../../store/store.js';
+import { type FlowReader, viewOf } from '../../temporal/flow-handle.js';
+import type { FlowAddress } from '../http/flow-path.js';
+
+/* What a terminated flow shows: a person may have decided it since, on its claims. */
+
+/** The ending of a terminated flow by a person's order. */
+const ENDINGS: Readonly<Partial<Record<string, Outcome['state']>>> = {
+  'mark-completed': 'completed',
+  'mark-refunded': 'refunded',
+  'mark-failed': 'failed',
+};
+
+/** Orders that are legal for a flow whose claim is in that phase. A flow that was never sent cannot be marked. */
+const LEGAL: Readonly<Record<ClaimPhase | 'absent', readonly ParkAction[]>> = {
+  absent: ['close-not-executed'],
+  reserved: ['close-not-executed'],
+  sending: PARK_ACTIONS.terminated,
+  answered: PARK_ACTIONS.terminated.filter((action) => action !== 'close-not-executed'),
+  rejected: [],
+  void: [],
+};
+
+/** A terminated flow with what its claims and persons recorded since. Other views are returned unchanged. */
+export async function resolvedView(view: FlowWithMoney, store: Store): Promise<FlowWithMoney> {
+  if (view.parked?.reason !== 'terminated') return view;
+  if (!sendsMoney(view)) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
+  const claims = await store.claims.ofFlow(view.flowId);
+  const outcome = (await decidedOutcome(store, claims)) ?? (await notExecuted(store, claims));
+  if (outcome !== undefined) return { ...view, state: outcome.state, parked: null, outcome };
+  const phases = Object.fromEntries(claims.map(({ operation, phase }) => [operation, phase]));
+  return {
+    ...view,
+    parked: {
+      ...view.parked,
+      actions: await legalFor(store, claims),
+      evidence: { ...view.parked.evidence, claims: phases },
+    },
+  };
+}
+
+/** A flow that only watches has no claim that could hold a person's decision, and needs none. */
+const WATCH_ENDED: Outcome = {
+  state: 'cancelled',
+  reason: 'cancelled_before_sending',
+  detail: 'It was terminated in the Temporal UI. It only watched, and moved no money.',
+};
+
+export const sendsMoney = (address: Pick<FlowAddress, 'kind' | 'reference'>): boolean =>
+  moneyOperationsOf(address, '').length > 0;
+
+async function decidedOutcome(store: Store, claims: readonly Claim[]): Promise<Outcome | undefined> {
+  const orders = (await Promise.all(claims.map((claim) => store.claims.orders(claim)))).flat();
+  const last = orders.findLast(({ action }) => action in ENDINGS);
+  const state = last === undefined ? undefined : ENDINGS[last.action];
+  if (last === undefined || state === undefined) return undefined;
+  const reason = state === 'failed' ? 'closed_by_person' : null;
+  return { state, reason, detail: `Marked as ${state} by ${last.actor}: ${last.note}` };
+}
+
+/**
+ * Claims that are all void or rejected, and no trusted event that reports the payment: nothing was executed, and nothing
+ * ever will be.
+ */
+async function notExecuted(store: Pick<Store, 'inbox'>, claims: readonly Claim[]): Promise<Outcome | undefined> {
+  if (claims.length === 0 || !claims.every(({ phase }) => isOver(phase))) return undefined;
+  if (await isReported(store, claims)) return undefined;
+  const why = claims.find(({ reason }) => reason !== undefined)?.reason ?? 'Nothing was executed.';
+  return { state: 'failed', reason: 'not_executed', detail: why };
+}
+
+/** Something on the way may have sent it twice, and the refusal was of the second one. */
+async function isReported({ inbox }: Pick<Store, 'inbox'>, [claim]: readonly Claim[]): Promise<boolean> {
+  return claim !== undefined && (await inbox.list({ flowId: claim.flowId, trusted: true, limit: 1 })).length > 0;
+}
+
+export async function legalFor(store: Store, claims: readonly Claim[]): Promise<readonly ParkAction[]> {
+  const phases = await Promise.all(claims.map((claim) => phaseOf(store, claim)));
+  // The claim that went furthest decides: an executed one cannot be closed as not executed.
+  for (const phase of ['answered', 'sending', 'reserved'] as const) if (phases.includes(phase)) return LEGAL[phase];
+  if (claims.length === 0) return LEGAL.absent;
+  return (await isReported(store, claims)) ? LEGAL.answered : [];
+}
+
+/** A claim that is reserved for another send was in `sending` before, so it counts as `sending`. */
+export async function phaseOf(store: Pick<Store, 'claims'>, claim: Claim): Promise<ClaimPhase> {
+  return claim.phase === 'reserved' && (await wasSent(store.claims, claim)) ? 'sending' : claim.phase;
+}
+
+/** Every claim that a flow of the kind may use. */
+export function moneyOperationsOf(
+  { kind, reference }: Pick<FlowAddress, 'kind' | 'reference'>,
+  account: string,
+): readonly ClaimKey[] {
+  if (kind === 'bridge-transfer') {
+    return [
+      { account, operation: 'createBridgeDeposit', reference },
+      { account, operation: 'sendCrypto', reference: refundReferenceOf(reference) },
+    ];
+  }
+  const submissions = Object.values(flowOf(kind).submissions ?? {});
+  return submissions.map(({ operation }) => ({ account, operation, reference }));
+}
+
+export interface TerminatedDeps {
+  readonly reader: Pick<FlowReader, 'facts'>;
+  readonly store: Store;
+}
+
+/** Statuses of Temporal's visibility that may hide a decided flow. */
+export const isTerminated = (status: string): boolean => status === 'TERMINATED' || status === 'TIMED_OUT';
+
+/**
+ * The state of a flow that visibility shows as terminated: a person may have decided it since, on its claims. Undefined
+ * if that run is not its last one: a reset in the UI terminates a run, and continues as another.
+ */
+export async function stateOfTerminated(
+  { reader, store }: TerminatedDeps,
+  { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
+): Promise<FlowState | undefined> {
+  const facts = await reader.facts(workflowId);
+  if (facts === undefined || facts.runId !== runId) return undefined;
+  return (await resolvedView(viewOf(facts, undefined), store)).state;
+}
