@@ -25,13 +25,16 @@ export function requestsOfFlows(
   flows: readonly FlowFact[],
 ): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const { path, body } of wire) {
-    const reference = referenceIn(body) === '' ? (path.split('/').at(-1) ?? '') : referenceIn(body);
-    const base = reference.replace(/\.refund$/, '');
+  for (const request of wire) {
+    const base = referenceOf(request).replace(/\.refund$/, '');
     counts[base] = (counts[base] ?? 0) + 1;
   }
   return Object.fromEntries(flows.map(({ flowId, reference }) => [flowId, counts[reference] ?? 0]));
 }
+
+/** In the body, or at the end of the path of a lookup. */
+export const referenceOf = ({ path, body }: Pick<WireRequest, 'path' | 'body'>): string =>
+  referenceIn(body) || (path.split('/').at(-1) ?? '');
 
 /** Empty if it names none. */
 export function referenceIn(body: string): string {

@@ -115,7 +115,10 @@ function createOrders(world: World, watch: Watch, rate: number) {
   };
 }
 
-/** Right after each kill a crypto send is ordered: how long until its POST was answered? */
+/** A recovery that takes this long is counted as this long, and the run goes on. */
+const PROBED_FOR_MS = 180_000;
+
+/** Right after each kill a crypto send is ordered: how long until the service has answered something about it? */
 function startProbes(world: World, watch: Watch, nemesis: Nemesis, seed: number) {
   const probed: Promise<{ deed: string; ms: number }>[] = [];
   const over = new AbortController();
@@ -147,8 +150,9 @@ function startProbes(world: World, watch: Watch, nemesis: Nemesis, seed: number)
 async function probe(world: World, watch: Watch, reference: string): Promise<number> {
   const answered = watch.answered(reference);
   const input = { ...cryptoSend.input(reference), timeScale: 0.1 };
+  const givenUp = sleep(PROBED_FOR_MS, undefined, { ref: false }).then(() => Date.now());
   await startPlanned(world, { kind: 'crypto-send', reference, input, ending: undefined, begunElsewhere: undefined });
-  return answered;
+  return Promise.race([answered, givenUp]);
 }
 
 function commit(): string {

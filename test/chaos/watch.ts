@@ -1,5 +1,5 @@
 import { POST_OF_PATH } from '../end-to-end/reconcile/kinds.js';
-import { referenceIn } from './on-the-wire.js';
+import { referenceIn, referenceOf } from './on-the-wire.js';
 import type { WireMoment, World } from './world.js';
 
 /** A moment to act at, and the action: the wire is held until that is over. */
@@ -17,7 +17,10 @@ export interface Watch {
     act: (seen: WireMoment) => Promise<T>,
     withinMs: number,
   ): Promise<T | undefined>;
-  /** Resolves with the time when a money POST of this reference is answered, epoch ms. */
+  /**
+   * Resolves with the time of the first answer about this reference, epoch ms: of its POST or, if the next kill or fault hits
+   * that, of a lookup.
+   */
   answered(reference: string): Promise<number>;
 }
 
@@ -42,8 +45,8 @@ export function watchWires({ watch }: Pick<World, 'watch'>): Watch {
         posts += 1;
         sent.add(referenceIn(seen.request.body));
       }
-      if (seen.moment === 'answered') answers.get(referenceIn(seen.request.body))?.(Date.now());
     }
+    if (seen.of === 'service' && seen.moment === 'answered') answers.get(referenceOf(seen.request))?.(Date.now());
     for (const act of awaited) {
       const held = act(seen);
       if (held !== undefined) return held;

@@ -96,6 +96,8 @@ export async function openWire(target: string, record: Recorder, gate?: Gate): P
     upstream.setNoDelay(true);
     let unread = Buffer.alloc(0);
     let latest: ReturnType<Recorder['asked']> | undefined;
+    /** Over when no answer is held: a service that closes its connection meanwhile has answered before. */
+    let answering = Promise.resolve();
     client.on('data', (bytes: Buffer) => {
       unread = Buffer.concat([unread, bytes]);
       const holds: (Promise<void> | undefined)[] = [];
@@ -104,16 +106,16 @@ export async function openWire(target: string, record: Recorder, gate?: Gate): P
         unread = unread.subarray(read.length);
         holds.push(gate?.('asked', latest.request));
       }
-      pass(client, upstream, bytes, holds);
+      void pass(client, upstream, bytes, holds);
     });
     upstream.on('data', (bytes: Buffer) => {
       const [, status] = /^HTTP\/1\.[01] (\d{3})/.exec(bytes.toString('latin1', 0, 12)) ?? [];
       const answered = latest?.request.status === null && status !== undefined ? latest : undefined;
       // What follows is more of the same answer.
       latest = undefined;
-      if (answered === undefined) return pass(upstream, client, bytes, []);
+      if (answered === undefined) return void pass(upstream, client, bytes, []);
       record.answered(answered, Number(status));
-      pass(upstream, client, bytes, [gate?.('answering', answered.request)], () => {
+      answering = pass(upstream, client, bytes, [gate?.('answering', answered.request)], () => {
         void gate?.('answered', answered.request);
       });
     });
@@ -122,11 +124,15 @@ export async function openWire(target: string, record: Recorder, gate?: Gate): P
       [upstream, client],
     ] as const) {
       sockets.add(from);
-      from.on('end', () => to.end());
-      from.on('error', () => to.resetAndDestroy());
+      const passedOn = async (act: () => void) => {
+        if (from === upstream) await answering;
+        act();
+      };
+      from.on('end', () => void passedOn(() => to.end()));
+      from.on('error', () => void passedOn(() => to.resetAndDestroy()));
       from.on('close', () => {
         sockets.delete(from);
-        to.destroySoon();
+        void passedOn(() => to.destroySoon());
       });
     }
   });
@@ -145,30 +151,24 @@ export async function openWire(target: string, record: Recorder, gate?: Gate): P
   };
 }
 
-/** Nothing more is read while bytes are held. */
-function pass(
+/** Nothing more is read while bytes are held. @returns when they are passed on, or dropped */
+async function pass(
   from: Socket,
   to: Socket,
   bytes: Buffer,
   holds: readonly (Promise<void> | undefined)[],
-  passed: () => void = () => undefined,
-): void {
-  const go = () => {
-    if (!to.destroyed) to.write(bytes);
-    passed();
-  };
+  passed?: () => void,
+): Promise<void> {
   const held = holds.filter((hold) => hold !== undefined);
-  if (held.length === 0) go();
-  else void goLater();
-
-  async function goLater(): Promise<void> {
+  if (held.length > 0) {
     from.pause();
     await Promise.all(held);
-    // A process that was killed meanwhile has sent nothing, and gets no answer.
-    if (from.destroyed) return;
-    go();
-    from.resume();
+    // A process that was killed meanwhile has sent no request, and gets no answer.
+    if (passed === undefined ? from.destroyed : to.destroyed) return;
   }
+  if (!to.destroyed) to.write(bytes);
+  passed?.();
+  if (held.length > 0) from.resume();
 }
 
 /** Undefined while it is not there whole. @throws Error if its body has no length: what cannot be counted must not pass */

@@ -49,6 +49,11 @@ const ONCE_OURS: readonly PlantedBug[] = [
         replace:
           "  return facts['refundAnnounced'] === 'true' && cryptoWasPaid(statuses) && owesRefund(facts) ? 'shown' : 'absent';",
       },
+      {
+        file: 'workflows/engine/stop.ts',
+        find: "  if (saysMoneyMoved(provenOf(flow))) return 'it is proven that money moved';\n",
+        replace: '',
+      },
     ],
   },
   {

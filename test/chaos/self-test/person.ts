@@ -138,11 +138,11 @@ export function personIn(world: World, watch: Watch) {
             one.attempts.some((attempt) => attempt.status !== null && attempt.status < 300),
         ),
       ),
-    /** Until the gateway has signalled an event of this status to its flow: what is only stored, the flow has not got yet. */
+    /** Until the gateway has signalled a proven event of this status to its flow: what is only stored, the flow has not got yet. */
     untilSignalled: (flowId: string, status: string) =>
       untilTrue(`${status} to be signalled to ${flowId}`, async () =>
         (await readStore(world.storePath, keys)).inbox.some(
-          (row) => row.flowId === flowId && row.status === status && row.state !== 'waiting',
+          (row) => row.flowId === flowId && row.status === status && row.isTrusted && row.state !== 'waiting',
         ),
       ),
     /** Posts an event as its sender does, and writes it down. */
