@@ -6,7 +6,7 @@ import type { Timeline } from '../core/timeline.js';
 import type { Trace } from '../core/trace.js';
 import { createActivityServer, type ActivityDeps, type ActivityWorker } from './activities.js';
 import { durationMs, fromPayload, type Failure } from './payloads.js';
-import { inOrder, isOpen, type ActivityTask, type Command, type Job, type PendingUpdate, type Run, type RunStatus, type StartOrder, type Turn, type UpdateOrder } from './run.js'; // prettier-ignore
+import { inOrder, isOpen, type ActivityTask, type Command, type Job, type Run, type RunStatus, type StartOrder, type Turn } from './run.js'; // prettier-ignore
 import { taskOf } from './activity-task.js';
 import type { WorkflowVms } from './vm.js';
 import type { TemporalServer } from './temporal-server.js';
