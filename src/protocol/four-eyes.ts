@@ -27,7 +27,10 @@ export const PERSONS_BY_DEFAULT = {
     persons: 2,
     why: 'replaces the proof of a settlement, which ends the flow or allows a refund',
   },
-  [TRUST_EVENT]: { persons: 2, why: 'vouches for any event by its replay, with the same effect' },
+  [TRUST_EVENT]: {
+    persons: 2,
+    why: 'vouches for any event, or says which flow a proven one is about: the same effect',
+  },
   'accept-event': { persons: 2, why: 'takes an event that differs from what was paid, which may end the flow' },
   'dismiss-event': { persons: 2, why: 'overrides what is proven' },
   'report-again': { persons: 1, why: 'reports once more what is proven' },

@@ -238,6 +238,22 @@ describe('an order that needs a second person', () => {
     expect(await shown()).toMatchObject({ proof: 'person', proposal: null });
   });
 
+  it('is to say which flow a proven event without one is about', async () => {
+    const event = anEvent({ flowId: null, reference: null, proof: 'signature', status: 'COMPLETED' });
+    await stack.store.inbox.receive(event);
+    const assign = (by: Person) => {
+      const body = { flowId: 'bridge-transfer/eyes-assigned', note: 'by its amount' };
+      return stack.post(`/events/${event.id}/replay`, body, asked(by));
+    };
+    expect((await assign('alice')).status).toBe(202);
+    expect((await stack.get(`/events/${event.id}`)).body).toMatchObject({ flowId: null });
+    expect((await assign('alice')).status).toBe(409);
+    expect(await assign('bob')).toMatchObject({
+      status: 200,
+      body: { event: { flowId: 'bridge-transfer/eyes-assigned' } },
+    });
+  });
+
   it('is also required for a terminated flow', async () => {
     const flow = parked('carol');
     await stack.client.workflow.getHandle(flow).terminate();

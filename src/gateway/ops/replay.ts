@@ -68,7 +68,9 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
       if (dryRun) return { dryRun: true, ...preview };
       const about = { flowId, subject: row.id, ...whoIs(caller) };
       let confirmed: Proposal | undefined;
-      if (trust && needsSecondPerson(deps.settings.fourEyes, TRUST_EVENT)) {
+      // A proven event without a flow proves whatever a person says that it is about.
+      const vouches = trust || (row.flowId === null && row.proof !== null);
+      if (vouches && needsSecondPerson(deps.settings.fourEyes, TRUST_EVENT)) {
         const asked = { flowId, ...toTrust(row), action: TRUST_EVENT, choice: {}, note };
         const proposal = await recordingRefusals(deps, { ...about, action: TRUST_EVENT }, note, () =>
           secondPerson(deps, caller, asked),
@@ -79,7 +81,7 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
         }
         confirmed = proposal;
       }
-      const action = trust ? TRUST_EVENT : 'replay';
+      const action = vouches ? TRUST_EVENT : 'replay';
       await deps.store.audit.append({ ...about, kind: 'replay-event', action, details: { note } });
       const replayed = await inbox.replay(row.id, { proof: trust ? 'person' : undefined, flowId });
       if (replayed === undefined) throw new Refusal(404, 'There is no such event.');

@@ -119,7 +119,8 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
   }
 
   function apply(run: Run, command: Command, process: Process): void {
-    const { startTimer, cancelTimer, scheduleActivity, scheduleLocalActivity, requestCancelActivity } = command;
+    const { startTimer, cancelTimer, scheduleActivity, scheduleLocalActivity } = command;
+    const cancelled = command.requestCancelActivity ?? command.requestCancelLocalActivity;
     if (startTimer) return startOneTimer(run, Number(startTimer.seq), durationMs(startTimer.startToFireTimeout) ?? 0);
     if (cancelTimer) {
       run.timers.get(Number(cancelTimer.seq))?.cancel();
@@ -128,8 +129,8 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
     if (scheduleActivity) return scheduleOne(run, taskOf(timeline.nowMs, MAIN_QUEUE, run, scheduleActivity, false));
     if (scheduleLocalActivity)
       return scheduleOne(run, taskOf(timeline.nowMs, MAIN_QUEUE, run, scheduleLocalActivity, true));
-    if (requestCancelActivity) {
-      const task = run.activities.get(Number(requestCancelActivity.seq));
+    if (cancelled) {
+      const task = run.activities.get(Number(cancelled.seq));
       if (task !== undefined) activities.requestCancel(task);
       return undefined;
     }

@@ -24,7 +24,7 @@ securityContext:
   readOnlyRootFilesystem: true
   capabilities: { drop: [ALL] }
 envFrom:
-  - configMapRef: { name: {{ include "towline.name" . }} }
+  - configMapRef: { name: {{ .SettingsName | default (include "towline.name" .) }} }
 volumeMounts:
   - { name: secrets, mountPath: /run/secrets/towline, readOnly: true }
   - { name: home, mountPath: /var/lib/towline }
