@@ -113,7 +113,10 @@ export async function openWire(target: string, record: Recorder, gate?: Gate): P
       const answered = latest?.request.status === null && status !== undefined ? latest : undefined;
       // What follows is more of the same answer.
       latest = undefined;
-      if (answered === undefined) return void pass(upstream, client, bytes, []);
+      if (answered === undefined) {
+        void pass(upstream, client, bytes, []);
+        return;
+      }
       record.answered(answered, Number(status));
       answering = pass(upstream, client, bytes, [gate?.('answering', answered.request)], () => {
         void gate?.('answered', answered.request);
