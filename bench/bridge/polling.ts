@@ -9,6 +9,8 @@ import { until } from '../setup/until.js';
 /** All waits of the flow, its pauses between lookups included, take a hundredth: the lookups of an hour are made in 36 s. */
 const TIME_SCALE = 0.01;
 const HOUR_MS = 3_600_000;
+/** By default it would come within the hour. */
+const DEADLINE_SECONDS = 24 * 3_600;
 /** The service has it, and its status stays PENDING. */
 const PENDING_FOR_EVER = 'never';
 
@@ -23,6 +25,7 @@ export async function eventsOfAnHour(stack: Stack): Promise<Finding> {
     token: 'USDC',
     cryptoAmount: '12.5',
     timeScale: TIME_SCALE,
+    deadlineSeconds: DEADLINE_SECONDS,
   });
   await startFlow(stack, 'crypto-send', input);
   const handle = stack.client.workflow.getHandle(`crypto-send/${referenceId}`);
