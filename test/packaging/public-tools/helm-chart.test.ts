@@ -42,7 +42,7 @@ const OPTIONS = [
 
 interface Resource {
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: { readonly template?: { readonly spec: Pod } };
 }
@@ -51,6 +51,7 @@ interface Pod {
   readonly containers: readonly {
     readonly args: readonly string[];
     readonly env?: readonly { readonly name: string; readonly value: string }[];
+    readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   }[];
   readonly volumes: readonly { readonly secret?: { readonly items: readonly { readonly path: string }[] } }[];
 }
@@ -107,6 +108,7 @@ const tools = await publicTools();
       resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted();
     expect(kinds(resourcesOf(await render(NEEDED)))).toEqual([
       'ConfigMap payments-towline',
+      'ConfigMap payments-towline-migrate',
       'Deployment payments-towline-gateway',
       'Deployment payments-towline-worker-all',
       'Job payments-towline-migrate',
@@ -124,6 +126,26 @@ const tools = await publicTools();
       'PodDisruptionBudget payments-towline-worker-flows',
       'PodDisruptionBudget payments-towline-worker-money',
       'Service payments-towline-gateway',
+    ]);
+  });
+
+  it('keeps its settings in the release, so that a rollback brings them back, and gives the migration a copy before it', async () => {
+    const resources = resourcesOf(await render(NEEDED));
+    const maps = resources.filter(({ kind }) => kind === 'ConfigMap');
+    expect(maps.map(({ metadata: { name, annotations } }) => [name, annotations?.['helm.sh/hook']])).toEqual([
+      ['payments-towline', undefined],
+      ['payments-towline-migrate', 'pre-install,pre-upgrade'],
+    ]);
+    expect(maps[1]?.data).toEqual(maps[0]?.data);
+    const containers = resources.flatMap(({ spec }) => spec?.template?.spec.containers ?? []);
+    const settingsOf = containers.map(({ args, envFrom = [] }) => [
+      args[0],
+      ...envFrom.map((one) => one.configMapRef.name),
+    ]);
+    expect(settingsOf.toSorted()).toEqual([
+      ['gateway', 'payments-towline'],
+      ['migrate', 'payments-towline-migrate'],
+      ['worker', 'payments-towline'],
     ]);
   });
 
