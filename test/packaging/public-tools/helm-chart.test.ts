@@ -138,14 +138,11 @@ const tools = await publicTools();
     ]);
     expect(maps[1]?.data).toEqual(maps[0]?.data);
     const containers = resources.flatMap(({ spec }) => spec?.template?.spec.containers ?? []);
-    const settingsOf = containers.map(({ args, envFrom = [] }) => [
-      args[0],
-      ...envFrom.map((one) => one.configMapRef.name),
-    ]);
+    const settingsOf = containers.map(({ args, envFrom = [] }) => `${args[0]}: ${envFrom[0]?.configMapRef.name}`);
     expect(settingsOf.toSorted()).toEqual([
-      ['gateway', 'payments-towline'],
-      ['migrate', 'payments-towline-migrate'],
-      ['worker', 'payments-towline'],
+      'gateway: payments-towline',
+      'migrate: payments-towline-migrate',
+      'worker: payments-towline',
     ]);
   });
 
