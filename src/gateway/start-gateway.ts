@@ -15,7 +15,7 @@ import { addCardRoutes } from './cards/take-card.js';
 import { addCodecRoutes, type PeopleCodec } from './ops/codec.js';
 import { createDispatcher } from './dispatch/dispatcher.js';
 import { createIntake } from './dispatch/intake.js';
-import { createOpenSignals, createSignalPace } from './dispatch/signal-pace.js';
+import { createOpenSignals } from './dispatch/open-signals.js';
 import { createDuty } from '../store/duties.js';
 import { createSettler } from './dispatch/settler.js';
 import { createWebhookMatcher } from './dispatch/webhook-matcher.js';
@@ -133,7 +133,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const onBroken = (problem: string) => logger.error({ problem }, BROKEN_SECRET);
   const secrets = followSecrets(settings, { monotonicMs, onBroken });
   const reader = createFlowReader(client);
-  const openSignals = createOpenSignals(nowMs);
+  const openSignals = createOpenSignals();
   const { inbox, matters } = store;
   const unreadable = createUnreadableFlows(logger, () => performance.now());
   const metrics = createMetrics({
@@ -157,7 +157,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     reader,
     openSignals,
     unreadable,
-    pace: createSignalPace(() => performance.now()),
     signal: (flowId, events) => signalFlow(client, flowId, events),
     nowMs,
     dispatched: metrics.dispatched,

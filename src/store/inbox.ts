@@ -103,11 +103,8 @@ export interface InboxStore extends UnprovenInbox, MatchingInbox {
   /** Whether its flow was shown an untrusted event with one of these statuses. */
   hasShownUntrusted(flowId: string, statuses: readonly string[]): Promise<boolean>;
 
-  /**
-   * `waiting → delivered`; the lease ends. The flow's other waiting events are due after `restMs`. @param restMs
-   * default 0
-   */
-  markDelivered(flowId: string, ids: readonly string[], restMs?: number): Promise<void>;
+  /** `waiting → delivered`; the lease ends. The flow's other waiting events are due at once. */
+  markDelivered(flowId: string, ids: readonly string[]): Promise<void>;
 
   /** The flow cannot be reached now: its waiting rows are due again after `delayMs`; the lease ends. */
   defer(flowId: string, delayMs: number): Promise<void>;

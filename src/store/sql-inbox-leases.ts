@@ -136,7 +136,7 @@ export function createInboxLeases(deps: {
       return (found?.rows ?? []).map(toRow);
     },
 
-    async markDelivered(flowId, ids, restMs = 0) {
+    async markDelivered(flowId, ids) {
       if (ids.length === 0) return;
       const at = now();
       await writeOf(flowId, [
@@ -148,7 +148,7 @@ export function createInboxLeases(deps: {
         {
           sql: `UPDATE inbox_flows SET due_at = ?, deferrals = 0, has_proven = ${PROVEN_WAITS}, ${NO_LEASE}
                 WHERE flow_id = ? AND ${NOT_OTHERS}`,
-          params: [at + restMs, flowId, instance, at],
+          params: [at, flowId, instance, at],
         },
         forgetIdle(flowId),
       ]);

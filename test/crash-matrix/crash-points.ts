@@ -89,10 +89,8 @@ export function createCrashPoints(holds: readonly Hold[], say: (said: Said) => v
           return around('receive', reference, () => store.inbox.receive(event));
         },
         lease: (options) => around('lease', '', () => store.inbox.lease(options)),
-        markDelivered: (flowId, ids, restMs) =>
-          around('markDelivered', referenceOf.get(ids[0] ?? '') ?? '', () =>
-            store.inbox.markDelivered(flowId, ids, restMs),
-          ),
+        markDelivered: (flowId, ids) =>
+          around('markDelivered', referenceOf.get(ids[0] ?? '') ?? '', () => store.inbox.markDelivered(flowId, ids)),
       },
     }),
     service: (service) => ({

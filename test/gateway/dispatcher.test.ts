@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
+import { systemClock, type Clock } from '../../src/clock.js';
 import { createDispatcher, type Dispatcher } from '../../src/gateway/dispatch/dispatcher.js';
 import { createIntake } from '../../src/gateway/dispatch/intake.js';
-import { createOpenSignals, createSignalPace } from '../../src/gateway/dispatch/signal-pace.js';
+import { createOpenSignals } from '../../src/gateway/dispatch/open-signals.js';
 import { createUnreadableFlows } from '../../src/gateway/dispatch/unreadable-flows.js';
+import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { Store } from '../../src/store/store.js';
 import { anEvent, keyring, makeTemporaryStore, openAt, type TemporaryStore } from '../store/temporary-store.js';
@@ -24,18 +26,32 @@ describe('the places of the dispatcher', () => {
   const warnings: string[] = [];
   /** While there is one, a slow disk: what was delivered is marked as such after it. */
   let slowDisk: Promise<void> | undefined;
+  let marking = false;
   const signalled: { readonly flowId: string; readonly events: readonly FlowEvent[] }[] = [];
+  /** Flows that have not taken their last signal. */
+  const busy = new Set<string>();
+  let asked = 0;
+  let timeStandsStill = false;
+  const clock: Clock = {
+    ...systemClock,
+    after: (ms, work) => (timeStandsStill ? () => undefined : systemClock.after(ms, work)),
+    monotonicMs: () => (timeStandsStill ? 0 : performance.now()),
+  };
 
   beforeEach(async () => {
     hanging.clear();
     ailing = true;
     warnings.length = 0;
     signalled.length = 0;
+    busy.clear();
+    asked = 0;
+    timeStandsStill = false;
     temporary = await makeTemporaryStore('libsql');
     // By the clock on the wall, as the dispatcher's timers go.
     store = await openAt(temporary.place, { keyring });
     looks.count = 0;
     slowDisk = undefined;
+    marking = false;
     const now = () => performance.now();
     dispatcher = createDispatcher({
       inbox: {
@@ -45,14 +61,20 @@ describe('the places of the dispatcher', () => {
           return store.inbox.lease(options);
         },
         markDelivered: async (...marks) => {
+          marking = true;
           await slowDisk;
           return store.inbox.markDelivered(...marks);
         },
       },
-      // No flow of this test is known to have a signal that it has not seen.
-      reader: { facts: () => Promise.resolve(undefined), report: () => Promise.resolve(undefined) },
-      openSignals: createOpenSignals(now),
-      pace: createSignalPace(now),
+      reader: {
+        facts: (flowId) => {
+          asked += 1;
+          return Promise.resolve({ flowId, isOpen: true, hasPendingTask: busy.has(flowId) } as FlowFacts);
+        },
+        report: () => Promise.resolve(undefined),
+      },
+      openSignals: createOpenSignals(),
+      clock,
       unreadable: createUnreadableFlows(pino({ level: 'silent' }), now),
       drain: { within: (calls) => calls(), finish: async (inFlight) => void (await inFlight) },
       signal: async (flowId, events) => {
@@ -161,6 +183,34 @@ describe('the places of the dispatcher', () => {
     expect(shown()).toEqual([...noise(20), 'COMPLETED', 'REFUNDED', 'FAILED']);
   });
 
+  describe('for a flow that was signalled a moment ago', () => {
+    const flowId = 'bridge-transfer/r1';
+    const receiveAndSignal = async (): Promise<string> => {
+      const count = signalled.length + 1;
+      const id = await receive(flowId);
+      await until(`signal ${count}`, async () => signalled.length === count);
+      return id;
+    };
+
+    it('sends the next signal at once if the flow has taken the last one', async () => {
+      // Nothing that waits for time goes on.
+      timeStandsStill = true;
+      for (let n = 0; n < 5; n += 1) await receiveAndSignal();
+      expect(signalled.map(({ events }) => events.length)).toEqual([1, 1, 1, 1, 1]);
+    });
+
+    it('merges what comes until the flow has taken the last one, and sends that as one signal', async () => {
+      busy.add(flowId);
+      const ids = [await receiveAndSignal()];
+      for (let n = 0; n < 5; n += 1) ids.push(await receive(flowId));
+      await until('the question whether the flow has taken it', async () => asked > 0);
+      expect(signalled).toHaveLength(1);
+      busy.delete(flowId);
+      await delivered(ids);
+      expect(signalled.map(({ events }) => events.map(({ id }) => id))).toEqual([ids.slice(0, 1), ids.slice(1)]);
+    });
+  });
+
   it('continues by itself as soon as a place is free again', async () => {
     const slow = await Promise.all(Array.from({ length: PLACES + 3 }, (_, n) => receive(`bridge-transfer/slow-${n}`)));
     await until('slow signals', async () => hanging.size === PLACES);
@@ -186,20 +236,14 @@ describe('the places of the dispatcher', () => {
     expect(signalled.map(({ events }) => events.length)).toEqual([1, 2]);
   });
 
-  it("checks again when the pause of a flow is over by the store's clock, however slow its disk was", async () => {
-    const flowId = 'bridge-transfer/slow-disk';
+  it('delivers what came while the last signal was marked as delivered on a slow disk', async () => {
     let write: () => void = () => undefined;
     slowDisk = new Promise((resolve) => (write = resolve));
-    const ids = [await receive(flowId)];
-    await until('the signal', async () => hanging.size === 1);
-    ids.push(await receive(flowId));
-    hanging.get(flowId)?.();
-    // By then the rest that was reckoned from the signal is over; the store counts it from its write.
-    const endsAtMs = performance.now() + 500;
-    await until('the write to be late', async () => performance.now() > endsAtMs);
+    const ids = [await receive('bridge-transfer/r1')];
+    await until('the signal', async () => signalled.length === 1);
+    ids.push(await receive('bridge-transfer/r1'));
+    await until('the mark', async () => marking);
     write();
-    await until('the second signal', async () => signalled.length === 2);
-    hanging.get(flowId)?.();
     await delivered(ids);
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSettler, type SettlerDeps } from '../../src/gateway/dispatch/settler.js';
-import { createOpenSignals } from '../../src/gateway/dispatch/signal-pace.js';
+import { createOpenSignals } from '../../src/gateway/dispatch/open-signals.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { until } from '../harness/until.js';
@@ -27,7 +27,7 @@ describe('an event that its flow took when it had already ended', () => {
     const settler = createSettler({
       inbox: store.inbox,
       reader,
-      openSignals: createOpenSignals(nowMs),
+      openSignals: createOpenSignals(),
       logger: quiet as never,
       duty: { isOurs: () => Promise.resolve(true) },
       drain: { within: (calls) => calls(), finish: async (inFlight) => void (await inFlight) },

@@ -54,7 +54,7 @@ describeStores('a lease with the receipt', (kind) => {
     const { id } = await receiveLeased();
     temporary.clock.advance(LEASE_MS);
     expect(await leasedIds(other.inbox)).toEqual([id]);
-    await other.inbox.markDelivered('bridge-transfer/r1', [id], 0);
+    await other.inbox.markDelivered('bridge-transfer/r1', [id]);
     expect((await receiveLeased()).leased?.rows).toHaveLength(1);
   });
 });

@@ -13,9 +13,7 @@ import {
   untilFlowHeals,
   untilSignalSeen,
   type OpenSignals,
-  EVENTS_PER_SIGNAL,
-  type SignalPace,
-} from './signal-pace.js';
+} from './open-signals.js';
 import type { UnreadableFlows } from './unreadable-flows.js';
 import type { InboxRow } from '../../protocol/events.js';
 
@@ -25,7 +23,6 @@ export interface DeliverDeps {
   readonly matters?: Pick<MatterStore, 'open'>;
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
-  readonly pace: SignalPace;
   readonly unreadable: Pick<UnreadableFlows, 'examine'>;
   readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
   readonly logger: Logger;
@@ -40,11 +37,8 @@ const MOST_UNTRUSTED = 20;
 /** Settling passes the lease to rows that came meanwhile: they are due now. */
 const AT_ONCE = 0;
 
-/** When the flow is checked again, and the signalled rows to mark as delivered; without rows it is only due again. */
-interface Delivery {
-  readonly dueInMs: number;
-  readonly signalled?: readonly string[];
-}
+/** The signalled rows, which are to be marked as delivered; without any, when the flow is due again. */
+type Delivery = { readonly signalled: readonly string[] } | { readonly dueInMs: number };
 
 /**
  * Sends one flow's rows, in order, as one signal. The caller marks them as delivered after it: a crash in between
@@ -59,10 +53,6 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
     await quarantine(deps, flowId, hopeless);
     return putOff(inbox, flowId, AT_ONCE);
   }
-  // A full signal does not wait.
-  const isFull = batch.rows.length === EVENTS_PER_SIGNAL;
-  const restMs = isFull ? 0 : deps.pace.restMs(flowId);
-  if (restMs > 0) return putOff(inbox, flowId, restMs);
   const readable = await limitUntrusted(deps, batch.flowId, await setConflictsAside(deps, batch));
   if (readable.length === 0) return putOff(inbox, flowId, AT_ONCE);
   const { rows, events } = split(readable);
@@ -72,9 +62,8 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   }
   if ((await deps.signal(flowId, events)) === 'delivered') {
     deps.openSignals.add(flowId);
-    const paceMs = deps.pace.signalled(flowId);
     deps.dispatched?.(rows.map(({ receivedAt }) => Math.max(0, deps.nowMs() - Date.parse(receivedAt)) / 1_000));
-    return { dueInMs: isFull ? 0 : paceMs, signalled: rows.map(({ id }) => id) };
+    return { signalled: rows.map(({ id }) => id) };
   }
   const facts = await deps.reader.facts(flowId);
   if (facts === undefined) {

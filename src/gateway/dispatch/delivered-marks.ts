@@ -4,28 +4,28 @@ import type { InboxStore } from '../../store/inbox.js';
 import { errorForLog } from '../http/refusal.js';
 
 /**
- * Marks signalled rows as delivered, a moment later and together with rows that were signalled meanwhile, in one
- * transaction. At that moment the flow acts on the signal, and this machine's work is better spent on that.
+ * Marks signalled rows as delivered, which ends the lease of their flow: a moment later and together with rows that were
+ * signalled meanwhile, in one transaction. At that moment the flow acts on the signal, and this machine's work is better
+ * spent on that. Never later than something that came after them: it may be for the same flow.
  */
 export interface DeliveredMarks {
   /**
    * @param ids events of this flow
-   * @param restMs until the flow may be signalled again; without a rest its lease ends at once
-   * @param marked called when that is on disk, with how long the flow rests from then on at most, ms
+   * @param marked called when that is on disk
    */
-  add(flowId: string, ids: readonly string[], restMs: number, marked: (restMs: number) => void): void;
+  add(flowId: string, ids: readonly string[], marked: () => void): void;
+  /** Begins to write all of them now. */
+  flush(): void;
   /** Resolves when nothing is left to write. */
   finish(): Promise<void>;
 }
 
-/** Less than the shortest rest of a flow: no event waits for the end of its lease. */
 const TOGETHER_MS = 150;
 
 interface Mark {
   readonly flowId: string;
   readonly ids: readonly string[];
-  readonly restUntilMs: number;
-  readonly marked: (restMs: number) => void;
+  readonly marked: () => void;
 }
 
 export function createDeliveredMarks(deps: {
@@ -40,13 +40,10 @@ export function createDeliveredMarks(deps: {
   let stopTimer: (() => void) | undefined;
 
   /** If it fails, the lease runs out and the events are sent again; the flow takes each of them once. */
-  async function write({ flowId, ids, restUntilMs, marked }: Mark): Promise<void> {
+  async function write({ flowId, ids, marked }: Mark): Promise<void> {
     try {
-      const restMs = Math.max(0, Math.ceil(restUntilMs - clock.monotonicMs()));
-      // The store counts from the moment in which it writes: a read by our earlier timestamp could come too soon, and
-      // find nothing.
-      await deps.inbox.markDelivered(flowId, ids, restMs);
-      marked(restMs);
+      await deps.inbox.markDelivered(flowId, ids);
+      marked();
     } catch (error) {
       deps.logger.warn({ events: ids, error: errorForLog(error) }, 'delivered events could not be marked as such');
     }
@@ -65,11 +62,11 @@ export function createDeliveredMarks(deps: {
   }
 
   return {
-    add(flowId, ids, restMs, marked) {
-      waiting.push({ flowId, ids, restUntilMs: clock.monotonicMs() + restMs, marked });
-      if (restMs < TOGETHER_MS) flush();
-      else stopTimer ??= clock.after(TOGETHER_MS, flush);
+    add(flowId, ids, marked) {
+      waiting.push({ flowId, ids, marked });
+      stopTimer ??= clock.after(TOGETHER_MS, flush);
     },
+    flush,
     async finish() {
       flush();
       await Promise.all(writing);

@@ -5,7 +5,7 @@ import { isOutage, isUnreachable } from '../../temporal/connection.js';
 import { errorForLog } from '../http/refusal.js';
 import { createDeliveredMarks } from './delivered-marks.js';
 import { deliverBatch, type DeliverDeps } from './deliver-batch.js';
-import { untilFlowHeals, untilTemporalAnswers, EVENTS_PER_SIGNAL } from './signal-pace.js';
+import { untilFlowHeals, untilTemporalAnswers, EVENTS_PER_SIGNAL } from './open-signals.js';
 import type { Drain } from './drain.js';
 
 export interface Dispatcher {
@@ -91,6 +91,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   const nudge = (): void => {
     nudges += 1;
+    // What came may be for a flow whose lease ends with its mark.
+    marks.flush();
     lookAgain();
   };
 
@@ -154,7 +156,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
 
   function reserve(flowId: string, isProven: boolean): Place | undefined {
     const pool = poolOf(isProven);
-    if (stopped || isPaused() || freePlaces(pool) <= 0 || deps.pace.restMs(flowId) > 0) return undefined;
+    if (stopped || isPaused() || freePlaces(pool) <= 0) return undefined;
     const seen = nudges;
     held[pool] += 1;
     let isHeld = true;
@@ -187,17 +189,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function deliver(leased: InboxBatch, seen: number, reread?: () => Promise<InboxBatch['rows']>): Promise<void> {
     try {
       const batch = reread === undefined ? leased : { ...leased, rows: await reread() };
-      const { dueInMs, signalled } = await deps.drain.within(() => deliverBatch(deps, batch));
+      const done = await deps.drain.within(() => deliverBatch(deps, batch));
       if (failures > 0) logger.info('Temporal answers again');
       failures = 0;
       failing.clear();
-      if (signalled === undefined) return lookIn(dueInMs);
-      marks.add(batch.flowId, signalled, dueInMs, (restMs) => {
-        // More of this flow may have come since it was leased.
-        if (nudges === seen && batch.rows.length < EVENTS_PER_SIGNAL) return;
-        // One millisecond more, since the store counts whole milliseconds of another clock.
-        lookIn(restMs === 0 ? 0 : restMs + 1);
-      });
+      if ('dueInMs' in done) return lookIn(done.dueInMs);
+      // More of this flow may have come since it was leased.
+      const mayHaveMore = () => nudges !== seen || batch.rows.length === EVENTS_PER_SIGNAL;
+      marks.add(batch.flowId, done.signalled, () => mayHaveMore() && lookAgain());
+      if (mayHaveMore()) marks.flush();
     } catch (error) {
       await giveBack(leased, error);
     }

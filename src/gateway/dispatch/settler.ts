@@ -4,7 +4,7 @@ import type { InboxStore } from '../../store/inbox.js';
 import type { MatterStore } from '../../store/matters.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { errorForLog } from '../http/refusal.js';
-import { untilNextLook, type OpenSignals } from './signal-pace.js';
+import { untilNextLook, type OpenSignals } from './open-signals.js';
 import { eventResultsOf, markLate, type DeliverDeps } from './deliver-batch.js';
 import type { Drain } from './drain.js';
 import type { Duty } from '../../store/duties.js';

@@ -1,0 +1,58 @@
+/** A larger signal would be a large history event. A flow takes 10,001 events in 201 signals. */
+export const EVENTS_PER_SIGNAL = 50;
+
+/** How long the dispatcher and the settler wait. One file, so that the figures can be compared. */
+
+const doubled = (firstMs: number, times: number, mostMs: number): number =>
+  Math.min(mostMs, firstMs * 2 ** Math.min(times, 20));
+
+/** The flow is not there (yet). The start of one through the gateway releases its events; others find them in time. */
+export const untilFlowExists = (deferrals: number, isOurs: boolean): number =>
+  // Anyone can post settlements for flows that will never exist; those must not cost a call a minute for ever.
+  doubled(1_000, deferrals, isOurs ? 60_000 : 600_000);
+
+/** The flow has a signal that it has not seen: events that come meanwhile are sent with the next one. */
+export const untilSignalSeen = (deferrals: number): number => doubled(50, deferrals, 5_000);
+
+/** Temporal cannot be reached: short, so that a backlog drains soon after. */
+export const untilTemporalAnswers = (failures: number): number => doubled(250, failures, 4_000);
+
+/** A flow that cannot yet say the state of its events. */
+export const untilNextLook = (looks: number): number => doubled(2_000, looks, 60_000);
+
+/** An event that cannot be decrypted: a gateway that gets its key finds it soon. */
+export const UNTIL_KEY_COMES_MS = 10_000;
+
+/** Temporal answers, but refuses this one flow's signal. */
+export const untilFlowHeals = (deferrals: number): number => doubled(1_000, deferrals, 60_000);
+
+/**
+ * Flows that were signalled and have not yet been seen to take the signal. The first signal to a quiet flow is sent at
+ * once; before the next one, Temporal is asked whether the last one was taken. So a flow without a worker collects one
+ * signal, and its events wait in the inbox and are merged into the next one. Memory only: losing it costs one signal
+ * more.
+ */
+export interface OpenSignals {
+  add(flowId: string): void;
+  has(flowId: string): boolean;
+  taken(flowId: string): void;
+}
+
+/** Flows that ended without taking their signal stay until newer ones displace them. */
+const MOST = 100_000;
+
+export function createOpenSignals(): OpenSignals {
+  /** The oldest first. */
+  const open = new Set<string>();
+  return {
+    add(flowId) {
+      // Deleted first: a set keeps the position of the first insertion.
+      open.delete(flowId);
+      open.add(flowId);
+      const [oldest] = open;
+      if (open.size > MOST && oldest !== undefined) open.delete(oldest);
+    },
+    has: (flowId) => open.has(flowId),
+    taken: (flowId) => void open.delete(flowId),
+  };
+}
