@@ -36,7 +36,7 @@ import { createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js'
 import { keepFresh, remembered } from './ops/remembered.js';
 import { addConsoleRoutes } from './console/routes.js';
 import { addReferenceRoutes } from './reference/routes.js';
-import { createRoleRefusals } from './flows/give-order.js';
+import { createRefusalLimit, createRoleRefusals } from './flows/give-order.js';
 import { createOidcCheck } from './http/oidc.js';
 import { createTokenCheck } from './http/bearer-token.js';
 import {
@@ -193,6 +193,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
+  const ofRefusals = createRefusalLimit(monotonicMs);
   const cards = createCardIntake({
     serve: options.serveCards,
     logger,
@@ -242,6 +243,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settler,
     cards,
     readings: createReadings({ audit: store.audit, monotonicMs }),
+    ofRefusals,
     logger,
     nowMs,
     monotonicMs,
@@ -258,7 +260,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
   addCardRoutes(server, { cards, tokens });
-  const eventDeps = { store, settings, tokens, reader, dispatcher, logger };
+  const eventDeps = { store, settings, tokens, reader, dispatcher, ofRefusals, logger };
   addEventRoutes(server, eventDeps);
   addReplayRoutes(server, eventDeps);
   const callbacks = createCallbackHandles(client, taskQueue);

@@ -117,6 +117,43 @@ describe('by HTTP,', () => {
     expect((await stack.post(`/flows/${flow}/cancel`, {})).status).toBe(200);
   });
 
+  describe('the audit log', () => {
+    const entries = async (flow: string) => {
+      const { body } = await stack.get(`/audit?flow=${flow}&order=oldest&limit=500`);
+      return (body['entries'] as { kind: string }[]).map(({ kind }) => kind);
+    };
+    const cancel = async (flow: string) => (await stack.post(`/flows/${flow}/cancel`, {})).status;
+
+    it('has no entry of an order about a flow that does not exist, or that has ended', async () => {
+      const none = `invoice-payment/${newReference('none')}`;
+      expect([await cancel(none), (await stack.post(`/flows/${none}/pay`, { mobileMoney })).status]).toEqual([
+        404, 404,
+      ]);
+      expect((await stack.post(`/flows/${none}/resolve`, { action: 'keep-waiting', note: 'x' })).status).toBe(404);
+      expect(await entries(none)).toEqual([]);
+
+      const { flow } = await invoice();
+      expect(await cancel(flow)).toBe(200);
+      const before = await entries(flow);
+      expect([await cancel(flow), (await stack.post(`/flows/${flow}/pay`, { mobileMoney })).status]).toEqual([
+        200, 409,
+      ]);
+      expect(await entries(flow)).toEqual(before);
+    });
+
+    it('has twenty entries of an order that is refused again and again, and then one a minute', async () => {
+      const { flow } = await invoice();
+      const given = { invoice: 'lnbc1' };
+      const statuses: number[] = [];
+      for (let n = 0; n < 23; n += 1) statuses.push((await stack.post(`/flows/${flow}/refund-invoice`, given)).status);
+      expect(statuses).toEqual([...Array<number>(20).fill(409), 429, 429, 429]);
+      expect((await entries(flow)).filter((kind) => kind === 'refused')).toHaveLength(20);
+      expect((await entries(flow)).filter((kind) => kind === 'order')).toHaveLength(20);
+      // Other orders about the flow are still possible.
+      expect(await cancel(flow)).toBe(200);
+    });
+  });
+
   it("a refusal of the service is one of the flow's answers; a flow that does not exist has none", async () => {
     const reference = newReference('refused');
     await stack.control('POST', '/scenarios', { reference, ending: 'rejected', operation: 'payInvoice' });

@@ -10,6 +10,7 @@ import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
 import type { ParkedSince } from './parked-since.js';
 import type { TokenCheck } from '../http/bearer-token.js';
+import type { RateLimit } from '../http/rate-limit.js';
 import type { Readings } from './readings.js';
 
 /**
@@ -38,6 +39,8 @@ export interface FlowOperationDeps {
   readonly settler: Pick<Settler, 'checkSoon'>;
   readonly cards: CardIntake;
   readonly readings: Readings;
+  /** Of refused orders and starts. */
+  readonly ofRefusals: RateLimit;
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;

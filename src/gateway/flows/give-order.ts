@@ -10,6 +10,7 @@ import { proofOfOrder } from '../../store/order-proof.js';
 import type { Proposal } from '../../store/proposal.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { type FlowAddress, flowAddress } from '../http/flow-path.js';
+import { createRateLimit, type RateLimit } from '../http/rate-limit.js';
 import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -75,17 +76,31 @@ export function createRoleRefusals(
   };
 }
 
-/** Runs an order; if it is refused, that is recorded. */
+/**
+ * For each person, flow and order: twenty refusals at once, then one a minute. Every order and every refusal is an entry
+ * of the audit log, which is kept for ever: one person must not fill it.
+ */
+export const createRefusalLimit = (monotonicMs: () => number): RateLimit => createRateLimit(1 / 60, monotonicMs, 1_200);
+
+/**
+ * Runs an order; if it is refused, that is recorded, unless what it is about does not exist.
+ *
+ * @throws Refusal 429, with no entry, if the same order was refused too often; what `work` throws
+ */
 export async function recordingRefusals<T>(
-  deps: Pick<FlowOperationDeps, 'store' | 'logger'>,
+  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'ofRefusals'>,
   about: Omit<AuditNote, 'kind' | 'details'>,
   note: string | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
+  const giveBack = deps.ofRefusals.take(JSON.stringify([about.actor, about.flowId, about.action]));
   try {
-    return await work();
+    const done = await work();
+    giveBack();
+    return done;
   } catch (error) {
-    if (error instanceof Refusal && error.status < 500) {
+    if (!(error instanceof Refusal) || error.status >= 500) giveBack();
+    else if (error.status !== 404) {
       await recordRefusal(deps, { ...about, details: { note: note ?? '', why: error.message } });
     }
     throw error;
@@ -162,6 +177,13 @@ export async function giveOrder(
   const { update, action, content } = order;
   const about = { flowId, action, ...whoIs(caller) };
   const showsWhatItIsFor = update === UPDATES.resolve || update === UPDATES.approveQuote;
+  // Nothing is decided about a flow that does not exist or has ended, and there are any number of those: no entry.
+  const found = await reader.facts(flowId);
+  if (found?.isOpen !== true) {
+    const view = await shownFlow(reader, address);
+    if (isDone(view)) return { view, isProposed: false };
+    throw hasEnded(view);
+  }
   return recordingRefusals(deps, about, content.note, async () => {
     const before = showsWhatItIsFor ? await shownFlow(reader, address) : undefined;
     if (update === UPDATES.approveQuote && before !== undefined) requireApprovalIsAwaited(before);
@@ -197,6 +219,9 @@ const NOT_REPORTED = 'not reported';
 const defined = (members: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
+const hasEnded = ({ state, reference }: FlowWithMoney): Refusal =>
+  new Refusal(409, `The flow has ended as ${state}; it takes no orders any more.`, { reference, actions: [] });
+
 const CONTENT_PROBLEMS: readonly string[] = ['invalid_input', 'invoice_refused'];
 
 /** @throws Refusal unless the flow took it */
@@ -229,10 +254,7 @@ function requireTaken(outcome: OrderOutcome, view: FlowWithMoney, foreign: strin
       });
     }
     case 'not-found':
-      throw new Refusal(409, `The flow has ended as ${view.state}; it takes no orders any more.`, {
-        reference,
-        actions: [],
-      });
+      throw hasEnded(view);
     default:
       return outcome satisfies never;
   }

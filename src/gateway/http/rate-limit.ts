@@ -60,7 +60,8 @@ export function createRateLimit(
       if (buckets.size > MOST_NAMES) tidy(now);
       if (lacking > 0) {
         const seconds = Math.ceil(lacking / perSecond);
-        throw new Refusal(429, `Too many requests: at most ${perSecond} a second. Try again later.`, {}, seconds);
+        const most = perSecond < 1 ? `${perSecond * 60} a minute` : `${perSecond} a second`;
+        throw new Refusal(429, `Too many requests: at most ${most}. Try again later.`, {}, seconds);
       }
       // Filled up to `most` at the next call.
       return () => void (bucket.left += units);

@@ -10,6 +10,7 @@ import { proposedOrder } from '../flows/second-person.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import { type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
+import type { RateLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
@@ -21,6 +22,8 @@ export interface EventRoutesDeps {
   readonly tokens: TokenCheck;
   readonly reader: Pick<FlowReader, 'facts'>;
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
+  /** Of refused orders to trust an event. */
+  readonly ofRefusals: RateLimit;
   readonly logger: Logger;
 }
 
