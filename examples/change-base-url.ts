@@ -1,6 +1,6 @@
 // An integration of the service as it is, without anything of Towline: it sends crypto and reads its status. It
 // becomes durable by changing one line, its base URL, from the service to the gateway. In this repository:
-// `node --import ./tools/typescript.mjs examples/change-base-url.ts send-1001`.
+// `node --import ./tools/typescript.mjs examples/change-base-url.ts send-1003`.
 // SERVICE_URL and SERVICE_TOKEN are those of the service; the gateway takes the token that the service takes, or its own.
 import { setTimeout as sleep } from 'node:timers/promises';
 

@@ -1,5 +1,5 @@
 // Starts a bridge transfer and waits until it ends or parks. In this repository:
-// `node --import ./tools/typescript.mjs examples/start-and-wait.ts order-1001`; in yours, after `npm install` of Towline's
+// `node --import ./tools/typescript.mjs examples/start-and-wait.ts order-1004`; in yours, after `npm install` of Towline's
 // package, like any other file. Repeating it is safe: one reference is one flow. So take a reference that you have kept
 // before (the id of your order), and after a crash simply run it again.
 // Needs a running Towline (`npm start`); GATEWAY_URL and TOWLINE_TOKEN name another one than this machine's.

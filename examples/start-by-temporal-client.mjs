@@ -1,4 +1,4 @@
-// Starts a bridge transfer from a Temporal client: `node examples/start-by-temporal-client.mjs order-1002`.
+// Starts a bridge transfer from a Temporal client: `node examples/start-by-temporal-client.mjs order-1005`.
 // What a client of any language needs: the workflow type, the task queue, the id, and a payload codec. This one asks the
 // gateway's codec server, so that the client holds no keys. The flow checks its input itself.
 // Needs a running Towline (`npm start`); TEMPORAL_ADDRESS, GATEWAY_URL and TOWLINE_TOKEN name another one.

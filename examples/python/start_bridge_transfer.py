@@ -3,7 +3,7 @@ Starts a bridge transfer from Python, waits for its end, and reads it back. No c
 type, the task queue, the id, and a payload codec.
 
     pip install -r examples/python/requirements.txt
-    python examples/python/start_bridge_transfer.py order-1003
+    python examples/python/start_bridge_transfer.py order-1006
 
 Repeating it is safe: one reference is one flow. Needs a running Towline (`npm start`), and its payload keys: PAYLOAD_KEYS,
 or the key file in TOWLINE_HOME.

@@ -66,6 +66,17 @@ describe('the API reference', () => {
     expect(bodies).toHaveLength(13);
   });
 
+  it('names a second person for the orders that may wait for one, and for no other', () => {
+    const mayWait = described.filter(
+      ({ path, operation }) => !path.startsWith('/api/') && '202' in operation['responses'],
+    );
+    expect(mayWait.map(({ operation }) => operation['operationId'] as string).toSorted()).toEqual([
+      'approveQuote',
+      'replayEvent',
+      'resolveFlow',
+    ]);
+  });
+
   it('refers only to schemas that it holds', () => {
     const schemas = Object.keys((document['components'] as Answer)['schemas'] as object);
     const refs = JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g);

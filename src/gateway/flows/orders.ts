@@ -50,8 +50,14 @@ const order = {
   method: 'POST',
   tag: 'flows',
   params: FlowParams,
+  answers: { 200: { says: 'The flow.', schema: { Flow } } },
+} as const;
+
+/** An order that may need a second person. */
+const orderOfTwo = {
+  ...order,
   answers: {
-    200: { says: 'The flow.', schema: { Flow } },
+    ...order.answers,
     202: { says: 'The order waits for a second person: `proposal` says how it is confirmed.', schema: { Flow } },
   },
 } as const;
@@ -82,7 +88,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
     server,
     tokens,
     {
-      ...order,
+      ...orderOfTwo,
       path: '/flows/:kind/:reference/approve-quote',
       operationId: 'approveQuote',
       permission: 'approve-quote',
@@ -138,7 +144,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
     server,
     tokens,
     {
-      ...order,
+      ...orderOfTwo,
       path: '/flows/:kind/:reference/resolve',
       operationId: 'resolveFlow',
       summary: 'Decides a parked flow by one of the actions that it lists.',
@@ -157,7 +163,6 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
     tokens,
     {
       ...order,
-      answers: { 200: order.answers[200] },
       path: '/flows/:kind/:reference/withdraw',
       operationId: 'withdrawProposal',
       permission: 'withdraw',
