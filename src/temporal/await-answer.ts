@@ -1,6 +1,5 @@
 import {
   type Client,
-  isGrpcServiceError,
   WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
   WorkflowIdConflictPolicy,
@@ -12,13 +11,14 @@ import {
 import { ApplicationFailure, type Workflow } from '@temporalio/common';
 import { newestMac } from '../protocol/fingerprint.js';
 import { type FlowKind, UPDATES } from '../protocol/vocabulary.js';
+import { GRPC, grpcStatusOf } from './connection.js';
 import { startOptions, type StartFlowDeps } from './start-flow.js';
 import type { SubmitAnswer } from '../protocol/messages.js';
 
-/** The result of waiting for the service's answer to a flow's POST. */
-export type Awaited =
-  | { readonly kind: 'answered'; readonly answer: SubmitAnswer }
-  /** The flow refused the order (`pay`); `type` is its word for the cause. */
+/** The result of waiting for a flow's answer to an update: to `answer` and `pay`, that of the service to its POST. */
+export type Awaited<Answer = SubmitAnswer> =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  /** The flow refused the order; `type` is its word for the cause. */
   | { readonly kind: 'refused'; readonly type: string; readonly message: string }
   /** The flow closed before it could answer, or there is none: its claims and its view know more. */
   | { readonly kind: 'closed' }
@@ -28,11 +28,11 @@ export type Awaited =
 export interface Waiting {
   readonly withinMs: number;
   /** Ends the waiting: the gateway closes. */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
-/** RESOURCE_EXHAUSTED of gRPC. */
-const TOO_MANY: readonly number[] = [8];
+/** No worker took it in time: a run holds ten open updates, and more pile up; its last workflow task failed. */
+const NOT_TAKEN: readonly number[] = [GRPC.deadlineExceeded, GRPC.resourceExhausted, GRPC.failedPrecondition];
 
 /**
  * Starts the flow of `input` and waits for the service's answer, in one request: update-with-start. `exists`: the
@@ -65,23 +65,17 @@ export async function startAndAwaitAnswer(
 /** The same update for all callers of this answer: a run holds ten open ones, and this is one of them. */
 export const answerUpdateId = (fingerprint: string): string => `answer-${newestMac(fingerprint)}`;
 
-/**
- * Waits for a flow's answer to one update, `answer` or `pay`. The same id is the same update, however often it is sent.
- */
-export async function awaitUpdate(
+/** Waits for a flow's answer to one update. The same id is the same update, however often it is sent. */
+export async function awaitUpdate<Answer = SubmitAnswer>(
   client: Client,
   flowId: string,
-  update: {
-    readonly name: typeof UPDATES.answer | typeof UPDATES.pay;
-    readonly id: string;
-    readonly args: readonly unknown[];
-  },
+  update: { readonly name: string; readonly id: string; readonly args: readonly unknown[] },
   waiting: Waiting,
-): Promise<Awaited> {
+): Promise<Awaited<Answer>> {
   const { name, id: updateId, args } = update;
   let isAccepted = false;
   const send = async () => {
-    const sent = await client.workflow.getHandle(flowId).startUpdate<SubmitAnswer, [unknown]>(name, {
+    const sent = await client.workflow.getHandle(flowId).startUpdate<Answer, [unknown]>(name, {
       updateId,
       args: [...args] as [unknown],
       waitForStage: WorkflowUpdateStage.ACCEPTED,
@@ -99,18 +93,20 @@ export async function awaitUpdate(
 /** With a signal of its own for each call: the connection never removes its listener. */
 async function within<T>(client: Client, { withinMs, signal }: Waiting, ask: () => Promise<T>): Promise<T> {
   const { connection } = client;
+  const bounded = () => connection.withDeadline(Date.now() + withinMs, ask);
+  if (signal === undefined) return bounded();
   const own = new AbortController();
   const abort = () => own.abort();
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   try {
-    return await connection.withAbortSignal(own.signal, () => connection.withDeadline(Date.now() + withinMs, ask));
+    return await connection.withAbortSignal(own.signal, bounded);
   } finally {
     signal.removeEventListener('abort', abort);
   }
 }
 
-function whatItMeans(error: unknown, accepted: boolean): Awaited {
+function whatItMeans(error: unknown, accepted: boolean): Awaited<never> {
   if (error instanceof WorkflowNotFoundError) return { kind: 'closed' };
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return { kind: 'not-yet', accepted };
   if (error instanceof WorkflowUpdateFailedError) {
@@ -118,9 +114,7 @@ function whatItMeans(error: unknown, accepted: boolean): Awaited {
     if (!(error.cause instanceof ApplicationFailure) || error.cause.type === ENDED) return { kind: 'closed' };
     return { kind: 'refused', type: error.cause.type ?? 'refused', message: error.cause.message };
   }
-  const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  // A run holds ten open updates.
-  if (isGrpcServiceError(cause) && TOO_MANY.includes(cause.code)) return { kind: 'not-yet', accepted };
+  if (NOT_TAKEN.includes(grpcStatusOf(error) ?? -1)) return { kind: 'not-yet', accepted };
   throw error;
 }
 

@@ -142,29 +142,43 @@ function createRetries(): Retries {
   };
 }
 
-/** The server, or the store, cannot be reached at all: no other request would succeed now either. */
-export function isUnreachable(error: unknown): boolean {
-  return error instanceof StoreUnavailableError || grpcCodeOf(error) === UNAVAILABLE;
+/** gRPC's status codes that we distinguish. */
+export const GRPC = {
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  alreadyExists: 6,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  outOfRange: 11,
+  unimplemented: 12,
+  unavailable: 14,
+} as const;
+
+/** The status code of an error of a Temporal call; undefined for any other error. */
+export function grpcStatusOf(error: unknown): number | undefined {
+  const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+  return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
-const UNAVAILABLE = 14;
+/** The server, or the store, cannot be reached at all: no other request would succeed now either. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof StoreUnavailableError || grpcStatusOf(error) === GRPC.unavailable;
+}
 
-/** gRPC codes that blame the one request; all others (unavailable, deadline, exhausted, …) are about the server. */
-const INVALID_ARGUMENT = 3;
-const NOT_FOUND = 5;
-const PERMISSION_DENIED = 7;
-const FAILED_PRECONDITION = 9;
-const OUT_OF_RANGE = 11;
-const OF_THE_REQUEST = new Set([INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, FAILED_PRECONDITION, OUT_OF_RANGE]);
+/** Codes that blame the one request; all others (unavailable, deadline, exhausted, …) are about the server. */
+const OF_THE_REQUEST: readonly number[] = [
+  GRPC.invalidArgument,
+  GRPC.notFound,
+  GRPC.permissionDenied,
+  GRPC.failedPrecondition,
+  GRPC.outOfRange,
+];
 
 /** Whether others' requests may fail, too: a deadline or a busy server may be about the one flow, or about all. */
 export function isOutage(error: unknown): boolean {
   if (error instanceof StoreUnavailableError) return true;
-  const code = grpcCodeOf(error);
-  return code !== undefined && !OF_THE_REQUEST.has(code);
-}
-
-function grpcCodeOf(error: unknown): number | undefined {
-  const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  return isGrpcServiceError(cause) ? cause.code : undefined;
+  const status = grpcStatusOf(error);
+  return status !== undefined && !OF_THE_REQUEST.includes(status);
 }

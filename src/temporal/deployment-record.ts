@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { isGrpcServiceError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { GRPC, grpcStatusOf } from './connection.js';
 
 /*
  * The deployment of a namespace, stored in the namespace itself. The record is the memo of one workflow with a fixed id
@@ -24,10 +24,6 @@ const TASK_QUEUE = 'towline-deployment';
 const MEMO = 'deployment';
 
 const { WorkflowIdReusePolicy, WorkflowIdConflictPolicy } = proto.temporal.api.enums.v1;
-const GRPC_NOT_FOUND = 5;
-const GRPC_ALREADY_EXISTS = 6;
-
-const grpcCodeOf = (error: unknown): number | undefined => (isGrpcServiceError(error) ? error.code : undefined);
 
 type Temporal = Pick<Client, 'workflowService'>;
 
@@ -45,7 +41,7 @@ export async function readDeploymentRecord(
     // Unencrypted: a process with other payload keys must also see what differs. It holds no secret.
     return payload == null ? undefined : defaultPayloadConverter.fromPayload<DeploymentRecord>(payload);
   } catch (error) {
-    if (grpcCodeOf(error) === GRPC_NOT_FOUND) return undefined;
+    if (grpcStatusOf(error) === GRPC.notFound) return undefined;
     throw error;
   }
 }
@@ -65,7 +61,7 @@ export async function bindNamespace(
     });
     return record;
   } catch (error) {
-    if (grpcCodeOf(error) !== GRPC_ALREADY_EXISTS) throw error;
+    if (grpcStatusOf(error) !== GRPC.alreadyExists) throw error;
     return (await readDeploymentRecord(temporal, namespace)) ?? record;
   }
 }

@@ -3,7 +3,7 @@ import { bolt11 } from '../flows/bolt11.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { until } from '../harness/until.js';
 import { newReference } from '../harness/references.js';
-import { transferInput } from '../harness/inputs.js';
+import { exampleInput, transferInput } from '../harness/inputs.js';
 import { openStack, type Stack } from '../end-to-end/stack.js';
 
 describe('by HTTP,', () => {
@@ -79,6 +79,31 @@ describe('by HTTP,', () => {
     stack.expectParked(flow, 'it was terminated by the test');
   });
 
+  it('an order that its flow is still carrying out when it is terminated is answered with the end of the flow', async () => {
+    const reference = newReference('terminated');
+    const flow = `crypto-send/${reference}`;
+    await stack.control('POST', '/scenarios', { reference, ending: 'never' });
+    await stack.post('/flows/crypto-send', {
+      ...(await exampleInput('crypto-send', reference)),
+      deadlineSeconds: 100,
+    });
+    await until(`${flow} to be parked`, async () => (await show(flow))['state'] === 'parked');
+    await stack.control('POST', '/faults', { operation: 'getCryptoSend', reference, kind: 'slow', delayMs: 60_000 });
+    const ordered = stack.post(`/flows/${flow}/resolve`, { action: 'mark-completed', note: 'seen on the chain' });
+    const handle = stack.client.workflow.getHandle(flow);
+    const isAccepted = async () =>
+      (await handle.fetchHistory()).events?.some(
+        (event) => event.workflowExecutionUpdateAcceptedEventAttributes != null,
+      );
+    await until('the order to be accepted', async () => (await isAccepted()) === true);
+    await handle.terminate();
+    expect(await ordered).toMatchObject({
+      status: 409,
+      body: { message: 'The flow has ended as parked; it takes no orders any more.' },
+    });
+    stack.expectParked(flow, 'it was terminated by the test');
+  });
+
   it('a refund over Lightning gets its invoice', async () => {
     const reference = newReference('refund');
     const flow = `offramp/${reference}`;
@@ -134,6 +159,7 @@ describe('by HTTP,', () => {
 
       const { flow } = await invoice();
       expect(await cancel(flow)).toBe(200);
+      await until(`the end of ${flow}`, async () => (await show(flow))['state'] === 'cancelled');
       const before = await entries(flow);
       expect([await cancel(flow), (await stack.post(`/flows/${flow}/pay`, { mobileMoney })).status]).toEqual([
         200, 409,

@@ -6,7 +6,8 @@ import { queueState, type QueueState } from '../../temporal/pollers.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
 import { isUsable, oldestUsableServer } from '../../dev-server/find-server.js';
 import { EXIT } from '../exit-codes.js';
-import { GRPC, grpcStatusOf, temporalAddress } from '../wiring/temporal.js';
+import { GRPC, grpcStatusOf } from '../../temporal/connection.js';
+import { temporalAddress } from '../wiring/temporal.js';
 import { bad, type Finding, good, note } from './finding.js';
 
 const WITHIN_MS = 5_000;

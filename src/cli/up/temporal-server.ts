@@ -9,7 +9,8 @@ import type { Child } from './child.js';
 import { supervise } from './supervise.js';
 import type { Home } from '../wiring/load-settings.js';
 import { CliError, EXIT } from '../exit-codes.js';
-import { GRPC, grpcStatusOf, temporalAddress } from '../wiring/temporal.js';
+import { GRPC, grpcStatusOf } from '../../temporal/connection.js';
+import { temporalAddress } from '../wiring/temporal.js';
 
 /** The Temporal server that our processes use. */
 interface TemporalServer {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { Settings } from '../../config/index.js';
 import type { Keyring } from '../../keys/index.js';
@@ -54,14 +54,6 @@ function build(): string {
 /** The address of Temporal, in words. */
 export function temporalAddress(settings: Pick<Settings, 'temporal'>): string {
   return readConnectConfig(settings.temporal).connectionOptions.address ?? '127.0.0.1:7233';
-}
-
-/** gRPC's status codes that we distinguish. */
-export const GRPC = { notFound: 5, permissionDenied: 7, unimplemented: 12 } as const;
-
-/** The status code of an error of a Temporal call; undefined for any other error. */
-export function grpcStatusOf(error: unknown): number | undefined {
-  return isGrpcServiceError(error) ? error.code : undefined;
 }
 
 /** The Temporal UI for people: `TEMPORAL_UI_URL`, which `towline up` sets to the UI of the server that it started. */

@@ -3,7 +3,8 @@ import type { Chance } from '../core/chance.js';
 import type { Timeline } from '../core/timeline.js';
 import type { Trace } from '../core/trace.js';
 import type { SimGateway } from './gateway.js';
-import type { Post } from './sandbox.js';
+import { PROFILES } from '../../../src/sandbox/deliveries/signing.js';
+import { PROVIDER_SECRET, SERVICE_SECRET, type Post } from './sandbox.js';
 import type { Weather } from './weather.js';
 
 /** One arrival at a gateway, written down before it is handed over. */
@@ -46,7 +47,12 @@ export function createDeliveries(deps: {
     const path = new URL(url).pathname;
     const entry: Delivered = { id: journal.length, atMs: timeline.nowMs, path, body, isForged, httpStatus: undefined };
     journal.push(entry);
-    const answered = server.inject({ method: 'POST', url: path, headers: { 'content-type': 'application/json', ...headers }, payload: body }); // prettier-ignore
+    const answered = server.inject({
+      method: 'POST',
+      url: path,
+      headers: { 'content-type': 'application/json', ...headers },
+      payload: body,
+    });
     const dead = new Promise<never>((_, reject) => process.whenDead(() => reject(new Error('ECONNRESET'))));
     dead.catch(() => undefined);
     const { statusCode } = await Promise.race([answered, dead]);
@@ -55,7 +61,9 @@ export function createDeliveries(deps: {
     return { status: statusCode, text: '' };
   }
 
-  function deliver(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<PostAnswer> {
+  function deliver(url: string, whole: string, signed: Headers): Promise<PostAnswer> {
+    const { body, headers } =
+      weather.bareFailures && wordIn(whole) === 'FAILED' ? bare(url, whole, signed) : { body: whole, headers: signed };
     return new Promise<PostAnswer>((resolve, reject) => {
       open.add(reject);
       const fault = chance.yes(weather.delivery)
@@ -68,17 +76,21 @@ export function createDeliveries(deps: {
       };
       const hand = () => handOver(url, body, headers, false);
       const afterMs = fault === 'delayed' ? chance.int(1_000, weather.latestDeliveryMs) : chance.int(1, 200);
-      timeline.in(afterMs, () => {
-        if (fault === 'lost') return done(() => reject(new Error('ETIMEDOUT')));
-        if (fault === 'twice') timeline.in(chance.int(1, 5_000), () => void hand().catch(() => undefined), true);
-        // oxlint-disable promise/no-callback-in-promise -- the answer travels in virtual time
-        hand().then(
-          (answer) => done(() => (fault === 'answer-lost' ? reject(new Error('ECONNRESET')) : resolve(answer))),
-          (error: Error) => done(() => reject(error)),
-        );
-        // oxlint-enable promise/no-callback-in-promise
-        return undefined;
-      }, true); // prettier-ignore
+      timeline.in(
+        afterMs,
+        () => {
+          if (fault === 'lost') return done(() => reject(new Error('ETIMEDOUT')));
+          if (fault === 'twice') timeline.in(chance.int(1, 5_000), () => void hand().catch(() => undefined), true);
+          // oxlint-disable promise/no-callback-in-promise -- the answer travels in virtual time
+          hand().then(
+            (answer) => done(() => (fault === 'answer-lost' ? reject(new Error('ECONNRESET')) : resolve(answer))),
+            (error: Error) => done(() => reject(error)),
+          );
+          // oxlint-enable promise/no-callback-in-promise
+          return undefined;
+        },
+        true,
+      );
     });
   }
 
@@ -95,6 +107,18 @@ export function createDeliveries(deps: {
       open.clear();
     },
   };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** As its sender would post it if it said nothing of a stage, a refund or what came in. */
+function bare(url: string, whole: string, headers: Headers): { readonly body: string; readonly headers: Headers } {
+  const isLeftOut = (name: string) => ['failure_details', 'refund_details', 'crypto_payment'].includes(name);
+  const body = JSON.stringify(JSON.parse(whole, (name, value: unknown) => (isLeftOut(name) ? undefined : value)));
+  const secret = new URL(url).pathname.startsWith('/callbacks/') ? SERVICE_SECRET : PROVIDER_SECRET;
+  const wallNow = () => Number(headers['webhook-timestamp']) * 1_000;
+  const outgoing = { webhookId: headers['webhook-id'] ?? '', event: '', body, signed: body };
+  return PROFILES['standard-webhooks'](outgoing, { secret, integratorId: '', wallNow });
 }
 
 /** Capabilities are random in each run. */
