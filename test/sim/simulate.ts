@@ -5,6 +5,7 @@ import { createMonitors } from './invariants/monitors.js';
 import { restViolations } from './invariants/at-rest.js';
 import { safetyViolations, violation, type Ended } from './invariants/safety.js';
 import { startDriver, type Driver } from './driver/driver.js';
+import { startCustomers } from './driver/customers.js';
 import { startForger } from './driver/forger.js';
 import { startOperators } from './driver/operators.js';
 import { closingView, startPersons, waitsForPerson } from './driver/persons.js';
@@ -18,6 +19,8 @@ export interface SimOptions {
   readonly seed: number;
   readonly vms: WorkflowVms;
   readonly kind?: string | undefined;
+  /** How the service ends each flow, in place of what the seed would draw. */
+  readonly ending?: string | undefined;
   readonly plant?: Plant | undefined;
   /** In place of what the seed would draw. */
   readonly weather?: Partial<Weather> | undefined;
@@ -57,7 +60,7 @@ export async function simulate(options: SimOptions): Promise<SimResult> {
   const world = await createWorld({
     seed: options.seed,
     vms: options.vms,
-    weather: (chance, acts) => (isCalm ? CALM : { ...drawWeather(chance, acts), ...options.weather }),
+    weather: (...chances) => (isCalm ? CALM : { ...drawWeather(...chances), ...options.weather }),
     repeatMode: (chance) => options.repeatMode ?? chance.one(REPEAT_MODES),
     plant: options.plant,
     live: options.live,
@@ -70,7 +73,7 @@ export async function simulate(options: SimOptions): Promise<SimResult> {
   }
 }
 
-async function play(world: World, { seed, kind, careless }: SimOptions, isCalm: boolean): Promise<SimResult> {
+async function play(world: World, { seed, kind, ending, careless }: SimOptions, isCalm: boolean): Promise<SimResult> {
   const { timeline, trace, temporal, sandbox, chance } = world;
   const book = createBook(sandbox);
   const ended: Ended[] = [];
@@ -85,11 +88,11 @@ async function play(world: World, { seed, kind, careless }: SimOptions, isCalm: 
     const view = closingView(run);
     if (run.type === 'callbackDelivery' || run.status === 'CONTINUED_AS_NEW' || run.status === 'TERMINATED') return;
     const state = view?.state ?? (run.status === 'CANCELLED' ? 'cancelled' : 'failed');
-    ended.push({ flowId: run.workflowId, state, reason: view?.outcome?.reason ?? null });
+    ended.push({ flowId: run.workflowId, atMs: timeline.nowMs, state, reason: view?.outcome?.reason ?? null });
     hasChanged = true;
   });
   trace.add('sim', `seed ${seed}`, `repeat mode ${world.repeatMode}, ${shownWeather(world)}`);
-  const driver = await startDriver(world, { kind });
+  const driver = await startDriver(world, { kind, ending });
   const isCareless = chance.yes(0.3);
   const persons = startPersons(world, driver.journal, {
     careless: careless ?? isCareless,
@@ -99,9 +102,10 @@ async function play(world: World, { seed, kind, careless }: SimOptions, isCalm: 
     },
   });
   startForger(world, driver.journal);
+  startCustomers(world, driver.journal);
   startOperators(world, driver.journal);
   const monitors = createMonitors(world.database, world.recorded);
-  const facts = { book, journal: driver.journal, ended };
+  const facts = { book, journal: driver.journal, lookups: world.lookups, ended };
 
   const violations: Violation[] = [];
   let steps = 0;

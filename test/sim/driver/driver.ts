@@ -20,6 +20,10 @@ export interface StartedByDriver {
   readonly record: string;
   readonly ordered: readonly Ordered[];
   readonly deadlineMs: number;
+  /** An invoice that its customer pays on its own page, and not we. */
+  readonly paysItself: boolean;
+  /** When the customer did. */
+  paidOnPageAtMs: number | undefined;
   /** Undefined until a start was acknowledged. */
   acknowledgedAtMs: number | undefined;
 }
@@ -46,8 +50,11 @@ export interface Driver {
 }
 
 /** Starts some flows over a gateway, like callers: repeatedly until they get an answer, now and then twice. */
-export async function startDriver(world: World, options: { readonly kind?: string | undefined }): Promise<Driver> {
-  const { chance, timeline, trace, sandbox } = world;
+export async function startDriver(
+  world: World,
+  options: { readonly kind?: string | undefined; readonly ending?: string | undefined },
+): Promise<Driver> {
+  const { chance, quirks, timeline, trace, sandbox } = world;
   const kinds = options.kind === undefined ? KINDS : KINDS.filter(({ kind }) => kind === options.kind);
   if (kinds.length === 0) throw new Error(`no kind ${options.kind ?? ''}: ${KINDS.map(({ kind }) => kind).join(', ')}`);
   const flows: StartedByDriver[] = [];
@@ -56,11 +63,13 @@ export async function startDriver(world: World, options: { readonly kind?: strin
   for (let number = 1; number <= count; number += 1) {
     const kind = chance.one(kinds);
     const reference = `${kind.kind}-${number}`;
-    const ending = chance.yes(0.45) ? 'completed' : chance.one(kind.endings);
+    const drawn = chance.yes(0.45) ? 'completed' : chance.one(kind.endings);
+    const ending = options.ending ?? drawn;
     await sandbox.control('POST', '/scenarios', { reference, ending, operation: kind.record });
     const begun = kind.begunBy?.(reference);
     if (begun !== undefined) await sandbox.control('POST', begun.path, begun.body);
     const deadlineSeconds = chance.one([300, 900, 3_600, 3 * 3_600]);
+    const paysItself = kind.kind === 'invoice-payment' && quirks.yes(0.5);
     const flow: StartedByDriver = {
       kind: kind.kind,
       reference,
@@ -70,10 +79,17 @@ export async function startDriver(world: World, options: { readonly kind?: strin
       record: kind.record,
       ordered: kind.ordered(reference),
       deadlineMs: deadlineSeconds * 1_000,
+      paysItself,
+      paidOnPageAtMs: undefined,
       acknowledgedAtMs: undefined,
     };
     flows.push(flow);
-    const body = { ...kind.input(reference), ...kind.varied?.(chance), deadlineSeconds };
+    const body = {
+      ...kind.input(reference),
+      ...kind.varied?.(chance),
+      ...(paysItself && { payment: undefined }),
+      deadlineSeconds,
+    };
     trace.add('driver', `orders ${flow.flowId}`, `ending ${ending}, deadline ${deadlineSeconds} s`);
     const times = chance.yes(0.15) ? 2 : 1;
     for (let time = 0; time < times; time += 1) timeline.in(chance.int(0, 5_000), () => start(flow, kind, body));

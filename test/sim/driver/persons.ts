@@ -103,7 +103,7 @@ export function startPersons(
   function known(flowId: string, { state, reason }: Outcome): void {
     left.set(flowId, 0);
     trace.add('person', `sees ${flowId}`, `${state} ${reason ?? ''}`);
-    options.resolved({ flowId, state, reason });
+    options.resolved({ flowId, atMs: timeline.nowMs, state, reason });
   }
 
   /** By the service's own books: nothing was executed, or it was and ended so. Undefined: wait. */

@@ -3,7 +3,8 @@ import type { Chance } from '../core/chance.js';
 import type { Timeline } from '../core/timeline.js';
 import type { Trace } from '../core/trace.js';
 import type { SimGateway } from './gateway.js';
-import type { Post } from './sandbox.js';
+import { PROFILES } from '../../../src/sandbox/deliveries/signing.js';
+import { PROVIDER_SECRET, SERVICE_SECRET, type Post } from './sandbox.js';
 import type { Weather } from './weather.js';
 
 /** One arrival at a gateway, written down before it is handed over. */
@@ -55,7 +56,8 @@ export function createDeliveries(deps: {
     return { status: statusCode, text: '' };
   }
 
-  function deliver(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<PostAnswer> {
+  function deliver(url: string, whole: string, signed: Headers): Promise<PostAnswer> {
+    const { body, headers } = weather.bareFailures && wordIn(whole) === 'FAILED' ? bare(url, whole, signed) : { body: whole, headers: signed }; // prettier-ignore
     return new Promise<PostAnswer>((resolve, reject) => {
       open.add(reject);
       const fault = chance.yes(weather.delivery)
@@ -95,6 +97,18 @@ export function createDeliveries(deps: {
       open.clear();
     },
   };
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** As its sender would post it if it said nothing of a stage, a refund or what came in. */
+function bare(url: string, whole: string, headers: Headers): { readonly body: string; readonly headers: Headers } {
+  const isLeftOut = (name: string) => ['failure_details', 'refund_details', 'crypto_payment'].includes(name);
+  const body = JSON.stringify(JSON.parse(whole, (name, value: unknown) => (isLeftOut(name) ? undefined : value)));
+  const secret = new URL(url).pathname.startsWith('/callbacks/') ? SERVICE_SECRET : PROVIDER_SECRET;
+  const wallNow = () => Number(headers['webhook-timestamp']) * 1_000;
+  const outgoing = { webhookId: headers['webhook-id'] ?? '', event: '', body, signed: body };
+  return PROFILES['standard-webhooks'](outgoing, { secret, integratorId: '', wallNow });
 }
 
 /** Capabilities are random in each run. */

@@ -1,4 +1,5 @@
 import type { DoubtReason, NotSentReason, Send, WireRequest, WireResult } from './wire.js';
+import type { RepeatMode } from '../../../src/sandbox/settings.js';
 import type { Chance } from '../core/chance.js';
 import type { Process } from '../core/process.js';
 import type { Timeline } from '../core/timeline.js';
@@ -19,14 +20,24 @@ export interface WireEntry {
   readonly from: string;
 }
 
+/** A status lookup that left us, whatever comes of it. */
+export interface Lookup {
+  readonly atMs: number;
+  readonly operation: string;
+  readonly reference: string;
+}
+
 export interface ServicePortDeps {
   readonly timeline: Timeline;
   readonly trace: Trace;
   readonly chance: Chance;
   readonly acts: Chance;
+  readonly quirks: Chance;
   readonly weather: Weather;
   readonly sandbox: SimSandbox;
   readonly wire: WireEntry[];
+  readonly lookups: Lookup[];
+  readonly repeatMode: RepeatMode;
   readonly timeoutMs: number;
   readonly refusesLookups: boolean;
 }
@@ -51,7 +62,7 @@ const FAULTS: readonly RequestFault[] = ['refused', 'rate-limited', 'lost-before
 
 /** The wire between one process and the service: the client's own judgement is applied to its result. */
 export function createSend(deps: ServicePortDeps, process: Process): Send {
-  const { timeline, trace, chance, acts, weather, sandbox, timeoutMs } = deps;
+  const { timeline, trace, chance, acts, quirks, weather, sandbox, timeoutMs } = deps;
 
   const faultOf = (): RequestFault => {
     if (chance.yes(weather.crash)) return chance.one(['crash-before', 'crash-after'] as const);
@@ -76,15 +87,18 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
       };
       const execute = async (): Promise<WireResult> => {
         const answer = await sandbox.request(request);
-        const { httpStatus, text } = answer;
+        const { httpStatus } = answer;
+        const text = weather.oddRefunds ? withOddRefund(answer.text) : answer.text;
         deps.wire.push({ atMs: timeline.nowMs, leftAtMs, operation: request.name, body: parsed(request.body), httpStatus, answer: text, from: process.name }); // prettier-ignore
         trace.add('service', label, `${httpStatus} ${outcomeIn(text)}`.trim());
         return { kind: 'answer', httpStatus, bytes: Buffer.from(text), headers: answer.headers };
       };
       const leave = async (): Promise<void> => {
         leftAtMs = timeline.nowMs;
-        if (deps.refusesLookups && request.name.startsWith('get'))
-          return say(raw(403, '{"success":false,"message":"Forbidden"}'));
+        if (request.name.startsWith('get')) {
+          deps.lookups.push({ atMs: leftAtMs, operation: request.name, reference: referenceOf(request) });
+          if (deps.refusesLookups) return say(raw(403, '{"success":false,"message":"Forbidden"}'));
+        }
         switch (fault) {
           case 'refused':
             return say(notSent('refused'));
@@ -121,6 +135,11 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
               trace.fault('process stopped while it waits');
               process.stopFor(acts.int(1_000, weather.longestStopMs));
             }
+            // A service that executes every repeat would pay twice, and neither of us could help it.
+            if (isMoney(request) && deps.repeatMode !== 'execute-again' && quirks.yes(weather.repeatedOnTheWay)) {
+              trace.fault('request repeated on the way');
+              await execute();
+            }
             return say(await execute(), chance.yes(0.95) ? undefined : chance.int(100, 20_000));
           default:
             return fault satisfies never;
@@ -129,6 +148,10 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
       timeline.in(chance.int(1, 40), () => process.deliver(leave));
     });
 }
+
+const isMoney = ({ operation }: WireRequest): boolean => operation.effect === 'money';
+
+const withOddRefund = (text: string): string => text.replace(/("refund_crypto_amount":)/, '$19');
 
 const doubt = (reason: DoubtReason): WireResult => ({ kind: 'doubt', reason });
 const notSent = (reason: NotSentReason): WireResult => ({ kind: 'not-sent', reason });

@@ -36,13 +36,19 @@ export interface Weather {
   readonly latestDeliveryMs: number;
   /** From the first moment to the last, every status lookup is refused. */
   readonly lookupsRefused: boolean;
+  /** Of each money POST: a proxy on the way hands it over twice, and the second answer comes back. */
+  readonly repeatedOnTheWay: number;
+  /** The answers to bridge deposits announce refunds of far more than comes in. */
+  readonly oddRefunds: boolean;
+  /** A FAILED of a bridge transfer says neither its stage, nor anything of a refund or of what came in. */
+  readonly bareFailures: boolean;
 }
 
 const RATES = [0, 0, 0.01, 0.03, 0.08];
 const CRASHES = [0, 0, 0.002, 0.006, 0.015];
 
-/** @param acts for what was added later, so that a seed still draws the rest as it did */
-export function drawWeather(chance: Chance, acts: Chance): Weather {
+/** @param acts and quirks: for what was added later, so that a seed still draws the rest as it did */
+export function drawWeather(chance: Chance, acts: Chance, quirks: Chance): Weather {
   const rate = () => chance.one(RATES);
   return {
     clearsAfterMs: chance.int(60_000, 100 * 60_000),
@@ -64,6 +70,9 @@ export function drawWeather(chance: Chance, acts: Chance): Weather {
     stopsWaiting: acts.one([0, 0, 0, 0.05]),
     latestDeliveryMs: chance.one([120_000, 120_000, 600_000]),
     lookupsRefused: chance.yes(0.06),
+    repeatedOnTheWay: quirks.one([0, 0, 0, 0.2]),
+    oddRefunds: quirks.yes(0.1),
+    bareFailures: quirks.yes(0.2),
   };
 }
 
@@ -88,4 +97,7 @@ export const CALM: Weather = {
   restores: false,
   latestDeliveryMs: 0,
   lookupsRefused: false,
+  repeatedOnTheWay: 0,
+  oddRefunds: false,
+  bareFailures: false,
 };

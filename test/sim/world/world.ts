@@ -17,7 +17,7 @@ import { createDeliveries, type Deliveries } from './deliveries.js';
 import { ACCOUNT, createSimGateway, SERVICE_TIMEOUT_MS, type SimGateway } from './gateway.js';
 import { openMemoryDatabase, type MemoryDatabase, type StoreCopy } from './memory-database.js';
 import { GATEWAY_URL, takeSandbox, TOKEN, type SimSandbox } from './sandbox.js';
-import { createSend, type WireEntry } from './service-port.js';
+import { createSend, type Lookup, type WireEntry } from './service-port.js';
 import { openSimStore, prepareDatabase, raiseEpoch } from './store-port.js';
 import { CALM, type Weather } from './weather.js';
 
@@ -33,7 +33,7 @@ export interface Plant {
 export interface WorldOptions {
   readonly seed: number;
   readonly vms: WorkflowVms;
-  readonly weather: (chance: Chance, acts: Chance) => Weather;
+  readonly weather: (chance: Chance, acts: Chance, quirks: Chance) => Weather;
   readonly repeatMode: (chance: Chance) => RepeatMode;
   readonly plant?: Plant | undefined;
   readonly live?: ((line: string) => void) | undefined;
@@ -46,13 +46,16 @@ export interface World {
   readonly chance: Chance;
   /** A second stream of the seed, for what people do in Temporal's UI and with the store. */
   readonly acts: Chance;
+  /** A third one, for what the service, its network and customers do besides. */
+  readonly quirks: Chance;
   readonly weather: Weather;
   readonly repeatMode: RepeatMode;
   readonly database: MemoryDatabase;
   readonly sandbox: SimSandbox;
   readonly temporal: TemporalServer;
   readonly deliveries: Deliveries;
-  readonly wire: readonly WireEntry[];
+  readonly wire: WireEntry[];
+  readonly lookups: readonly Lookup[];
   readonly alarms: readonly object[];
   readonly processes: readonly Process[];
   gateways(): readonly SimGateway[];
@@ -76,15 +79,17 @@ export interface LostTime {
 
 export const STARTS_AT_MS = Date.UTC(2026, 0, 5, 8);
 const ACTS = 0x2545f491;
+const QUIRKS = 0x27d4eb2f;
 const RECORDS = 'recordAnswer ';
 
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { seed, vms, plant } = options;
   const chance = createChance(seed);
   const acts = createChance(seed ^ ACTS);
+  const quirks = createChance(seed ^ QUIRKS);
   const timeline = createTimeline(STARTS_AT_MS);
   const repeatMode = options.repeatMode(chance);
-  const drawn = options.weather(chance, acts);
+  const drawn = options.weather(chance, acts, quirks);
   const weather = changing(drawn, () => timeline.nowMs - STARTS_AT_MS < drawn.clearsAfterMs);
   const trace = createTrace(() => timeline.nowMs - STARTS_AT_MS, options.live);
   const database = openMemoryDatabase(plant?.sql);
@@ -92,6 +97,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const gateways: SimGateway[] = [];
   const processes: Process[] = [];
   const wire: WireEntry[] = [];
+  const lookups: Lookup[] = [];
   const alarms: object[] = [];
   const closed: ((run: Run) => void)[] = [];
   const lost: LostTime[] = [];
@@ -144,7 +150,18 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       after: (ms, work) => process.clock.after(ms, work),
     });
     const send = createSend(
-      { ...core, acts, weather, sandbox, wire, timeoutMs: SERVICE_TIMEOUT_MS, refusesLookups: drawn.lookupsRefused },
+      {
+        ...core,
+        acts,
+        quirks,
+        weather,
+        sandbox,
+        wire,
+        lookups,
+        repeatMode,
+        timeoutMs: SERVICE_TIMEOUT_MS,
+        refusesLookups: drawn.lookupsRefused,
+      },
       process,
     );
     const service = createServiceClient({
@@ -255,6 +272,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     trace,
     chance,
     acts,
+    quirks,
     weather,
     repeatMode,
     database,
@@ -262,6 +280,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     temporal,
     deliveries,
     wire,
+    lookups,
     alarms,
     processes,
     standingOf: () => 'none',
