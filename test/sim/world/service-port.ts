@@ -20,13 +20,6 @@ export interface WireEntry {
   readonly from: string;
 }
 
-/** A status lookup that left us, whatever comes of it. */
-export interface Lookup {
-  readonly atMs: number;
-  readonly operation: string;
-  readonly reference: string;
-}
-
 export interface ServicePortDeps {
   readonly timeline: Timeline;
   readonly trace: Trace;
@@ -36,7 +29,6 @@ export interface ServicePortDeps {
   readonly weather: Weather;
   readonly sandbox: SimSandbox;
   readonly wire: WireEntry[];
-  readonly lookups: Lookup[];
   readonly repeatMode: RepeatMode;
   readonly timeoutMs: number;
   readonly refusesLookups: boolean;
@@ -95,10 +87,8 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
       };
       const leave = async (): Promise<void> => {
         leftAtMs = timeline.nowMs;
-        if (request.name.startsWith('get')) {
-          deps.lookups.push({ atMs: leftAtMs, operation: request.name, reference: referenceOf(request) });
-          if (deps.refusesLookups) return say(raw(403, '{"success":false,"message":"Forbidden"}'));
-        }
+        if (deps.refusesLookups && request.name.startsWith('get'))
+          return say(raw(403, '{"success":false,"message":"Forbidden"}'));
         switch (fault) {
           case 'refused':
             return say(notSent('refused'));

@@ -17,7 +17,7 @@ import { createDeliveries, type Deliveries } from './deliveries.js';
 import { ACCOUNT, createSimGateway, SERVICE_TIMEOUT_MS, type SimGateway } from './gateway.js';
 import { openMemoryDatabase, type MemoryDatabase, type StoreCopy } from './memory-database.js';
 import { GATEWAY_URL, takeSandbox, TOKEN, type SimSandbox } from './sandbox.js';
-import { createSend, type Lookup, type WireEntry } from './service-port.js';
+import { createSend, type WireEntry } from './service-port.js';
 import { openSimStore, prepareDatabase, raiseEpoch } from './store-port.js';
 import { CALM, type Weather } from './weather.js';
 
@@ -55,7 +55,6 @@ export interface World {
   readonly temporal: TemporalServer;
   readonly deliveries: Deliveries;
   readonly wire: WireEntry[];
-  readonly lookups: readonly Lookup[];
   readonly alarms: readonly object[];
   readonly processes: readonly Process[];
   gateways(): readonly SimGateway[];
@@ -97,7 +96,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const gateways: SimGateway[] = [];
   const processes: Process[] = [];
   const wire: WireEntry[] = [];
-  const lookups: Lookup[] = [];
   const alarms: object[] = [];
   const closed: ((run: Run) => void)[] = [];
   const lost: LostTime[] = [];
@@ -157,7 +155,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         weather,
         sandbox,
         wire,
-        lookups,
         repeatMode,
         timeoutMs: SERVICE_TIMEOUT_MS,
         refusesLookups: drawn.lookupsRefused,
@@ -280,7 +277,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     temporal,
     deliveries,
     wire,
-    lookups,
     alarms,
     processes,
     standingOf: () => 'none',
