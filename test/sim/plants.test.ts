@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { PLANTS } from './plants.js';
 import { simulate } from './simulate.js';
@@ -22,6 +23,12 @@ describe('a planted bug', () => {
       for (const seed of found) expect((await simulate({ ...rest, seed, vms: honest })).violations).toEqual([]);
     },
   );
+});
+
+test('docs/testing.md lists the planted bugs', () => {
+  const document = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');
+  for (const { name, story, listed, breaks, seed } of PLANTS)
+    expect(document).toContain(`| \`${name}\` | ${story} | ${listed ?? ''} | ${breaks.join(', ')} | ${seed} |\n`);
 });
 
 test('the same seed gives the same trace, line for line', async () => {

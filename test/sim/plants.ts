@@ -69,14 +69,7 @@ function withMoneyErrors(judge: (error: unknown) => unknown) {
 }
 
 const refusal = (operation: RejectedError['operation'], message: string, httpStatus = 400): RejectedError =>
-  new RejectedError(operation, {
-    httpStatus,
-    message,
-    fields: [],
-    isRateExpired: false,
-    isAboutReference: false,
-    saysNoRecord: httpStatus === 404,
-  });
+  new RejectedError(operation, { httpStatus, message, fields: [], isRateExpired: false, isAboutReference: false, saysNoRecord: httpStatus === 404 }); // prettier-ignore
 
 export const PLANTS: readonly PlantedBug[] = [
   {
@@ -166,8 +159,9 @@ export const PLANTS: readonly PlantedBug[] = [
     story: 'an order to send again reopens a claim that was answered',
     listed: 'send-again reopening an answered claim',
     breaks: ['claim'],
-    seed: 51,
+    seed: 2,
     careless: true,
+    ending: 'no-callbacks-ever',
     kind: 'bank-withdrawal',
     weather: { requestFails: 0.5, requestLate: 0.3, stops: true, resets: true, clearsAfterMs: 6_000_000 },
     plant: {
@@ -203,6 +197,19 @@ export const PLANTS: readonly PlantedBug[] = [
         },
       }),
     },
+  },
+  {
+    name: 'void-hides-answer',
+    story: 'an answer that comes after a person closed the claim is not written over `void`',
+    listed: 'an answer no longer overriding `void`',
+    breaks: ['claim'],
+    seed: 46,
+    careless: true,
+    kind: 'bank-withdrawal',
+    ending: 'no-callbacks-ever',
+    repeatMode: 'execute-again',
+    weather: { stopsWaiting: 0.5, longestStopMs: 1_500_000, clearsAfterMs: 6_000_000 },
+    plant: { sql: replacing([`AND phase <> 'answered'`, `AND phase NOT IN ('answered', 'void')`]) },
   },
   {
     name: 'refund-against-refunded',

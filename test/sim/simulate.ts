@@ -105,7 +105,7 @@ async function play(world: World, { seed, kind, ending, careless }: SimOptions, 
   startCustomers(world, driver.journal);
   startOperators(world, driver.journal);
   const monitors = createMonitors(world.database, world.recorded);
-  const facts = { book, journal: driver.journal, lookups: world.lookups, ended };
+  const facts = { book, journal: driver.journal, wire: world.wire, ended };
 
   const violations: Violation[] = [];
   let steps = 0;

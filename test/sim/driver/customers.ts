@@ -32,15 +32,7 @@ export function startCustomers(world: World, journal: Journal): void {
     }
     const { nowMs } = timeline;
     flow.paidOnPageAtMs = nowMs;
-    wire.push({
-      atMs: nowMs,
-      leftAtMs: nowMs,
-      operation: operation.name,
-      body,
-      httpStatus,
-      answer: text,
-      from: 'customer',
-    });
+    wire.push({ atMs: nowMs, leftAtMs: nowMs, operation: operation.name, body, httpStatus, answer: text, from: 'customer' }); // prettier-ignore
     trace.fault('invoice paid on its page');
     trace.add('customer', `pays ${flowId} on its page`, String(httpStatus));
   }

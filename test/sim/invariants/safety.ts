@@ -1,6 +1,6 @@
 import { CARELESS, type Journal, type PersonsOrder, type StartedByDriver } from '../driver/driver.js';
 import { units, type Book, type Entry } from './book.js';
-import type { Lookup } from '../world/service-port.js';
+import type { WireEntry } from '../world/service-port.js';
 import type { Violation } from './violation.js';
 
 /** How a flow ended, from the last event of its run. */
@@ -14,7 +14,7 @@ export interface Ended {
 export interface SafetyFacts {
   readonly book: Book;
   readonly journal: Journal;
-  readonly lookups: readonly Lookup[];
+  readonly wire: readonly WireEntry[];
   readonly ended: readonly Ended[];
 }
 
@@ -88,11 +88,11 @@ function refundedOnce({ book, journal }: SafetyFacts): readonly Violation[] {
 }
 
 /** I8: never failed, expired or cancelled while the service's entry is pending, settled, or owes a customer money. */
-function neverFalselyFailed({ book, journal, lookups, ended }: SafetyFacts): readonly Violation[] {
+function neverFalselyFailed({ book, journal, wire, ended }: SafetyFacts): readonly Violation[] {
   return ended.flatMap(({ flowId, atMs, state, reason }) => {
     const flow = journal.flows.find((one) => one.flowId === flowId);
     if (flow === undefined || !['failed', 'expired', 'cancelled'].includes(state)) return [];
-    if (isPaidUnseen(flow, atMs, lookups)) return [];
+    if (isPaidUnseen(flow, atMs, wire)) return [];
     const standing = book.standingOf(flow);
     if (!['pending', 'settled', 'owed'].includes(standing) || isExcused(flow, state, reason, journal)) return [];
     const word = book.wordOf(flow) ?? 'nothing';
@@ -104,21 +104,21 @@ function neverFalselyFailed({ book, journal, lookups, ended }: SafetyFacts): rea
 
 /** A flow that ends as not paid has asked the service not long before; an unavailable store may delay the end itself. */
 const LOOKED_UP_MS = 15 * 60_000;
+/** The service shows the same of an invoice that is not paid and of one whose payment is in progress. */
+const SHOWN_UNPAID = /"status":"(PENDING|INITIATED)"/;
 
 /**
- * A customer who pays an invoice on its page after the last lookup of its flow, or whose payment that lookup showed with
- * the word of an unpaid invoice: no event reports it, so the flow cannot know. A lookup without an answer is no excuse.
+ * A customer pays an invoice on its page, which no event reports: its flow cannot know what the service does not show.
+ * It has to have asked, and the last answer of the service must have been that of an unpaid invoice.
  */
-function isPaidUnseen(flow: StartedByDriver, endedAtMs: number, lookups: readonly Lookup[]): boolean {
-  const { paidOnPageAtMs: paidAtMs, reference } = flow;
-  if (paidAtMs === undefined) return false;
-  if (paidAtMs > endedAtMs) return true;
-  const last = lookups.findLast(
-    (one) => one.operation === 'getInvoicePayment' && one.reference === reference && one.atMs <= endedAtMs,
+function isPaidUnseen({ paidOnPageAtMs, reference }: StartedByDriver, endedAtMs: number, wire: SafetyFacts['wire']) {
+  if (paidOnPageAtMs === undefined) return false;
+  if (paidOnPageAtMs > endedAtMs) return true;
+  const last = wire.findLast(
+    ({ operation, atMs, answer }) =>
+      operation === 'getInvoicePayment' && atMs <= endedAtMs && answer.includes(`"${reference}"`),
   );
-  if (last === undefined) return false;
-  if (last.atMs < paidAtMs) return endedAtMs - last.atMs < LOOKED_UP_MS;
-  return last.answer?.includes('"status":"PENDING"') === true;
+  return last !== undefined && endedAtMs - last.atMs < LOOKED_UP_MS && SHOWN_UNPAID.test(last.answer);
 }
 
 function isExcused(flow: StartedByDriver, state: string, reason: string | null, journal: Journal): boolean {

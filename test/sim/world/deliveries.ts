@@ -62,8 +62,7 @@ export function createDeliveries(deps: {
   }
 
   function deliver(url: string, whole: string, signed: Headers): Promise<PostAnswer> {
-    const { body, headers } =
-      weather.bareFailures && wordIn(whole) === 'FAILED' ? bare(url, whole, signed) : { body: whole, headers: signed };
+    const { body, headers } = weather.bareFailures && wordIn(whole) === 'FAILED' ? bare(url, whole, signed) : { body: whole, headers: signed }; // prettier-ignore
     return new Promise<PostAnswer>((resolve, reject) => {
       open.add(reject);
       const fault = chance.yes(weather.delivery)

@@ -38,7 +38,6 @@ export interface ServicePortDeps {
   readonly weather: Weather;
   readonly sandbox: SimSandbox;
   readonly wire: WireEntry[];
-  readonly lookups: Lookup[];
   readonly repeatMode: RepeatMode;
   readonly timeoutMs: number;
   readonly refusesLookups: boolean;

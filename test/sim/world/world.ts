@@ -55,7 +55,6 @@ export interface World {
   readonly temporal: TemporalServer;
   readonly deliveries: Deliveries;
   readonly wire: WireEntry[];
-  readonly lookups: readonly Lookup[];
   readonly alarms: readonly object[];
   readonly processes: readonly Process[];
   gateways(): readonly SimGateway[];
@@ -157,7 +156,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         weather,
         sandbox,
         wire,
-        lookups,
         repeatMode,
         timeoutMs: SERVICE_TIMEOUT_MS,
         refusesLookups: drawn.lookupsRefused,
