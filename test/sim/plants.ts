@@ -39,16 +39,7 @@ const withClaims = (change: (claims: ClaimStore) => Partial<ClaimStore>): Plant 
   }),
 });
 
-const MONEY = [
-  'createOnramp',
-  'sendCrypto',
-  'createOfframp',
-  'createBankCheckout',
-  'createBankWithdrawal',
-  'createInvoice',
-  'payInvoice',
-  'createBridgeDeposit',
-] as const;
+const MONEY = ['createOnramp', 'sendCrypto', 'createOfframp', 'createBankCheckout', 'createBankWithdrawal', 'createInvoice', 'payInvoice', 'createBridgeDeposit'] as const; // prettier-ignore
 
 /** Each money POST of the client behind something that changes what it throws. */
 function withMoneyErrors(judge: (error: unknown) => unknown) {

@@ -47,12 +47,7 @@ export function createDeliveries(deps: {
     const path = new URL(url).pathname;
     const entry: Delivered = { id: journal.length, atMs: timeline.nowMs, path, body, isForged, httpStatus: undefined };
     journal.push(entry);
-    const answered = server.inject({
-      method: 'POST',
-      url: path,
-      headers: { 'content-type': 'application/json', ...headers },
-      payload: body,
-    });
+    const answered = server.inject({ method: 'POST', url: path, headers: { 'content-type': 'application/json', ...headers }, payload: body }); // prettier-ignore
     const dead = new Promise<never>((_, reject) => process.whenDead(() => reject(new Error('ECONNRESET'))));
     dead.catch(() => undefined);
     const { statusCode } = await Promise.race([answered, dead]);
@@ -75,21 +70,17 @@ export function createDeliveries(deps: {
       };
       const hand = () => handOver(url, body, headers, false);
       const afterMs = fault === 'delayed' ? chance.int(1_000, weather.latestDeliveryMs) : chance.int(1, 200);
-      timeline.in(
-        afterMs,
-        () => {
-          if (fault === 'lost') return done(() => reject(new Error('ETIMEDOUT')));
-          if (fault === 'twice') timeline.in(chance.int(1, 5_000), () => void hand().catch(() => undefined), true);
-          // oxlint-disable promise/no-callback-in-promise -- the answer travels in virtual time
-          hand().then(
-            (answer) => done(() => (fault === 'answer-lost' ? reject(new Error('ECONNRESET')) : resolve(answer))),
-            (error: Error) => done(() => reject(error)),
-          );
-          // oxlint-enable promise/no-callback-in-promise
-          return undefined;
-        },
-        true,
-      );
+      timeline.in(afterMs, () => {
+        if (fault === 'lost') return done(() => reject(new Error('ETIMEDOUT')));
+        if (fault === 'twice') timeline.in(chance.int(1, 5_000), () => void hand().catch(() => undefined), true);
+        // oxlint-disable promise/no-callback-in-promise -- the answer travels in virtual time
+        hand().then(
+          (answer) => done(() => (fault === 'answer-lost' ? reject(new Error('ECONNRESET')) : resolve(answer))),
+          (error: Error) => done(() => reject(error)),
+        );
+        // oxlint-enable promise/no-callback-in-promise
+        return undefined;
+      }, true); // prettier-ignore
     });
   }
 

@@ -20,15 +20,6 @@ export interface WireEntry {
   readonly from: string;
 }
 
-/** A status lookup that left us. */
-export interface Lookup {
-  readonly atMs: number;
-  readonly operation: string;
-  readonly reference: string;
-  /** The service's answer. Undefined: it was not asked, or has not answered. */
-  answer: string | undefined;
-}
-
 export interface ServicePortDeps {
   readonly timeline: Timeline;
   readonly trace: Trace;
@@ -75,7 +66,6 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
     new Promise<WireResult>((resolve) => {
       const fault = faultOf();
       let leftAtMs = 0;
-      let lookup: Lookup | undefined;
       const label = `${request.name} ${referenceOf(request)}`.trim();
       if (fault !== 'none') trace.fault(`request ${fault}`);
       const say = (result: WireResult, afterMs = chance.int(1, 60)): void => {
@@ -93,16 +83,12 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
         const text = weather.oddRefunds ? withOddRefund(answer.text) : answer.text;
         deps.wire.push({ atMs: timeline.nowMs, leftAtMs, operation: request.name, body: parsed(request.body), httpStatus, answer: text, from: process.name }); // prettier-ignore
         trace.add('service', label, `${httpStatus} ${outcomeIn(text)}`.trim());
-        if (lookup !== undefined) lookup.answer = text;
         return { kind: 'answer', httpStatus, bytes: Buffer.from(text), headers: answer.headers };
       };
       const leave = async (): Promise<void> => {
         leftAtMs = timeline.nowMs;
-        if (request.name.startsWith('get')) {
-          lookup = { atMs: leftAtMs, operation: request.name, reference: referenceOf(request), answer: undefined };
-          deps.lookups.push(lookup);
-          if (deps.refusesLookups) return say(raw(403, '{"success":false,"message":"Forbidden"}'));
-        }
+        if (deps.refusesLookups && request.name.startsWith('get'))
+          return say(raw(403, '{"success":false,"message":"Forbidden"}'));
         switch (fault) {
           case 'refused':
             return say(notSent('refused'));

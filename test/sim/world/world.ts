@@ -17,7 +17,7 @@ import { createDeliveries, type Deliveries } from './deliveries.js';
 import { ACCOUNT, createSimGateway, SERVICE_TIMEOUT_MS, type SimGateway } from './gateway.js';
 import { openMemoryDatabase, type MemoryDatabase, type StoreCopy } from './memory-database.js';
 import { GATEWAY_URL, takeSandbox, TOKEN, type SimSandbox } from './sandbox.js';
-import { createSend, type Lookup, type WireEntry } from './service-port.js';
+import { createSend, type WireEntry } from './service-port.js';
 import { openSimStore, prepareDatabase, raiseEpoch } from './store-port.js';
 import { CALM, type Weather } from './weather.js';
 
@@ -96,7 +96,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const gateways: SimGateway[] = [];
   const processes: Process[] = [];
   const wire: WireEntry[] = [];
-  const lookups: Lookup[] = [];
   const alarms: object[] = [];
   const closed: ((run: Run) => void)[] = [];
   const lost: LostTime[] = [];
@@ -278,7 +277,6 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     temporal,
     deliveries,
     wire,
-    lookups,
     alarms,
     processes,
     standingOf: () => 'none',
