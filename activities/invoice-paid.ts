@@ -6,7 +6,7 @@ import { asking } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet } from './failures.js';
 import type { StatusReading, Facts } from './types.js';
-import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
+import { elapsedMs, missingForMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
 
 export interface PaidQuestion {
   readonly reference: string;
@@ -40,7 +40,7 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
     /** Whether the invoice was paid in another way. The server retries this until it is known. */
     async whetherPaid(question: PaidQuestion): Promise<PaidReading> {
       const { paidByEvent, patienceMs, windowMs, timeScale, isParked } = question;
-      const found = await paidOrMissing(deps, question, elapsedMs() >= windowMs);
+      const found = await paidOrMissing(deps, question, (isMissing) => missingForMs(isMissing) >= windowMs);
       const says = paidElsewhere({ lookup: found.says, paidByEvent });
       if (says !== 'cannot-tell') return found;
       const why = found.why ?? 'a trusted event says that it was paid, and the lookup does not';
@@ -57,15 +57,20 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
 export const paidBeforeOurs = (
   deps: ActivityDeps,
   question: Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale'>,
-): Promise<PaidReading> => paidOrMissing(deps, { ...question, beforeOurs: true }, true);
+): Promise<PaidReading> => paidOrMissing(deps, { ...question, beforeOurs: true }, () => true);
 
 type Asked = Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale' | 'beforeOurs'>;
 
 /** "Not found" means "not paid" only if the answer stays the same for the whole window and several times at its end. */
-async function paidOrMissing(deps: ActivityDeps, question: Asked, isOverdue: boolean): Promise<PaidReading> {
+async function paidOrMissing(
+  deps: ActivityDeps,
+  question: Asked,
+  isWindowOver: (isMissing: boolean) => boolean,
+): Promise<PaidReading> {
   for (let miss = 1; ; miss += 1) {
     const found = await readPaid(deps, question);
-    if (found !== MISSING || !isOverdue) return found;
+    const isOver = isWindowOver(found === MISSING);
+    if (found !== MISSING || !isOver) return found;
     if (miss === MISSES) return { says: 'not-paid' };
     await untilNextMiss(deps, question.timeScale);
   }

@@ -7,7 +7,7 @@ import type { ActivityDeps } from './deps.js';
 import { notYet, storing, unmatched } from './failures.js';
 import { referenceOfFlow } from '../src/protocol/vocabulary.js';
 import type { ClaimRef, Facts, PostReading } from './types.js';
-import { elapsedMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
+import { elapsedMs, missingForMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
 import { keyOf, requireOwnDeployment, recordAnswer } from './claims.js';
 
 export interface PostQuestion {
@@ -26,6 +26,8 @@ export interface SettleOrder extends PostQuestion {
   readonly parkedWith?: LookupSays;
 }
 
+const INTERRUPTED = 'the service did not answer for the whole settle window, so that it shows nothing proves nothing';
+
 export function createSettleActivities(deps: ActivityDeps) {
   return {
     /**
@@ -33,14 +35,20 @@ export function createSettleActivities(deps: ActivityDeps) {
      * lookup, if the contract has one. The server retries this until the outcome is known, or the window is over.
      */
     async settleUnknown(order: SettleOrder): Promise<PostReading> {
-      const overdue = elapsedMs() >= order.windowMs;
+      const { windowMs, timeScale, parkedWith } = order;
       for (let miss = 1; ; miss += 1) {
         const found = await readPost(deps, order);
         if (hasChanged(found, order)) return found;
-        if (!overdue) throw notYet('nothing found so far', nextTurnMs(order.timeScale, order.parkedWith !== undefined));
-        if (found.lookup !== 'absent') return found;
+        const isAbsent = found.lookup === 'absent';
+        const isInterrupted = missingForMs(isAbsent) < windowMs && isAbsent;
+        // After an outage the window begins anew, once: the flow does not wait for ever.
+        if (elapsedMs() < (isInterrupted ? 2 : 1) * windowMs) {
+          throw notYet('nothing found so far', nextTurnMs(timeScale, parkedWith !== undefined));
+        }
+        if (isInterrupted) return { ...found, lookup: 'cannot-tell', why: INTERRUPTED };
+        if (!isAbsent) return found;
         if (miss >= MISSES) return (await fromRefusal(deps, order)) ?? found;
-        await untilNextMiss(deps, order.timeScale);
+        await untilNextMiss(deps, timeScale);
       }
     },
 

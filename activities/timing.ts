@@ -32,6 +32,23 @@ export function elapsedMs(): number {
   return currentAttemptScheduledTimestampMs - scheduledTimestampMs;
 }
 
+/** What heartbeats carry to the next attempt of the same activity, by the context of the attempt that sent it. */
+const carried = new WeakMap<Context, unknown>();
+
+/**
+ * Notes whether a record is missing in this attempt, and returns for how long it has been missing in every attempt up to
+ * this one, by the Temporal server's clock alone; ms. A lookup that says neither begins anew: an outage is no miss.
+ */
+export function missingForMs(isMissing: boolean): number {
+  const context = Context.current();
+  const { currentAttemptScheduledTimestampMs: nowMs, heartbeatDetails } = context.info;
+  const before = (heartbeatDetails as { readonly missingSinceMs?: number } | undefined)?.missingSinceMs;
+  const noted = isMissing ? { missingSinceMs: before ?? nowMs } : {};
+  carried.set(context, noted);
+  context.heartbeat(noted);
+  return isMissing ? nowMs - (before ?? nowMs) : 0;
+}
+
 /** Heartbeats per heartbeat timeout, so that one late heartbeat does not look like a dead worker. */
 const BEATS = 4;
 
@@ -42,7 +59,9 @@ export async function withHeartbeat<T>(clock: Clock | undefined, work: () => Pro
   const context = Context.current();
   const { heartbeatTimeoutMs } = context.info;
   if (heartbeatTimeoutMs === undefined) return work();
-  const stop = every(clock ?? systemClock, heartbeatTimeoutMs / BEATS, () => context.heartbeat());
+  const stop = every(clock ?? systemClock, heartbeatTimeoutMs / BEATS, () =>
+    context.heartbeat(carried.get(context) ?? context.info.heartbeatDetails),
+  );
   try {
     return await work();
   } finally {

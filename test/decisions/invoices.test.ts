@@ -23,6 +23,15 @@ let paidMeanwhile = false;
 const record = (status: string, amount: string, currency: string) => () =>
   Promise.resolve({ referenceId: 'r', status, amount, currency } as InvoicePayment);
 
+/** The service shows nothing in so many lookups, and then that the customer has paid. */
+const missingBefore = (misses: number) => () => {
+  misses -= 1;
+  if (misses === 0) answer = record('SUCCESSFUL', '1000.5', 'KES');
+  const about = { httpStatus: 404, message: 'Not found', fields: [], isRateExpired: false };
+  const notFound = { ...about, isAboutReference: false, saysNoRecord: true };
+  return Promise.reject<InvoicePayment>(new RejectedError('getInvoicePayment', notFound));
+};
+
 const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
 const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
 
@@ -88,21 +97,18 @@ describe('an invoice that may or may not have been paid', () => {
   });
 
   test('is not paid again if its payment is found before the settle window is over: a copy may lag', async () => {
-    let misses = 0;
-    answer = () => {
-      misses += 1;
-      if (misses === 6) answer = record('SUCCESSFUL', '1000.5', 'KES');
-      const notFound = {
-        httpStatus: 404,
-        message: 'Not found',
-        fields: [],
-        isRateExpired: false,
-        isAboutReference: false,
-        saysNoRecord: true,
-      };
-      return Promise.reject(new RejectedError('getInvoicePayment', notFound));
-    };
+    answer = missingBefore(6);
     const { reference, handle } = await start('lagging', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+  });
+
+  test('is not paid again after an outage that lasts for the settle window, and a copy that lags after it', async () => {
+    answer = () => Promise.reject(new ServiceUnavailableError('getInvoicePayment', 'http-status', 503));
+    const { reference, handle } = await start('outage', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
+    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => /can be paid/.test(detail)));
+    await decisions.bench.pass(150_000 * TIME_SCALE);
+    answer = missingBefore(7);
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
   });

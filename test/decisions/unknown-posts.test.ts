@@ -22,7 +22,7 @@ describe('a crypto send whose answer was lost', () => {
   /** Of this flow alone: the activity of a flow that another test has terminated may still be under way. */
   const sends = ({ workflowId }: { workflowId: string }): number =>
     sent.filter((reference) => workflowId === `crypto-send/${reference}`).length;
-  let lose: 'after' | 'before' | 'not-sent' | 'refused' = 'before';
+  let lose: 'after' | 'before' | 'not-sent' | 'refused' | 'known' = 'before';
   let lookup: 'sandbox' | (() => Error) = 'sandbox';
   let whileRefused: (() => Promise<unknown>) | undefined;
   beforeAll(async () => {
@@ -30,12 +30,16 @@ describe('a crypto send whose answer was lost', () => {
       sendCrypto: async (body) => {
         sent.push(body.referenceId);
         if (lose === 'not-sent') throw new NotSentError('sendCrypto', 'refused');
-        if (lose === 'after' || lose === 'refused') await service.sendCrypto(body);
+        if (lose === 'after' || lose === 'refused' || lose === 'known') await service.sendCrypto(body);
         if (lose === 'refused') {
           // A proxy sent it twice: the first one is executed, and the answer is that of the second.
           if (whileRefused === undefined) await inInbox(decisions, `crypto-send/${body.referenceId}`, 'SUCCESSFUL');
           else await whileRefused();
           throw refusal(400, 'Insufficient balance')();
+        }
+        if (lose === 'known') {
+          const about = { httpStatus: 400, message: 'invalid reference', fields: [], isRateExpired: false };
+          throw new RejectedError('sendCrypto', { ...about, isAboutReference: true });
         }
         throw new UnknownOutcomeError('sendCrypto', 'timeout');
       },
@@ -66,6 +70,20 @@ describe('a crypto send whose answer was lost', () => {
       isAboutReference: false,
       ...(message ? { message, saysNoRecord: true } : {}),
     });
+
+  test('is not called refused after an outage in the settle window, and a copy that lags after it', async () => {
+    lose = 'known';
+    lookup = () => new ServiceUnavailableError('getCryptoSend', 'http-status', 503);
+    const { handle } = await start('outage', { deadlineSeconds: 360_000 });
+    await noted(handle, /outcome is unknown/);
+    await decisions.bench.pass(60_000 * TIME_SCALE);
+    lookup = refusal(404, 'no such transaction');
+    await decisions.bench.pass(60_000 * TIME_SCALE);
+    lookup = 'sandbox';
+    await noted(handle, /the crypto send accepted/);
+    lose = 'before';
+    await handle.terminate();
+  });
 
   test.each<[string, () => Error]>([
     ['400 "Transaction not found"', refusal(400, 'Transaction not found')],

@@ -33,10 +33,14 @@ export function depsOver(store: Store, { service = {}, ...replaced }: Replaced =
 
 const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
-/** Runs an activity as the SDK does, at a moment after it was first scheduled. */
+/** Runs an activity as the SDK does, at a moment after it was first scheduled; its lookups have found nothing since. */
 export function asActivity<T>(run: () => Promise<T>, afterMs = 0): Promise<T> {
   const scheduledTimestampMs = Date.UTC(2026, 0, 1);
-  const info = { scheduledTimestampMs, currentAttemptScheduledTimestampMs: scheduledTimestampMs + afterMs };
+  const info = {
+    scheduledTimestampMs,
+    currentAttemptScheduledTimestampMs: scheduledTimestampMs + afterMs,
+    heartbeatDetails: { missingSinceMs: scheduledTimestampMs },
+  };
   return new MockActivityEnvironment(info, { logger: silent }).run(run) as Promise<T>;
 }
 

@@ -76,8 +76,10 @@ export function createActivityServer(deps: ActivityDeps) {
 
   async function execute(task: ActivityTask, token: number, worker: ActivityWorker): Promise<void> {
     const { process } = worker;
-    const heartbeat = (): void => {
+    const heartbeat = (details: unknown): void => {
       if (deps.isHeartbeatLost()) return trace.fault('heartbeat lost');
+      // Core sends what an attempt has noted before it reports the attempt's failure.
+      if (task.token === token) task.heartbeatDetails = details;
       timeline.in(chance.int(1, 20), () => {
         if (task.token === token) armed(task, 'beat', task.limits.heartbeat, TIMEOUTS.heartbeat);
       });
@@ -259,5 +261,5 @@ const infoOf = (task: ActivityTask) => ({
   scheduleToCloseTimeoutMs: task.limits.scheduleToClose ?? 0,
   startToCloseTimeoutMs: task.limits.startToClose ?? 0,
   taskQueue: task.queue,
-  heartbeatDetails: undefined,
+  heartbeatDetails: task.heartbeatDetails,
 });

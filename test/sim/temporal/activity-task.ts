@@ -38,6 +38,7 @@ export function taskOf(
     cancellationType: command.cancellationType ?? 0,
     attempt: 1,
     attemptScheduledAtMs: nowMs,
+    heartbeatDetails: undefined,
     token: undefined,
     holder: undefined,
     cancelRequested: false,

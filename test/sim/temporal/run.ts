@@ -82,6 +82,8 @@ export interface ActivityTask {
   readonly cancellationType: number;
   attempt: number;
   attemptScheduledAtMs: number;
+  /** Of the last heartbeat, for the next attempt. */
+  heartbeatDetails: unknown;
   /** Names the attempt that may answer; undefined while none runs. */
   token: number | undefined;
   holder: Process | undefined;

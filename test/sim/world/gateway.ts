@@ -12,7 +12,7 @@ import { createDispatcher, type Dispatcher } from '../../../src/gateway/dispatch
 import { createIntake } from '../../../src/gateway/dispatch/intake.js';
 import { createWebhookMatcher } from '../../../src/gateway/dispatch/webhook-matcher.js';
 import { createWebhookMatch } from '../../../src/gateway/inbound/match-webhook.js';
-import { createOpenSignals, createSignalPace } from '../../../src/gateway/dispatch/signal-pace.js';
+import { createOpenSignals } from '../../../src/gateway/dispatch/open-signals.js';
 import { createSettler, type Settler } from '../../../src/gateway/dispatch/settler.js';
 import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-flows.js';
 import { shownFlow } from '../../../src/gateway/flows/address.js';
@@ -92,14 +92,13 @@ export function createSimGateway(deps: {
   const nowMs = (): number => clock.nowMs();
   const logger = loggerOf(deps.alarm);
   const reader = createFlowReader(client);
-  const openSignals = createOpenSignals(nowMs);
+  const openSignals = createOpenSignals();
   const drain = createDrain(client, clock);
   const shared = { inbox, reader, openSignals, logger, nowMs, clock, drain, everyMs: DAEMON_EVERY_MS };
   const unreadable = createUnreadableFlows(logger, () => clock.monotonicMs());
   const dispatcher = createDispatcher({
     ...shared,
     unreadable,
-    pace: createSignalPace(() => clock.monotonicMs()),
     signal: (flowId, events) => signalFlow(client, flowId, events),
   });
   const matcher = createWebhookMatcher({
