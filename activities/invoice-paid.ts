@@ -2,7 +2,7 @@ import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
 import { CHECKOUT_WORDS, classifyStatus, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
-import { asking } from './status-lookups.js';
+import { asking, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet } from './failures.js';
 import type { StatusReading, Facts } from './types.js';
@@ -85,6 +85,8 @@ async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: A
   if (classifyStatus(CHECKOUT_WORDS, reading.status) === 'failed') {
     return beforeOurs === true ? { says: 'cannot-tell', why: FAILED_BEFORE } : { says: 'not-paid', reading };
   }
+  const why = whyIncomparable(reading.facts);
+  if (why !== undefined) return { says: 'cannot-tell', why };
   return { says: agrees(expect, reading.facts) ? 'paid' : 'other', reading };
 }
 

@@ -7,6 +7,7 @@ import { callbackEvent } from './callback.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { asItIs, saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
+import { factsIn, recordFact } from './record-facts.js';
 
 /** Input of a `crypto-send`: the body of the operation, the amount as a decimal string or number. */
 export const CryptoSendInput = CryptoSendRequest.extend({
@@ -69,9 +70,9 @@ export const cryptoSendFlow = defineFlow({
 
 /** The facts that identify a looked-up send. */
 export function cryptoSendFacts(record: unknown): Readonly<Record<string, string>> {
-  const { cryptoAmount, cryptoWallet } = record as CryptoSend;
-  return {
-    ...(cryptoAmount ? { cryptoAmount } : {}),
-    ...(cryptoWallet ? { receiverAddress: addressFact(cryptoWallet) } : {}),
-  };
+  const receiver = recordFact(record, 'cryptoWallet');
+  return factsIn({
+    cryptoAmount: recordFact(record, 'cryptoAmount'),
+    receiverAddress: receiver && addressFact(receiver),
+  });
 }
