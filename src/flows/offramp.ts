@@ -26,12 +26,16 @@ import { amountFact, callbackEvent, type CallbackFields } from './callback.js';
 /** Members of the offramp record and of its events that are read here; either may lack any of them. */
 type Members = Readonly<Record<string, unknown>>;
 
-/** A refund follows FAILED, unless nothing shows that any crypto came in: then there is nothing to refund. */
+/**
+ * A refund follows FAILED, unless nothing shows that any crypto came in: then there is nothing to refund. A transaction
+ * or an amount that cannot be read may be crypto that came in.
+ */
 function offrampStatus(record: unknown): string | null {
-  const { status, onchainStatus, transactionHash: hash, transactionHashAmount: came } = record as Members;
+  const { status, onchainStatus } = record as Members;
   if (typeof status !== 'string') return null;
   const isFailed = typeof onchainStatus === 'string' && classifyStatus(PAYMENT_WORDS, onchainStatus) === 'failed';
-  const noneCame = !hash && (came === undefined || came === null || Number(came) === 0);
+  const came = recordFact(record, 'transactionHashAmount');
+  const noneCame = recordFact(record, 'transactionHash') === undefined && (came === undefined || Number(came) === 0);
   return status.toUpperCase() === 'FAILED' && isFailed && noneCame ? CRYPTO_NOT_RECEIVED : status;
 }
 
