@@ -7,7 +7,7 @@ import { ON_CHAIN_DEPOSIT_EVENT } from '../contract/events.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { asItIs, saysStatus, type FlowRead } from './service-interface.js';
 import { defineFlow, type EventReading } from './flow.js';
-import { factsIn, recordFact } from './record-facts.js';
+import { assetFacts, factsIn, recordFact } from './record-facts.js';
 import { callbackEvent, type CallbackFields } from './callback.js';
 
 /** What is read from the two legs, in a looked-up record or in an event; null if it is missing. */
@@ -51,13 +51,14 @@ export function onrampFacts(record: unknown): Readonly<Record<string, string>> {
   const { mobile_money: fiat, onchain } = Legs.parse(record ?? {});
   const fiatAmount = recordFact(fiat, 'amount');
   const receiver = recordFact(onchain, 'public_address');
-  return factsIn({
+  const facts = factsIn({
     fiatReference: fiatAmount === undefined ? fiat?.reference_id || undefined : undefined,
     onChainReference: receiver === undefined ? onchain?.reference_id || undefined : undefined,
     fiatAmount,
     currency: recordFact(fiat, 'currency'),
     receiverAddress: receiver && addressFact(receiver),
   });
+  return { ...assetFacts(onchain), ...facts };
 }
 
 /**
@@ -102,8 +103,9 @@ function wordOf(fields: CallbackFields, event: string | null): string | null {
 /** `amount` is the fiat's in the one event whose shape the interface shows; in other events it may be anything. */
 function factsOf(fields: CallbackFields, event: string | null): EventReading['facts'] {
   const fiatAmount = fields.fiatAmount ?? (event === ON_CHAIN_DEPOSIT_EVENT ? fields.amount : undefined);
-  if (fiatAmount === undefined) return {};
-  return { fiatAmount, ...(fields.currency === undefined ? {} : { currency: fields.currency }) };
+  const asset = assetFacts(fields);
+  if (fiatAmount === undefined) return asset;
+  return { ...asset, fiatAmount, ...(fields.currency === undefined ? {} : { currency: fields.currency }) };
 }
 
 function legIn(fields: CallbackFields, member: string): string | null {
@@ -146,12 +148,14 @@ export const onrampFlow = defineFlow({
         callbackUrl,
       }),
       shownBy: Object.keys(ONRAMP_WORDS),
-      factsOf: ({ referenceId, fiatAmount, currency, receiverAddress }) => ({
+      factsOf: ({ referenceId, fiatAmount, currency, receiverAddress, chain, token }) => ({
         fiatReference: referenceId,
         onChainReference: referenceId,
         fiatAmount,
         currency,
         receiverAddress: addressFact(receiverAddress),
+        chain,
+        token,
       }),
     },
   },

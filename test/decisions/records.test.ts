@@ -5,6 +5,7 @@ import { operations, type OperationName } from '../../src/contract/index.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { flowOf } from '../../src/flows/index.js';
 import type { Store } from '../../src/store/store.js';
+import { differences } from '../../workflows/engine/evidence.js';
 import { newReference } from '../harness/references.js';
 import { EVM_ADDRESS } from '../harness/parties.js';
 import { asActivity, depsOver } from '../store/deciding-activities.js';
@@ -111,9 +112,19 @@ describe('a record that the service has under our reference', () => {
     expect(await looked(operation, bodies)).toMatchObject({ lookup: 'shown' });
   });
 
+  test.each<[string, OperationName, Parameters<typeof activities>[0], Wire]>([
+    ['chain of a crypto send', 'sendCrypto', { getCryptoSend: send({ chain: { name: 'TRON' } }) }, { chain: 'TRON' }],
+    ['token of a crypto send', 'sendCrypto', { getCryptoSend: send({ token: 'USDT' }) }, { token: 'USDT' }],
+    ['chain of an onramp', 'createOnramp', { getOnChainDeposit: onramp({}, { chain: 'TRON' }) }, { chain: 'TRON' }],
+    ['token of an onramp', 'createOnramp', { getOnChainDeposit: onramp({}, { token: 'USDT' }) }, { token: 'USDT' }],
+  ])('is another one by the %s: both sides are shown', async (_, operation, bodies, theirs) => {
+    expect(await looked(operation, bodies)).toMatchObject({ lookup: 'other', theirs });
+  });
+
   test.each<[string, OperationName, Parameters<typeof activities>[0]]>([
     ['amount of a crypto send', 'sendCrypto', { getCryptoSend: send({ cryptoAmount: '12.5 USDC' }) }],
     ['receiver of a crypto send', 'sendCrypto', { getCryptoSend: send({ cryptoWallet: { address: '0x1' } }) }],
+    ['token of a crypto send', 'sendCrypto', { getCryptoSend: send({ token: ['USDC'] }) }],
     ['amount of an offramp', 'createOfframp', { getOfframp: offramp({ cryptoAmount: {} }) }],
     ['currency of an offramp', 'createOfframp', { getOfframp: offramp({ fiatCurrency: { code: 'KES' } }) }],
     ['amount of an onramp', 'createOnramp', { getOnChainDeposit: onramp({ amount: 'KES 1000.50' }, {}) }],
@@ -141,6 +152,18 @@ describe('a record that the service has under our reference', () => {
     });
   });
 
+  test.each<[string, Wire, string]>([
+    ['nothing shows that the crypto came in', {}, 'CRYPTO_NOT_RECEIVED'],
+    ['an empty amount came in', { transactionHashAmount: '' }, 'CRYPTO_NOT_RECEIVED'],
+    ['the amount that came in cannot be read', { transactionHashAmount: 'twelve' }, 'FAILED'],
+    ['the transaction cannot be read', { transactionHash: { hash: '0xabc' } }, 'FAILED'],
+  ])('an offramp that failed on the chain ends without a refund only if %s', async (_, more, word) => {
+    const found = await status('offramp', {
+      getOfframp: offramp({ status: 'FAILED', onchainStatus: 'FAILED', ...more }),
+    });
+    expect(found).toMatchObject({ says: 'shown', record: { status: word } });
+  });
+
   test('an event of an offramp that names neither amount nor currency differs in nothing', () => {
     const said = flowOf('offramp').readEvent({
       referenceId: 'r',
@@ -150,6 +173,17 @@ describe('a record that the service has under our reference', () => {
     });
     expect(said?.status).toBe('SUCCESS');
     expect(said?.facts).toEqual({});
+  });
+
+  test.each<[string, Wire, string]>([
+    ['token', { token: 'USDT' }, 'token'],
+    ['chain', { chain: { name: 'TRON' } }, 'chain'],
+    ['unreadable token', { token: 7 }, 'token'],
+  ])('an event of a crypto send differs by its %s', async (_, more, differs) => {
+    const definition = flowOf('crypto-send');
+    const known = definition.submissions!['send']!.factsOf(definition.input.parse(inputOf('crypto-send', 'r')));
+    const said = definition.readEvent({ referenceId: 'r', status: 'SUCCESSFUL', ...more });
+    expect(differences(known, said!.facts)).toEqual([differs]);
   });
 
   describe('of an invoice that others may pay', () => {
@@ -172,6 +206,13 @@ describe('a record that the service has under our reference', () => {
     test('says that it is unpaid by PENDING', async () => {
       expect(await paid(unpaid())).toMatchObject({ says: 'not-paid' });
       expect(await paid(unpaid({ invoice: { status: 'PENDING' } }))).toMatchObject({ says: 'not-paid' });
+    });
+
+    test.each(['PAID', 'SUCCESSFUL', 'PROCESSING'])('does not, if the invoice itself is %s', async (word) => {
+      expect(await paid(unpaid({ invoice: { status: word } }))).toMatchObject({
+        says: 'cannot-tell',
+        why: expect.stringContaining(word),
+      });
     });
 
     test('cannot be told to be paid by an amount or currency that cannot be read', async () => {
