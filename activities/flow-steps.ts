@@ -9,7 +9,7 @@ import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
 import { fingerprintOf, submitFingerprint } from '../src/store/store-key.js';
 import { isPlaintext } from '../src/protocol/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
-import { asking, proves, statusLookups } from './status-lookups.js';
+import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
 import { endsFlow, notYet, retryLater } from './failures.js';
 import { nextTurnMs, windowsOf } from './timing.js';
 import type {
@@ -154,7 +154,10 @@ async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'i
   const second = needsMore && source.besides ? await ask(source.besides.operation) : undefined;
   if (second?.says === 'cannot-tell' && (first.says === 'absent' || !second.refused)) return second;
   if (first.says === 'absent' && second?.says !== 'shown') return { says: 'absent' };
-  return { says: 'shown', record: source.read(recordOf(first), recordOf(second)) };
+  const reading = source.read(recordOf(first), recordOf(second));
+  const why = whyIncomparable(reading.facts);
+  // It may be the status of another payment.
+  return why === undefined ? { says: 'shown', record: reading } : { says: 'cannot-tell', why, refused: false };
 }
 
 const recordOf = (asked: Asked<unknown> | undefined): unknown => (asked?.says === 'shown' ? asked.record : undefined);

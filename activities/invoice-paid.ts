@@ -2,7 +2,7 @@ import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
 import { CHECKOUT_WORDS, classifyStatus, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
-import { asking } from './status-lookups.js';
+import { asking, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet } from './failures.js';
 import type { StatusReading, Facts } from './types.js';
@@ -78,11 +78,20 @@ async function paidOrMissing(
 
 const MISSING: PaidReading = { says: 'cannot-tell', why: 'the service does not show the invoice so far' };
 
+/**
+ * PENDING of the payment counts as "not paid", if nothing beside it shows that someone pays. The interface says that it
+ * is shown right after a payment is requested, and no other word for an invoice that was never paid: services show it
+ * for those, too (`docs/assumptions.md`).
+ */
 async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: Asked): Promise<PaidReading> {
   const asked = await asking(() => deps.service.getInvoicePayment(reference));
   if (asked.says === 'absent') return MISSING;
   if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };
   const reading = flowOf('invoice-payment').status?.read(asked.record) ?? { status: null, facts: {} };
+  const beside = asked.record.invoice?.status ?? null;
+  if (saysUnpaid(reading.status) && isUnderWay(beside)) {
+    return { says: 'cannot-tell', why: `the payment is ${reading.status}, and the invoice ${beside}` };
+  }
   if (saysUnpaid(reading.status)) return { says: 'not-paid', reading };
   if (!provesPayment(reading.status))
     return { says: 'cannot-tell', why: `it is ${reading.status ?? 'without a status'}` };
@@ -90,8 +99,14 @@ async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: A
   if (classifyStatus(CHECKOUT_WORDS, reading.status) === 'failed') {
     return beforeOurs === true ? { says: 'cannot-tell', why: FAILED_BEFORE } : { says: 'not-paid', reading };
   }
+  const why = whyIncomparable(reading.facts);
+  if (why !== undefined) return { says: 'cannot-tell', why };
   return { says: agrees(expect, reading.facts) ? 'paid' : 'other', reading };
 }
+
+/** A word of a payment that has begun, and has not failed. */
+const isUnderWay = (word: string | null): boolean =>
+  provesPayment(word) && classifyStatus(CHECKOUT_WORDS, word) !== 'failed';
 
 const FAILED_BEFORE = 'another attempt to pay it failed, and ours cannot be distinguished from it';
 

@@ -21,7 +21,7 @@ export function createRefundActivities(deps: ActivityDeps) {
         claim,
         // Any event may say that it was refunded, or that less came in; `judged` lets those pass that the flow has judged.
         guard: { flowId, statuses: BRIDGE_STATUSES, orUntrusted: by === 'input', besides: judged },
-        lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
+        lookUp: () => lookUpPost(deps, { claim, expect: { ...decided, cryptoAmount }, saidToExist: false }),
         ...(unasked && { unasked }),
         request: () => ({
           receiverAddress,

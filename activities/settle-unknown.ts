@@ -1,8 +1,8 @@
-import { addressFact } from '../src/protocol/messages.js';
+import { addressFact, UNREADABLE } from '../src/protocol/messages.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { sameAmount } from '../src/money.js';
 import type { Claim } from '../src/store/claim.js';
-import { asking, proves, statusLookups } from './status-lookups.js';
+import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet, storing, unmatched } from './failures.js';
 import { referenceOfFlow } from '../src/protocol/vocabulary.js';
@@ -122,20 +122,25 @@ export async function lookUpPost(
   if (asked.says === 'absent') return { lookup: 'absent' };
   if (asked.says === 'cannot-tell') return { lookup: 'cannot-tell', why: asked.why };
   const { record } = asked;
-  if (!saidToExist && !proves(lookup, record)) {
+  const theirs = lookup.facts(record);
+  const incomparable = whyIncomparable(theirs, Object.keys(expect));
+  if (incomparable === undefined && !saidToExist && !proves(lookup, record)) {
     // The record exists before the POST, and says nothing about the POST until its status changes.
     return { lookup: 'no-lookup', why: 'the record of the service may be older than what was sent' };
   }
-  const theirs = lookup.facts(record);
   const wrong = Object.entries(expect).some(([name, ours]) => !agrees(ours, theirs[name]));
-  return wrong ? { lookup: 'other', ours: expect, theirs } : { lookup: 'shown', answer: record };
+  if (wrong) return { lookup: 'other', ours: expect, theirs };
+  return incomparable === undefined
+    ? { lookup: 'shown', answer: record }
+    : { lookup: 'cannot-tell', why: incomparable };
 }
 
 /**
- * A fact that the service does not report cannot differ; amounts are compared as amounts, and addresses as addresses.
+ * A fact that the service does not report, or not readably, is not another one; amounts are compared as amounts, and
+ * addresses as addresses.
  */
 function agrees(ours: string, theirs: string | undefined): boolean {
-  if (theirs === undefined || addressFact(theirs) === addressFact(ours)) return true;
+  if (theirs === undefined || theirs === UNREADABLE || addressFact(theirs) === addressFact(ours)) return true;
   try {
     return sameAmount(ours, theirs);
   } catch {

@@ -8,11 +8,13 @@ import {
 } from '../src/service-client/index.js';
 import { cryptoSendFacts, cryptoSendFlow } from '../src/flows/crypto-send.js';
 import type { FlowDefinition } from '../src/flows/flow.js';
+import { factsIn, recordFact } from '../src/flows/record-facts.js';
 import { offrampFacts, offrampFlow } from '../src/flows/offramp.js';
 import { invoicePaymentFlow, paidFacts } from '../src/flows/invoice-payment.js';
 import { onrampFacts, onrampFlow, withMobileMoney } from '../src/flows/onramp.js';
 import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
 import type { LookupSays } from '../src/protocol/decisions.js';
+import { UNREADABLE } from '../src/protocol/messages.js';
 import { provesPayment } from '../src/protocol/statuses.js';
 import type { ActivityDeps } from './deps.js';
 import type { Facts, Asked } from './types.js';
@@ -22,6 +24,7 @@ import { MISSES, untilNextMiss } from './timing.js';
 /** How one money operation is looked up, and which facts of the record can be compared with ours. */
 export interface StatusLookup {
   read(service: ServiceClient, reference: string): Promise<unknown>;
+  /** `UNREADABLE` for one that is there and cannot be read: see `whyIncomparable`. */
   facts(record: unknown): Facts;
   /** The kind whose definition reads the record's status. Absent if the record has none. */
   readonly flow?: Pick<FlowDefinition, 'status'>;
@@ -48,7 +51,10 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   createInvoice: {
     read: (service, reference) => service.getInvoice(reference),
     // The outer amount and currency show nonsense on the wire.
-    facts: (record) => textMembers((record as Invoice).invoice, { amount: 'amount', currency: 'currency' }),
+    facts: (record) => {
+      const { invoice } = record as Invoice;
+      return factsIn({ amount: recordFact(invoice, 'amount'), currency: recordFact(invoice, 'currency') });
+    },
     proves: (record) => Boolean((record as Invoice).invoice?.amount && (record as Invoice).invoice?.currency),
   },
   payInvoice: {
@@ -87,14 +93,10 @@ export async function lookUpRecord(
   return { says: 'shown', ...(status === null ? {} : { status }) };
 }
 
-function textMembers(record: unknown, members: Readonly<Record<string, string>>): Facts {
-  const values = (typeof record === 'object' && record !== null ? record : {}) as Record<string, unknown>;
-  return Object.fromEntries(
-    Object.entries(members).flatMap(([fact, member]) => {
-      const value = values[member];
-      return typeof value === 'string' && value !== '' ? [[fact, value]] : [];
-    }),
-  );
+/** Why a record cannot be compared with ours: one of these facts of it cannot be read. Undefined if it can. */
+export function whyIncomparable(facts: Facts, compared: readonly string[] = Object.keys(facts)): string | undefined {
+  const unreadable = compared.filter((name) => facts[name] === UNREADABLE);
+  return unreadable.length === 0 ? undefined : `${unreadable.join(' and ')} of the service's record cannot be read`;
 }
 
 /**

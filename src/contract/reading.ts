@@ -51,7 +51,8 @@ export const opaqueOrText = () => z.union([z.looseObject({}), text()]);
 
 /**
  * A record of the service. Only the members in `required` must be present and readable. Any other may be missing or
- * null, and counts as absent if its value cannot be read: a cosmetic member must never make a paid transfer unreadable.
+ * null. If its value cannot be read it is undefined, which for all but the facts that identify the record is the same as
+ * missing: a cosmetic member must never make a paid transfer unreadable. An empty text that stands for no amount is null.
  * Unknown members are kept. (zod drops `__proto__` as a key.)
  */
 export function record<S extends z.ZodRawShape, const R extends readonly (keyof S & string)[]>(shape: S, required: R) {
@@ -60,7 +61,10 @@ export function record<S extends z.ZodRawShape, const R extends readonly (keyof 
   for (const [member, schema] of Object.entries(shape)) {
     tolerant[member] = required.includes(member)
       ? (schema as z.ZodType)
-      : (schema as z.ZodType).nullish().catch(undefined);
+      : (schema as z.ZodType).nullish().catch(emptyOrUnreadable);
   }
   return z.looseObject(tolerant as unknown as Shape);
 }
+
+/** The JSON Schema is made without a value. */
+const emptyOrUnreadable = (said?: { readonly input: unknown }) => (said?.input === '' ? null : undefined);

@@ -68,7 +68,8 @@ export function callbackEvent(
   };
 }
 
-function commonFacts(fields: CallbackFields): EventReading['facts'] {
+/** Amounts and currency, by the names that any kind may know. */
+export function commonFacts(fields: CallbackFields): EventReading['facts'] {
   const facts: Record<string, string> = {};
   const add = (name: string, value: string | undefined) => {
     if (value !== undefined) facts[name] = value;

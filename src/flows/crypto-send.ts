@@ -3,10 +3,11 @@ import { CryptoSendRequest, type CryptoSend } from '../contract/onramp.js';
 import { toWireNumber } from '../money.js';
 import { addressFact } from '../protocol/messages.js';
 import { PAYMENT_WORDS } from '../protocol/statuses.js';
-import { callbackEvent } from './callback.js';
+import { callbackEvent, commonFacts } from './callback.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { asItIs, saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
+import { assetFacts, factsIn, recordFact } from './record-facts.js';
 
 /** Input of a `crypto-send`: the body of the operation, the amount as a decimal string or number. */
 export const CryptoSendInput = CryptoSendRequest.extend({
@@ -35,7 +36,12 @@ export const cryptoSendFlow = defineFlow({
         referenceId,
       }),
       shownBy: Object.keys(PAYMENT_WORDS),
-      factsOf: ({ cryptoAmount, receiverAddress }) => ({ cryptoAmount, receiverAddress: addressFact(receiverAddress) }),
+      factsOf: ({ cryptoAmount, receiverAddress, chain, token }) => ({
+        cryptoAmount,
+        receiverAddress: addressFact(receiverAddress),
+        chain,
+        token,
+      }),
     },
   },
   status: {
@@ -50,7 +56,7 @@ export const cryptoSendFlow = defineFlow({
       said: saysStatus('referenceId', { completed: 'SUCCESS', refunded: 'REVERSED' }),
     },
   },
-  readEvent: (body) => callbackEvent(body),
+  readEvent: (body) => callbackEvent(body, undefined, (fields) => ({ ...commonFacts(fields), ...assetFacts(fields) })),
   demo: {
     name: 'send',
     title: 'no event reports it, so it is looked up',
@@ -69,9 +75,12 @@ export const cryptoSendFlow = defineFlow({
 
 /** The facts that identify a looked-up send. */
 export function cryptoSendFacts(record: unknown): Readonly<Record<string, string>> {
-  const { cryptoAmount, cryptoWallet } = record as CryptoSend;
+  const receiver = recordFact(record, 'cryptoWallet');
   return {
-    ...(cryptoAmount ? { cryptoAmount } : {}),
-    ...(cryptoWallet ? { receiverAddress: addressFact(cryptoWallet) } : {}),
+    ...assetFacts(record),
+    ...factsIn({
+      cryptoAmount: recordFact(record, 'cryptoAmount'),
+      receiverAddress: receiver && addressFact(receiver),
+    }),
   };
 }

@@ -14,6 +14,7 @@ import { callbackEvent } from './callback.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
+import { factsIn, recordFact } from './record-facts.js';
 
 /** Only these are said about a payment, and never about an unpaid invoice. */
 const PAID_WORDS = Object.keys(CHECKOUT_WORDS).filter(provesPayment);
@@ -136,9 +137,8 @@ export const invoicePaymentFlow = defineFlow({
 
 /** The payment's facts, as the record shows them. Before a payment, the record's amounts are those of the invoice. */
 export function paidFacts(record: unknown): Readonly<Record<string, string>> {
-  const { status, amount, currency } = record as InvoicePayment;
-  if (!provesPayment(status)) return {};
-  return { ...(amount ? { paidAmount: amount } : {}), ...(currency ? { paidCurrency: currency } : {}) };
+  if (!provesPayment((record as InvoicePayment).status)) return {};
+  return factsIn({ paidAmount: recordFact(record, 'amount'), paidCurrency: recordFact(record, 'currency') });
 }
 
 const isObject = (raw: unknown): raw is Record<string, unknown> =>

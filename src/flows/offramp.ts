@@ -20,28 +20,33 @@ import {
 } from './input.js';
 import { asItIs, saysStatus } from './service-interface.js';
 import { defineFlow, type EventReading } from './flow.js';
+import { factsIn, recordFact } from './record-facts.js';
 import { amountFact, callbackEvent, type CallbackFields } from './callback.js';
 
 /** Members of the offramp record and of its events that are read here; either may lack any of them. */
 type Members = Readonly<Record<string, unknown>>;
 
-/** A refund follows FAILED, unless nothing shows that any crypto came in: then there is nothing to refund. */
+/**
+ * A refund follows FAILED, unless nothing shows that any crypto came in: then there is nothing to refund. A transaction
+ * or an amount that cannot be read may be crypto that came in.
+ */
 function offrampStatus(record: unknown): string | null {
-  const { status, onchainStatus, transactionHash: hash, transactionHashAmount: came } = record as Members;
+  const { status, onchainStatus } = record as Members;
   if (typeof status !== 'string') return null;
   const isFailed = typeof onchainStatus === 'string' && classifyStatus(PAYMENT_WORDS, onchainStatus) === 'failed';
-  const noneCame = !hash && (came === undefined || came === null || Number(came) === 0);
+  const came = recordFact(record, 'transactionHashAmount');
+  const noneCame = recordFact(record, 'transactionHash') === undefined && (came === undefined || Number(came) === 0);
   return status.toUpperCase() === 'FAILED' && isFailed && noneCame ? CRYPTO_NOT_RECEIVED : status;
 }
 
 /** The facts that identify an offramp. The record does not show the receiver of the fiat. */
 export function offrampFacts(record: unknown): Readonly<Record<string, string>> {
-  const { cryptoAmount, fiatCurrency, senderAddress } = record as Members;
-  const facts: Record<string, string> = {};
-  if (typeof cryptoAmount === 'string') facts['cryptoAmount'] = cryptoAmount;
-  if (typeof fiatCurrency === 'string' && fiatCurrency !== '') facts['fiatCurrency'] = fiatCurrency;
-  if (typeof senderAddress === 'string' && senderAddress !== '') facts['senderAddress'] = addressFact(senderAddress);
-  return facts;
+  const sender = recordFact(record, 'senderAddress');
+  return factsIn({
+    cryptoAmount: recordFact(record, 'cryptoAmount'),
+    fiatCurrency: recordFact(record, 'fiatCurrency'),
+    senderAddress: sender && addressFact(sender),
+  });
 }
 
 /** Events whose name says more than their status; the last two are seen on the wire and are not in the interface. */
@@ -59,9 +64,16 @@ function offrampEvent(body: unknown): EventReading | undefined {
   return callbackEvent(
     body,
     (fields, event) => EVENT_WORDS[event ?? ''] ?? offrampStatus(fields),
-    (fields, event) => (event?.startsWith('refund.') ? refundFacts(fields) : offrampFacts(fields)),
+    (fields, event) => (event?.startsWith('refund.') ? refundFacts(fields) : offrampFacts(orNull(fields))),
   );
 }
+
+/** Of an event's fields, those that are undefined have no value. */
+const orNull = (fields: CallbackFields) => ({
+  ...fields,
+  cryptoAmount: fields.cryptoAmount ?? null,
+  fiatCurrency: fields.fiatCurrency ?? null,
+});
 
 /** The amounts of an event about a refund are the refund's: less than what came in, if fees are deducted. */
 function refundFacts(fields: CallbackFields): EventReading['facts'] {

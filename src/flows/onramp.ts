@@ -4,10 +4,10 @@ import { toWireNumber } from '../money.js';
 import { addressFact } from '../protocol/messages.js';
 import { ONRAMP_WORDS, isFinal, classifyStatus, PAYMENT_WORDS, type Meaning } from '../protocol/statuses.js';
 import { ON_CHAIN_DEPOSIT_EVENT } from '../contract/events.js';
-import { amount } from '../contract/reading.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { asItIs, saysStatus, type FlowRead } from './service-interface.js';
 import { defineFlow, type EventReading } from './flow.js';
+import { assetFacts, factsIn, recordFact } from './record-facts.js';
 import { callbackEvent, type CallbackFields } from './callback.js';
 
 /** What is read from the two legs, in a looked-up record or in an event; null if it is missing. */
@@ -19,18 +19,9 @@ interface OnrampLegs {
 }
 
 const text = z.string().nullish().catch(undefined);
-const Deposit = z.looseObject({
-  status: text,
-  reference_id: text,
-  amount: amount().nullish().catch(undefined),
-  currency: text,
-});
 const Legs = z.looseObject({
-  mobile_money: Deposit.nullish().catch(undefined),
-  onchain: z
-    .looseObject({ status: text, reference_id: text, crypto_received_status: text, public_address: text })
-    .nullish()
-    .catch(undefined),
+  mobile_money: z.looseObject({ status: text, reference_id: text }).nullish().catch(undefined),
+  onchain: z.looseObject({ status: text, reference_id: text, crypto_received_status: text }).nullish().catch(undefined),
 });
 
 /**
@@ -58,13 +49,16 @@ function onrampStatus(record: unknown): string | null {
  */
 export function onrampFacts(record: unknown): Readonly<Record<string, string>> {
   const { mobile_money: fiat, onchain } = Legs.parse(record ?? {});
-  return {
-    ...(fiat?.reference_id && !fiat.amount ? { fiatReference: fiat.reference_id } : {}),
-    ...(onchain?.reference_id && !onchain.public_address ? { onChainReference: onchain.reference_id } : {}),
-    ...(fiat?.amount ? { fiatAmount: fiat.amount } : {}),
-    ...(fiat?.currency ? { currency: fiat.currency } : {}),
-    ...(onchain?.public_address ? { receiverAddress: addressFact(onchain.public_address) } : {}),
-  };
+  const fiatAmount = recordFact(fiat, 'amount');
+  const receiver = recordFact(onchain, 'public_address');
+  const facts = factsIn({
+    fiatReference: fiatAmount === undefined ? fiat?.reference_id || undefined : undefined,
+    onChainReference: receiver === undefined ? onchain?.reference_id || undefined : undefined,
+    fiatAmount,
+    currency: recordFact(fiat, 'currency'),
+    receiverAddress: receiver && addressFact(receiver),
+  });
+  return { ...assetFacts(onchain), ...facts };
 }
 
 /**
@@ -109,8 +103,9 @@ function wordOf(fields: CallbackFields, event: string | null): string | null {
 /** `amount` is the fiat's in the one event whose shape the interface shows; in other events it may be anything. */
 function factsOf(fields: CallbackFields, event: string | null): EventReading['facts'] {
   const fiatAmount = fields.fiatAmount ?? (event === ON_CHAIN_DEPOSIT_EVENT ? fields.amount : undefined);
-  if (fiatAmount === undefined) return {};
-  return { fiatAmount, ...(fields.currency === undefined ? {} : { currency: fields.currency }) };
+  const asset = assetFacts(fields);
+  if (fiatAmount === undefined) return asset;
+  return { ...asset, fiatAmount, ...(fields.currency === undefined ? {} : { currency: fields.currency }) };
 }
 
 function legIn(fields: CallbackFields, member: string): string | null {
@@ -153,12 +148,14 @@ export const onrampFlow = defineFlow({
         callbackUrl,
       }),
       shownBy: Object.keys(ONRAMP_WORDS),
-      factsOf: ({ referenceId, fiatAmount, currency, receiverAddress }) => ({
+      factsOf: ({ referenceId, fiatAmount, currency, receiverAddress, chain, token }) => ({
         fiatReference: referenceId,
         onChainReference: referenceId,
         fiatAmount,
         currency,
         receiverAddress: addressFact(receiverAddress),
+        chain,
+        token,
       }),
     },
   },

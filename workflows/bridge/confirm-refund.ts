@@ -1,5 +1,4 @@
 import { condition } from '@temporalio/workflow';
-import { addressFact } from '../../src/protocol/messages.js';
 import { PAYMENT_WORDS } from '../../src/protocol/statuses.js';
 import { flowIdOf } from '../../src/protocol/vocabulary.js';
 import { decideMismatch } from '../engine/evidence.js';
@@ -10,7 +9,7 @@ import { askAbout } from '../engine/park.js';
 import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
 import { REFUND_CONFIRM_MS } from '../engine/policies.js';
 import { isDecided } from './conflict.js';
-import type { OrderedRefund } from './refund-terms.js';
+import { sentFacts, type OrderedRefund } from './refund-terms.js';
 import { bridgeState, isRefunded, rulesOf, type Transfer } from './transfer.js';
 
 const REFUND: TrackPlan = { noun: 'the refund', words: PAYMENT_WORDS, hasLookup: true, firstLookMs: 0 };
@@ -70,7 +69,8 @@ function endOf(send: Payment): 'arrived' | { readonly word: string } | null {
 }
 
 /** It is looked up like any crypto send. */
-function sendOf(transfer: Transfer, { reference, cryptoAmount, receiverAddress }: OrderedRefund): Payment {
+function sendOf(transfer: Transfer, order: OrderedRefund): Payment {
+  const { reference } = order;
   const send = newPayment({
     input: { referenceId: reference },
     windows: transfer.windows,
@@ -78,5 +78,5 @@ function sendOf(transfer: Transfer, { reference, cryptoAmount, receiverAddress }
     pin: transfer.pin,
   });
   const lookUpAs = flowIdOf('crypto-send', reference);
-  return { ...send, lookUpAs, facts: { cryptoAmount, receiverAddress: addressFact(receiverAddress) } };
+  return { ...send, lookUpAs, facts: sentFacts(order) };
 }

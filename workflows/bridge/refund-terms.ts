@@ -1,6 +1,7 @@
-import type { RefundOrder } from '../../activities/types.js';
+import type { Facts, RefundOrder } from '../../activities/types.js';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import { compareAmounts, isPositiveAmount } from '../../src/money.js';
+import { addressFact } from '../../src/protocol/messages.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import { mostToRefund, smallest } from './came-in.js';
 import type { Flow } from '../engine/flow.js';
@@ -40,6 +41,14 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | strin
   const stillFault = faultOf(capped);
   return stillFault === undefined ? capped : `the refund cannot be sent by us: ${stillFault}`;
 }
+
+/** What the service's record of the refund must match. */
+export const sentFacts = ({ cryptoAmount, receiverAddress, chain, token }: RefundTerms): Facts => ({
+  cryptoAmount,
+  receiverAddress: addressFact(receiverAddress),
+  chain,
+  token,
+});
 
 const word = (text: string) => text.trim().toUpperCase();
 

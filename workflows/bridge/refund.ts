@@ -14,7 +14,7 @@ import { submit } from '../engine/submit.js';
 import { refundBegun } from './refund-due.js';
 import { decideConflict, isDecided } from './conflict.js';
 import { confirmRefund } from './confirm-refund.js';
-import { otherCameIn, refundTerms, type OrderedRefund, type RefundTerms } from './refund-terms.js';
+import { otherCameIn, refundTerms, sentFacts, type OrderedRefund, type RefundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
 import { brief, endEvidence, isRefunded, bridgeState, refundClaim, rulesOf, type Transfer } from './transfer.js';
 import type { Post } from '../engine/post.js';
@@ -197,7 +197,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
       return outcome;
     },
     settleMs: transfer.windows.settleMs,
-    expect: { cryptoAmount: order.cryptoAmount, receiverAddress: order.receiverAddress },
+    expect: sentFacts(order),
     trusted,
     // Trusted ones too: nothing is sent again by a setting that would not be sent for the first time.
     claimed: () =>

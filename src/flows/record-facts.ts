@@ -1,0 +1,50 @@
+import { BRIDGE_CHAINS, BRIDGE_TOKENS, CHAINS, TOKENS } from '../contract/vocabulary.js';
+import { UNREADABLE } from '../protocol/messages.js';
+import { memberOf } from './callback.js';
+
+/*
+ * Facts that identify a record of the service, as the contract reads it. A member that is missing, null or empty is no
+ * fact. One that is there and cannot be read may be another one than ours: its fact is `UNREADABLE`.
+ */
+
+/** The fact in a text or an amount. The contract keeps a member that it could not read as undefined. */
+export function recordFact(record: unknown, member: string): string | undefined {
+  const value = memberOf(record, member);
+  if (!has(record, member) || value === null || value === '') return undefined;
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : UNREADABLE;
+}
+
+/**
+ * Chain and token, which are plain words or objects whose members the interface does not show: a word of the vocabulary
+ * counts, in any case. Another word cannot be told to be ours, nor to be another one; an object without words names none.
+ */
+export function assetFacts(record: unknown): Readonly<Record<string, string>> {
+  return factsIn({
+    chain: wordFact(record, 'chain', [...CHAINS, ...BRIDGE_CHAINS]),
+    token: wordFact(record, 'token', [...TOKENS, ...BRIDGE_TOKENS]),
+  });
+}
+
+function wordFact(record: unknown, member: string, vocabulary: readonly string[]): string | undefined {
+  const said = memberOf(record, member);
+  const isObject = typeof said === 'object' && said !== null && !Array.isArray(said);
+  const names = (isObject ? NAMES.map((name) => recordFact(said, name)) : [recordFact(record, member)])
+    .filter((name) => name !== undefined)
+    .map((name) => name.trim().toUpperCase());
+  if (names.length === 0) return undefined;
+  const [word, ...others] = new Set(names.filter((name) => vocabulary.includes(name)));
+  return word !== undefined && others.length === 0 ? word : UNREADABLE;
+}
+
+/** Members of an object that may name a chain or a token. */
+const NAMES = ['name', 'symbol', 'code'] as const;
+
+/** Only those that are there. */
+export function factsIn(facts: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(facts).flatMap(([name, fact]) => (fact === undefined ? [] : [[name, fact]])),
+  );
+}
+
+const has = (record: unknown, member: string): boolean =>
+  typeof record === 'object' && record !== null && Object.hasOwn(record, member);
