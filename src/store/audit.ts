@@ -47,7 +47,10 @@ export interface AuditStore {
   /** Resolves once it is durable. @throws StoreUnavailableError: then the action must not be carried out */
   append(note: AuditNote): Promise<void>;
   list(query: AuditQuery): Promise<readonly AuditEntry[]>;
-  /** Who ordered the start of a flow through a gateway. Empty: another Temporal client started it. */
+  /**
+   * Who ordered the start of a flow through a gateway. A start does not count if a refusal of it (`refused`, `start`) has its subject.
+   * Empty: another Temporal client started it.
+   */
   startersOf(flowId: string): Promise<readonly string[]>;
   /** Reads all of it. @param known heads that were exported before: each must still exist */
   verify(known?: readonly AuditHead[]): Promise<AuditVerdict>;

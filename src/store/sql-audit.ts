@@ -149,9 +149,14 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
     },
 
     async startersOf(flowId) {
-      const sql = `SELECT DISTINCT actor FROM audit WHERE flow_id = ? AND kind = 'start'`;
+      const sql = `SELECT actor, kind, subject FROM audit
+        WHERE flow_id = ? AND (kind = 'start' OR (kind = 'refused' AND action = 'start'))`;
       const [found] = await db.read([{ sql, params: [flowId] }]);
-      return (found?.rows ?? []).map((row) => text(row, 'actor'));
+      const rows = found?.rows ?? [];
+      const isRefusal = (row: Row) => row['kind'] === 'refused';
+      const refused = new Set(rows.filter(isRefusal).map((row) => nullable(row, 'subject')));
+      const accepted = rows.filter((row) => !isRefusal(row) && !refused.has(nullable(row, 'subject')));
+      return [...new Set(accepted.map((row) => text(row, 'actor')))];
     },
 
     verify: createAuditCheck({ db, storeKey, entryOf }),

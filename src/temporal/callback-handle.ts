@@ -11,6 +11,7 @@ import {
   TASK_QUEUE,
   UNDELIVERED,
 } from '../protocol/vocabulary.js';
+import { inTurns } from './in-turns.js';
 import type { CallbackFailure, CallbackOrder, CallbackReport, OpenCircuit } from '../protocol/callbacks.js';
 
 /** The delivery of one flow's callbacks, as the server and its worker know it. */
@@ -111,18 +112,14 @@ export function createCallbackHandles(client: Client, taskQueue: string = TASK_Q
     list: (which, limit) => list(which === 'open' ? OPEN : UNDELIVERED_CALLBACKS, limit),
 
     async openCircuits() {
-      const waiting = (await list(OPEN, MOST_ASKED)).values();
       const found = new Map<string, { since: string; flows: number }>();
-      const turn = async () => {
-        for (const { flowId } of waiting) {
-          const described = await orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe()));
-          const circuit = described && (await attemptsOf(client, described)).lastFailure?.circuit;
-          if (!circuit) continue;
-          const { since, flows } = found.get(circuit.origin) ?? { since: circuit.since, flows: 0 };
-          found.set(circuit.origin, { since: since < circuit.since ? since : circuit.since, flows: flows + 1 });
-        }
-      };
-      await Promise.all(Array.from({ length: ASKED_AT_ONCE }, turn));
+      await inTurns(await list(OPEN, MOST_ASKED), ASKED_AT_ONCE, async ({ flowId }) => {
+        const described = await orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe()));
+        const circuit = described && (await attemptsOf(client, described)).lastFailure?.circuit;
+        if (!circuit) return;
+        const { since, flows } = found.get(circuit.origin) ?? { since: circuit.since, flows: 0 };
+        found.set(circuit.origin, { since: since < circuit.since ? since : circuit.since, flows: flows + 1 });
+      });
       return [...found].map(([origin, facts]) => ({ origin, ...facts }));
     },
   };

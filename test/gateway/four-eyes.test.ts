@@ -62,7 +62,7 @@ describe('an order that needs a second person', () => {
   /** They park at their deadline, of ten seconds, all at once. */
   const waiting: Record<'shop' | 'carol' | 'ann', string[]> = { shop: [], carol: [], ann: [] };
   beforeAll(async () => {
-    const starters = ['shop', 'shop', 'shop', 'shop', 'carol', 'carol', 'ann'] as const;
+    const starters = ['shop', 'shop', 'shop', 'shop', 'shop', 'carol', 'carol', 'ann'] as const;
     await Promise.all(
       starters.map(async (by) => {
         const flow = await start(by);
@@ -122,6 +122,22 @@ describe('an order that needs a second person', () => {
     expect((await order('bob', flow, {}, 'withdraw')).status).toBe(200);
     expect((await order('carol', flow, mark)).status).toBe(202);
     expect((await order('alice', flow, mark)).status).toBe(200);
+  });
+
+  it("is confirmed by a person whose own request was refused, since the flow is another one's", async () => {
+    const flow = parked();
+    const reference = flow.slice(flow.indexOf('/') + 1);
+    const input = transferInput(reference, { deadlineSeconds: 1_000, amount: '999' });
+    expect((await stack.post('/flows/bridge-transfer', input, asked('carol'))).status).toBe(409);
+    expect((await order('alice', flow, mark)).status).toBe(202);
+    expect((await order('carol', flow, mark)).status).toBe(200);
+    expect(await recorded(flow)).toEqual([
+      'start shop',
+      'start carol',
+      'refused start carol',
+      'proposal mark-completed alice',
+      'order mark-completed carol',
+    ]);
   });
 
   it('is never confirmed by a person of an OIDC issuer who started the flow, and is by another one', async () => {

@@ -2,8 +2,12 @@ import { Agent, request, type ClientRequest } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { defaultDataConverter } from '@temporalio/common';
+import { optionalDateToTs } from '@temporalio/common/lib/time.js';
 import type { Clock } from '../../src/clock.js';
+import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
 import { createFlowWatch } from '../../src/gateway/flows/flow-watch.js';
+import { listFlows } from '../../src/gateway/flows/list.js';
 import { createParkedSince } from '../../src/gateway/flows/parked-since.js';
 import { createTokenCheck } from '../../src/gateway/http/bearer-token.js';
 import { createKnownNetworks } from '../../src/gateway/http/known-networks.js';
@@ -231,6 +235,38 @@ describe('lists', () => {
     for (const list of lists) expect((await list).size).toBe(0);
     await pass(60_000);
     expect(questions).toEqual({ open: 0, mostOpen: 16, all: 32 });
+  });
+
+  it('ask Temporal about four terminated flows at a time, however many are on the page', async () => {
+    const row = (n: number) => ({
+      execution: { workflowId: `onramp/r-${n}`, runId: `run-${n}` },
+      type: { name: 'onramp' },
+      status: 5,
+      historyLength: { toNumber: () => 10 },
+      startTime: optionalDateToTs(new Date('2026-01-01T00:00:00Z')),
+    });
+    const page = { executions: times(100).map(row), nextPageToken: new Uint8Array() };
+    const client = {
+      connection: { withDeadline: <T>(_deadline: number, ask: () => Promise<T>) => ask() },
+      options: { namespace: 'default', loadedDataConverter: defaultDataConverter },
+      workflowService: { listWorkflowExecutions: () => Promise.resolve(page) },
+    };
+    const questions = { open: 0, mostOpen: 0, all: 0 };
+    const facts = async (flowId: string) => {
+      questions.all += 1;
+      questions.open += 1;
+      questions.mostOpen = Math.max(questions.mostOpen, questions.open);
+      await settled();
+      questions.open -= 1;
+      const runId = flowId.replace('onramp/r', 'run');
+      return { flowId, runId, status: 'TERMINATED', state: 'parked', money: {}, startedAt: new Date(0) } as FlowFacts;
+    };
+    const store = { claims: { ofFlow: () => Promise.resolve([]) } };
+    const parkedSince = () => Promise.resolve(new Map());
+    const deps = { client, store, reader: { facts }, parkedSince } as unknown as FlowOperationDeps;
+    const { flows } = await listFlows(deps, { limit: 500 });
+    expect(flows.map(({ flowId }) => flowId)).toEqual(times(100).map((n) => `onramp/r-${n}`));
+    expect(questions).toEqual({ open: 0, mostOpen: 4, all: 100 });
   });
 
   it('of callbacks look for dead receivers once for all who ask within five seconds', async () => {

@@ -52,6 +52,18 @@ describeStores('the audit log', (kind) => {
     expect(await store.audit.startersOf('onramp/b')).toEqual([]);
   });
 
+  it('counts no start that was refused, and still counts another one of the same person', async () => {
+    const start = (subject: string, more: Partial<AuditNote> = {}) =>
+      store.audit.append(order('onramp/a', { kind: 'start', action: undefined, subject, ...more }));
+    await start('start_1', { actor: 'shop' });
+    await start('start_2');
+    await start('start_2', { kind: 'refused', action: 'start' });
+    expect(await store.audit.startersOf('onramp/a')).toEqual(['shop']);
+    await start('start_3');
+    await start('x', { kind: 'refused', action: 'cancel' });
+    expect((await store.audit.startersOf('onramp/a')).toSorted()).toEqual(['alice', 'shop']);
+  });
+
   it('can be checked by its hashes alone, which anyone can compute, and holds no unencrypted note', async () => {
     await store.audit.append(order('onramp/a'));
     const entries = await store.audit.list({ limit: 10, oldestFirst: true });

@@ -92,6 +92,7 @@ export async function recordingRefusals<T>(
   about: Omit<AuditNote, 'kind' | 'details'>,
   note: string | undefined,
   work: () => Promise<T>,
+  isRefused = (error: unknown): boolean => error instanceof Refusal && error.status < 500,
 ): Promise<T> {
   const giveBack = deps.ofRefusals.take(JSON.stringify([about.actor, about.flowId, about.action]));
   try {
@@ -99,7 +100,7 @@ export async function recordingRefusals<T>(
     giveBack();
     return done;
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status >= 500) giveBack();
+    if (!(error instanceof Refusal) || !isRefused(error)) giveBack();
     else if (error.status !== 404) {
       await recordRefusal(deps, { ...about, details: { note: note ?? '', why: error.message } });
     }

@@ -15,6 +15,7 @@ import {
 import type { Store } from '../../store/store.js';
 import { moneyIn, stateOf } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
+import { inTurns } from '../../temporal/in-turns.js';
 import { isReference } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
 import { Refusal } from '../http/refusal.js';
@@ -60,6 +61,8 @@ export const FlowList = z.object({
 } satisfies MembersOf<FlowPage>);
 
 const LIST_WITHIN_MS = 10_000;
+/** Of one list: each terminated flow is a question to Temporal, and reads of the store. */
+const ASKED_AT_ONCE = 4;
 /** A filter may leave little of each page of the server: after this many pages, the rest is for the next request. */
 const MOST_PAGES = 20;
 
@@ -75,7 +78,7 @@ async function pageOf(deps: FlowOperationDeps, query: ListQuery, after: string |
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     // Never more than fits: every flow of a page is either listed, or left out for good.
     const page: ServerPage = await serverPage(deps, visibilityQuery(wanted), wanted.limit - flows.length, next);
-    const listed = await Promise.all(page.found.map((found) => flowOfRow(deps, found, wanted)));
+    const listed = await inTurns(page.found, ASKED_AT_ONCE, (found) => flowOfRow(deps, found, wanted));
     const there = listed.flatMap((flow, at) =>
       flow === undefined ? [] : [{ flow, runId: page.found[at]?.runId ?? '' }],
     );

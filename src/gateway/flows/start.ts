@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { v7 as uuidv7 } from 'uuid';
 import { flowOf } from '../../flows/index.js';
 import type { FlowDefinition } from '../../flows/flow.js';
 import { tooMuch } from '../../flows/largest-amount.js';
@@ -10,9 +11,10 @@ import { isLoopback } from '../../protocol/loopback.js';
 import { withCardTaken } from '../cards/take-card.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { type FlowAddress, flowAddress, NO_SUCH_KIND, parseBody } from '../http/flow-path.js';
-import { Refusal } from '../http/refusal.js';
+import { OtherRequestRefusal, Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import type { FlowOperationDeps } from './deps.js';
+import { recordingRefusals } from './give-order.js';
 import { checkCallbackUrl, Flow as FlowSchema, shownFlow } from './address.js';
 import { flowJson } from './flow-json.js';
 import { describedInput, pascal } from './described-input.js';
@@ -62,19 +64,18 @@ async function startOrFind(
 ): Promise<{ readonly started: boolean; readonly view: Flow }> {
   const { definition, input, address } = await checkedInput(deps, kind, body, `The input of ${kind}`);
   const { reference, flowId } = address;
-  await recordStart(deps, caller, definition, address, input);
-  try {
-    const { started } = await startFlow(deps, kind, input);
-    void reply.header('location', `/flows/${kind}/${reference}`);
-    if (!started) return { started, view: await flowJson(deps, await shownFlow(deps.reader, address)) };
-    deps.dispatcher.releaseWaiting(flowId);
-    void reply.code(201);
-    const view = viewOfNewFlow(flowId, new Date(deps.nowMs()), definition.moneyOf?.(input));
-    return { started, view: { ...view, proposal: null } };
-  } catch (error) {
-    if (error instanceof OtherRequestError) throw new Refusal(409, error.message, { reference });
-    throw error;
-  }
+  const { started } = await recordingStart(deps, caller, { definition, address, input }, () =>
+    startFlow(deps, kind, input).catch((error: unknown) => {
+      if (error instanceof OtherRequestError) throw new OtherRequestRefusal(error.message, reference);
+      throw error;
+    }),
+  );
+  void reply.header('location', `/flows/${kind}/${reference}`);
+  if (!started) return { started, view: await flowJson(deps, await shownFlow(deps.reader, address)) };
+  deps.dispatcher.releaseWaiting(flowId);
+  void reply.code(201);
+  const view = viewOfNewFlow(flowId, new Date(deps.nowMs()), definition.moneyOf?.(input));
+  return { started, view: { ...view, proposal: null } };
 }
 
 /**
@@ -103,23 +104,38 @@ export async function checkedInput(
   return { definition, input, address };
 }
 
+/** A request that starts a flow, or finds the one that it started before. */
+interface StartRequest {
+  readonly definition: Pick<FlowDefinition, 'moneyOf'>;
+  readonly address: FlowAddress;
+  readonly input: unknown;
+}
+
 /**
- * Records who starts a flow before it is started: a starter cannot be the second person of an order about the flow.
- * Once per starter: the same request again is not another start.
+ * Records who starts a flow before `start` is run: a starter cannot be the second person of an order about the flow. Once
+ * per starter: the same request again is not another start. If the start is refused, an entry with the same subject
+ * says so, and its caller is no starter.
  *
- * @throws StoreUnavailableError: then nothing is started
+ * @param start throws OtherRequestRefusal if nothing was started for this request
+ * @throws StoreUnavailableError: then nothing is started; Refusal 429; what `start` throws
  */
-export async function recordStart(
-  { store }: Pick<FlowOperationDeps, 'store'>,
+export async function recordingStart<T>(
+  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'ofRefusals'>,
   caller: Caller,
-  definition: Pick<FlowDefinition, 'moneyOf'>,
-  { flowId }: FlowAddress,
-  input: unknown,
-): Promise<void> {
-  if ((await store.audit.startersOf(flowId)).includes(caller.name)) return;
+  { definition, address: { flowId }, input }: StartRequest,
+  start: () => Promise<T>,
+): Promise<T> {
+  const { audit } = deps.store;
+  if ((await audit.startersOf(flowId)).includes(caller.name)) return start();
   const { amount, currency } = definition.moneyOf?.(input) ?? {};
   const details = amount === undefined ? {} : { amount, currency };
-  await store.audit.append({ ...whoIs(caller), kind: 'start', flowId, details });
+  const about = { ...whoIs(caller), flowId, subject: `start_${uuidv7()}` };
+  const isRefused = (error: unknown) => error instanceof OtherRequestRefusal;
+  const recordAndStart = async () => {
+    await audit.append({ ...about, kind: 'start', details });
+    return start();
+  };
+  return recordingRefusals(deps, { ...about, action: 'start' }, undefined, recordAndStart, isRefused);
 }
 
 /** `TIME_SCALE` reaches a flow in its input. */

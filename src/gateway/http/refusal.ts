@@ -51,6 +51,13 @@ export class TokenRefusal extends Refusal {
   }
 }
 
+/** Another request has this reference: nothing was started for this one. */
+export class OtherRequestRefusal extends Refusal {
+  constructor(message: string, reference: string) {
+    super(409, message, { reference });
+  }
+}
+
 /** The one error body of the gateway. */
 export interface ErrorBody {
   readonly success: false;

@@ -13,6 +13,7 @@ import {
 import { UNDELIVERED_CALLBACKS } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
+import { inTurns } from '../../temporal/in-turns.js';
 import { PARKED_AND_OPEN, reasonCondition, visibilityQuery } from '../flows/list.js';
 import { stateOfTerminated, type TerminatedDeps } from '../flows/terminated-view.js';
 import { addRuns, valueInFlight, type RunLists } from './value-in-flight.js';
@@ -245,14 +246,4 @@ class CountedElsewhere extends Error {
 
 function within<T>(client: Client, ask: () => Promise<T>): Promise<T> {
   return client.connection.withDeadline(Date.now() + WITHIN_MS, ask);
-}
-
-async function inTurns<T, R>(all: readonly T[], atOnce: number, ask: (one: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const waiting = all.entries();
-  const turn = async () => {
-    for (const [index, one] of waiting) results[index] = await ask(one);
-  };
-  await Promise.all(Array.from({ length: atOnce }, turn));
-  return results;
 }

@@ -8,7 +8,7 @@ import { flowFingerprint } from '../../temporal/start-flow.js';
 import type { Operation } from '../../contract/operation.js';
 import { membersOf, onTheWire } from '../../contract/wire.js';
 import { resolvedView } from '../flows/terminated-view.js';
-import { type BesideServiceError, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
+import { type BesideServiceError, OtherRequestRefusal, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { bytesWithoutOwnCallbacks, withoutOwnCallbacks } from '../flows/address.js';
 import type { ProxyDeps } from './deps.js';
@@ -20,8 +20,8 @@ const BAD_REQUESTS: readonly string[] = ['invalid_input', 'quote_rejected'];
 /** Another request has this reference. */
 export function otherRequest({ address }: MoneyRequest): Refusal {
   const { reference } = address;
-  const message = `Another request was made under the reference ${reference}. Check that flow first: a new reference is a second payment.`;
-  return new Refusal(409, message, { reference });
+  const why = `Another request was made under the reference ${reference}. Check that flow first: a new reference is a second payment.`;
+  return new OtherRequestRefusal(why, reference);
 }
 
 /**

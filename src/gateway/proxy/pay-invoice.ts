@@ -5,9 +5,9 @@ import { UPDATES } from '../../protocol/vocabulary.js';
 import { proofOfOrder } from '../../store/order-proof.js';
 import { submitFingerprint } from '../../store/store-key.js';
 import { awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
-import { recordStart } from '../flows/start.js';
+import { recordingStart } from '../flows/start.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
-import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
+import { OtherRequestRefusal, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
 import type { MoneyRequest } from './money-request.js';
@@ -25,18 +25,26 @@ export async function payInvoice(
   reply: FastifyReply,
   caller: Caller,
 ): Promise<void> {
-  const { address, definition } = request;
+  const { address } = request;
   const { flowId } = address;
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
   const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
   if (answerOfClaim(reply, request, claim) !== undefined) return;
   if (facts === undefined) {
-    await recordStart(deps, caller, definition, address, request.input);
-    const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting);
+    const start = async () => {
+      const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting);
+      if (waited.kind === 'exists' || (waited.kind === 'not-yet' && !(await isThere(deps, request)))) {
+        throw otherRequest(request);
+      }
+      return waited;
+    };
     // Another request may have been quicker, with the invoice or with its payment: then this is an order to that flow.
-    const isOurs = waited.kind !== 'exists' && (waited.kind !== 'not-yet' || (await isThere(deps, request)));
-    if (isOurs) {
+    const waited = await recordingStart(deps, caller, request, start).catch((error: unknown) => {
+      if (error instanceof OtherRequestRefusal) return undefined;
+      throw error;
+    });
+    if (waited !== undefined) {
       deps.dispatcher.releaseWaiting(address.flowId);
       if (waited.kind === 'answered' && (await answerOfFlow(deps, request, reply, waited.answer))) return;
       return void (await answerByState(deps, request, reply));

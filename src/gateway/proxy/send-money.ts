@@ -4,7 +4,7 @@ import { UPDATES } from '../../protocol/vocabulary.js';
 import { answerUpdateId, awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
 import { OtherRequestError, startFlow, flowFingerprint } from '../../temporal/start-flow.js';
 import { operations, type MoneyOperationName } from '../../contract/index.js';
-import { recordStart } from '../flows/start.js';
+import { recordingStart } from '../flows/start.js';
 import type { Caller } from '../http/bearer-token.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
@@ -22,16 +22,18 @@ export async function sendMoney(
   request: MoneyRequest,
   reply: FastifyReply,
 ): Promise<{ readonly started: boolean }> {
-  const { address, definition, input } = request;
+  const { address, input } = request;
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
-  await recordStart(deps, caller, definition, address, input);
-  const first = await startAndAwaitAnswer(deps, address.kind, input, waiting);
-  if (first.kind === 'exists') {
-    await joinFlow(deps, request, reply, { ...waiting, withinMs: left(deps, startedMs) });
-    return { started: false };
-  }
-  if (first.kind === 'not-yet' && !(await isThere(deps, request))) throw otherRequest(request);
+  const first = await recordingStart(deps, caller, request, async () => {
+    const waited = await startAndAwaitAnswer(deps, address.kind, input, waiting);
+    if (waited.kind === 'exists') {
+      await joinFlow(deps, request, reply, { ...waiting, withinMs: left(deps, startedMs) });
+    }
+    if (waited.kind === 'not-yet' && !(await isThere(deps, request))) throw otherRequest(request);
+    return waited;
+  });
+  if (first.kind === 'exists') return { started: false };
   deps.dispatcher.releaseWaiting(address.flowId);
   const isAnswered = first.kind === 'answered' && (await answerOfFlow(deps, request, reply, first.answer));
   if (!isAnswered) await answerByState(deps, request, reply);
