@@ -1,6 +1,7 @@
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { inTurns } from '../in-turns.js';
 import {
   callbackIdOf,
   CALLBACKS_QUERY,
@@ -111,18 +112,14 @@ export function createCallbackHandles(client: Client, taskQueue: string = TASK_Q
     list: (which, limit) => list(which === 'open' ? OPEN : UNDELIVERED_CALLBACKS, limit),
 
     async openCircuits() {
-      const waiting = (await list(OPEN, MOST_ASKED)).values();
       const found = new Map<string, { since: string; flows: number }>();
-      const turn = async () => {
-        for (const { flowId } of waiting) {
-          const described = await orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe()));
-          const circuit = described && (await attemptsOf(client, described)).lastFailure?.circuit;
-          if (!circuit) continue;
-          const { since, flows } = found.get(circuit.origin) ?? { since: circuit.since, flows: 0 };
-          found.set(circuit.origin, { since: since < circuit.since ? since : circuit.since, flows: flows + 1 });
-        }
-      };
-      await Promise.all(Array.from({ length: ASKED_AT_ONCE }, turn));
+      await inTurns(await list(OPEN, MOST_ASKED), ASKED_AT_ONCE, async ({ flowId }) => {
+        const described = await orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe()));
+        const circuit = described && (await attemptsOf(client, described)).lastFailure?.circuit;
+        if (!circuit) return;
+        const { since, flows } = found.get(circuit.origin) ?? { since: circuit.since, flows: 0 };
+        found.set(circuit.origin, { since: since < circuit.since ? since : circuit.since, flows: flows + 1 });
+      });
       return [...found].map(([origin, facts]) => ({ origin, ...facts }));
     },
   };

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
+import { inTurns } from '../../in-turns.js';
 import {
   defaultDeadlineSeconds,
   FLOW_KINDS,
@@ -245,14 +246,4 @@ class CountedElsewhere extends Error {
 
 function within<T>(client: Client, ask: () => Promise<T>): Promise<T> {
   return client.connection.withDeadline(Date.now() + WITHIN_MS, ask);
-}
-
-async function inTurns<T, R>(all: readonly T[], atOnce: number, ask: (one: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const waiting = all.entries();
-  const turn = async () => {
-    for (const [index, one] of waiting) results[index] = await ask(one);
-  };
-  await Promise.all(Array.from({ length: atOnce }, turn));
-  return results;
 }
