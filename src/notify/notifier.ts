@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Resolve } from '../callbacks/index.js';
-import { every, pause, systemClock, type Clock } from '../clock.js';
+import { type Clock, createRounds, pause, systemClock } from '../clock.js';
 import type { NotifyTarget } from '../config/notify-urls.js';
 import { inTurns } from '../in-turns.js';
 import { isLasting } from '../protocol/matters.js';
@@ -84,8 +84,6 @@ export function createNotifier(deps: NotifyDeps): Notifier {
     pausedUntilMs: 0,
   }));
   const heartbeat = createHeartbeat({ ...deps, countOpen: () => matters.countOpen() });
-  let running: Promise<void> | undefined;
-  let stopTicking: (() => void) | undefined;
 
   async function round(): Promise<void> {
     const isOurs = await deps.duty.isOurs();
@@ -205,30 +203,21 @@ export function createNotifier(deps: NotifyDeps): Notifier {
     return false;
   }
 
-  const tick = (): Promise<void> => {
-    running ??= round()
-      .catch(async (error: unknown) => {
-        log.warn(
-          { error: error instanceof Error ? error.name : 'unknown' },
-          'what to notify of cannot be read; trying again',
-        );
-        await heartbeat.beat(false, 'store');
-      })
-      .finally(() => {
-        running = undefined;
-      });
-    return running;
-  };
+  const rounds = createRounds(clock, deps.everyMs ?? 1_000, () =>
+    round().catch(async (error: unknown) => {
+      log.warn(
+        { error: error instanceof Error ? error.name : 'unknown' },
+        'what to notify of cannot be read; trying again',
+      );
+      await heartbeat.beat(false, 'store');
+    }),
+  );
 
   return {
-    start() {
-      stopTicking = every(clock, deps.everyMs ?? 1_000, () => void tick());
-      void tick();
-    },
-    round: tick,
+    start: () => rounds.start(),
+    round: () => rounds.now(),
     async stop() {
-      stopTicking?.();
-      await running;
+      await rounds.stop();
       await deps.duty.leave();
     },
   };
