@@ -31,3 +31,34 @@ export function every(clock: Clock, ms: number, work: () => void): () => void {
   let stop = clock.after(ms, turn);
   return () => stop();
 }
+
+/** Work that a process does again and again, one round at a time. */
+export interface Rounds {
+  /** At once, and repeatedly from then on. */
+  start(): void;
+  /** One round now, or the one that is under way. */
+  now(): Promise<void>;
+  /** Resolves when no round is under way any more. */
+  stop(): Promise<void>;
+}
+
+/** @param round never rejects */
+export function createRounds(clock: Clock, everyMs: number, round: () => Promise<void>): Rounds {
+  let running: Promise<void> | undefined;
+  let stopTicking: (() => void) | undefined;
+  const now = (): Promise<void> =>
+    (running ??= round().finally(() => {
+      running = undefined;
+    }));
+  return {
+    start() {
+      stopTicking = every(clock, everyMs, () => void now());
+      void now();
+    },
+    now,
+    async stop() {
+      stopTicking?.();
+      await running;
+    },
+  };
+}

@@ -2,7 +2,7 @@ import type { Benchmark } from '../benchmark.js';
 import { cpuPer, stopwatch } from '../measure/cpu.js';
 import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
-import { atPace } from '../setup/in-turns.js';
+import { atPace } from '../setup/at-pace.js';
 import { openStack, type Stack } from '../setup/stack.js';
 import { until } from '../setup/until.js';
 import { openNaive, openPoller, openTowline, type Contender, type Said } from './contenders.js';

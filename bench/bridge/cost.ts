@@ -5,7 +5,7 @@ import { BARE_QUEUE, startBareWorker } from '../floor/start-bare-worker.js';
 import { cpuPer, stopwatch, sumOf, type CpuMs } from '../measure/cpu.js';
 import { medianOf, ratioOf, sideBySide } from '../measure/rounds.js';
 import type { Finding } from '../report/finding.js';
-import { inTurns } from '../setup/in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import type { Stack } from '../setup/stack.js';
 import { flowIdOfTransfer, transferInput } from '../setup/transfers.js';
 

@@ -2,7 +2,7 @@ import { cpuPer, stopwatch, sumOf, type CpuMs, type Processes } from '../measure
 import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
 import { createSender } from '../setup/http-load.js';
-import { atPace } from '../setup/in-turns.js';
+import { atPace } from '../setup/at-pace.js';
 import { signalFlow } from '../../src/temporal/start-flow.js';
 import type { Stack } from '../setup/stack.js';
 import { flowIdOfTransfer, signalled, webhook } from '../setup/transfers.js';

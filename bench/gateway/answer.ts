@@ -8,7 +8,7 @@ import { ratioOf } from '../measure/rounds.js';
 import type { Finding } from '../report/finding.js';
 import { openCaller } from '../setup/caller.js';
 import { createSender } from '../setup/http-load.js';
-import { inTurns } from '../setup/in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import type { Stack } from '../setup/stack.js';
 import { depositRequest, quote } from '../setup/transfers.js';
 import { processesOf } from './inbox-state.js';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../measure/statistics.js';
 import { openCaller } from '../setup/caller.js';
 import { createSender } from '../setup/http-load.js';
-import { atPace } from '../setup/in-turns.js';
+import { atPace } from '../setup/at-pace.js';
 import type { Stack } from '../setup/stack.js';
 import { depositRequest, flowIdOfTransfer, quote, webhook } from '../setup/transfers.js';
 

@@ -1,7 +1,7 @@
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { EVENTS_SIGNAL } from '../../src/protocol/vocabulary.js';
-import { inTurns } from '../setup/in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import type { Stack } from '../setup/stack.js';
 import { flowIdOfTransfer } from '../setup/transfers.js';
 

@@ -3,7 +3,7 @@ import { compareLatency, p99Of, shownLatency, type Side } from '../measure/laten
 import { medianOf } from '../measure/rounds.js';
 import type { Finding } from '../report/finding.js';
 import { createSender, type Sender } from '../setup/http-load.js';
-import { atPace } from '../setup/in-turns.js';
+import { atPace } from '../setup/at-pace.js';
 import { signalFlow } from '../../src/temporal/start-flow.js';
 import type { Stack } from '../setup/stack.js';
 import { flowIdOfTransfer, openTransfers, signalled, webhook } from '../setup/transfers.js';

@@ -5,7 +5,7 @@ import { bridgeTransferFlow } from '../../src/flows/bridge-transfer.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { startAndAwaitAnswer } from '../../src/temporal/await-answer.js';
 import { requestBytes } from './http-load.js';
-import { inTurns } from './in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import type { Stack } from './stack.js';
 
 const [QUOTE, DEPOSIT] = ['/api/v3/rate/crypto-bridge', '/api/v3/deposit/crypto-bridge'];

@@ -7,7 +7,7 @@ import type { Benchmark } from '../benchmark.js';
 import { watchBackends } from '../measure/backends.js';
 import { median } from '../measure/statistics.js';
 import { notMeasured, type Finding } from '../report/finding.js';
-import { inTurns } from '../setup/in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import { makeDatabase, startPostgres } from '../setup/postgres.js';
 import { loadOrMakeKeyring, type Keyring } from '../../src/keys/index.js';
 import { openStore } from '../../src/store/libsql/open.js';

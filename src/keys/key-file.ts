@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ExposedKeyFileError, InvalidKeysError, parseKeyring, type Keyring } from './keyring.js';
 
 /**
@@ -31,16 +31,23 @@ async function read(path: string): Promise<string | undefined> {
   }
 }
 
-/**
- * Written to a temporary file and linked into place: `link` never replaces a file, so if two processes start at once,
- * one wins, and both read the winner's key.
- */
 async function make(homeFolder: string, path: string): Promise<string> {
   await mkdir(homeFolder, { recursive: true, mode: 0o700 });
+  await makePrivateFile(path, `dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}\n`);
+  const text = await read(path);
+  if (text === undefined) throw new InvalidKeysError(`The key file ${path} vanished while it was made`);
+  return text;
+}
+
+/**
+ * Makes a file (mode 0600) durably, unless it exists. Written to a temporary file and linked into place: `link` never
+ * replaces a file, so if two processes start at once, one wins, and both read the winner's file.
+ */
+export async function makePrivateFile(path: string, content: string): Promise<void> {
   const draft = `${path}.${randomBytes(8).toString('hex')}`;
   const file = await open(draft, 'wx', 0o600);
   try {
-    await file.writeFile(`dev-${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64')}\n`);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();
@@ -49,10 +56,7 @@ async function make(homeFolder: string, path: string): Promise<string> {
     if (error.code !== 'EEXIST') throw error;
   });
   await unlink(draft);
-  await syncFolder(homeFolder);
-  const text = await read(path);
-  if (text === undefined) throw new InvalidKeysError(`The key file ${path} vanished while it was made`);
-  return text;
+  await syncFolder(dirname(path));
 }
 
 /** Without it, a power cut could lose the name of the file, and with it everything sealed since. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Resolve } from '../callbacks/index.js';
-import { every, pause, systemClock, type Clock } from '../clock.js';
+import { type Clock, createRounds, pause, systemClock } from '../clock.js';
 import type { NotifyTarget } from '../config/notify-urls.js';
+import { inTurns } from '../in-turns.js';
 import { isLasting } from '../protocol/matters.js';
 import type { Duty } from '../store/duties.js';
 import type { DueMatter, MatterStore, SentTo } from '../store/matters.js';
@@ -83,8 +84,6 @@ export function createNotifier(deps: NotifyDeps): Notifier {
     pausedUntilMs: 0,
   }));
   const heartbeat = createHeartbeat({ ...deps, countOpen: () => matters.countOpen() });
-  let running: Promise<void> | undefined;
-  let stopTicking: (() => void) | undefined;
 
   async function round(): Promise<void> {
     const isOurs = await deps.duty.isOurs();
@@ -131,15 +130,13 @@ export function createNotifier(deps: NotifyDeps): Notifier {
   async function withoutOver(reminders: readonly DueMatter[]): Promise<readonly DueMatter[]> {
     const { isStillOpen } = deps;
     if (isStillOpen === undefined || reminders.length === 0) return reminders;
-    const toAsk = [...reminders];
     const over = new Set<DueMatter>();
-    const ask = async (): Promise<void> => {
-      for (let matter = toAsk.shift(); matter !== undefined; matter = toAsk.shift()) {
-        if (!(await isStillOpen(matter).catch(() => true))) over.add(matter);
-      }
-    };
-    await Promise.race([Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask)), pause(clock, ASK_MS)]);
-    toAsk.splice(0);
+    let isLate = false;
+    const asked = inTurns(reminders, ASKED_AT_ONCE, async (matter) => {
+      if (!isLate && !(await isStillOpen(matter).catch(() => true))) over.add(matter);
+    });
+    await Promise.race([asked, pause(clock, ASK_MS)]);
+    isLate = true;
     const open = reminders.filter((matter) => !over.has(matter));
     for (const { id } of reminders) if (!open.some((matter) => matter.id === id)) await matters.resolve(id);
     return open;
@@ -206,30 +203,21 @@ export function createNotifier(deps: NotifyDeps): Notifier {
     return false;
   }
 
-  const tick = (): Promise<void> => {
-    running ??= round()
-      .catch(async (error: unknown) => {
-        log.warn(
-          { error: error instanceof Error ? error.name : 'unknown' },
-          'what to notify of cannot be read; trying again',
-        );
-        await heartbeat.beat(false, 'store');
-      })
-      .finally(() => {
-        running = undefined;
-      });
-    return running;
-  };
+  const rounds = createRounds(clock, deps.everyMs ?? 1_000, () =>
+    round().catch(async (error: unknown) => {
+      log.warn(
+        { error: error instanceof Error ? error.name : 'unknown' },
+        'what to notify of cannot be read; trying again',
+      );
+      await heartbeat.beat(false, 'store');
+    }),
+  );
 
   return {
-    start() {
-      stopTicking = every(clock, deps.everyMs ?? 1_000, () => void tick());
-      void tick();
-    },
-    round: tick,
+    start: () => rounds.start(),
+    round: () => rounds.now(),
     async stop() {
-      stopTicking?.();
-      await running;
+      await rounds.stop();
       await deps.duty.leave();
     },
   };

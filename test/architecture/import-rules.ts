@@ -26,6 +26,7 @@ const CALLBACKS = /^src\/callbacks\//;
 const NOTIFY = /^src\/notify\//;
 const PACKAGE_ROOT = /^src\/package-root\.ts$/;
 const CLOCK = /^src\/clock\.ts$/;
+const IN_TURNS = /^src\/in-turns\.ts$/;
 const MONEY = /^src\/money\.ts$/;
 const TRACING = /^src\/tracing\.ts$/;
 const GATEWAY: readonly RegExp[] = [
@@ -34,6 +35,7 @@ const GATEWAY: readonly RegExp[] = [
   CLOCK,
   CONFIG,
   CONTRACT,
+  IN_TURNS,
   PACKAGE_ROOT,
   PROTOCOL,
   FLOWS,
@@ -64,6 +66,7 @@ export const RULES: readonly Rule[] = [
     because: 'each step is traced where it runs',
   },
   { of: CLOCK, may: [], because: 'whoever waits is given it' },
+  { of: IN_TURNS, may: [], because: 'it is a loop, for any part' },
   { of: CONTRACT, may: [CONTRACT, ZOD], because: 'the contract is plain data that everybody derives from' },
   {
     of: FLOWS,
@@ -88,7 +91,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: NOTIFY,
-    may: [NOTIFY, CALLBACKS, CLOCK, CONFIG, PROTOCOL, STORE, /^standardwebhooks$/, NODE],
+    may: [NOTIFY, CALLBACKS, CLOCK, CONFIG, IN_TURNS, PROTOCOL, STORE, /^standardwebhooks$/, NODE],
     because: 'people are called while everything but the store is away',
   },
   {
@@ -116,6 +119,7 @@ export const RULES: readonly Rule[] = [
     of: TEMPORAL,
     may: [
       TEMPORAL,
+      IN_TURNS,
       PROTOCOL,
       FLOWS,
       KEYS,

@@ -14,7 +14,7 @@ import { clusterUrl, makeTemporaryDatabase, type TemporaryDatabase } from '../se
 import { openJournal } from '../harness/journal.js';
 import { newReference } from '../harness/references.js';
 import { keyring, NAMESPACE, SERVICE_TOKEN, SETTLEMENT_SECRET } from './fixed.js';
-import { inTurns } from '../faults/in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import { startProcess, type ProcessUnderTest } from './processes.js';
 
 /** These gateways take no cards: a card lives in the memory of the gateway that took it. */

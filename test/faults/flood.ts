@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
-import { inTurns } from './in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 
 /** Temporal's own limit is 10,000 for a run; ours is 180, plus those that come meanwhile. */
 export const MOST_SIGNALS_PER_RUN = 200;

@@ -1,5 +1,5 @@
 import type { FlowReport } from '../../src/protocol/messages.js';
-import { inTurns } from './in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import type { Stack } from '../harness/stack.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';

@@ -1,7 +1,7 @@
 import { createServiceClient, type ServiceClient } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { cuttingProxy } from './cutting-proxy.js';
-import { inTurns } from './in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';

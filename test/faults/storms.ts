@@ -8,7 +8,7 @@ import { followSecretsOf, openService } from '../../src/cli/wiring/dependencies.
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { until } from '../harness/until.js';
 import { openFront, type Refusal } from './front-of-service.js';
-import { inTurns } from './in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { openStack } from '../harness/stack.js';

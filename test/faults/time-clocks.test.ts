@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, vi, test } from 'vitest';
-import { inTurns } from './in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import { newReference } from '../harness/references.js';
 import { openStack } from '../harness/stack.js';
 import { transferInput } from '../harness/inputs.js';

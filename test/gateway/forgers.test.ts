@@ -1,6 +1,6 @@
 import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
-import { inTurns } from '../faults/in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import { completeTransfer, FORGERIES_OF_A_KIND, forgeSettlements, silentTransfer } from './setup/forgeries.js';
 import type { Answer } from '../harness/service.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';

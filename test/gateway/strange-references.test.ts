@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readJson, UnreadableJsonError } from '../../src/gateway/http/json-body.js';
-import { inTurns } from '../faults/in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import { rawRequest } from './setup/raw-request.js';
 import {
   openStrangersBench,

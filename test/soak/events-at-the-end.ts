@@ -2,7 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { FlowReport } from '../../src/protocol/messages.js';
-import { inTurns } from '../faults/in-turns.js';
+import { inTurns } from '../../src/in-turns.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';

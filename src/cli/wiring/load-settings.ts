@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, open, unlink, mkdir } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type Environment,
@@ -9,6 +9,7 @@ import {
   type Settings,
   SettingsError,
 } from '../../config/index.js';
+import { makePrivateFile } from '../../keys/index.js';
 import { CliError } from '../exit-codes.js';
 
 export interface LoadedSettings {
@@ -92,26 +93,13 @@ async function read(path: string): Promise<DevelopmentSecrets | undefined> {
   }
 }
 
-/**
- * Written to a temporary file and linked into place: if two processes start at once, both read the winner's secrets.
- */
+/** If two processes start at once, both read the winner's secrets. */
 async function make(path: string): Promise<DevelopmentSecrets> {
   const secrets: DevelopmentSecrets = {
     SERVICE_TOKEN: `sandbox-${randomBytes(24).toString('base64url')}`,
     SETTLEMENT_SECRETS: `whsec_${randomBytes(32).toString('base64')}`,
   };
-  const draft = `${path}.${randomBytes(8).toString('hex')}`;
-  const file = await open(draft, 'wx', 0o600);
-  try {
-    await file.writeFile(NAMES.map((name) => `${name}=${secrets[name]}\n`).join(''));
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  await unlink(draft);
+  await makePrivateFile(path, NAMES.map((name) => `${name}=${secrets[name]}\n`).join(''));
   return (await read(path)) ?? secrets;
 }
 

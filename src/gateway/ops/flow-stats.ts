@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
+import { inTurns } from '../../in-turns.js';
 import {
   defaultDeadlineSeconds,
   FLOW_KINDS,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { createRounds, type Rounds, systemClock } from '../../clock.js';
 import type { Settings } from '../../config/settings-shape.js';
 import type { Duty } from '../../store/duties.js';
 import type { Store } from '../../store/store.js';
@@ -9,17 +10,10 @@ const DAY_MS = 24 * HOUR_MS;
 /** Resolved matters hold no personal data. */
 const MATTERS_KEPT_MS = 90 * DAY_MS;
 
-export interface Retention {
-  /** At once, and hourly from then on. */
-  start(): void;
-  /** Resolves when nothing is in flight any more. */
-  stop(): Promise<void>;
-}
-
 /** Longer than the interval between two checks: if a gateway dies, another one takes over in the third hour. */
 export const RETENTION_DUTY_MS = 2 * HOUR_MS;
 
-/** Clears what is older than the settings say, by one gateway at a time. Hashes and claims stay. */
+/** Hourly clears what is older than the settings say, by one gateway at a time. Hashes and claims stay. */
 export function createRetention(deps: {
   readonly inbox: Pick<Store['inbox'], 'purgeBodies'>;
   readonly claims: Pick<Store['claims'], 'purgeAnswers'>;
@@ -28,11 +22,9 @@ export function createRetention(deps: {
   readonly duty: Pick<Duty, 'isOurs'>;
   readonly nowMs: () => number;
   readonly logger: Logger;
-}): Retention {
+}): Rounds {
   const { inbox, claims, matters, nowMs, logger } = deps;
   const { eventBodiesKeptMs, answersKeptMs } = deps.keptMs;
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
 
   const purge = async (): Promise<void> => {
     try {
@@ -51,20 +43,5 @@ export function createRetention(deps: {
     }
   };
 
-  const tick = (): void => {
-    running ??= purge().finally(() => {
-      running = undefined;
-    });
-  };
-
-  return {
-    start() {
-      timer = setInterval(tick, HOUR_MS);
-      tick();
-    },
-    async stop() {
-      clearInterval(timer);
-      await running;
-    },
-  };
+  return createRounds(systemClock, HOUR_MS, purge);
 }

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { every, systemClock, type Clock } from '../../clock.js';
+import { type Clock, createRounds, type Rounds, systemClock } from '../../clock.js';
 import { ROW_BYTES, type UnprovenInbox } from '../../store/inbox.js';
 import { SHARE_OF_STRANGERS } from '../http/places.js';
 import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 
 /** The disk space that events without proof may use: beyond it the oldest are deleted, those without a flow first. */
-export interface UnprovenQuota {
+export interface UnprovenQuota extends Pick<Rounds, 'start' | 'stop'> {
   /**
    * @param isStranger strangers together get three quarters of it
    * @throws Refusal 429 if it is full of events that are on their way to flows
@@ -13,9 +13,6 @@ export interface UnprovenQuota {
   take(bytes: number, isStranger: boolean): void;
   /** Bytes that they use, as far as this gateway knows. */
   bytes(): number;
-  start(): void;
-  /** Resolves when nothing is in flight any more. */
-  stop(): Promise<void>;
 }
 
 const LOOK_EVERY_MS = 60_000;
@@ -39,8 +36,6 @@ export function createUnprovenQuota(deps: {
   const { inbox, mostBytes, logger, nowMs, clock = systemClock } = deps;
   const mostOfStrangers = mostBytes * SHARE_OF_STRANGERS;
   let bytes = 0;
-  let running: Promise<void> | undefined;
-  let stopLooking: (() => void) | undefined;
 
   async function drop(keptMs: number, ofNoFlow: boolean, isEnough: () => Promise<boolean>): Promise<number> {
     const before = new Date(nowMs() - keptMs);
@@ -66,32 +61,22 @@ export function createUnprovenQuota(deps: {
     if (dropped > 0) logger.info({ dropped, bytes }, 'events without proof were deleted');
   }
 
-  const look = (): void => {
-    running ??= tidy()
-      .catch((error: unknown) => {
-        logger.warn({ error: errorForLog(error) }, 'events without proof could not be deleted; trying again');
-      })
-      .finally(() => {
-        running = undefined;
-      });
-  };
+  const rounds = createRounds(clock, LOOK_EVERY_MS, () =>
+    tidy().catch((error: unknown) => {
+      logger.warn({ error: errorForLog(error) }, 'events without proof could not be deleted; trying again');
+    }),
+  );
 
   return {
     take(bodyBytes, isStranger) {
       if (bytes >= (isStranger ? mostOfStrangers : mostBytes)) {
-        look();
+        void rounds.now();
         throw new Refusal(429, 'Too many events without proof are stored. Try again later.', {}, RETRY_AFTER_SECONDS);
       }
       bytes += bodyBytes + ROW_BYTES;
     },
     bytes: () => bytes,
-    start() {
-      stopLooking = every(clock, LOOK_EVERY_MS, look);
-      look();
-    },
-    async stop() {
-      stopLooking?.();
-      await running;
-    },
+    start: () => rounds.start(),
+    stop: () => rounds.stop(),
   };
 }

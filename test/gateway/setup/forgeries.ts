@@ -1,4 +1,4 @@
-import { inTurns } from '../../faults/in-turns.js';
+import { inTurns } from '../../../src/in-turns.js';
 import { until } from '../../harness/until.js';
 import { signed } from './sign.js';
 import type { Answer } from '../../harness/service.js';

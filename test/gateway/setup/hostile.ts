@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { inTurns } from '../../faults/in-turns.js';
+import { inTurns } from '../../../src/in-turns.js';
 import { until } from '../../harness/until.js';
 import { rawRequest } from './raw-request.js';
 import { signed } from './sign.js';

@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import type { WebhookProfile } from '../../../src/config/settings-shape.js';
 import { readJson, UnreadableJsonError } from '../../../src/gateway/http/json-body.js';
 import { createProfiles, type SignatureVerdict } from '../../../src/gateway/inbound/signatures.js';
-import { inTurns } from '../../faults/in-turns.js';
+import { inTurns } from '../../../src/in-turns.js';
 import { createRandom, type Random } from '../../harness/random.js';
 import { hmacMutants, sentBy } from './hmac-mutants.js';
 import { rawRequest } from './raw-request.js';

@@ -4,7 +4,7 @@ import { createServiceClient, type ServiceClient } from '../../../src/service-cl
 import { flowOf } from '../../../src/flows/index.js';
 import { flowAddress } from '../../../src/gateway/http/flow-path.js';
 import { answerJson, serveHttp, type ScriptedServer } from '../../service-client/scripted-server.js';
-import { inTurns } from '../../faults/in-turns.js';
+import { inTurns } from '../../../src/in-turns.js';
 import { createRandom } from '../../harness/random.js';
 import { rawRequest } from './raw-request.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './gateway-under-test.js';
