@@ -34,7 +34,7 @@ export const kycCheckFlow = defineFlow({
   readEvent: kycEvent,
   demo: {
     name: 'kyc',
-    title: 'a record is looked at until it is approved',
+    title: 'a record is looked up until it is approved',
     expected: 'completed',
     executes: {},
     // The quarter of an hour from one lookup to the next becomes 1.8 seconds, and the deadline 72.
