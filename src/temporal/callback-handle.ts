@@ -12,7 +12,6 @@ import {
   TASK_QUEUE,
   UNDELIVERED,
 } from '../protocol/vocabulary.js';
-import { inTurns } from './in-turns.js';
 import type { CallbackFailure, CallbackOrder, CallbackReport, OpenCircuit } from '../protocol/callbacks.js';
 
 /** The delivery of one flow's callbacks, as the server and its worker know it. */

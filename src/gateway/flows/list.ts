@@ -15,7 +15,7 @@ import {
 import type { Store } from '../../store/store.js';
 import { moneyIn, stateOf } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
-import { inTurns } from '../../temporal/in-turns.js';
+import { inTurns } from '../../in-turns.js';
 import { isReference } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
 import { Refusal } from '../http/refusal.js';

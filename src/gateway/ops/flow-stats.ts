@@ -14,7 +14,6 @@ import {
 import { UNDELIVERED_CALLBACKS } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
-import { inTurns } from '../../temporal/in-turns.js';
 import { PARKED_AND_OPEN, reasonCondition, visibilityQuery } from '../flows/list.js';
 import { stateOfTerminated, type TerminatedDeps } from '../flows/terminated-view.js';
 import { addRuns, valueInFlight, type RunLists } from './value-in-flight.js';
