@@ -14,6 +14,7 @@ import { RejectedError, InvalidRequestError } from '../src/service-client/index.
 import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
 import { fromWireNumber, sameAmount, toWireNumber } from '../src/money.js';
 import { rowIdOf } from '../src/flows/event-of-row.js';
+import { openedIdOf } from '../src/protocol/events.js';
 import type {
   BridgeDepositOrder,
   BridgePreparation,
@@ -173,7 +174,7 @@ async function reportSettlement(deps: ActivityDeps, order: SettlementReportOrder
 }
 
 async function reportOnce(deps: ActivityDeps, order: SettlementReportOrder): Promise<ReportOutcome> {
-  const rowId = rowIdOf(order.eventId);
+  const rowId = rowIdOf(openedIdOf(order.eventId));
   const row = await reading(() => deps.store.inbox.get(rowId));
   if (row === undefined || row instanceof RejectedError)
     throw retryLater('store_unavailable', `the event ${rowId} is not in the inbox`);

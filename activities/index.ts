@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { eventOfRow } from '../src/flows/event-of-row.js';
+import { eventOfRow, unopenedEventOf } from '../src/flows/event-of-row.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
 import { createBridgeActivities } from './bridge-transfer.js';
 import { createCallbackActivities, createUndeliveredActivities } from './deliver-callback.js';
@@ -11,7 +11,7 @@ import { createInvoicePaidActivities } from './invoice-paid.js';
 import { createOrderActivities } from './orders.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
-import { readFailure, storing, unmatched } from './failures.js';
+import { readFailure, retryLater, storing, unmatched } from './failures.js';
 import { withHeartbeat } from './timing.js';
 import type { ClaimRef } from './types.js';
 import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
@@ -74,7 +74,8 @@ function createUpkeepActivities(deps: ActivityDeps) {
   return {
     /**
      * The trusted events of this flow that the inbox holds, and the latest untrusted ones: before an order, and for a
-     * last check. Retried while a webhook is still being matched that may be about this flow.
+     * last check. Retried while a webhook is still being matched that may be about this flow, and while a trusted event
+     * cannot be decrypted that a gateway may still deliver.
      *
      * @param order.claim one that the flow may send under: only a worker of its deployment has its inbox
      */
@@ -85,6 +86,8 @@ function createUpkeepActivities(deps: ActivityDeps) {
         if (await deps.store.inbox.hasToMatch(referenceOfFlow(flowId))) throw unmatched();
         // A query of their own: a flood of forgeries must not hide the genuine ones.
         const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
+        const closed = trusted.find(({ state, unreadable }) => state === 'waiting' && unreadable !== undefined);
+        if (closed?.unreadable !== undefined) throw retryLater('unreadable_event', closed.unreadable);
         const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: 20 });
         return [...untrusted, ...trusted].toReversed().flatMap((row) => eventFor(flowId, row));
       } catch (error) {
@@ -120,9 +123,10 @@ function createUpkeepActivities(deps: ActivityDeps) {
 
 /** As the gateway would deliver it, so that the flow never gets an event this way that the gateway would withhold. */
 function eventFor(flowId: string, row: InboxRow): readonly FlowEvent[] {
-  // Without its body the event has no content, and taking it would use up its id: a worker that has the key could
-  // not deliver it later.
-  if (row.body === undefined) return [];
+  // What it says is unknown, which is not the same as no event. One that is `conflicting` was decided about before.
+  if (row.body === undefined) {
+    return row.unreadable === undefined || row.state === 'conflicting' ? [] : [unopenedEventOf(row)];
+  }
   const event = eventOfRow(flowId, row);
   return event === undefined || event === 'conflicting' ? [] : [event];
 }

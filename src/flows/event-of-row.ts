@@ -2,7 +2,7 @@ import type { EventReading, FlowDefinition } from './flow.js';
 import { flowOf } from './index.js';
 import { UNREADABLE, type FlowEvent } from '../protocol/messages.js';
 import { parseFlowId } from '../protocol/vocabulary.js';
-import { VOUCHED, type InboxRow } from '../protocol/events.js';
+import { unopenedIdOf, VOUCHED, type InboxRow } from '../protocol/events.js';
 
 /** The inbox row that an event was made of. */
 export const rowIdOf = (eventId: string): string =>
@@ -20,6 +20,13 @@ export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflict
   const named = definition.readEvent(row.body)?.reference ?? null;
   if (row.source === 'callback' && named !== null && named !== flow.reference) return 'conflicting';
   return toFlowEvent(row, definition);
+}
+
+/** What is known of a row whose body cannot be decrypted. */
+export function unopenedEventOf(row: InboxRow): FlowEvent {
+  const { source, proof, status, receivedAt } = row;
+  const facts = { body: UNREADABLE };
+  return { id: unopenedIdOf(eventIdOf(row)), source, trusted: proof !== null, proof, status, receivedAt, facts };
 }
 
 /** A body that reads as no event still arrives, without status. */

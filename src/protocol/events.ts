@@ -17,6 +17,19 @@ export type InboxState = (typeof INBOX_STATES)[number];
  */
 export const VOUCHED = '.vouched';
 
+/**
+ * Suffix for a row whose body cannot be decrypted: a flow gets its status, so that the row holds it back, and still takes
+ * the event itself once that can be read.
+ */
+const UNOPENED = '.unopened';
+
+/** The id of the event without its content. */
+export const unopenedIdOf = (eventId: string): string => eventId + UNOPENED;
+
+/** The id of the event itself. */
+export const openedIdOf = (eventId: string): string =>
+  eventId.endsWith(UNOPENED) ? eventId.slice(0, -UNOPENED.length) : eventId;
+
 /** The endpoint that received the event. */
 export type InboxSource = 'callback' | 'settlement' | 'webhook';
 

@@ -1,3 +1,4 @@
+import { openedIdOf } from '../../src/protocol/events.js';
 import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/protocol/messages.js';
 /** Decides what an event does to its flow; issues no commands, since it runs inside signal handlers. */
 type Absorb = (event: FlowEvent) => EventResult;
@@ -54,7 +55,8 @@ export function openEventBook(carried?: EventBookState): EventBook {
   let held: FlowEvent[] | undefined;
 
   const take = (event: FlowEvent): void => {
-    if (closed || ids.has(event.id)) return;
+    // One that it has taken need not be decrypted again.
+    if (closed || ids.has(event.id) || ids.has(openedIdOf(event.id))) return;
     if (held !== undefined) {
       held.push(event);
       return;

@@ -1,4 +1,5 @@
 import type { TrustedSay } from '../../src/protocol/decisions.js';
+import { openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
 import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
 import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
 import { sameAmount } from '../../src/money.js';
@@ -66,12 +67,14 @@ export async function decideMismatch(flow: Flow, evidence: Evidence, rules: Even
   const [first] = evidence.mismatches;
   if (first === undefined) return;
   const { event, differs } = first;
-  const decision = await park(flow, 'event_mismatch', {
+  const shown = {
     event: { id: event.id, source: event.source, status: event.status, proof: event.proof },
     differs,
     theirs: pick(event.facts, differs),
     ours: pick(rules.shown?.() ?? rules.known(), differs),
-  });
+  };
+  const isOpened = () => !evidence.mismatches.includes(first);
+  const decision = await park(flow, 'event_mismatch', shown, isOpened);
   evidence.mismatches = evidence.mismatches.filter((mismatch) => mismatch !== first);
   if (decision !== 'decided' && decision.action === 'accept-event') vouchFor(flow, evidence, rules, event);
   else flow.book.settle(event.id, 'conflicting');
@@ -82,12 +85,23 @@ export function whoSays(event: FlowEvent): string {
 }
 
 function absorb(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
+  dropUnopened(evidence, event);
   if (!event.trusted) return keepUnverified(flow, evidence, rules, event);
-  const differs = rules.differs(event);
+  // Its facts are unknown, so they may differ.
+  const differs = isUnopened(event) ? ['body'] : rules.differs(event);
   if (differs.length === 0) return take(flow, evidence, rules, event);
   evidence.mismatches = [...evidence.mismatches, { event, differs }];
   flow.note(`${event.status ?? '(no status)'} differs from what we know in: ${differs.join(', ')}`, whoSays(event));
   return 'conflicting';
+}
+
+const isUnopened = ({ id }: FlowEvent): boolean => openedIdOf(id) !== id;
+
+/** The event itself has come. */
+function dropUnopened(evidence: Evidence, { id }: FlowEvent): void {
+  const unopened = unopenedIdOf(id);
+  evidence.mismatches = evidence.mismatches.filter(({ event }) => event.id !== unopened);
+  evidence.unverified = evidence.unverified.filter((event) => event.id !== unopened);
 }
 
 function take(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {

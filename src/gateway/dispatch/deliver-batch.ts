@@ -97,7 +97,7 @@ async function quarantine(
     logger.error({ alarm: 'event_quarantined', flowId, event: id, why: unreadable }, 'ALARM');
     await openEventMatter(matters, { kind: 'event_quarantined', flowId, eventId: id });
   }
-  const detail = 'It could not be opened, and the flow goes on without it. What it says is unknown.';
+  const detail = 'It could not be opened. What it says is unknown.';
   await inbox.settle(rows.map(({ id }) => ({ id, state: 'quarantined' as const, detail })));
 }
 
