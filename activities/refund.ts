@@ -1,4 +1,4 @@
-import { BRIDGE_STATUSES, type Chain, type Token } from '../src/contract/vocabulary.js';
+import type { Chain, Token } from '../src/contract/vocabulary.js';
 import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
@@ -20,7 +20,7 @@ export function createRefundActivities(deps: ActivityDeps) {
       const outcome = await submitUnderClaim(deps, {
         claim,
         // Any event may say that it was refunded, or that less came in; `judged` lets those pass that the flow has judged.
-        guard: { flowId, statuses: BRIDGE_STATUSES, orUntrusted: by === 'input', besides: judged },
+        guard: { flowId, orUntrusted: by === 'input', besides: judged },
         lookUp: () => lookUpPost(deps, { claim, expect: { cryptoAmount, receiverAddress }, saidToExist: false }),
         ...(unasked && { unasked }),
         request: () => ({
