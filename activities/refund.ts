@@ -1,4 +1,4 @@
-import { BRIDGE_STATUSES, type Chain, type Token } from '../src/contract/vocabulary.js';
+import type { Chain, Token } from '../src/contract/vocabulary.js';
 import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
 import { openedIdOf } from '../src/protocol/events.js';
 import { fingerprintOf } from '../src/store/store-key.js';
@@ -21,8 +21,8 @@ export function createRefundActivities(deps: ActivityDeps) {
       const outcome = await submitUnderClaim(deps, {
         claim,
         // Any event may say that it was refunded, or that less came in; `judged` lets those pass that the flow has judged.
-          guard: { flowId, statuses: BRIDGE_STATUSES, orUntrusted: by === 'input', besides: judged.map(openedIdOf) },
-          lookUp: () => lookUpPost(deps, { claim, expect: { ...decided, cryptoAmount }, saidToExist: false }),
+        guard: { flowId, orUntrusted: by === 'input', besides: judged.map(openedIdOf) },
+        lookUp: () => lookUpPost(deps, { claim, expect: { ...decided, cryptoAmount }, saidToExist: false }),
         ...(unasked && { unasked }),
         request: () => ({
           receiverAddress,

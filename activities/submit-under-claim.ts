@@ -67,18 +67,18 @@ export async function submitUnderClaim<Request>(
 }
 
 async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submission<Request>): Promise<SubmitOutcome> {
-  const { claims } = deps.store;
+  const { account, store } = deps;
   const { operation, reference, flowId, fingerprint, pin } = submission.claim;
-  const key: ClaimKey = { account: deps.account, operation, reference };
+  const key: ClaimKey = { account, operation, reference };
   const quoteIsValid = submission.stillValid ?? (() => true);
   const owner = deps.newOwner();
   const repeat = deps.repeatSettingOf(operation);
 
-  if (pin.account !== deps.account) throw otherDeployment(deps, submission.claim, { ...pin, account: deps.account });
+  if (pin.account !== account) throw otherDeployment(deps, submission.claim, { ...pin, account });
   const built = build(submission);
   if ('problem' in built) {
     const ours = await requireOwnDeployment(deps, submission.claim);
-    const isFree = pin.epoch === ours.epoch && (await storing(() => claims.get(key))) === undefined;
+    const isFree = pin.epoch === ours.epoch && (await storing(() => store.claims.get(key))) === undefined;
     if (isFree) throw endsFlow('invalid_input', built.problem);
   }
   // One transaction: the right to send, no trusted event that shows it done, and `sending` (or only a reservation if a
@@ -87,10 +87,8 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
   const goesOn = !('problem' in built) && quoteIsValid() && submission.lookUpFirst === undefined;
   const sends = goesOn ? submission.guard : undefined;
   const asks = { owner, flowId, fingerprint, epoch: pin.epoch, store: pin.store };
-  const found = await storing(() => claims.reserve(key, asks, sends));
-  if (found.kind === 'other-deployment') {
-    throw otherDeployment(deps, submission.claim, { ...found, account: deps.account });
-  }
+  const found = await storing(() => store.claims.reserve(key, asks, sends));
+  if (found.kind === 'other-deployment') throw otherDeployment(deps, submission.claim, { ...found, account });
   if (found.kind === 'unmatched') throw unmatched();
   if ('takenOver' in found && found.takenOver) deps.metrics?.count('towline_claims_taken_over_total', { operation });
   const attempt: Attempt = {
@@ -110,7 +108,10 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     if (!quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
     if ('problem' in built && !attempt.sentBefore) throw endsFlow('invalid_input', built.problem);
     isInTime = sendTimer(deps);
-    const marked = await storing(() => claims.markSending(key, owner, submission.guard));
+    // Any trusted event shows that the service has the earlier one; what others can pay too has events before that.
+    const isAny = attempt.sentBefore && submission.lookUpFirst === undefined;
+    const unless = isAny ? { ...submission.guard, statuses: undefined } : submission.guard;
+    const marked = await storing(() => store.claims.markSending(key, owner, unless));
     if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
     if (marked === 'unmatched') throw unmatched();
     if (marked === 'contradicted') return { kind: 'contradicted' };
@@ -207,6 +208,7 @@ type NotOurs = Exclude<Reservation, { kind: 'reserved' | 'may-send' | 'unmatched
 function whatTheClaimSays(found: NotOurs, repeat: Repeat): SubmitOutcome {
   switch (found.kind) {
     case 'contradicted':
+    case 'void':
       return found;
     case 'answered':
       return { kind: 'accepted', answer: found.answer, recorded: true };
@@ -216,8 +218,6 @@ function whatTheClaimSays(found: NotOurs, repeat: Repeat): SubmitOutcome {
       return { kind: 'unknown', reason: `an earlier attempt began to send at ${found.since}`, repeat };
     case 'other-fingerprint':
       return { kind: 'other-request' };
-    case 'void':
-      return found;
     default:
       return found satisfies never;
   }

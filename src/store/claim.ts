@@ -81,7 +81,8 @@ export type Reservation =
  */
 export interface ContradictionGuard {
   readonly flowId: string;
-  readonly statuses: readonly string[];
+  /** @default any, and none at all */
+  readonly statuses?: readonly string[] | undefined;
   /** Untrusted events forbid it as well: for sends that no person ordered. @default false */
   readonly orUntrusted?: boolean;
   /** Ids of events, as their flow knows them, that do not forbid it: the decision rests on them. @default none */

@@ -20,7 +20,7 @@ export function guardSql({ elements }: Dialect): GuardSql {
   const contradiction = (guard: ContradictionGuard) =>
     `EXISTS (SELECT 1 FROM inbox WHERE flow_id = ? ${unlessProven(guard)}
      ${guard.untaken === true ? `AND state IN ('waiting', 'delivered')` : ''}
-     AND UPPER(status) IN (SELECT value FROM ${elements}(?))
+     ${guard.statuses === undefined ? '' : `AND UPPER(status) IN (SELECT value FROM ${elements}(?))`}
      AND CASE WHEN proof = 'person' THEN id || '${VOUCHED}' ELSE id END NOT IN (SELECT value FROM ${elements}(?)))`;
 
   // One of them may be an event of the flow.
@@ -31,7 +31,7 @@ export function guardSql({ elements }: Dialect): GuardSql {
     allows: (guard) => `NOT ${contradiction(guard)} AND ${toMatch(guard)} = 0`,
     params: (guard) => [
       guard.flowId,
-      JSON.stringify(guard.statuses),
+      ...(guard.statuses === undefined ? [] : [JSON.stringify(guard.statuses)]),
       JSON.stringify(guard.besides ?? []),
       referenceOfFlow(guard.flowId),
     ],

@@ -234,6 +234,54 @@ describe('a refund that the input orders', () => {
     await handle.terminate();
   });
 
+  test('whose claim was closed as not executed is no end against an event of another amount that came meanwhile', async () => {
+    refunds.isLost = true;
+    const { handle } = await tracked('closed-other');
+    await handle.signal('events', [failed()]);
+    await noted(handle, /parked: refund_unknown/);
+    const { claims } = refunds.decisions.store;
+    const close = claims.closeNotExecuted.bind(claims);
+    vi.spyOn(claims, 'closeNotExecuted').mockImplementationOnce(async (...order) => {
+      const isClosed = await close(...order);
+      await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '9' } })]);
+      return isClosed;
+    });
+    await resolve(handle, 'close-not-executed');
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
+    expect(view.parked?.evidence).toMatchObject({ theirs: { settlementAmount: '9' } });
+    vi.restoreAllMocks();
+    refunds.isLost = false;
+    await resolve(handle, 'dismiss-event');
+    await untilFlow(handle, (report) => report.view.parked?.reason === 'refund_failed');
+    await handle.terminate();
+  });
+
+  test.each([
+    ['COMPLETED', {}, 'conflict'],
+    ['SETTLING', { settlementAmount: '9' }, 'event_mismatch'],
+  ])(
+    'is not sent again if a trusted %s %o comes while that is being ordered: it parks',
+    async (word, facts, reason) => {
+      refunds.isLost = true;
+      const { handle } = await tracked('again-against');
+      await handle.signal('events', [failed()]);
+      await noted(handle, /parked: refund_unknown/);
+      const { claims } = refunds.decisions.store;
+      const order = claims.orderSendAgain.bind(claims);
+      vi.spyOn(claims, 'orderSendAgain').mockImplementationOnce(async (...given) => {
+        const isOrdered = await order(...given);
+        await handle.signal('events', [trusted(word, { facts })]);
+        return isOrdered;
+      });
+      await resolve(handle, 'send-again');
+      await untilFlow(handle, (report) => report.view.parked?.reason === reason);
+      expect(refunds.sent).toHaveLength(1);
+      vi.restoreAllMocks();
+      refunds.isLost = false;
+      await handle.terminate();
+    },
+  );
+
   test('that was accepted parks as a conflict if the service says REFUNDED, whatever the outcome of ours', async () => {
     const { refund, handle } = await tracked('two-refunds');
     await handle.signal('events', [failed()]);

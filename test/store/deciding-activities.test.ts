@@ -73,7 +73,7 @@ describe('the activities that decide about money', () => {
 
   describe('a refund of ours', () => {
     const refund = async (
-      status: string,
+      status: string | null,
       proof: 'capability' | null,
       by: 'input' | 'person' = 'input',
       isJudged = false,
@@ -108,6 +108,17 @@ describe('the activities that decide about money', () => {
       async (_, proof, by) => {
         expect(await refund('FAILED', proof, by)).toEqual({ kind: 'contradicted', sent: 0 });
         expect(await refund('FAILED', proof, by, true)).toEqual({ kind: 'accepted', sent: 1 });
+      },
+    );
+
+    it.each([
+      ['PROCESSING', 'PROCESSING'],
+      ['nothing', null],
+    ])(
+      'is not sent against a trusted event that says %s, and that its flow has not judged: it may say that less came in',
+      async (_, status) => {
+        expect(await refund(status, 'capability', 'person')).toEqual({ kind: 'contradicted', sent: 0 });
+        expect(await refund(status, 'capability', 'person', true)).toEqual({ kind: 'accepted', sent: 1 });
       },
     );
 

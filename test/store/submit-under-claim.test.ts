@@ -130,6 +130,33 @@ describeStores('a POST under its claim', (kind) => {
     expect(sent.times).toBe(0);
   });
 
+  /** The first send's answer is lost, another send is ordered, and an event lies in the inbox by then. */
+  const orderedAgainst = async (status: string | null, more = {}) => {
+    const { key, flowId, sent, attempt } = claimed();
+    await attempt(failing(new TypeError('cut off')));
+    await store.claims.orderSendAgain(key, 'ordered', { actor: 'jane', note: '' });
+    await store.inbox.receive(anEvent({ flowId, status, contentHash: flowId }));
+    const { kind: outcome } = await attempt(undefined, { guard: { flowId, statuses: ['COMPLETED'] }, ...more });
+    return { outcome, sent: sent.times };
+  };
+
+  it.each([
+    ['PROCESSING', 'PROCESSING'],
+    ['a word that is not known', 'A_WORD_OF_LATER'],
+    ['nothing', null],
+  ])(
+    'is not sent again by an order against a trusted event that says %s: any shows that the service has it',
+    async (_, status) => {
+      expect(await orderedAgainst(status)).toEqual({ outcome: 'contradicted', sent: 1 });
+    },
+  );
+
+  it('of a record that existed before it is sent again against a trusted event that does not show it done', async () => {
+    const more = { lookUpFirst: async () => ({ says: 'not-paid' }) };
+    expect(await orderedAgainst('PENDING', more)).toEqual({ outcome: 'accepted', sent: 2 });
+    expect(await orderedAgainst('COMPLETED', more)).toEqual({ outcome: 'contradicted', sent: 1 });
+  });
+
   it('whose quote expired before it was marked, or while it was, is not sent and free again', async () => {
     for (const validFor of [0, 1]) {
       const { sent, attempt, phase } = claimed();

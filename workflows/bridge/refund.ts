@@ -165,11 +165,12 @@ function judgedEvents(flow: Flow, { mismatches, unverified }: Transfer): readonl
 function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
   const { reference } = order;
   let claim = refundClaim(flow, transfer);
-  const trusted = (): TrustedSay => {
+  const endProven = (): TrustedSay => {
     // Nothing in such an event says that it is about our refund: the service may have made one of its own.
     if (isRefunded(transfer)) return transfer.ownRefund === null ? 'shown' : 'other';
     return bridgeState(transfer).kind === 'conflict' ? 'other' : 'nothing';
   };
+  const trusted = (): TrustedSay => (transfer.mismatches.length > 0 ? 'other' : endProven());
   return {
     get claim() {
       return claim;
@@ -192,7 +193,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
         // The event may not have reached the flow yet.
         await readInbox(flow);
         const isTaken = judgedEvents(flow, transfer).some((id) => !judged.includes(id));
-        if (before === null && trusted() === 'nothing') throw new HeldBack(isTaken);
+        if (before === null && endProven() === 'nothing') throw new HeldBack(isTaken);
       }
       return outcome;
     },
@@ -204,7 +205,10 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
       contradictsFailure(endEvidence(transfer).claimed) || theirsBegun(transfer) || otherCameIn(transfer) !== null,
     // They act already.
     readEvents: () => undefined,
-    decideOther: () => decideConflict(flow, transfer),
+    decideOther: () =>
+      transfer.mismatches.length > 0
+        ? decideMismatch(flow, transfer, rulesOf(flow, transfer))
+        : decideConflict(flow, transfer),
     parkReason: 'refund_unknown',
     // The deposit was executed: whatever happens to the refund, the flow must not say that nothing was executed.
     onNotExecuted: (by) =>

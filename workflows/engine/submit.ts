@@ -18,7 +18,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
     if (post.trusted() === 'shown') return provenAfterAll(flow, post);
     const outcome =
-      (again === null ? null : await post.prepareAgain?.(again)) ??
+      (again === null ? null : await readyAgain(post, again)) ??
       (await submitUntilDeadline(flow, post.claim, () => post.send(unasked))) ??
       OVERDUE;
     switch (outcome.kind) {
@@ -69,6 +69,12 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   }
 }
 
+/** What is in the way of another send: also an event that came while it was ordered, or got ready. */
+async function readyAgain(post: Post, because: 'quote-expired' | 'ordered'): Promise<SubmitOutcome | null> {
+  const inTheWay = await post.prepareAgain?.(because);
+  return inTheWay ?? (post.trusted() === 'nothing' ? null : EVENT_CAME);
+}
+
 /** Only then no late attempt can send after the flow has said that nothing was moved by it. */
 async function isClosed(flow: Flow, post: Post, reason: string): Promise<boolean> {
   const isVoid = await voidUnsent(flow, post.claim, reason);
@@ -105,6 +111,12 @@ const notClosed = (why: string) =>
 
 const OTHER_REQUEST =
   'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';
+
+const EVENT_CAME: SubmitOutcome = {
+  kind: 'unknown',
+  reason: 'a trusted event came before it was sent again',
+  repeat: 'unknown',
+};
 
 const OVERDUE: SubmitOutcome = {
   kind: 'unknown',
