@@ -18,6 +18,13 @@ export interface UnsentOrder {
   readonly reason: string;
 }
 
+/** A person's order about a POST that may have been sent. */
+export interface PostOrdered extends ClaimRef {
+  readonly order: ClaimOrder;
+  /** When it was given: a POST that was sent later is another one, and a write that comes late leaves it alone. */
+  readonly sentUntilMs?: number;
+}
+
 export interface ClosingOrder {
   readonly flowId: string;
   /** Those that the flow may send under; others that it has are closed as well. */
@@ -87,11 +94,11 @@ export function createClaimActivities(deps: ActivityDeps) {
       own(order, (key) => claims.recordRejection(key, order.owner, order.rejection)),
 
     /** True if the claim was in `sending` and may now be sent again, once. Repeating the call returns true as well. */
-    async orderSendAgain(order: ClaimRef & { order: ClaimOrder }): Promise<boolean> {
+    async orderSendAgain(order: PostOrdered): Promise<boolean> {
       const { epoch } = await requireOwnDeployment(deps, order);
       return storing(async () => {
         const key = keyOf(deps, order);
-        if (await claims.orderSendAgain(key, deps.newOwner(), order.order)) return true;
+        if (await claims.orderSendAgain(key, deps.newOwner(), order.order, order.sentUntilMs)) return true;
         const claim = await claims.get(key);
         // No claim in the flow's own epoch: nothing was ever sent, and the next submit is the first one.
         return claim === undefined ? order.pin.epoch === epoch : claim.phase === 'reserved';
@@ -128,12 +135,14 @@ export function createClaimActivities(deps: ActivityDeps) {
     },
 
     /** `void` if the claim could be closed: by a person's order, or because it was never reserved. */
-    async closeNotExecuted(order: ClaimRef & { order: ClaimOrder }): Promise<ClaimPhase> {
+    async closeNotExecuted(order: PostOrdered): Promise<ClaimPhase> {
       return own(order, async (key) => {
-        if (await claims.closeNotExecuted(key, order.order)) return 'void';
+        if (await claims.closeNotExecuted(key, order.order, order.sentUntilMs)) return 'void';
         const phase = await claims.voidUnsent(key, unsent(order), order.order.note);
         // The claim was lost with its store. Only now there is a claim that can record the person's order.
-        return phase === 'sending' && (await claims.closeNotExecuted(key, order.order)) ? 'void' : phase;
+        return phase === 'sending' && (await claims.closeNotExecuted(key, order.order, order.sentUntilMs))
+          ? 'void'
+          : phase;
       });
     },
   };

@@ -172,8 +172,10 @@ export interface ClaimStore {
    * A person orders that an unknown POST is sent again: the only transition `sending → reserved(newOwner)`, recorded in
    * the same transaction. False if the claim is not in `sending`, if a person has decided how its flow ended, or if the
    * owner is not a new one.
+   *
+   * @param sentUntilMs given: a claim that went to `sending` later is left alone, for that is another POST
    */
-  orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder): Promise<boolean>;
+  orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder, sentUntilMs?: number): Promise<boolean>;
 
   /**
    * A person declares that a POST was never executed: `sending` or `reserved` → `void`. False for other phases.

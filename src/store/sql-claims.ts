@@ -35,8 +35,9 @@ const SELECT_WITH_LAST_WORD = `SELECT claims.*, (SELECT action ${LAST_WORDS} ORD
     FROM claims WHERE ${OF_KEY}`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
 
-/** Not answered, and not sent after the given time; in a restored store it is unknown when it was sent. */
-const CLOSABLE = `(phase = 'reserved' OR (phase = 'sending' AND COALESCE(sending_at, reserved_at) <= ?))`;
+/** Not sent after the given time; in a restored store it is unknown when it was sent. */
+const SENT_UNTIL = `COALESCE(sending_at, reserved_at) <= ?`;
+const CLOSABLE = `(phase = 'reserved' OR (phase = 'sending' AND ${SENT_UNTIL}))`;
 
 const PURGED_AT_ONCE = 500;
 /** As the index `claims_with_answer` has it. */
@@ -178,16 +179,16 @@ export function createSqlClaims(deps: {
       ]),
 
     // The old owner may still wake up and call `release`: it must not be taken for the new one.
-    orderSendAgain: (key, newOwner, given) =>
+    orderSendAgain: (key, newOwner, given, sentUntilMs = LATEST) =>
       changed(key, [
         closing.order(key, 'send-again', given, {
-          params: [newOwner],
-          sql: `phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER}`,
+          params: [newOwner, sentUntilMs],
+          sql: `phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER} AND ${SENT_UNTIL}`,
         }),
         {
           sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL, rejection = NULL, kept = NULL
-                WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER}`,
-          params: [newOwner, now(), ...values(key), newOwner],
+                WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER} AND ${SENT_UNTIL}`,
+          params: [newOwner, now(), ...values(key), newOwner, sentUntilMs],
         },
       ]),
 

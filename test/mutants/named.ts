@@ -18,9 +18,9 @@ export const NAMED: readonly Mutant[] = [
     name: 'send-again-of-answered',
     story: 'an order to send again reopens a claim that was answered',
     file: 'src/store/sql-claims.ts',
-    find: "WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER}`,\n          params: [newOwner",
+    find: "WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER} AND ${SENT_UNTIL}`,\n          params: [newOwner",
     replace:
-      "WHERE ${OF_KEY} AND phase IN ('sending', 'answered') AND owner <> ? AND NOT ${ENDED_BY_ORDER}`,\n          params: [newOwner",
+      "WHERE ${OF_KEY} AND phase IN ('sending', 'answered') AND owner <> ? AND NOT ${ENDED_BY_ORDER} AND ${SENT_UNTIL}`,\n          params: [newOwner",
     tests: ['test/store/claims.test.ts'],
   },
   {
@@ -163,8 +163,8 @@ export const NAMED: readonly Mutant[] = [
     name: 'send-again-after-the-last-word',
     story: 'a setting or an order opens a claim again after a person said how its flow ended',
     file: 'src/store/sql-claims.ts',
-    find: 'owner <> ? AND NOT ${ENDED_BY_ORDER}`,\n          params: [newOwner',
-    replace: 'owner <> ?`,\n          params: [newOwner',
+    find: 'owner <> ? AND NOT ${ENDED_BY_ORDER} AND ${SENT_UNTIL}`,\n          params: [newOwner',
+    replace: 'owner <> ? AND ${SENT_UNTIL}`,\n          params: [newOwner',
     tests: ['test/store/ended-by-order.test.ts'],
   },
   {

@@ -233,6 +233,23 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     await claims.orderSendAgain(key, 'fourth', order);
     expect((await claims.get(key))?.phase).toBe('reserved');
   });
+
+  it('is neither opened nor closed by an order that is written after the POST which it was about was sent again', async () => {
+    const { claims } = store;
+    const activities = createClaimActivities(deps);
+    const key = { account: claim.pin.account, operation: claim.operation, reference: claim.reference };
+    await claims.reserve(key, { owner: 'first', flowId: claim.flowId, fingerprint: 'f' });
+    await claims.markSending(key, 'first');
+    const sentUntilMs = Date.parse((await claims.get(key))?.sendingAt ?? '');
+    const late = { ...claim, order, sentUntilMs };
+    expect(await activities.orderSendAgain(late)).toBe(true);
+    temporary.advance(1);
+    await claims.reserve(key, { owner: 'second', flowId: claim.flowId, fingerprint: 'f' });
+    await claims.markSending(key, 'second');
+    expect(await activities.orderSendAgain(late)).toBe(false);
+    expect(await activities.closeNotExecuted(late)).toBe('sending');
+    expect(await activities.closeNotExecuted({ ...late, sentUntilMs: sentUntilMs + 1 })).toBe('void');
+  });
 });
 
 describeStores('a flow that is about to end before its first send', (kind) => {

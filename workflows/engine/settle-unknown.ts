@@ -201,8 +201,13 @@ async function carryOut(
 }
 
 async function close(flow: Flow, post: Post, open: Open, order: { actor: string; note: string }) {
+  const sentUntilMs = Date.now();
   const phase = await within(flow, STORE_PATIENCE_MS, () =>
-    act(STORE, 'Close the claim as not executed', flow.timeScale).closeNotExecuted({ ...post.claim, order }),
+    act(STORE, 'Close the claim as not executed', flow.timeScale).closeNotExecuted({
+      ...post.claim,
+      order,
+      sentUntilMs,
+    }),
   );
   const by = `${order.actor}: ${order.note}`;
   if (phase === 'void') {
@@ -228,8 +233,13 @@ async function sendAgain(
   note: string,
   unasked = false,
 ): Promise<Submitted | SendAgain> {
+  const sentUntilMs = Date.now();
   const ordered = await within(flow, STORE_PATIENCE_MS, () =>
-    act(STORE, 'Order another send', flow.timeScale).orderSendAgain({ ...post.claim, order: { actor, note } }),
+    act(STORE, 'Order another send', flow.timeScale).orderSendAgain({
+      ...post.claim,
+      order: { actor, note },
+      sentUntilMs,
+    }),
   );
   // The claim moved meanwhile, or the store is unavailable and may nevertheless have taken the order.
   if (ordered !== true) {
