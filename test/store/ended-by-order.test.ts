@@ -243,7 +243,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     const sentUntilMs = Date.parse((await claims.get(key))?.sendingAt ?? '');
     const late = { ...claim, order, sentUntilMs };
     expect(await activities.orderSendAgain(late)).toBe(true);
-    temporary.advance(1);
+    temporary.clock.advance(1);
     await claims.reserve(key, { owner: 'second', flowId: claim.flowId, fingerprint: 'f' });
     await claims.markSending(key, 'second');
     expect(await activities.orderSendAgain(late)).toBe(false);
