@@ -262,7 +262,7 @@ describe('a refund that the input orders', () => {
   ])(
     'is not sent again if a trusted %s %o comes while that is being ordered: it parks',
     async (word, facts, reason) => {
-      refunds.isLost = true;
+      refunds.isCutOff = true;
       const { handle } = await tracked('again-against');
       await handle.signal('events', [failed()]);
       await noted(handle, /parked: refund_unknown/);
@@ -277,7 +277,7 @@ describe('a refund that the input orders', () => {
       await untilFlow(handle, (report) => report.view.parked?.reason === reason);
       expect(refunds.sent).toHaveLength(1);
       vi.restoreAllMocks();
-      refunds.isLost = false;
+      refunds.isCutOff = false;
       await handle.terminate();
     },
   );

@@ -26,6 +26,8 @@ export function useRefundBench() {
     meanwhile: undefined as (() => Promise<unknown>) | undefined,
     /** Whether answers are lost. */
     isLost: false,
+    /** Whether refunds are lost on their way. */
+    isCutOff: false,
     /** Amounts of the refunds of this test. */
     sent,
     tracked: async (word: string, more: Record<string, unknown> = {}) => {
@@ -50,6 +52,7 @@ export function useRefundBench() {
         }
         if (refunds.isAway) throw new NotSentError('sendCrypto', 'refused');
         sent.push(body.cryptoAmount);
+        if (refunds.isCutOff) throw new UnknownOutcomeError('sendCrypto', 'timeout');
         const answer = await service.sendCrypto(body);
         if (refunds.isLost) throw new UnknownOutcomeError('sendCrypto', 'timeout');
         return answer;
