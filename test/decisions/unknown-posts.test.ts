@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import {
   NotSentError,
-  RateLimitedError,
   RejectedError,
   ServiceUnavailableError,
   UnknownOutcomeError,
@@ -9,7 +8,6 @@ import {
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
-import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -309,60 +307,5 @@ describe('a crypto send whose answer was lost', () => {
     await noted(handle, /a trusted event proves/);
     expect(sends(handle)).toBe(0);
     await handle.terminate();
-  });
-});
-
-describe('a crypto send that a setting would send again', () => {
-  test('parks past its deadline: only a person gives a flow more time', async () => {
-    let attempts = 0;
-    const decisions = await openDecisionBench(
-      () => ({
-        sendCrypto: async () => {
-          attempts += 1;
-          if (attempts === 1) throw new RateLimitedError('sendCrypto', 3_605_000);
-          throw new UnknownOutcomeError('sendCrypto', 'timeout');
-        },
-      }),
-      { repeatSettingOf: () => 'same-result' },
-    );
-    // As if an attempt were in progress when the deadline comes: its outcome is known after it.
-    const { claims } = decisions.store;
-    const underWay = vi.spyOn(claims, 'voidUnsent').mockResolvedValue('sending');
-    const reference = newReference('overdue');
-    const handle = await decisions.bench.startFlow('crypto-send', reference, {
-      ...cryptoSend.input(reference),
-      deadlineSeconds: 3_600,
-    });
-    await untilFlow(handle, ({ view }) => view.stage === 'submitting');
-    await decisions.bench.pass(4_500_000);
-    expect((await handle.query<FlowReport>('flow')).view.parked?.reason).toBe('not_found_at_service');
-    expect([attempts, underWay.mock.calls.length]).toEqual([2, 1]);
-    await handle.terminate();
-    await decisions.close();
-  });
-});
-
-describe('a withdrawal of unknown outcome that a setting sends again', () => {
-  test('is not if an untrusted event in the inbox may belong to the first send', async () => {
-    let attempts = 0;
-    const decisions = await openDecisionBench(
-      () => ({
-        createBankWithdrawal: async () => {
-          attempts += 1;
-          throw new UnknownOutcomeError('createBankWithdrawal', 'timeout');
-        },
-      }),
-      { repeatSettingOf: () => 'rejected' },
-    );
-    const reference = newReference('claimed');
-    await inInbox(decisions, `bank-withdrawal/${reference}`, 'SUCCESSFUL', { proof: null });
-    const handle = await decisions.bench.startFlow('bank-withdrawal', reference, {
-      ...bankWithdrawal.input(reference),
-      timeScale: TIME_SCALE,
-    });
-    expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
-    expect(attempts).toBe(1);
-    await handle.terminate();
-    await decisions.close();
   });
 });

@@ -2,74 +2,21 @@ import { Agent, request, type ClientRequest } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { defaultDataConverter } from '@temporalio/common';
-import { optionalDateToTs } from '@temporalio/common/lib/time.js';
-import type { Clock } from '../../src/clock.js';
-import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
 import { createFlowWatch } from '../../src/gateway/flows/flow-watch.js';
-import { listFlows } from '../../src/gateway/flows/list.js';
-import { createParkedSince } from '../../src/gateway/flows/parked-since.js';
-import { createTokenCheck } from '../../src/gateway/http/bearer-token.js';
-import { createKnownNetworks } from '../../src/gateway/http/known-networks.js';
-import { createRateLimit } from '../../src/gateway/http/rate-limit.js';
 import { closeServer, createServer } from '../../src/gateway/http/server.js';
 import { createPlaces } from '../../src/gateway/http/places.js';
-import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
 import { addCodecRoutes } from '../../src/gateway/ops/codec.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
-import type { Role } from '../../src/protocol/permissions.js';
 import type { Store } from '../../src/store/store.js';
-import type { CallbackHandles } from '../../src/temporal/callback-handle.js';
-import type { FlowFacts, FlowReader } from '../../src/temporal/flow-handle.js';
+import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
 import { until } from '../harness/until.js';
+import { bareServer } from './setup/bare-server.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { rawRequest } from './setup/raw-request.js';
+import { settled, virtualClock } from './setup/virtual-clock.js';
 
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
-/** All pending microtasks have run. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
-
-/** Time that moves only when the test says so. */
-function virtualClock() {
-  let [nowMs, timers] = [0, [] as { at: number; work: () => void }[]];
-  const clock: Clock = {
-    nowMs: () => nowMs,
-    monotonicMs: () => nowMs,
-    after(ms, work) {
-      const timer = { at: nowMs + ms, work };
-      timers.push(timer);
-      return () => void (timers = timers.filter((one) => one !== timer));
-    },
-  };
-  const pass = async (ms: number) => {
-    for (const end = nowMs + ms; ;) {
-      await settled();
-      const [next] = timers.toSorted((a, b) => a.at - b.at);
-      if (next === undefined || next.at > end) return void (nowMs = end);
-      timers = timers.filter((one) => one !== next);
-      nowMs = next.at;
-      next.work();
-    }
-  };
-  return { clock, pass };
-}
-
-/** A server with these tokens, and without routes. */
-function serverFor(role: Role, ...names: readonly string[]) {
-  const server = createServer(pino({ level: 'silent' }));
-  const limit = createRateLimit(0);
-  const tokens = createTokenCheck({
-    tokens: () => names.map((name) => ({ name, role, secret: `secret-of-${name}` })),
-    ofToken: limit,
-    ofGuesses: limit,
-    knownNetworks: createKnownNetworks(),
-  });
-  const listen = () => server.listen({ host: '127.0.0.1', port: 0 });
-  return { server, tokens, listen, headersOf: (name: string) => ({ authorization: `Bearer secret-of-${name}` }) };
-}
-
 describe('places', () => {
   it('are so many for each name and so many in all, and are free again when they are given back', () => {
     const places = createPlaces({ what: 'orders', most: 3, mostEach: 2 });
@@ -88,7 +35,7 @@ describe('a request whose caller hangs up', () => {
   it.each(['/flows', '/audit'])(
     'keeps its place in %s until its work has ended, so that no caller has more in progress than allowed',
     async (path) => {
-      const { server, tokens, listen, headersOf } = serverFor('flows', 'ann');
+      const { server, tokens, listen, headersOf } = bareServer('flows', 'ann');
       const underWay: (() => void)[] = [];
       server.get(path, async (request, reply) => {
         await tokens.require(request, 'view');
@@ -196,105 +143,9 @@ describe('fault 57: waiting for a flow', () => {
   });
 });
 
-describe('lists', () => {
-  const parkedFlows = (name: string) =>
-    times(500).map((n) => ({ flowId: `onramp/${name}-${n}`, runId: `run-${n}`, reason: 'no_settlement' }));
-  function asked(answersAfterMs: number) {
-    const { clock, pass } = virtualClock();
-    const questions = { open: 0, mostOpen: 0, all: 0 };
-    const reportOfOpen = async () => {
-      questions.all += 1;
-      questions.open += 1;
-      questions.mostOpen = Math.max(questions.mostOpen, questions.open);
-      await new Promise<void>((resolve) => void clock.after(answersAfterMs, resolve));
-      questions.open -= 1;
-      const isAnswer = answersAfterMs < 3_000;
-      return isAnswer ? ({ view: { parked: { since: '2026-11-24T12:00:00.000Z' } } } as FlowReport) : undefined;
-    };
-    return { questions, pass, parkedSince: createParkedSince({ reportOfOpen }, clock) };
-  }
-
-  it('ask 16 flows at a time since when they are parked, however many lists there are, and each once a minute', async () => {
-    const { questions, pass, parkedSince } = asked(10);
-    const lists = times(4).map(() => parkedSince(parkedFlows('a')));
-    await pass(1_000);
-    for (const list of lists) expect((await list).size).toBe(500);
-    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 500 });
-    expect((await parkedSince(parkedFlows('a'))).size).toBe(500);
-    expect(questions.all).toBe(500);
-    await pass(60_000);
-    void parkedSince(parkedFlows('a'));
-    await pass(1_000);
-    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 1_000 });
-  });
-
-  it('wait four seconds for workers that do not answer, and then no worker is asked for them any more', async () => {
-    const { questions, pass, parkedSince } = asked(3_000);
-    const lists = ['a', 'b', 'c', 'd'].map((name) => parkedSince(parkedFlows(name)));
-    await pass(4_000);
-    for (const list of lists) expect((await list).size).toBe(0);
-    await pass(60_000);
-    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 32 });
-  });
-
-  it('ask Temporal about four terminated flows at a time, however many are on the page', async () => {
-    const row = (n: number) => ({
-      execution: { workflowId: `onramp/r-${n}`, runId: `run-${n}` },
-      type: { name: 'onramp' },
-      status: 5,
-      historyLength: { toNumber: () => 10 },
-      startTime: optionalDateToTs(new Date('2026-01-01T00:00:00Z')),
-    });
-    const page = { executions: times(100).map(row), nextPageToken: new Uint8Array() };
-    const client = {
-      connection: { withDeadline: <T>(_deadline: number, ask: () => Promise<T>) => ask() },
-      options: { namespace: 'default', loadedDataConverter: defaultDataConverter },
-      workflowService: { listWorkflowExecutions: () => Promise.resolve(page) },
-    };
-    const questions = { open: 0, mostOpen: 0, all: 0 };
-    const facts = async (flowId: string) => {
-      questions.all += 1;
-      questions.open += 1;
-      questions.mostOpen = Math.max(questions.mostOpen, questions.open);
-      await settled();
-      questions.open -= 1;
-      const runId = flowId.replace('onramp/r', 'run');
-      return { flowId, runId, status: 'TERMINATED', state: 'parked', money: {}, startedAt: new Date(0) } as FlowFacts;
-    };
-    const store = { claims: { ofFlow: () => Promise.resolve([]) } };
-    const parkedSince = () => Promise.resolve(new Map());
-    const deps = { client, store, reader: { facts }, parkedSince } as unknown as FlowOperationDeps;
-    const { flows } = await listFlows(deps, { limit: 500 });
-    expect(flows.map(({ flowId }) => flowId)).toEqual(times(100).map((n) => `onramp/r-${n}`));
-    expect(questions).toEqual({ open: 0, mostOpen: 4, all: 100 });
-  });
-
-  it('of callbacks look for dead receivers once for all who ask within five seconds', async () => {
-    const { server, tokens, listen, headersOf } = serverFor('viewer', 'vic');
-    let looks = 0;
-    const openCircuits = async () => {
-      looks += 1;
-      await settled();
-      return [];
-    };
-    const callbacks = { openCircuits, list: () => Promise.resolve([]) } as unknown as CallbackHandles;
-    let nowMs = 0;
-    const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
-    addCallbackRoutes(server, { ...unused, tokens, callbacks, monotonicMs: () => nowMs });
-    const url = await listen();
-    const ask = async () => (await fetch(`${url}/callbacks`, { headers: headersOf('vic') })).status;
-    for (const _ of times(5)) expect(new Set(await Promise.all(times(10).map(ask)))).toEqual(new Set([200]));
-    expect(looks).toBe(1);
-    nowMs = 5_000;
-    await ask();
-    expect(looks).toBe(2);
-    await server.close();
-  });
-});
-
 describe('the codec', () => {
   it('has room for so many bytes at a time, of each token and of all: bodies are counted before they are read', async () => {
-    const { server, tokens, listen, headersOf } = serverFor('operator', 'ann', 'bob', 'cyn', 'dan', 'eve');
+    const { server, tokens, listen, headersOf } = bareServer('operator', 'ann', 'bob', 'cyn', 'dan', 'eve');
     const none = () => Promise.resolve([]);
     const store = { audit: { append: () => Promise.resolve() } } as unknown as Store;
     const codec = { encode: none, decodeForPeople: none };

@@ -150,7 +150,7 @@ export const PLANTS: readonly PlantedBug[] = [
     story: 'an order to send again reopens a claim that was answered',
     listed: 'send-again reopening an answered claim',
     breaks: ['claim'],
-    seed: 2,
+    seed: 116,
     careless: true,
     ending: 'no-callbacks-ever',
     kind: 'bank-withdrawal',
@@ -176,9 +176,9 @@ export const PLANTS: readonly PlantedBug[] = [
     story: 'a retry counts the life of its quote from its own start, and sends one that is too old',
     listed: 'a retry that sends an old quote',
     breaks: ['quote'],
-    seed: 12,
+    seed: 88,
     kind: 'bridge-transfer',
-    weather: { storeFails: 0.6, clearsAfterMs: 6_000_000 },
+    weather: { storeFails: 0.8, clearsAfterMs: 3_000_000, restores: false },
     plant: {
       activities: (activities) => ({
         ...activities,

@@ -90,11 +90,11 @@ const ONCE_OURS: readonly PlantedBug[] = [
     edits: [
       {
         file: SUBMIT,
-        find: 'const found = await storing(() => claims.reserve(key, asks, sends));',
-        replace: `let found = await storing(() => claims.reserve(key, asks, sends));
+        find: 'const found = await storing(() => store.claims.reserve(key, asks, sends));',
+        replace: `let found = await storing(() => store.claims.reserve(key, asks, sends));
   if (found.kind === 'sending') {
-    await claims.release(key, (await claims.get(key))?.owner ?? '');
-    found = await storing(() => claims.reserve(key, asks, sends));
+    await store.claims.release(key, (await store.claims.get(key))?.owner ?? '');
+    found = await storing(() => store.claims.reserve(key, asks, sends));
   }`,
       },
     ],

@@ -155,9 +155,9 @@ export const CLASSIC_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: SUBMIT,
-        find: 'const key: ClaimKey = { account: deps.account, operation, reference };',
+        find: 'const key: ClaimKey = { account, operation, reference };',
         replace:
-          'const key: ClaimKey = { account: `${deps.account}/${Context.current().info.workflowExecution?.runId}`, operation, reference };',
+          'const key: ClaimKey = { account: `${account}/${Context.current().info.workflowExecution?.runId}`, operation, reference };',
       },
       {
         file: SUBMIT,

@@ -1,0 +1,63 @@
+import { describe, expect, vi, test } from 'vitest';
+import { RateLimitedError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import { inInbox, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import bankWithdrawal from '../kinds/bank-withdrawal.js';
+import cryptoSend from '../kinds/crypto-send.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+
+describe('a crypto send that a setting would send again', () => {
+  test('parks past its deadline: only a person gives a flow more time', async () => {
+    let attempts = 0;
+    const decisions = await openDecisionBench(
+      () => ({
+        sendCrypto: async () => {
+          attempts += 1;
+          if (attempts === 1) throw new RateLimitedError('sendCrypto', 3_605_000);
+          throw new UnknownOutcomeError('sendCrypto', 'timeout');
+        },
+      }),
+      { repeatSettingOf: () => 'same-result' },
+    );
+    // As if an attempt were in progress when the deadline comes: its outcome is known after it.
+    const { claims } = decisions.store;
+    const underWay = vi.spyOn(claims, 'voidUnsent').mockResolvedValue('sending');
+    const reference = newReference('overdue');
+    const handle = await decisions.bench.startFlow('crypto-send', reference, {
+      ...cryptoSend.input(reference),
+      deadlineSeconds: 3_600,
+    });
+    await untilFlow(handle, ({ view }) => view.stage === 'submitting');
+    await decisions.bench.pass(4_500_000);
+    expect((await handle.query<FlowReport>('flow')).view.parked?.reason).toBe('not_found_at_service');
+    expect([attempts, underWay.mock.calls.length]).toEqual([2, 1]);
+    await handle.terminate();
+    await decisions.close();
+  });
+});
+
+describe('a withdrawal of unknown outcome that a setting sends again', () => {
+  test('is not if an untrusted event in the inbox may belong to the first send', async () => {
+    let attempts = 0;
+    const decisions = await openDecisionBench(
+      () => ({
+        createBankWithdrawal: async () => {
+          attempts += 1;
+          throw new UnknownOutcomeError('createBankWithdrawal', 'timeout');
+        },
+      }),
+      { repeatSettingOf: () => 'rejected' },
+    );
+    const reference = newReference('claimed');
+    await inInbox(decisions, `bank-withdrawal/${reference}`, 'SUCCESSFUL', { proof: null });
+    const handle = await decisions.bench.startFlow('bank-withdrawal', reference, {
+      ...bankWithdrawal.input(reference),
+      timeScale: TIME_SCALE,
+    });
+    expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
+    expect(attempts).toBe(1);
+    await handle.terminate();
+    await decisions.close();
+  });
+});

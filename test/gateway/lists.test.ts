@@ -1,0 +1,112 @@
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { defaultDataConverter } from '@temporalio/common';
+import { optionalDateToTs } from '@temporalio/common/lib/time.js';
+import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
+import { listFlows } from '../../src/gateway/flows/list.js';
+import { createParkedSince } from '../../src/gateway/flows/parked-since.js';
+import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import type { Store } from '../../src/store/store.js';
+import type { CallbackHandles } from '../../src/temporal/callback-handle.js';
+import type { FlowFacts, FlowReader } from '../../src/temporal/flow-handle.js';
+import { bareServer } from './setup/bare-server.js';
+import { settled, virtualClock } from './setup/virtual-clock.js';
+
+const times = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+describe('lists', () => {
+  const parkedFlows = (name: string) =>
+    times(500).map((n) => ({ flowId: `onramp/${name}-${n}`, runId: `run-${n}`, reason: 'no_settlement' }));
+  function asked(answersAfterMs: number) {
+    const { clock, pass } = virtualClock();
+    const questions = { open: 0, mostOpen: 0, all: 0 };
+    const reportOfOpen = async () => {
+      questions.all += 1;
+      questions.open += 1;
+      questions.mostOpen = Math.max(questions.mostOpen, questions.open);
+      await new Promise<void>((resolve) => void clock.after(answersAfterMs, resolve));
+      questions.open -= 1;
+      const isAnswer = answersAfterMs < 3_000;
+      return isAnswer ? ({ view: { parked: { since: '2026-11-24T12:00:00.000Z' } } } as FlowReport) : undefined;
+    };
+    return { questions, pass, parkedSince: createParkedSince({ reportOfOpen }, clock) };
+  }
+
+  it('ask 16 flows at a time since when they are parked, however many lists there are, and each once a minute', async () => {
+    const { questions, pass, parkedSince } = asked(10);
+    const lists = times(4).map(() => parkedSince(parkedFlows('a')));
+    await pass(1_000);
+    for (const list of lists) expect((await list).size).toBe(500);
+    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 500 });
+    expect((await parkedSince(parkedFlows('a'))).size).toBe(500);
+    expect(questions.all).toBe(500);
+    await pass(60_000);
+    void parkedSince(parkedFlows('a'));
+    await pass(1_000);
+    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 1_000 });
+  });
+
+  it('wait four seconds for workers that do not answer, and then no worker is asked for them any more', async () => {
+    const { questions, pass, parkedSince } = asked(3_000);
+    const lists = ['a', 'b', 'c', 'd'].map((name) => parkedSince(parkedFlows(name)));
+    await pass(4_000);
+    for (const list of lists) expect((await list).size).toBe(0);
+    await pass(60_000);
+    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 32 });
+  });
+
+  it('ask Temporal about four terminated flows at a time, however many are on the page', async () => {
+    const row = (n: number) => ({
+      execution: { workflowId: `onramp/r-${n}`, runId: `run-${n}` },
+      type: { name: 'onramp' },
+      status: 5,
+      historyLength: { toNumber: () => 10 },
+      startTime: optionalDateToTs(new Date('2026-01-01T00:00:00Z')),
+    });
+    const page = { executions: times(100).map(row), nextPageToken: new Uint8Array() };
+    const client = {
+      connection: { withDeadline: <T>(_deadline: number, ask: () => Promise<T>) => ask() },
+      options: { namespace: 'default', loadedDataConverter: defaultDataConverter },
+      workflowService: { listWorkflowExecutions: () => Promise.resolve(page) },
+    };
+    const questions = { open: 0, mostOpen: 0, all: 0 };
+    const facts = async (flowId: string) => {
+      questions.all += 1;
+      questions.open += 1;
+      questions.mostOpen = Math.max(questions.mostOpen, questions.open);
+      await settled();
+      questions.open -= 1;
+      const runId = flowId.replace('onramp/r', 'run');
+      return { flowId, runId, status: 'TERMINATED', state: 'parked', money: {}, startedAt: new Date(0) } as FlowFacts;
+    };
+    const store = { claims: { ofFlow: () => Promise.resolve([]) } };
+    const parkedSince = () => Promise.resolve(new Map());
+    const deps = { client, store, reader: { facts }, parkedSince } as unknown as FlowOperationDeps;
+    const { flows } = await listFlows(deps, { limit: 500 });
+    expect(flows.map(({ flowId }) => flowId)).toEqual(times(100).map((n) => `onramp/r-${n}`));
+    expect(questions).toEqual({ open: 0, mostOpen: 4, all: 100 });
+  });
+
+  it('of callbacks look for dead receivers once for all who ask within five seconds', async () => {
+    const { server, tokens, listen, headersOf } = bareServer('viewer', 'vic');
+    let looks = 0;
+    const openCircuits = async () => {
+      looks += 1;
+      await settled();
+      return [];
+    };
+    const callbacks = { openCircuits, list: () => Promise.resolve([]) } as unknown as CallbackHandles;
+    let nowMs = 0;
+    const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
+    addCallbackRoutes(server, { ...unused, tokens, callbacks, monotonicMs: () => nowMs });
+    const url = await listen();
+    const ask = async () => (await fetch(`${url}/callbacks`, { headers: headersOf('vic') })).status;
+    for (const _ of times(5)) expect(new Set(await Promise.all(times(10).map(ask)))).toEqual(new Set([200]));
+    expect(looks).toBe(1);
+    nowMs = 5_000;
+    await ask();
+    expect(looks).toBe(2);
+    await server.close();
+  });
+});

@@ -1,0 +1,20 @@
+import { pino } from 'pino';
+import { createTokenCheck } from '../../../src/gateway/http/bearer-token.js';
+import { createKnownNetworks } from '../../../src/gateway/http/known-networks.js';
+import { createRateLimit } from '../../../src/gateway/http/rate-limit.js';
+import { createServer } from '../../../src/gateway/http/server.js';
+import type { Role } from '../../../src/protocol/permissions.js';
+
+/** A server with these tokens, and without routes. */
+export function bareServer(role: Role, ...names: readonly string[]) {
+  const server = createServer(pino({ level: 'silent' }));
+  const limit = createRateLimit(0);
+  const tokens = createTokenCheck({
+    tokens: () => names.map((name) => ({ name, role, secret: `secret-of-${name}` })),
+    ofToken: limit,
+    ofGuesses: limit,
+    knownNetworks: createKnownNetworks(),
+  });
+  const listen = () => server.listen({ host: '127.0.0.1', port: 0 });
+  return { server, tokens, listen, headersOf: (name: string) => ({ authorization: `Bearer secret-of-${name}` }) };
+}
