@@ -64,6 +64,31 @@ describe('a request whose caller hangs up', () => {
   );
 });
 
+describe('the monitoring', () => {
+  it('is answered while other tokens read as much as all together may', async () => {
+    const { server, tokens, headersOf } = bareServer('operator', 'ann', 'bob', 'cyn', 'dan', 'prometheus');
+    const underWay: (() => void)[] = [];
+    server.get('/flows/:kind/:reference', async (asked, reply) => {
+      await tokens.require(asked, 'view');
+      await new Promise<void>((resolve) => underWay.push(resolve));
+      return reply.send({});
+    });
+    server.get('/metrics', async (asked, reply) => {
+      await tokens.require(asked, 'read-metrics');
+      return reply.send('');
+    });
+    const ask = async (name: string, url: string) =>
+      (await server.inject({ url, headers: headersOf(name) })).statusCode;
+    const reads = ['ann', 'bob', 'cyn', 'dan'].flatMap((name) => times(256).map(() => ask(name, '/flows/onramp/a')));
+    await until('all reads to be under way', () => underWay.length === reads.length);
+    expect(await ask('prometheus', '/flows/onramp/a')).toBe(503);
+    expect(await ask('prometheus', '/metrics')).toBe(200);
+    for (const end of underWay) end();
+    expect(new Set(await Promise.all(reads))).toEqual(new Set([200]));
+    await server.close();
+  });
+});
+
 describe('a gateway that ends', () => {
   it('lets what the service was asked for come to its end, and cuts it only when even the service has had its time', async () => {
     for (const isLetGo of [true, false]) {

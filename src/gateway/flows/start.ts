@@ -5,7 +5,7 @@ import type { FlowDefinition } from '../../flows/flow.js';
 import { tooMuch } from '../../flows/largest-amount.js';
 import type { Flow } from '../../protocol/gateway-json.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
-import { viewOfNewFlow } from '../../temporal/flow-handle.js';
+import { type FlowReader, viewOfNewFlow } from '../../temporal/flow-handle.js';
 import { OtherRequestError, startFlow } from '../../temporal/start-flow.js';
 import { isLoopback } from '../../protocol/loopback.js';
 import { withCardTaken } from '../cards/take-card.js';
@@ -112,21 +112,23 @@ interface StartRequest {
 }
 
 /**
- * Records who starts a flow before `start` is run: a starter cannot be the second person of an order about the flow. Once
- * per starter: the same request again is not another start. If the start is refused, an entry with the same subject
- * says so, and its caller is no starter.
+ * Records who starts a flow before `start` is run: a starter cannot be the second person of an order about the flow. A
+ * starter's request about the existing flow starts nothing, and is not recorded again. If the start is refused, an entry
+ * with the same subject says so, and by this request its caller is no starter: so each of two requests that a person
+ * sends at once is recorded.
  *
  * @param start throws OtherRequestRefusal if nothing was started for this request
  * @throws StoreUnavailableError: then nothing is started; Refusal 429; what `start` throws
  */
 export async function recordingStart<T>(
-  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'ofRefusals'>,
+  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'ofRefusals'> & { readonly reader: Pick<FlowReader, 'facts'> },
   caller: Caller,
   { definition, address: { flowId }, input }: StartRequest,
   start: () => Promise<T>,
 ): Promise<T> {
   const { audit } = deps.store;
-  if ((await audit.startersOf(flowId)).includes(caller.name)) return start();
+  const isStarter = (await audit.startersOf(flowId)).includes(caller.name);
+  if (isStarter && (await deps.reader.facts(flowId)) !== undefined) return start();
   const { amount, currency } = definition.moneyOf?.(input) ?? {};
   const details = amount === undefined ? {} : { amount, currency };
   const about = { ...whoIs(caller), flowId, subject: `start_${uuidv7()}` };

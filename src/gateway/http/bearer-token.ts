@@ -55,6 +55,8 @@ const OPEN_EACH = [
     fits: (method: string, path: string) =>
       method === 'GET' && /^\/(flows|events|callbacks|audit)$|\/events$/.test(path),
   },
+  // Readers of flows must not be able to blind the monitoring.
+  { what: 'scrapes', most: 16, fits: (_method: string, path: string) => path === '/metrics' },
   { what: 'reads', most: 256, fits: (method: string) => method === 'GET' },
   { what: 'orders', most: 256, fits: () => true },
 ] as const;
