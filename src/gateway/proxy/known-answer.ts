@@ -43,17 +43,37 @@ export async function claimOf(deps: ProxyDeps, request: MoneyRequest): Promise<C
   return claim;
 }
 
-/** The service's earlier answer, from the claim. Undefined if it is not known. */
-export function answerOfClaim(reply: FastifyReply, request: MoneyRequest, claim: Claim | undefined) {
-  if (claim?.erased) return erasedAnswer(reply, request, claim);
-  if (claim?.phase === 'answered') return accepted(reply, request, claim.answer, claim.kept);
-  if (claim?.phase === 'rejected') return rejectedByService(reply, request, claim.rejection, claim.kept);
-  return undefined;
+/**
+ * Answers with the service's earlier answer, from the claim. False if it is not known, or if it was a refusal that a trusted
+ * event contradicts.
+ * (None of these returns the reply: a reply is a promise to JavaScript, and awaiting it means waiting until it is sent.)
+ */
+export async function answerOfClaim(
+  deps: ProxyDeps,
+  reply: FastifyReply,
+  request: MoneyRequest,
+  claim: Claim | undefined,
+): Promise<boolean> {
+  const { phase } = claim ?? {};
+  if (phase === 'rejected' && (await isContradicted(deps, request.address.flowId))) return false;
+  if (claim?.erased) erasedAnswer(reply, request, claim);
+  else if (phase === 'answered') accepted(reply, request, claim?.answer, claim?.kept);
+  else if (phase === 'rejected') rejectedByService(reply, request, claim?.rejection, claim?.kept);
+  else return false;
+  return true;
+}
+
+/** A trusted event came although the service refused the POST: until the flow has failed, it may have been executed. */
+async function isContradicted({ store, reader }: ProxyDeps, flowId: string): Promise<boolean> {
+  const events = await store.inbox.list({ flowId, trusted: true, limit: 1, bodies: false });
+  if (events.length === 0) return false;
+  const shown = await reader.show(flowId);
+  return shown !== undefined && !hasFailed(await resolvedView(shown, store));
 }
 
 /**
- * Answers with what the flow reported of the service's answer; its claim has the raw one. False if the flow has none.
- * (It does not return the reply: a reply is a promise to JavaScript, and awaiting it means waiting until it is sent.)
+ * Answers with what the flow reported of the service's answer; its claim has the raw one. False if the flow has none, or
+ * if it is a refusal that a trusted event contradicts.
  *
  * @throws Refusal 409 if the claim is another request's
  */
@@ -64,9 +84,11 @@ export async function answerOfFlow(
   answered: SubmitAnswer,
 ): Promise<boolean> {
   if (answered.kind === 'none') return false;
-  const known = answerOfClaim(reply, request, await claimOf(deps, request));
-  if (known === undefined && answered.kind === 'accepted') accepted(reply, request, answered.answer);
-  if (known === undefined && answered.kind === 'rejected') rejectedByService(reply, request, answered);
+  const claim = await claimOf(deps, request);
+  if (await answerOfClaim(deps, reply, request, claim)) return true;
+  if (claim?.phase === 'rejected') return false;
+  if (answered.kind === 'accepted') accepted(reply, request, answered.answer);
+  else rejectedByService(reply, request, answered);
   return true;
 }
 
@@ -79,10 +101,9 @@ export async function answerByState(
   request: MoneyRequest,
   reply: FastifyReply,
   refused?: string,
-): Promise<FastifyReply> {
+): Promise<void> {
   const { operation, address } = request;
-  const known = answerOfClaim(reply, request, await claimOf(deps, request));
-  if (known !== undefined) return known;
+  if (await answerOfClaim(deps, reply, request, await claimOf(deps, request))) return;
   const shown = await deps.reader.show(address.flowId);
   if (shown === undefined) {
     const message = 'Temporal did not take the request in time. Send it again: one reference is one flow.';
@@ -91,9 +112,9 @@ export async function answerByState(
   const view = await resolvedView(shown, deps.store);
   if (hasFailed(view)) throw failure(view);
   // Proven by an event, or by a person: it was executed, and no answer will come any more.
-  if (view.state === 'completed' || view.state === 'refunded') return accepted(reply, request, undefined);
+  if (view.state === 'completed' || view.state === 'refunded') return void accepted(reply, request, undefined);
   if (refused !== undefined) throw new Refusal(503, refused, { reference: address.reference }, RETRY_AFTER_SECONDS);
-  return underWay(reply, operation, address, view);
+  return void underWay(reply, operation, address, view);
 }
 
 function hasFailed({ state }: FlowView): boolean {

@@ -30,7 +30,7 @@ export async function payInvoice(
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
   const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
-  if (answerOfClaim(reply, request, claim) !== undefined) return;
+  if (await answerOfClaim(deps, reply, request, claim)) return;
   if (facts === undefined) {
     const start = async () => {
       const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting);
@@ -47,9 +47,9 @@ export async function payInvoice(
     if (waited !== undefined) {
       deps.dispatcher.releaseWaiting(address.flowId);
       if (waited.kind === 'answered' && (await answerOfFlow(deps, request, reply, waited.answer))) return;
-      return void (await answerByState(deps, request, reply));
+      return answerByState(deps, request, reply);
     }
-  } else if (!facts.isOpen) return void (await answerByState(deps, request, reply));
+  } else if (!facts.isOpen) return answerByState(deps, request, reply);
 
   const { amount, currency, mobileMoney } = request.input as Payment;
   const content = {

@@ -61,7 +61,7 @@ async function joinFlow(deps: ProxyDeps, request: MoneyRequest, reply: FastifyRe
   const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
   // A flow that another client started has none: then its claim decides, once there is one.
   if (facts?.fingerprint !== undefined && !sameFingerprint(facts.fingerprint, fingerprint)) throw otherRequest(request);
-  if (answerOfClaim(reply, request, claim) !== undefined) return;
+  if (await answerOfClaim(deps, reply, request, claim)) return;
   if (facts?.isOpen === true) {
     const update = { name: UPDATES.answer, id: answerUpdateId(fingerprint), args: [] };
     const waited = await awaitUpdate(deps.client, address.flowId, update, waiting);
