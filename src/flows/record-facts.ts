@@ -16,7 +16,7 @@ export function recordFact(record: unknown, member: string): string | undefined 
 
 /**
  * Chain and token, which are plain words or objects whose members the interface does not show: a word of the vocabulary
- * counts, in any case. Another word cannot be told to be ours, nor to be another one; an object without words names none.
+ * counts, in any case. Another word proves neither ours nor another one; an object without words names none.
  */
 export function assetFacts(record: unknown): Readonly<Record<string, string>> {
   return factsIn({

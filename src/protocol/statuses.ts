@@ -99,13 +99,11 @@ export function classifyStatus(words: StatusMap, word: string | null): Meaning {
   return (word === null ? undefined : words[word.toUpperCase()]) ?? 'pending';
 }
 
-/** An unpaid invoice also shows these; DUPLICATE is about the request and not about the payment. */
+/** These alone prove no payment; DUPLICATE is about the request and not about the payment. */
 const BEFORE_PAYMENT: readonly string[] = ['INITIATED', 'PENDING', 'DUPLICATE'];
 
-/** True for a word with which the service says that it is unpaid. */
-export function saysUnpaid(word: string | null): boolean {
-  return BEFORE_PAYMENT.includes(word?.toUpperCase() ?? '');
-}
+/** True for the word that the service shows for an unpaid invoice. INITIATED and DUPLICATE may be about a payment. */
+export const saysUnpaid = (word: string | null): boolean => word?.toUpperCase() === 'PENDING';
 
 /** True for a word that is only used for a payment that has begun. */
 export function provesPayment(word: string | null): boolean {

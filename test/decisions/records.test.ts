@@ -132,7 +132,7 @@ describe('a record that the service has under our reference', () => {
     ['amount of an invoice', 'createInvoice', { getInvoice: invoice({ amount: '1,000.50' }) }],
     ['amount of a payment', 'payInvoice', { getInvoicePayment: payment({ amount: '1,000.50' }) }],
     ['currency of a payment', 'payInvoice', { getInvoicePayment: payment({ currency: {} }) }],
-  ])('cannot be told to be ours by an unreadable %s', async (_, operation, bodies) => {
+  ])('is not proven to be ours by an unreadable %s', async (_, operation, bodies) => {
     expect(await looked(operation, bodies)).toMatchObject({
       lookup: 'cannot-tell',
       why: expect.stringContaining('cannot be read'),
@@ -215,7 +215,14 @@ describe('a record that the service has under our reference', () => {
       });
     });
 
-    test('cannot be told to be paid by an amount or currency that cannot be read', async () => {
+    test.each(['INITIATED', 'DUPLICATE'])('does not by %s, which may be about a payment', async (word) => {
+      expect(await paid(payment({ status: word }))).toMatchObject({
+        says: 'cannot-tell',
+        why: expect.stringContaining(word),
+      });
+    });
+
+    test('is not proven to be paid by an amount or currency that cannot be read', async () => {
       for (const more of [{ amount: '1,000.50' }, { currency: {} }])
         expect(await paid(payment(more))).toMatchObject({ says: 'cannot-tell' });
     });
