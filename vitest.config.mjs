@@ -1,33 +1,28 @@
-// The test projects: `npm test` runs all of them but `crash-matrix`, `packaging` and `cluster`, which want the machine for
-// themselves (tools/test.mjs selects; `.ci/run` runs them after the others).
+// The test projects: `npm test` runs `main`, which is everything but `crash-matrix`, `packaging` and `cluster`: those want
+// the machine for themselves (`.ci/run` runs them after it). `unit` is the part of `main` that needs no server.
 import { defineConfig } from 'vitest/config';
 
-/** Folders of test/ by project. What is listed nowhere belongs to `servers`. */
-const FOLDERS = {
-  unit: [
-    'architecture',
-    'bench',
-    'cli',
-    'service-client',
-    'codec',
-    'config',
-    'contract',
-    'deployment',
-    'durable-names',
-    'keys',
-    'money',
-    'properties',
-    'sandbox',
-    'sdk',
-    'sim',
-    'tools',
-  ],
-  'crash-matrix': ['crash-matrix'],
-  packaging: ['packaging'],
-  cluster: ['cluster'],
-};
-/** What a project runs once more, on servers of its own. */
-const ALSO = { cluster: ['end-to-end'] };
+/** Folders of test/ whose tests need no server. */
+const UNIT = [
+  'architecture',
+  'bench',
+  'cli',
+  'service-client',
+  'codec',
+  'config',
+  'contract',
+  'deployment',
+  'durable-names',
+  'keys',
+  'money',
+  'properties',
+  'sandbox',
+  'sdk',
+  'sim',
+  'tools',
+];
+/** Projects of a folder of that name. */
+const ALONE = ['crash-matrix', 'packaging', 'cluster'];
 const filesIn = (folders) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** What a project starts before its first test: the others' Postgres and Temporal, or a real cluster; `unit`, no server. */
@@ -54,13 +49,12 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
-      ...Object.entries(FOLDERS).map(([name, folders]) =>
-        project(name, { include: filesIn([...folders, ...(ALSO[name] ?? [])]) }),
-      ),
-      project('servers', {
-        include: ['test/**/*.test.ts'],
-        exclude: filesIn(Object.values(FOLDERS).flat()),
-      }),
+      project('main', { include: ['test/**/*.test.ts'], exclude: filesIn(ALONE) }),
+      project('unit', { include: filesIn(UNIT) }),
+      project('crash-matrix', { include: filesIn(['crash-matrix']) }),
+      project('packaging', { include: filesIn(['packaging']) }),
+      // The end-to-end tests once more, on a real cluster.
+      project('cluster', { include: filesIn(['cluster', 'end-to-end']) }),
     ],
   },
 });

@@ -10,9 +10,6 @@ import { runToEnd } from './run-to-end.mjs';
 import { setUp } from './setup.mjs';
 import { runStep, say } from './step.mjs';
 
-/** What `npm test` runs: all except those that need the machine for themselves. */
-const PROJECTS = ['unit', 'servers'];
-
 await runMain(async (args) => {
   await setUp();
   const { checked, full, projects, runnerArgs } = readArguments(args);
@@ -33,7 +30,7 @@ function readArguments(args) {
   while (rest[0] === '--project') projects.push(...rest.splice(0, 2)[1].split(','));
   const runnerArgs = rest.filter((arg) => arg !== '--full');
   const full = runnerArgs.length < rest.length;
-  return { checked, full, projects: projects.length > 0 ? projects : PROJECTS, runnerArgs };
+  return { checked, full, projects: projects.length > 0 ? projects : ['main'], runnerArgs };
 }
 
 /** The tests' setup finds them again, in the cache; here there is room for minutes of progress. */

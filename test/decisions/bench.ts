@@ -9,6 +9,9 @@ import { untilFlow } from '../harness/reports.js';
 /** Waits of Towline take a hundredth of their time. */
 export const TIME_SCALE = 0.01;
 
+/** A flow gives up reading its inbox within this time, ms. */
+export const READING_MS = 20_000;
+
 type Service = ActivityDeps['service'];
 
 /** A bench whose service is the sandbox, except for the operations that a test replaces. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { UNREADABLE, type FlowReport } from '../../src/protocol/messages.js';
-import { inInbox, noted, parked, resolve } from './bench.js';
+import { inInbox, noted, parked, resolve, READING_MS } from './bench.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
 import { failed, untrusted, useRefundBench } from './refund-bench.js';
@@ -47,6 +47,7 @@ describe('a refund that the input orders, and what came in', () => {
     ]) {
       const { refund, handle } = await tracked('less-claimed');
       await handle.signal('events', events);
+      await refunds.decisions.bench.pass(1_000);
       await untilFlow(handle, ({ view }) => view.parked !== null || sent.length > 0);
       expect(sent).toEqual([]);
       const { parked: shown } = await parked(handle);
@@ -128,9 +129,10 @@ describe('a refund that the input orders, and what came in', () => {
     refunds.isLost = true;
     const { handle } = await tracked('less-again');
     await handle.signal('events', [failed()]);
+    await refunds.decisions.bench.pass(READING_MS);
     await noted(handle, /parked: refund_unknown/);
     await handle.signal('events', [failed({ refundCryptoAmount: '5' })]);
-    await resolve(handle, 'send-again');
+    await Promise.all([resolve(handle, 'send-again'), refunds.decisions.bench.pass(READING_MS)]);
     const isBack = ({ view }: FlowReport) => view.timeline.filter(({ detail }) => /parked: /.test(detail)).length > 1;
     await untilFlow(handle, (report) => isBack(report) || sent.length > 1);
     expect(sent).toEqual([7.5]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { type FlowReport } from '../../src/protocol/messages.js';
-import { ended, inInbox, noted, parked, resolve } from './bench.js';
+import { ended, inInbox, noted, parked, resolve, READING_MS } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { trusted } from '../harness/inputs.js';
@@ -214,6 +214,7 @@ describe('a refund that the input orders', () => {
     refunds.isLost = true;
     const { reference, handle } = await tracked('closed-unread');
     await handle.signal('events', [failed()]);
+    await refunds.decisions.bench.pass(READING_MS);
     await noted(handle, /parked: refund_unknown/);
     const { claims, inbox } = refunds.decisions.store;
     const close = claims.closeNotExecuted.bind(claims);
@@ -223,8 +224,7 @@ describe('a refund that the input orders', () => {
       vi.spyOn(inbox, 'hasToMatch').mockRejectedValue(new StoreUnavailableError('SQLITE_BUSY', 'database'));
       return isClosed;
     });
-    await resolve(handle, 'close-not-executed');
-    await refunds.decisions.bench.pass(60_000);
+    await Promise.all([resolve(handle, 'close-not-executed'), refunds.decisions.bench.pass(60_000)]);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'refund_failed');
     expect(view.outcome).toBeNull();
     vi.restoreAllMocks();
@@ -238,6 +238,7 @@ describe('a refund that the input orders', () => {
     refunds.isLost = true;
     const { handle } = await tracked('closed-other');
     await handle.signal('events', [failed()]);
+    await refunds.decisions.bench.pass(READING_MS);
     await noted(handle, /parked: refund_unknown/);
     const { claims } = refunds.decisions.store;
     const close = claims.closeNotExecuted.bind(claims);
@@ -246,7 +247,7 @@ describe('a refund that the input orders', () => {
       await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '9' } })]);
       return isClosed;
     });
-    await resolve(handle, 'close-not-executed');
+    await Promise.all([resolve(handle, 'close-not-executed'), refunds.decisions.bench.pass(READING_MS)]);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
     expect(view.parked?.evidence).toMatchObject({ theirs: { settlementAmount: '9' } });
     vi.restoreAllMocks();

@@ -117,6 +117,7 @@ describe('a bridge transfer that failed', () => {
     ]) {
       const { refund, handle } = await tracked('paid-claimed');
       await handle.signal('events', events);
+      await decisions.bench.pass(1_000);
       await untilFlow(handle, ({ view }) => view.state === 'parked' || view.outcome !== null);
       const { parked: shown } = (await handle.query<FlowReport>('flow')).view;
       expect(shown).toMatchObject({ reason: 'refund_needed', evidence: { cryptoPaid: 'cannot-tell' } });

@@ -8,7 +8,7 @@ import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
-import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ended, inInbox, noted, openDecisionBench, parked, READING_MS, resolve, TIME_SCALE } from './bench.js';
 
 const LONG_SECONDS = 360_000;
 
@@ -214,6 +214,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     awayFor(handle, 1);
     await inInbox(decisions, handle.workflowId, 'SUCCESSFUL', { proof: null });
     await handle.signal('events', [trusted('FAILED')]);
+    await decisions.bench.pass(READING_MS);
     await untilFlow(handle, ({ view }) => view.state === 'parked' || view.outcome !== null);
     expect((await handle.query<FlowReport>('flow')).view.parked).toMatchObject(VETOED);
     await resolve(handle, 'mark-completed');
@@ -231,6 +232,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
       const body = { provider_reference_id: reference };
       await inInbox(decisions, handle.workflowId, status, { proof: null, body });
       await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'deposit' } })]);
+      await decisions.bench.pass(2 * READING_MS);
       await untilFlow(handle, ({ view }) => view.state === 'parked' || view.outcome !== null);
       expect((await handle.query<FlowReport>('flow')).view.parked).toMatchObject(VETOED);
       await handle.terminate();

@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
-import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE, READING_MS } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
@@ -172,9 +172,11 @@ describe('a parked flow', () => {
     await parked(handle);
     const { inbox } = decisions.store;
     const away = vi.spyOn(inbox, 'list').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
-    await expect(resolve(handle, 'mark-failed')).rejects.toMatchObject({
-      cause: { message: expect.stringMatching(/the inbox cannot be read now/) },
-    });
+    const refused = { cause: { message: expect.stringMatching(/the inbox cannot be read now/) } };
+    await Promise.all([
+      expect(resolve(handle, 'mark-failed')).rejects.toMatchObject(refused),
+      decisions.bench.pass(READING_MS),
+    ]);
     away.mockRestore();
     await parked(handle);
     await resolve(handle, 'mark-failed');

@@ -7,7 +7,7 @@ import {
 } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
-import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE, READING_MS } from './bench.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -194,9 +194,11 @@ describe('a crypto send whose answer was lost', () => {
     const away = vi
       .spyOn(decisions.store.inbox, 'list')
       .mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
-    await expect(resolve(handle, 'send-again')).rejects.toMatchObject({
-      cause: { message: expect.stringMatching(/the inbox cannot be read now/) },
-    });
+    const refused = { cause: { message: expect.stringMatching(/the inbox cannot be read now/) } };
+    await Promise.all([
+      expect(resolve(handle, 'send-again')).rejects.toMatchObject(refused),
+      decisions.bench.pass(READING_MS),
+    ]);
     away.mockRestore();
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     expect(sends(handle)).toBe(1);
@@ -209,6 +211,8 @@ describe('a crypto send whose answer was lost', () => {
     lose = 'after';
     lookup = refusal(404, 'no such transaction');
     const { reference, handle } = await start('inside', { timeScale: 1, deadlineSeconds: 10 });
+    await noted(handle, /outcome is unknown/);
+    await decisions.bench.pass(10_000);
     expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
     for (const action of ['send-again', 'close-not-executed']) {
       await expect(resolve(handle, action)).rejects.toMatchObject({

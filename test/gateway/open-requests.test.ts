@@ -111,6 +111,8 @@ describe('a gateway that ends', () => {
       else await pass(10_000);
       expect(await asked).toBe(isLetGo ? '{"key":"made"}' : 'cut');
       letGo?.();
+      // Its connection is kept alive, and is closed at the next look.
+      await pass(10_000);
       await closed;
     }
   });

@@ -56,7 +56,7 @@ const OPEN_EACH = [
       method === 'GET' && /^\/(flows|events|callbacks|audit)$|\/events$/.test(path),
   },
   // Readers of flows must not be able to blind the monitoring.
-  { what: 'scrapes', most: 16, fits: (_method: string, path: string) => path === '/metrics' },
+  { what: 'scrapes', most: 64, fits: (_method: string, path: string) => path === '/metrics' },
   { what: 'reads', most: 256, fits: (method: string) => method === 'GET' },
   { what: 'orders', most: 256, fits: () => true },
 ] as const;
