@@ -6,7 +6,7 @@ import { bundlePath, workflowsOf } from './workflows.js';
 /** Seeds of one test: few, so that a machine that is busy with other things is no reason to fail. */
 const AT_ONCE = 10;
 
-const COUNT = 100;
+const COUNT = 50;
 const FAULTS = ['crash of a worker', 'request lost-after', 'completion lost', 'delivery lost', 'forged event'];
 
 /** `npm run sim -- --seeds N` plays more. */
