@@ -14,16 +14,24 @@ const significantDigits = (value: number) =>
     .replace('.', '')
     .replace(/^0+/, '').length;
 
-const exactly = (number: z.ZodNumber) =>
-  number.refine((value) => !/e\+/.test(String(value)) && significantDigits(value) <= MAX_EXACT_DIGITS, {
-    message: `has more than ${MAX_EXACT_DIGITS} significant digits, which a JSON number cannot carry exactly`,
+const INEXACT = `has more than ${MAX_EXACT_DIGITS} significant digits, which a JSON number cannot carry exactly`;
+
+/** A reader of exact JSON leaves a number that JavaScript would change as the text that was sent. */
+const LONG_NUMBER = /^-?(?=(?:\.?\d){16}|.*e)\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+
+const number = () =>
+  z.number({ error: ({ input }) => (typeof input === 'string' && LONG_NUMBER.test(input) ? INEXACT : undefined) });
+
+const exactly = (amount: z.ZodNumber) =>
+  amount.refine((value) => !/e\+/.test(String(value)) && significantDigits(value) <= MAX_EXACT_DIGITS, {
+    message: INEXACT,
   });
 
 /** Finite, not negative, and exact as a decimal. */
-export const decimalNumber = () => exactly(z.number().nonnegative('must not be below zero'));
+export const decimalNumber = () => exactly(number().nonnegative('must not be below zero'));
 
 /** An amount of money: a `decimalNumber` above zero. */
-export const moneyNumber = () => exactly(z.number().positive('must be above zero'));
+export const moneyNumber = () => exactly(number().positive('must be above zero'));
 
 /** References of our grammar: they become part of URLs, ids and claims. At most 128 characters on the wire. */
 export const REFERENCE_PATTERN = /^(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
