@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createActivities } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';
 import { operations, type OperationName } from '../../src/contract/index.js';
@@ -9,20 +9,15 @@ import { differences } from '../../workflows/engine/evidence.js';
 import { newReference } from '../harness/references.js';
 import { EVM_ADDRESS } from '../harness/parties.js';
 import { asActivity, depsOver } from '../store/deciding-activities.js';
-import { makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
+import { withTemporaryStore } from '../store/temporary-store.js';
 import { KINDS } from '../harness/kinds.js';
 
 const inputOf = (kind: FlowKind, reference: string) => KINDS.find((each) => each.kind === kind)!.input(reference);
 
 /** What is compared of a record with what was sent: "shown" needs our amount, our currency and our receiver. */
 describe('a record that the service has under our reference', () => {
-  let temporary: TemporaryStore;
   let store: Store;
-  beforeAll(async () => {
-    temporary = await makeTemporaryStore('libsql');
-    store = await temporary.open();
-  });
-  afterAll(() => temporary.remove());
+  withTemporaryStore((opened) => (store = opened));
 
   type Wire = Record<string, unknown>;
   /** Activities over a service that answers lookups with these bodies, read as the client reads them. */

@@ -1,21 +1,16 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordingStart } from '../../src/gateway/flows/start.js';
 import { OtherRequestRefusal } from '../../src/gateway/http/refusal.js';
 import type { Store } from '../../src/store/store.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { until } from '../harness/until.js';
-import { makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
+import { withTemporaryStore } from '../store/temporary-store.js';
 
 describe('the starters of a flow', () => {
-  let temporary: TemporaryStore;
   const existing = new Set<string>();
   let store: Store;
-  beforeAll(async () => {
-    temporary = await makeTemporaryStore('libsql');
-    store = await temporary.open();
-  });
-  afterAll(() => temporary.remove());
+  withTemporaryStore((opened) => (store = opened));
 
   const startersOf = (flowId: string) => store.audit.startersOf(flowId);
   const start = (name: string, flowId: string, work: () => Promise<void>) => {

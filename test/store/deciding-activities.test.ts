@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import { createActivities, createCallbackActivities } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';
@@ -8,16 +8,11 @@ import type { Store } from '../../src/store/store.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { asActivity, depsOver, type Replaced } from './deciding-activities.js';
-import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+import { anEvent, withTemporaryStore } from './temporary-store.js';
 
 describe('the activities that decide about money', () => {
-  let temporary: TemporaryStore;
   let store: Store;
-  beforeAll(async () => {
-    temporary = await makeTemporaryStore('libsql');
-    store = await temporary.open();
-  });
-  afterAll(() => temporary.remove());
+  withTemporaryStore((opened) => (store = opened));
   const activities = (replaced: Replaced) => createActivities(depsOver(store, replaced));
 
   describe('a lookup of an unknown outcome', () => {

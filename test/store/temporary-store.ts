@@ -1,3 +1,4 @@
+import type * as runner from 'vitest';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,6 +56,18 @@ export async function makeTemporaryStore(kind: StoreKind): Promise<TemporaryStor
       await drop();
     },
   };
+}
+
+/** For a `describe`: one embedded store for all its tests. */
+export function withTemporaryStore(use: (store: Store) => void): void {
+  let temporary: TemporaryStore | undefined;
+  // The soak also loads this file, and cannot load `vitest`.
+  const { afterAll, beforeAll } = globalThis as unknown as typeof runner;
+  beforeAll(async () => {
+    temporary = await makeTemporaryStore('libsql');
+    use(await temporary.open());
+  });
+  afterAll(() => temporary?.remove());
 }
 
 /** @param place as in `TemporaryStore` */
