@@ -61,8 +61,22 @@ export const paidBeforeOurs = (
 
 type Asked = Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale' | 'beforeOurs'>;
 
-/** "Not found" means "not paid" only if the answer stays the same for the whole window and several times at its end. */
+/** No lookup says "not paid" against a trusted event of a payment for which no flow was found: it may be of this one. */
 async function paidOrMissing(
+  deps: ActivityDeps,
+  question: Asked,
+  isWindowOver: (isMissing: boolean) => boolean,
+): Promise<PaidReading> {
+  const found = await lookedUp(deps, question, isWindowOver);
+  if (found.says !== 'not-paid') return found;
+  const words = await deps.store.inbox.unmatchedWords(question.reference);
+  return words.some(isUnderWay) ? UNMATCHED : found;
+}
+
+const UNMATCHED: PaidReading = { says: 'cannot-tell', why: 'a trusted event of no known flow says that it was paid' };
+
+/** "Not found" means "not paid" only if the answer stays the same for the whole window and several times at its end. */
+async function lookedUp(
   deps: ActivityDeps,
   question: Asked,
   isWindowOver: (isMissing: boolean) => boolean,

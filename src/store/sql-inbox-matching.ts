@@ -1,5 +1,5 @@
 import type { MatchingInbox } from './inbox.js';
-import { turnOf, type SqlConnection } from './sql-connection.js';
+import { text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, Step } from './sql-message.js';
 import type { InboxRow } from '../protocol/events.js';
 
@@ -25,6 +25,13 @@ export function createMatchingInbox(deps: {
                    WHERE flow_id IS NULL AND state = 'waiting' AND reference = ? AND proof IS NOT NULL LIMIT 1`;
       const [found] = await db.read([{ sql, params: [reference] }]);
       return (found?.rows.length ?? 0) > 0;
+    },
+
+    async unmatchedWords(reference) {
+      const sql = `SELECT DISTINCT status FROM inbox
+                   WHERE flow_id IS NULL AND state = 'unmatched' AND reference = ? AND proof IS NOT NULL AND status IS NOT NULL`;
+      const [found] = await db.read([{ sql, params: [reference] }]);
+      return (found?.rows ?? []).map((row) => text(row, 'status'));
     },
 
     async match(id, { flowId, reference, status }) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { DuplicateReferenceError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
@@ -51,6 +51,13 @@ describe('a bridge transfer that failed', () => {
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return { refund: `${reference}.refund`, handle };
   };
+
+  test('is followed also if its claim says that the deposit was made, and no answer to it ever came', async () => {
+    vi.spyOn(decisions.store.claims, 'reserve').mockResolvedValueOnce({ kind: 'answered', answer: null });
+    const { handle } = await tracked('never-answered');
+    await handle.signal('events', [trusted('COMPLETED')]);
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
 
   test('fault 51: after an unverified COMPLETED is not refunded by ourselves: it parks with the claim in the evidence', async () => {
     const { refund, handle } = await tracked('vetoed');

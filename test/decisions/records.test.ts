@@ -9,7 +9,7 @@ import { differences } from '../../workflows/engine/evidence.js';
 import { newReference } from '../harness/references.js';
 import { EVM_ADDRESS } from '../harness/parties.js';
 import { asActivity, depsOver } from '../store/deciding-activities.js';
-import { withTemporaryStore } from '../store/temporary-store.js';
+import { anEvent, withTemporaryStore } from '../store/temporary-store.js';
 import { KINDS } from '../harness/kinds.js';
 
 const inputOf = (kind: FlowKind, reference: string) => KINDS.find((each) => each.kind === kind)!.input(reference);
@@ -208,6 +208,21 @@ describe('a record that the service has under our reference', () => {
         says: 'cannot-tell',
         why: expect.stringContaining(word),
       });
+    });
+
+    test('does not, by PENDING or by "not found", while a trusted event of a payment has no flow: it may be of this one', async () => {
+      const reference = newReference('unmatched');
+      const event = anEvent({ source: 'webhook', flowId: null, reference, status: 'CONFIRMED', toMatch: true });
+      await store.inbox.receive(event);
+      await store.inbox.match(event.id, { flowId: null, reference, status: 'CONFIRMED' });
+      const unsure = { says: 'cannot-tell', why: expect.stringContaining('no known flow') };
+      expect(await paid(unpaid(), { reference })).toMatchObject(unsure);
+      expect(await paid(payment({ status: 'PAID' }), { reference })).toMatchObject({ says: 'paid' });
+      const forged = newReference('unmatched');
+      const untrusted = anEvent({ source: 'webhook', flowId: null, reference: forged, status: 'PAID', proof: null, toMatch: true }); // prettier-ignore
+      await store.inbox.receive(untrusted);
+      await store.inbox.match(untrusted.id, { flowId: null, reference: forged, status: 'PAID' });
+      expect(await paid(unpaid(), { reference: forged })).toMatchObject({ says: 'not-paid' });
     });
 
     test.each(['INITIATED', 'DUPLICATE'])('does not by %s, which may be about a payment', async (word) => {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { readSettings } from '../../src/config/index.js';
+import { checkedInput } from '../../src/gateway/flows/start.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
+import type { Store } from '../../src/store/store.js';
 import { type Stack, withStack } from '../end-to-end/stack.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
+import { withTemporaryStore } from '../store/temporary-store.js';
 import { callerOf, invoiceBody, PATHS, paymentBody, sample, type Caller } from './proxy/caller.js';
 
 describe('a flow above MAX_AMOUNTS', () => {
@@ -81,5 +85,22 @@ describe('a flow above MAX_AMOUNTS', () => {
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
     expect(view.outcome?.detail).toMatch(/must be at most \d+ (KES|CUSD), the limit that MAX_AMOUNTS sets/);
     expect(await executions(reference)).toBe(0);
+  });
+});
+
+describe('a request above a limit that was lowered', () => {
+  let store: Store;
+  withTemporaryStore((opened) => (store = opened));
+
+  it('is not said to have sent nothing if it has a claim, whatever Temporal has forgotten', async () => {
+    const settings = readSettings({ MAX_AMOUNTS: 'CUSD:1' });
+    const reader = { facts: () => Promise.resolve(undefined) };
+    const checked = (reference: string) =>
+      checkedInput({ settings, reader, store }, 'crypto-send', sample('sendCrypto', reference).body);
+    const [paid, unknown] = [newReference('paid'), newReference('unknown')];
+    const key = { account: settings.serviceAccount, operation: 'sendCrypto', reference: paid };
+    await store.claims.reserve(key, { owner: 'a', flowId: `crypto-send/${paid}`, fingerprint: 'f' });
+    await expect(checked(unknown)).rejects.toMatchObject({ status: 400, message: expect.stringContaining('Nothing') });
+    expect((await checked(paid)).address.reference).toBe(paid);
   });
 });

@@ -48,13 +48,13 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
   }
 }
 
-/** @param answer undefined: the claim says that it was made, and its answer was erased */
-function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | undefined): void {
-  transfer.deposit = answer === undefined ? null : depositAnswerOf(answer);
+/** @param answer undefined: the claim says that it was made, and its answer was erased; null: none ever came */
+function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | null | undefined): void {
+  transfer.deposit = answer == null ? null : depositAnswerOf(answer);
   flow.serviceReference = answer?.kotani_reference_id ?? null;
   transfer.proven = true;
   flow.answer = { kind: 'accepted', answer };
-  flow.enter('tracking', `deposit accepted (${answer?.status ?? 'its answer was erased'})`, 'service');
+  flow.enter('tracking', `deposit accepted (${answer?.status ?? 'its answer is not known'})`, 'service');
   handleTransferEvents(flow, transfer);
 }
 

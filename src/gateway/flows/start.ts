@@ -86,7 +86,13 @@ async function startOrFind(
  * @throws Refusal 400
  */
 export async function checkedInput(
-  { settings, reader }: Pick<FlowOperationDeps, 'settings' | 'reader'>,
+  {
+    settings,
+    reader,
+    store,
+  }: Pick<FlowOperationDeps, 'settings' | 'store'> & {
+    readonly reader: Pick<FlowReader, 'facts'>;
+  },
   kind: FlowKind,
   body: unknown,
   what?: string,
@@ -96,8 +102,11 @@ export async function checkedInput(
   checkCallbackUrl(settings, input);
   const address = flowAddress(kind, definition.referenceOf(input));
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
+  // Temporal forgets a flow; its claims are kept.
+  const isNew = async () =>
+    (await reader.facts(address.flowId)) === undefined && (await store.claims.ofFlow(address.flowId)).length === 0;
   const above = tooMuch(definition, input, settings.maxAmounts);
-  if (above !== undefined && (await reader.facts(address.flowId)) === undefined) {
+  if (above !== undefined && (await isNew())) {
     const { reference } = address;
     throw new Refusal(400, `${above.path} ${above.message}. Nothing was sent.`, { reference, errors: [above] });
   }
