@@ -162,6 +162,18 @@ describe('a bridge transfer that failed', () => {
     await handle.terminate();
   });
 
+  test('fault 52: is not refunded in MSAT by an amount in bitcoins', async () => {
+    refundConfig = { refund_crypto_amount: '0.0001', token: 'MSAT', chain: 'LIGHTNING', fallback_method: null };
+    const crypto_payment = { amount_msat: '10000000', crypto_amount: '0.0001' };
+    const { refund, handle } = await tracked('msat', { chain: 'LIGHTNING', token: 'MSAT', crypto_payment });
+    refundConfig = {};
+    await handle.signal('events', [trusted('FAILED', SETTLEMENT_FAILED)]);
+    const why = expect.stringMatching(/An amount in MSAT has no decimals/);
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'refund_needed', evidence: { why } });
+    expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.terminate();
+  });
+
   test('without a word of its stage is not called "no refund due": the one of the service is awaited, then a person', async () => {
     const { refund, handle } = await tracked('bare');
     await handle.signal('events', [trusted('DEPOSIT_CONFIRMED'), trusted('FAILED')]);

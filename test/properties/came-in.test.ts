@@ -33,6 +33,17 @@ describe('what may be sent back', () => {
     expect(mostToRefund(asked(both, 'BTC'), { amountMsat: '7500' })).toBe('7.5');
   });
 
+  it('is in thousandths of a satoshi for MSAT, and not known by an amount in bitcoins that is not all of it', () => {
+    const payment = { amount_msat: '10000000', crypto_amount: '0.0001' };
+    const most = (facts: object, input: object = payment) => mostToRefund(asked(input, 'MSAT'), facts as never);
+    expect(most({})).toBe('10000000');
+    expect(most({ cryptoAmount: '0.0001', amountMsat: '10000000' })).toBe('10000000');
+    expect(most({ amountMsat: '5000000' })).toBe('5000000');
+    expect(most({ refundCryptoAmount: '5000000' })).toBe('5000000');
+    expect(most({ cryptoAmount: '0.00005' })).toBeNull();
+    expect(most({}, { crypto_amount: '0.0001' })).toBeNull();
+  });
+
   it('keeps when it came in, whatever comes before or after', () => {
     const facts = [{ cryptoAmount: '5' }, { cryptoReceivedAt: '2026-01-01T00:00:00Z' }, {}];
     for (const events of [facts, facts.toReversed()]) {

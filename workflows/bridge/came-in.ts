@@ -1,4 +1,4 @@
-import { compareAmounts } from '../../src/money.js';
+import { checkAmount, compareAmounts } from '../../src/money.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import type { Facts } from '../../activities/types.js';
@@ -31,18 +31,27 @@ function isLess(amount: string, than: string | undefined): boolean {
 
 type AskedFor = Pick<BridgeTransferInput, 'crypto_payment' | 'token'>;
 
+const isMsat = (token: string): boolean => token.trim().toUpperCase() === 'MSAT';
+
+/** How much was to come in, in units of the token. In MSAT `amount_msat` says it: `crypto_amount` may be in bitcoins. */
+export const wantedOf = ({ crypto_payment: { crypto_amount, amount_msat }, token }: AskedFor): string | undefined =>
+  isMsat(token) ? amount_msat : crypto_amount;
+
 /**
  * The most that may be sent back, in the token that was to come in. Null if the input does not say how much that is, or
- * if an event gives an amount that cannot be read, or a smaller one in another unit.
+ * if an event gives an amount that cannot be read, or another one in another unit.
  */
-export function mostToRefund({ crypto_payment: payment, token }: AskedFor, cameIn: Facts): string | null {
-  const { crypto_amount: asked, amount_msat: askedMsat } = payment;
-  const inMsat = token.trim().toUpperCase() === 'MSAT';
-  const wanted = asked ?? (inMsat ? askedMsat : undefined);
+export function mostToRefund(input: AskedFor, cameIn: Facts): string | null {
+  const { crypto_amount: asked, amount_msat: askedMsat } = input.crypto_payment;
+  const inMsat = isMsat(input.token);
+  const wanted = wantedOf(input);
   if (wanted === undefined) return null;
   if (AMOUNTS.some((name) => cameIn[name] === UNREADABLE)) return null;
-  const { cryptoAmount, amountMsat, refundCryptoAmount } = cameIn;
+  const { amountMsat } = cameIn;
+  // All that was asked for, in whichever unit, is no limit.
+  const said = [cameIn['cryptoAmount'], cameIn['refundCryptoAmount']].filter((one) => !inMsat || one !== asked);
+  if (inMsat && said.some((one) => one !== undefined && checkAmount(one, 'MSAT') !== undefined)) return null;
   if (!inMsat && amountMsat !== undefined && askedMsat !== undefined && isLess(amountMsat, askedMsat)) return null;
-  const limits = [cryptoAmount, refundCryptoAmount, inMsat ? amountMsat : undefined];
+  const limits = [...said, inMsat ? amountMsat : undefined];
   return limits.reduce<string>((most, limit) => (limit !== undefined && isLess(limit, most) ? limit : most), wanted);
 }

@@ -1,9 +1,9 @@
 import type { Facts, RefundOrder } from '../../activities/types.js';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
-import { compareAmounts, isPositiveAmount } from '../../src/money.js';
+import { checkAmount, compareAmounts } from '../../src/money.js';
 import { addressFact } from '../../src/protocol/messages.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
-import { mostToRefund, smallest } from './came-in.js';
+import { mostToRefund, smallest, wantedOf } from './came-in.js';
 import type { Flow } from '../engine/flow.js';
 import type { Transfer } from './transfer.js';
 
@@ -57,8 +57,7 @@ const word = (text: string) => text.trim().toUpperCase();
  * asked for, or something else.
  */
 export function otherCameIn({ input, cameIn, unverified }: Transfer): string | null {
-  const { crypto_amount: asked, amount_msat: askedMsat } = input.crypto_payment;
-  const wanted = asked ?? askedMsat;
+  const wanted = wantedOf(input);
   const most = mostToRefund(input, cameIn);
   if (most !== null && wanted !== undefined && compareAmounts(most, wanted) < 0) {
     return `an event says ${most} ${word(input.token)}, and ${wanted} was to come in: no more than that is sent back`;
@@ -83,14 +82,14 @@ function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundTerms): 
   if (!CHAINS.some((known) => known === chain)) return `crypto cannot be sent on ${chain || 'a chain without a name'}`;
   if (!TOKENS.some((known) => known === token)) return `${token || 'a token without a name'} cannot be sent`;
   if (receiverAddress === '') return 'its address is empty';
-  return isAboveZero(cryptoAmount) ? undefined : `its amount is ${cryptoAmount}`;
+  const unfit = checkAmount(cryptoAmount, token);
+  return unfit === undefined ? undefined : `its amount is ${cryptoAmount}. ${unfit}`;
 }
 
 function otherThanPaidIn({ chain, token, cryptoAmount }: RefundTerms, { input }: Transfer): string | undefined {
   if (word(input.token) !== token) return `${input.token} was paid in, and the refund is in ${token}`;
   if (word(input.chain) !== chain) return `it was paid in on ${input.chain}, and the refund is on ${chain}`;
-  const { crypto_amount: paid, amount_msat: paidMsat } = input.crypto_payment;
-  const cameIn = paid ?? (token === 'MSAT' ? paidMsat : undefined);
+  const cameIn = wantedOf(input);
   if (cameIn === undefined) return 'how much was paid in is not known';
   if (compareAmounts(cryptoAmount, cameIn) <= 0) return undefined;
   return `${cameIn} ${token} was paid in, and the refund is ${cryptoAmount}`;
@@ -101,12 +100,4 @@ function otherMethod({ method, fallbackMethod }: { method: string | null; fallba
   const [primary, fallback] = [method, fallbackMethod].map((text) => (text ?? '').trim().toLowerCase());
   if (fallback === primary || (fallback === '' && /address|wallet/.test(primary ?? ''))) return undefined;
   return `the amount is for "${primary || 'no method'}", and the address for "${fallback || 'no method'}"`;
-}
-
-function isAboveZero(amount: string): boolean {
-  try {
-    return isPositiveAmount(amount);
-  } catch {
-    return false;
-  }
 }
