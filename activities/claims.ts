@@ -5,6 +5,7 @@ import { storing, retryLater } from './failures.js';
 import type { ClaimRef, Pin, PreparationOrder } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
 import { isRefundReference, type ParkAction } from '../src/protocol/vocabulary.js';
+import type { ServiceAnswer } from '../src/service-client/index.js';
 import { FIRST_EPOCH } from '../src/store/deployment.js';
 
 export interface UnsentOrder {
@@ -201,6 +202,15 @@ function contradictedBy({ reference }: ClaimKey, { before, lastWord }: BeforeAns
   if (ALARMING.includes(before)) return before;
   if (before === 'answered' || lastWord === null || lastWord === 'mark-refunded') return null;
   return lastWord === 'mark-completed' && !isRefundReference(reference) ? null : lastWord;
+}
+
+const MOST_KEPT_BYTES = 64 * 1_024;
+
+/** The answer for the caller, byte for byte. Too large, or not text: the caller gets what the flow understood. */
+export function verbatim({ httpStatus, headers, bytes }: ServiceAnswer): KeptAnswer | undefined {
+  const body = Buffer.from(bytes).toString('utf8');
+  if (bytes.length > MOST_KEPT_BYTES || Buffer.byteLength(body) !== bytes.length) return undefined;
+  return { httpStatus, contentType: headers['content-type'] ?? 'application/json', body };
 }
 
 /**

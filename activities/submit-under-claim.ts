@@ -8,7 +8,6 @@ import {
   RejectedError,
   UnknownOutcomeError,
   type CallOptions,
-  type ServiceAnswer,
 } from '../src/service-client/index.js';
 import { pause, systemClock } from '../src/clock.js';
 import type { OperationName } from '../src/contract/index.js';
@@ -16,7 +15,7 @@ import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
 import type { LookupSays, PaidSays, Repeat } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
-import { otherDeployment, recordAnswer, requireOwnDeployment } from './claims.js';
+import { otherDeployment, recordAnswer, requireOwnDeployment, verbatim } from './claims.js';
 import { endsFlow, retryLater, storing, unmatched } from './failures.js';
 import { sendTimer } from './timing.js';
 import type { ClaimRef, SubmitOutcome } from './types.js';
@@ -98,6 +97,7 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     sentBefore: found.kind === 'reserved' && found.sentBefore === true,
     quotesAgain: submission.quotesAgain ?? false,
     quoteIsValid,
+    lookUp: submission.lookUp,
   };
   if (found.kind === 'reserved') {
     const shown = attempt.sentBefore
@@ -128,15 +128,6 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
   } catch (error) {
     return outcomeFromError(deps, attempt, error, kept);
   }
-}
-
-const MOST_KEPT_BYTES = 64 * 1_024;
-
-/** The answer for the caller, byte for byte. Too large, or not text: the caller gets what the flow understood. */
-function verbatim({ httpStatus, headers, bytes }: ServiceAnswer): KeptAnswer | undefined {
-  const body = Buffer.from(bytes).toString('utf8');
-  if (bytes.length > MOST_KEPT_BYTES || Buffer.byteLength(body) !== bytes.length) return undefined;
-  return { httpStatus, contentType: headers['content-type'] ?? 'application/json', body };
 }
 
 /** An earlier send may have been executed meanwhile: a repeat is sent only if the service does not show it. */
@@ -201,6 +192,7 @@ interface Attempt {
   readonly sentBefore: boolean;
   readonly quotesAgain: boolean;
   readonly quoteIsValid: () => boolean;
+  readonly lookUp: Submission<never>['lookUp'];
 }
 
 type NotOurs = Exclude<Reservation, { kind: 'reserved' | 'may-send' | 'unmatched' | 'other-deployment' }>;
@@ -238,6 +230,9 @@ async function outcomeFromError(
   }
   const isRateExpired = error instanceof RejectedError && error.isRateExpired && !error.isAboutReference;
   if (isRateExpired && (attempt.quotesAgain || !attempt.sentBefore)) {
+    // Something on the way may have sent it twice, and the first one used the rate up.
+    const shown = (await attempt.lookUp?.())?.lookup ?? 'no-lookup';
+    if (shown !== 'absent' && shown !== 'no-lookup') return { kind: 'unknown', reason: RATE_USED, repeat: 'unknown' };
     await handBack(deps, key, owner);
     return { kind: 'quote-expired', by: 'service' };
   }
@@ -266,6 +261,8 @@ async function outcomeFromError(
   deps.log.warn({ operation: key.operation, reference: key.reference, reason }, 'the outcome of a POST is unknown');
   return { kind: 'unknown', reason, repeat };
 }
+
+const RATE_USED = 'its rate is said to have expired, and no lookup shows that it was not executed';
 
 /**
  * If a repeat is refused, that says nothing about the earlier send, which may be the cause of the refusal (it used up

@@ -10,11 +10,14 @@ import { ended, openDecisionBench } from './bench.js';
 /** What an attempt does that its worker began before all others, and that went on after them. */
 let late: (order: ClaimStepOrder) => Promise<unknown> = async () => undefined;
 let isRefused = true;
+/** A proxy sends it twice: the first one is executed, and the answer is that of the second. */
+let isSentTwice = false;
 let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
 beforeAll(async () => {
   decisions = await openDecisionBench((service) => ({
     createOfframp: async (body) => {
       if (!isRefused) return service.createOfframp(body);
+      if (isSentTwice) await service.createOfframp(body);
       const refusal = { httpStatus: 400, message: 'Rate Expired', fields: [], isAboutReference: false };
       throw new RejectedError('createOfframp', { ...refusal, isRateExpired: true });
     },
@@ -38,6 +41,18 @@ const started = async (word: string) => {
   };
   return { handle, order, executions: () => decisions.executions('createOfframp', reference) };
 };
+
+test('a flow whose rate is said to have expired is not called failed if the lookup shows that it was executed: it is followed', async () => {
+  isSentTwice = true;
+  const { handle, executions } = await started('sent-twice');
+  const { view } = await untilFlow(
+    handle,
+    (report) => report.view.stage === 'tracking' || report.view.outcome !== null,
+  );
+  isSentTwice = false;
+  expect([view.outcome, await executions()]).toEqual([null, 1]);
+  await handle.terminate();
+});
 
 test('an attempt that is late sends nothing after its flow ended because the rate had expired', async () => {
   const { handle, order, executions } = await started('ended');
