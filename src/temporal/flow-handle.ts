@@ -5,6 +5,7 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
+import { bulkhead } from 'cockatiel';
 import type { FlowMoney, FlowWithMoney } from '../protocol/gateway-json.js';
 import type { FlowReport, FlowView } from '../protocol/messages.js';
 import {
@@ -48,9 +49,13 @@ export interface FlowReader {
 const FACTS_WITHIN_MS = 5_000;
 const CLOSING_WITHIN_MS = 3_000;
 const REPORT_WITHIN_MS = 3_000;
+/** By all callers: asking a flow may cost a worker a replay, in the slots of flows that move money. */
+const ASKED_AT_ONCE = 16;
+const MOST_WAITING = 1_024;
 
 export function createFlowReader(client: Client, options: { readonly reportWithinMs?: number } = {}): FlowReader {
   const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
+  const asking = bulkhead(ASKED_AT_ONCE, MOST_WAITING);
 
   async function reportOf({ flowId, isOpen }: FlowFacts): Promise<FlowReport | undefined> {
     const said = isOpen ? undefined : await within(CLOSING_WITHIN_MS, () => closingReport(client, flowId));
@@ -93,11 +98,13 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
     },
 
     async reportOfOpen(flowId) {
+      const withinMs = options.reportWithinMs ?? REPORT_WITHIN_MS;
       const ask = () => client.workflow.getHandle(flowId).query<FlowReport>(FLOW_QUERY);
+      const endsAtMs = performance.now() + withinMs;
       try {
-        return await within(options.reportWithinMs ?? REPORT_WITHIN_MS, ask);
+        return await asking.execute(async () => (performance.now() < endsAtMs ? within(withinMs, ask) : undefined));
       } catch {
-        // No worker, a busy one, or one that cannot replay this flow: the caller continues with what is known.
+        // Too many ask, or no worker, a busy one, or one that cannot replay this flow: the caller continues with what is known.
         return undefined;
       }
     },

@@ -128,7 +128,7 @@ export const RULES: readonly Rule[] = [
       /^src\/config\/secret-files\.ts$/,
       /^activities\/index\.ts$/,
       /^@temporalio\/(?!workflow)/,
-      /^@grpc\/grpc-js$/,
+      /^(@grpc\/grpc-js|cockatiel)$/,
       ZOD,
       NODE,
     ],

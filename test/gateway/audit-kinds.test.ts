@@ -107,6 +107,12 @@ describe('the audit log, read by GET /audit,', () => {
     expect(AUDIT_KINDS.filter((kind) => !kinds.includes(kind))).toEqual([]);
   });
 
+  it('has no reading of the answers to a flow that does not exist', async () => {
+    const before = await newest();
+    await expectStatus(404, as.shop.get(`/flows/crypto-send/${newReference('nothing')}/answers`));
+    expect(await entriesSince(before)).toEqual([]);
+  });
+
   it('has a reading once in ten minutes for each name, flow and way, however often it is polled', async () => {
     const [one, two] = [newReference('audit'), newReference('audit')];
     for (const reference of [one, two]) {

@@ -111,6 +111,16 @@ describe('an order that needs a second person', () => {
     ]);
   });
 
+  it('is no proposal while the flow waits for another decision, and is not in the way of that one', async () => {
+    const flow = await start('shop', { approval: 'required', deadlineSeconds: 100_000 });
+    await until('the quote to be shown', async () => (await show(flow))['stage'] === 'awaiting-approval');
+    expect((await order('alice', flow, mark)).status).toBe(409);
+    expect((await show(flow))['proposal']).toBeNull();
+    expect((await order('alice', flow, {}, 'approve-quote')).status).toBe(202);
+    expect((await order('bob', flow, {}, 'withdraw')).status).toBe(200);
+    expect((await order('shop', flow, {}, 'cancel')).status).toBe(200);
+  });
+
   it('is never confirmed by who started the flow, by whatever gateway', async () => {
     const flow = parked('carol');
     expect((await order('alice', flow, mark)).status).toBe(202);

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import type { Client } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import { optionalDateToTs } from '@temporalio/common/lib/time.js';
 import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
@@ -9,11 +10,41 @@ import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { Store } from '../../src/store/store.js';
 import type { CallbackHandles } from '../../src/temporal/callback-handle.js';
-import type { FlowFacts, FlowReader } from '../../src/temporal/flow-handle.js';
+import { createFlowReader, type FlowFacts, type FlowReader } from '../../src/temporal/flow-handle.js';
+import { until } from '../harness/until.js';
 import { bareServer } from './setup/bare-server.js';
 import { settled, virtualClock } from './setup/virtual-clock.js';
 
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+describe('flows that are asked one by one', () => {
+  it('are asked 16 at a time by all readers together, and shown from what Temporal knows if their turn does not come', async () => {
+    const questions = { open: 0, mostOpen: 0, all: 0 };
+    const letGo: (() => void)[] = [];
+    const query = async () => {
+      questions.all += 1;
+      questions.open += 1;
+      questions.mostOpen = Math.max(questions.mostOpen, questions.open);
+      await new Promise<void>((resolve) => letGo.push(resolve));
+      questions.open -= 1;
+      return { view: {} };
+    };
+    const client = {
+      connection: { withDeadline: <T>(_deadline: number, ask: () => Promise<T>) => ask() },
+      workflow: { getHandle: () => ({ query }) },
+    };
+    const reader = createFlowReader(client as unknown as Client, { reportWithinMs: 200 });
+    const reports = times(100).map((n) => reader.reportOfOpen(`onramp/r-${n}`));
+    await until('all who may to be asked', () => letGo.length === 16);
+    // Longer than anyone waits for a turn.
+    const startedMs = performance.now();
+    await until('the time to be up', () => performance.now() - startedMs > 300);
+    for (const go of letGo) go();
+    const found = await Promise.all(reports);
+    expect(questions).toEqual({ open: 0, mostOpen: 16, all: 16 });
+    expect(found.filter((report) => report === undefined)).toHaveLength(84);
+  });
+});
 
 describe('lists', () => {
   const parkedFlows = (name: string) =>

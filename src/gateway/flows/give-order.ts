@@ -129,7 +129,9 @@ export async function admitOrder(
   let proposal: Proposal | undefined;
   if (needsSecondPerson(settings.fourEyes, action, money)) {
     const waits = view && topicOf(view);
-    if (waits === undefined) throw notNow(view, reference);
+    // Else it would stand in the way of the order that the flow waits for.
+    const topic = action === APPROVE_QUOTE ? 'approval' : 'decision';
+    if (waits?.topic !== topic) throw notNow(view, reference);
     const actions = view?.parked?.actions;
     if (actions !== undefined && !actions.some((legal) => legal === action)) {
       const why = `"${action}" is not possible now. Legal now: ${actions.join(', ')}.`;

@@ -91,8 +91,10 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
     },
     async ({ params, caller }) => {
       const address = addressOf(params);
+      const answers = await answersOfFlow(deps, address);
+      // Before they are shown, and not for flows that do not exist: there are any number of those.
       await deps.readings.record(caller, { kind: 'read-answers', flowId: address.flowId });
-      return answersOfFlow(deps, address);
+      return answers;
     },
   );
   addOrderRoutes(server, deps);
