@@ -1,6 +1,9 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DevServer, startDevServer } from '../../src/dev-server/dev-server.js';
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
+import { scratchFolder } from '../cli/run.js';
 import { flowInput } from '../harness/kind.js';
 import { NAMESPACE } from '../harness/fixed.js';
 import { trusted } from '../harness/inputs.js';
@@ -14,11 +17,25 @@ import { startCardGateway } from '../flows/cards/card-gateway.js';
 
 const UPDATE_IN_PROGRESS = proto.temporal.api.enums.v1.RoutingConfigUpdateState.ROUTING_CONFIG_UPDATE_STATE_IN_PROGRESS;
 
+const scratch = await scratchFolder();
+let server: DevServer;
 let bench: Stack;
 beforeAll(async () => {
-  bench = await openStack({ worker: false });
+  // A Temporal server of its own: beside a thousand other flows, versions once took minutes to reach the task queues.
+  server = await startDevServer({
+    executable: process.env['TEST_TEMPORAL_CLI'] ?? '',
+    home: scratch,
+    port: 0,
+    uiPort: false,
+    searchAttributes: SEARCH_ATTRIBUTES,
+    log: () => undefined,
+  });
+  bench = await openStack({ worker: false, temporalAddress: server.address });
 });
-afterAll(() => bench.close());
+afterAll(async () => {
+  await bench.close();
+  await server.stop();
+});
 
 test('a deployment goes from N to N+1 and back: flows that are parked meanwhile go on with the version that is current', async () => {
   const parked = [await parkedFlow('forwards', 'n'), await parkedFlow('back', 'n')] as const;
