@@ -104,7 +104,7 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
       try {
         return await asking.execute(async () => (performance.now() < endsAtMs ? within(withinMs, ask) : undefined));
       } catch {
-        // Too many ask, or no worker, a busy one, or one that cannot replay this flow: the caller continues with what is known.
+        // Too many ask, or no worker answers, or one cannot replay this flow: the caller continues with what is known.
         return undefined;
       }
     },
