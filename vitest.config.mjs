@@ -1,6 +1,7 @@
 // The test projects: `npm test` runs `main`, which is everything but `crash-matrix`, `packaging` and `cluster`: those want
 // the machine for themselves (`.ci/run` runs them after it). `unit` is the part of `main` that needs no server.
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
 
 /** Folders of test/ whose tests need no server. */
 const UNIT = [
@@ -25,6 +26,26 @@ const UNIT = [
 const ALONE = ['crash-matrix', 'packaging', 'cluster'];
 const filesIn = (folders) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 
+/** They wait for most of their time: begun last, they would leave the cores idle. */
+const WAITING = [
+  'flows/retry-safety',
+  'decisions/invoices-unsent',
+  'end-to-end/every-kind',
+  'end-to-end/bridge-transfers',
+  'gateway/proxy/away',
+  'gateway/erasure',
+  'gateway/orders',
+];
+class WaitingFirst extends BaseSequencer {
+  async sort(files) {
+    const rank = ({ moduleId }) => {
+      const found = WAITING.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      return found === -1 ? WAITING.length : found;
+    };
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
+
 /** What a project starts before its first test: the others' Postgres and Temporal, or a real cluster; `unit`, no server. */
 const SETUP = { unit: 'bundle', cluster: 'cluster' };
 
@@ -46,6 +67,7 @@ export default defineConfig({
     // A file's modules stay loaded for the next file of the same process: loading them anew took a third of all CPU time.
     isolate: false,
     maxWorkers: 6,
+    sequence: { sequencer: WaitingFirst },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [

@@ -11,3 +11,6 @@ export function sameFingerprint(one: string, other: string): boolean {
 
 /** Only the MAC of the newest key, which a row stores. */
 export const newestMac = (fingerprint: string): string => fingerprint.split(' ')[0] ?? '';
+
+/** The fingerprint of a claim that was closed before any attempt reserved it: of no content, so it tells nobody apart. */
+export const NEVER_RESERVED = '';

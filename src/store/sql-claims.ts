@@ -18,7 +18,7 @@ import { guardSql, waitsToBeMatched } from './sql-guard.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import { readable, type SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
-import { newestMac, sameFingerprint } from '../protocol/fingerprint.js';
+import { NEVER_RESERVED, newestMac, sameFingerprint } from '../protocol/fingerprint.js';
 import type { Rejection } from '../protocol/messages.js';
 import { StoreUnavailableError } from './store-errors.js';
 
@@ -115,7 +115,7 @@ export function createSqlClaims(deps: {
       // Not decided by `before`: raising the epoch takes no turn, and moves reserved claims to `sending` in between.
       const found = rowOf(after);
       if (found === undefined) throw new StoreUnavailableError('NO_CLAIM', 'database');
-      if (!sameFingerprint(found.fingerprint, fingerprint)) {
+      if (found.fingerprint !== NEVER_RESERVED && !sameFingerprint(found.fingerprint, fingerprint)) {
         // By a key that this process has not read yet: the next attempt compares with it.
         if (await refreshKeys()) throw new StoreUnavailableError('KEYS_ROTATED', 'database');
         return { kind: 'other-fingerprint' };

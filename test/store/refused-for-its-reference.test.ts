@@ -83,6 +83,15 @@ describeStores('a refusal that is about the reference', (kind) => {
     expect(await settle()).toMatchObject({ lookup: 'shown' });
   });
 
+  it('does not count either if an untrusted event claimed that it was done: it proves nothing, but no failure is said', async () => {
+    await submit();
+    const forged = anEvent({ flowId, reference: 'r1', status: 'SUCCESS', proof: null });
+    await store.inbox.receive(forged);
+    await store.inbox.markDelivered(flowId, [forged.id]);
+    expect(await settle()).toMatchObject({ claim: 'sending', lookup: 'absent' });
+    expect(await store.claims.get(key)).toMatchObject({ phase: 'sending' });
+  });
+
   it('of a refund does not count while a webhook under the reference of its flow is being matched', async () => {
     claim = { ...claim, reference: 'r1.refund', flowId: 'bridge-transfer/r1' };
     await submit();

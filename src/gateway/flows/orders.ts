@@ -200,7 +200,7 @@ async function resolveFlow(
     return recordingRefusals(deps, about, why, async () => {
       const wrong = untilProblem(body, deps.nowMs());
       if (wrong !== null) throw new Refusal(400, wrong, { reference: address.reference });
-      return resolveTerminated(deps, caller, address, facts, order);
+      return resolveTerminated(deps, caller, address, order);
     });
   }
   const ordered = await giveOrder(deps, caller, address, order);

@@ -5,7 +5,7 @@ import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statu
 import { isRefundReference, type ParkAction } from '../../protocol/vocabulary.js';
 import { isOver, type Claim, type ClaimKey } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
-import type { FlowFacts } from '../../temporal/flow-handle.js';
+import { NEVER_RESERVED } from '../../protocol/fingerprint.js';
 import { FIRST_EPOCH } from '../../store/deployment.js';
 import type { Caller } from '../http/bearer-token.js';
 import type { FlowAddress } from '../http/flow-path.js';
@@ -25,7 +25,6 @@ export async function resolveTerminated(
   deps: FlowOperationDeps,
   caller: Caller,
   address: FlowAddress,
-  facts: FlowFacts,
   order: GivenOrder,
 ): Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }> {
   const { reference, flowId } = address;
@@ -48,7 +47,7 @@ export async function resolveTerminated(
   const actor = admitted.second === null ? admitted.actor : `${admitted.actor} and ${admitted.second}`;
   const note = admitted.note ?? '';
   // Its epoch is not known here: a flow that was prepared before a restore may have sent, which is then only unknown.
-  const unsent = { flowId, fingerprint: facts.fingerprint ?? '', epoch: FIRST_EPOCH };
+  const unsent = { flowId, fingerprint: NEVER_RESERVED, epoch: FIRST_EPOCH };
   const possible = moneyOperationsOf(address, deps.settings.serviceAccount);
   if (action === 'close-not-executed') {
     for (const key of found) await claims.closeNotExecuted(key, { actor, note }, sentUntilMs);

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { parse, stringify } from 'lossless-json';
-import { sameFingerprint } from '../../protocol/fingerprint.js';
+import { NEVER_RESERVED, sameFingerprint } from '../../protocol/fingerprint.js';
 import type { FlowView, Rejection, SubmitAnswer } from '../../protocol/messages.js';
 import type { Claim, KeptAnswer } from '../../store/claim.js';
 import { submitFingerprint } from '../../store/store-key.js';
@@ -38,7 +38,7 @@ export async function claimOf(deps: ProxyDeps, request: MoneyRequest): Promise<C
       ? flowFingerprint(deps.store, definition, input)
       : submitFingerprint(deps.store, name, submission.decidedBy(input));
   // Voided before anything was reserved for it: by a person, for a flow about which nothing else is known.
-  const isOurs = () => claim.fingerprint === '' || sameFingerprint(claim.fingerprint, fingerprint());
+  const isOurs = () => claim.fingerprint === NEVER_RESERVED || sameFingerprint(claim.fingerprint, fingerprint());
   if (!isOurs() && !((await deps.store.refreshKeys()) && isOurs())) throw otherRequest(request);
   return claim;
 }

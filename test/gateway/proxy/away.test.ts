@@ -77,6 +77,10 @@ describe('if everything but Temporal is down', () => {
     expect((await resolve(closed, 'close-not-executed')).body).toMatchObject({ state: 'failed' });
     // Its flow knows no more than the service.
     expect(await read(closed)).toEqual([503, undefined]);
+    // Nothing was reserved for it, and a repeat of the same request is none of another one.
+    const again = sample('sendCrypto', closed);
+    const repeated = await caller().post(again.path, again.body);
+    expect(repeated).toMatchObject({ status: 409, body: { message: expect.stringContaining('looked at the chain') } });
   });
 
   it('a quote and a read without a flow say that the service cannot be reached', async () => {
