@@ -1,11 +1,5 @@
 import { addressFact, UNREADABLE } from '../src/protocol/messages.js';
-import {
-  contradictsFailure,
-  endingsOf,
-  executed,
-  type ClaimSays,
-  type LookupSays,
-} from '../src/protocol/decisions.js';
+import { contradictsFailure, endingsOf, executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { wordsThat } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
 import type { Claim } from '../src/store/claim.js';

@@ -6,7 +6,6 @@ import { flowJson } from '../../src/gateway/flows/flow-json.js';
 import { resolveTerminated } from '../../src/gateway/flows/resolve-terminated.js';
 import type { ClaimKey } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
-import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { moneyOf } from '../harness/kind.js';
 import { KINDS } from '../harness/kinds.js';
 import { describeStores } from './store-kinds.js';
@@ -40,11 +39,10 @@ describeStores('resolving a terminated flow', (kind) => {
       reader: { show: () => Promise.resolve(view) },
       logger: { info: () => undefined },
     } as unknown as FlowOperationDeps;
-    const facts = { flowId, fingerprint: 'f' } as FlowFacts;
     const ada = { name: 'ada', role: 'operator', means: 'token' } as const;
     const order = { update: UPDATES.resolve, action, content: { action, note: 'n' } };
     const address = { kind: of, reference: 'r1', flowId };
-    return resolveTerminated(deps, ada, address, facts, order).then(() => flowJson(deps, view as never));
+    return resolveTerminated(deps, ada, address, order).then(() => flowJson(deps, view as never));
   };
   /** What an attempt that is late, or of a reset, is given. */
   const attempt = async (of: FlowKind, key: ClaimKey) =>

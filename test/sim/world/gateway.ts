@@ -168,7 +168,7 @@ export function createSimGateway(deps: {
       } satisfies Partial<FlowOperationDeps>;
       const caller = { name: 'person', role: 'operator', means: 'token' } as const;
       const order = { update: UPDATES.resolve, action, content: { action, note } };
-      await resolveTerminated(operations as unknown as FlowOperationDeps, caller, address, facts, order);
+      await resolveTerminated(operations as unknown as FlowOperationDeps, caller, address, order);
     },
   };
 }
