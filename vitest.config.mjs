@@ -77,6 +77,7 @@ export default defineConfig({
         // The SDK's workers run workflows in the test's own thread: one for each worker costs 0.3 s of CPU time. The
         // other projects have threads, and `cluster` plays the end-to-end tests with them.
         env: { TEMPORAL_DEBUG: '1' },
+        setupFiles: ['test/setup/property-seed.ts', 'test/setup/workflows-in-process.ts'],
       }),
       project('unit', { include: filesIn(UNIT) }),
       project('crash-matrix', { include: filesIn(['crash-matrix']) }),

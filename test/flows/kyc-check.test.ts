@@ -52,7 +52,7 @@ describe('a KYC check', () => {
     expect((await handle.describe()).historyLength).toBeLessThan(60);
     await handle.terminate();
     await own.close();
-  }, 60_000);
+  });
 
   test('continues as new while a caller waits for an answer that does not exist', async () => {
     const own = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
@@ -67,7 +67,7 @@ describe('a KYC check', () => {
     while ((await latest.describe()).runId === first) await new Promise((resolve) => setTimeout(resolve, 25));
     await latest.terminate();
     await own.close();
-  }, 30_000);
+  });
 
   test.each<[string | undefined, boolean | undefined, string | null]>([
     ['APPROVED', true, 'APPROVED'],

@@ -70,7 +70,6 @@ describe('another send that the service refuses', () => {
       expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
       expect(await bench.executions(operation, reference)).toBe(1);
     },
-    60_000,
   );
 
   test.each(WITH_A_RATE)(
@@ -84,7 +83,6 @@ describe('another send that the service refuses', () => {
       expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
       expect(await bench.executions(operation, reference)).toBe(1);
     },
-    60_000,
   );
 
   test('the new quote for another send of a deposit is refused: unknown as before, and completed by an event', async () => {

@@ -36,7 +36,7 @@ describe('an event that is sealed with a key that the gateway does not have', ()
     await rotated.close();
     await tested.close();
     await rm(folder, { recursive: true });
-  }, 30_000);
+  });
 });
 
 describe('an event whose seal is broken', () => {
@@ -84,7 +84,7 @@ describe('an event whose seal is broken', () => {
     expect(await metrics.text()).toMatch(/^towline_events\{state="quarantined"\} 1$/m);
     await tested.close();
     await rm(folder, { recursive: true });
-  }, 30_000);
+  });
 });
 
 describe('flows with an event that cannot be opened', () => {

@@ -191,7 +191,7 @@ describe('at its deadline a bridge transfer', () => {
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
     await own.close();
-  }, 60_000);
+  });
 
   test('expires with nothing sent if the approval never came', async () => {
     const reference = newReference('no-approval');
@@ -229,5 +229,5 @@ describe('at its deadline a bridge transfer', () => {
     }
     expect(rates).toHaveLength(10);
     await own.close();
-  }, 60_000);
+  });
 });

@@ -150,7 +150,7 @@ describe('if Temporal goes down after it took a payment', () => {
     const started = await tested.client.workflow.getHandle(`bank-checkout/${reference}`).describe();
     expect(started.taskQueue).toBe(tested.taskQueue);
     await tested.client.workflow.getHandle(`bank-checkout/${reference}`).terminate();
-  }, 60_000);
+  });
 
   it('a reference that the caller gave is in every refusal, also of a body that is refused', async () => {
     const reference = newReference('given');
@@ -163,7 +163,7 @@ describe('if Temporal goes down after it took a payment', () => {
     proxy.down(true);
     expect(await post(path, body)).toMatchObject({ status: 503, body: { towline: { reference } } });
     proxy.down(false);
-  }, 60_000);
+  });
 });
 
 describe('the token of the sandbox', () => {
