@@ -76,7 +76,8 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   const note = (...line: unknown[]) => void workerLog.push(line.map((part) => JSON.stringify(part)).join(' '));
   const wires: WireLog[] = [];
   const stack = await openHarness({
-    gateway: options.env === undefined ? {} : { env: options.env },
+    // A busy machine must not look like a flow that has no answer yet.
+    gateway: { env: { PROXY_TIMEOUT: '60', ...options.env } },
     sandbox: { stepMs: 50, ...options.sandbox },
     between: async (sandboxUrl) => {
       const wire = await startWireLog(sandboxUrl);

@@ -9,7 +9,7 @@ import { callerOf, sample, type Caller } from './caller.js';
 let stack: Stack;
 let caller: Caller;
 beforeAll(async () => {
-  stack = await openStack({ env: { TIME_SCALE: '0.02', PROXY_TIMEOUT: '20' }, isReconciled: false });
+  stack = await openStack({ env: { TIME_SCALE: '0.02' }, isReconciled: false });
   caller = callerOf(stack.url, SERVICE_TOKEN);
 });
 afterAll(() => stack.close());

@@ -12,7 +12,7 @@ const kindOf = (operation: Sampled) => KINDS.find(({ posts }) => operation in po
 describe('a money POST through the proxy', () => {
   let stack: Stack;
   let caller: Caller;
-  withStack({ env: { TIME_SCALE: '0.02', PROXY_TIMEOUT: '5' }, sandbox: { stepMs: 20 } }, (opened) => {
+  withStack({ env: { TIME_SCALE: '0.02' }, sandbox: { stepMs: 20 } }, (opened) => {
     stack = opened;
     caller = callerOf(stack.url, SERVICE_TOKEN);
   });
