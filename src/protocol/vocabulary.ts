@@ -108,6 +108,8 @@ export const PARK_ACTIONS = {
 export type ParkReason = keyof typeof PARK_ACTIONS;
 export const PARK_REASONS = Object.keys(PARK_ACTIONS) as [ParkReason, ...ParkReason[]];
 export type ParkAction = (typeof PARK_ACTIONS)[ParkReason][number];
+/** Each action that some reason allows, once. */
+export const EVERY_PARK_ACTION = [...new Set<ParkAction>(PARK_REASONS.flatMap((reason) => PARK_ACTIONS[reason]))];
 
 /** Reasons of flows that end Failed, Expired or Cancelled: the `type` of the closing failure. */
 export const END_REASONS = [

@@ -56,7 +56,7 @@ test('fault 59: a gateway is replaced under load by SIGTERM: whoever waits is an
   const sent = new Set([...answered, ...unanswered]);
   expect([new Set(rows), rows.length]).toEqual([sent, sent.size]);
   for (const reference of references) {
-    const path = `/flows/crypto-send/${reference}/wait?timeoutSeconds=60`;
+    const path = `/flows/crypto-send/${reference}/wait?timeoutSeconds=300`;
     const { body } = await ask(successor, path);
     expect(body).toMatchObject({ state: 'completed' });
     expect(JSON.stringify(body)).not.toContain('outcome-unknown');

@@ -25,7 +25,7 @@ describe('bridge transfers through gateway, worker and sandbox', () => {
     return reference;
   };
   const ended = async (reference: string) =>
-    (await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=30`)).body;
+    (await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`)).body;
 
   test.each([
     ['completed', 'completed', {}],

@@ -22,7 +22,7 @@ async function play(stack: Stack): Promise<Record<'completed' | 'failed' | 'neve
     await stack.control('POST', '/scenarios', { reference, ending });
     if (ending === 'never') stack.expectParked(`bank-withdrawal/${reference}`, 'the scenario "never"');
     await stack.post('/flows/bank-withdrawal', { ...withdrawal(reference), timeScale: 0.001, deadlineSeconds: 1_000 });
-    await stack.get(`/flows/bank-withdrawal/${reference}/wait?timeoutSeconds=20`);
+    await stack.get(`/flows/bank-withdrawal/${reference}/wait?timeoutSeconds=300`);
     return reference;
   };
   return { completed: await run('completed'), failed: await run('failed'), never: await run('never') };

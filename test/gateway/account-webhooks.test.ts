@@ -246,7 +246,7 @@ describe('flows that the service reports about', () => {
   const run = async (kind: string, input: Record<string, unknown>, reference: string, ending?: string) => {
     if (ending !== undefined) await stack.control('POST', '/scenarios', { reference, ending });
     expect((await stack.post(`/flows/${kind}`, input)).status).toBe(201);
-    return (await stack.get(`/flows/${kind}/${reference}/wait?timeoutSeconds=25`)).body;
+    return (await stack.get(`/flows/${kind}/${reference}/wait?timeoutSeconds=300`)).body;
   };
   const settled = (kind: string, reference: string) =>
     until('every row to be settled', async () => {

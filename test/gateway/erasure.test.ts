@@ -27,7 +27,7 @@ describe('towline store erase', () => {
   const erase = (flow: string, more: readonly string[] = [], confirm?: (question: string) => Promise<boolean>) =>
     run(['store', 'erase', flow, ...more], { GATEWAY_URL: stack.url, TOWLINE_TOKEN: 'dev-token' }, '', confirm);
   const ended = async (flow: string) => {
-    const { body } = await stack.get(`/flows/${flow}/wait?timeoutSeconds=60`);
+    const { body } = await stack.get(`/flows/${flow}/wait?timeoutSeconds=300`);
     expect(body['state']).toBe('completed');
     const isSettled = async () => {
       const { body: page } = await stack.get(`/flows/${flow}/events`);
@@ -94,7 +94,7 @@ describe('towline store erase', () => {
     const { path, body } = sample('sendCrypto', reference);
     await stack.control('POST', '/scenarios', { reference, ending: 'rejected' });
     expect((await shop.post(path, body)).status).toBe(400);
-    await stack.get(`/flows/crypto-send/${reference}/wait?timeoutSeconds=30`);
+    await stack.get(`/flows/crypto-send/${reference}/wait?timeoutSeconds=300`);
     expect((await erase(`crypto-send/${reference}`)).code).toBe(0);
     expect(await shop.post(path, body)).toMatchObject({
       status: 400,
@@ -145,7 +145,7 @@ describe('towline store erase', () => {
 
     // The service shows no state of a deposit, so the flow waits for its settlement, and parks.
     expect((await stack.post('/flows/bridge-transfer', input)).status).toBe(201);
-    const { body: still } = await stack.get(`/flows/bridge-transfer/${transfer}/wait?timeoutSeconds=60`);
+    const { body: still } = await stack.get(`/flows/bridge-transfer/${transfer}/wait?timeoutSeconds=300`);
     expect(still).toMatchObject({ state: 'parked', parked: { reason: 'no_settlement' } });
     expect(await executions('createBridgeDeposit', transfer)).toBe(1);
   });

@@ -36,7 +36,7 @@ describe('by HTTP,', () => {
     const again = await stack.post(`/flows/${flow}/pay`, { mobileMoney });
     // If it has ended meanwhile, it takes no order; it never pays twice.
     expect([200, 409]).toContain(again.status);
-    expect((await stack.get(`/flows/${flow}/wait?timeoutSeconds=20`)).body).toMatchObject({ state: 'completed' });
+    expect((await stack.get(`/flows/${flow}/wait?timeoutSeconds=300`)).body).toMatchObject({ state: 'completed' });
     expect(await answersOf(flow)).toMatchObject([
       { operation: 'createInvoice' },
       { operation: 'payInvoice', data: { status: 'PENDING' } },
@@ -167,6 +167,16 @@ describe('by HTTP,', () => {
       expect(await entries(flow)).toEqual(before);
     });
 
+    it('has no entry of an action that no flow knows, however many of them are tried', async () => {
+      const { flow } = await invoice();
+      const before = await entries(flow);
+      const refused = await stack.post(`/flows/${flow}/resolve`, { action: 'pay-me', note: 'why not' });
+      expect(refused).toMatchObject({ status: 400 });
+      expect(JSON.stringify(refused.body)).toContain('must be one of');
+      expect(await entries(flow)).toEqual(before);
+      expect(await cancel(flow)).toBe(200);
+    });
+
     it('has twenty entries of an order that is refused again and again, and then one a minute', async () => {
       const { flow } = await invoice();
       const given = { invoice: 'lnbc1' };
@@ -185,7 +195,7 @@ describe('by HTTP,', () => {
     await stack.control('POST', '/scenarios', { reference, ending: 'rejected', operation: 'payInvoice' });
     const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
     await stack.post('/flows/invoice-payment', input);
-    await stack.get(`/flows/invoice-payment/${reference}/wait?timeoutSeconds=20`);
+    await stack.get(`/flows/invoice-payment/${reference}/wait?timeoutSeconds=300`);
     expect(await answersOf(`invoice-payment/${reference}`)).toMatchObject([
       { operation: 'createInvoice' },
       { operation: 'payInvoice', rejected: { httpStatus: 400 } },

@@ -27,7 +27,7 @@ describe.each([
     return reference;
   };
   const endOf = async (reference: string) =>
-    (await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=30`)).body['state'];
+    (await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`)).body['state'];
   const rowsOf = (reference: string) => stack.store.inbox.list({ flowId: `bridge-transfer/${reference}` });
 
   it.each(senders)('a flow ends by an event that the sandbox signs as %s, with either live secret', async (sender) => {
@@ -86,7 +86,7 @@ describe('with WEBHOOK_PROFILE=unsigned', () => {
       await stack.control('POST', '/settings', { callbackSecret });
       await stack.control('POST', '/scenarios', { reference, ending: 'statuses-by-callback-only' });
       await stack.post('/flows/bridge-transfer', transferInput(reference, { timeScale: 0.01 }));
-      const { body } = await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=30`);
+      const { body } = await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`);
       expect(body['state']).toBe('completed');
       const rows = await stack.store.inbox.list({ flowId: `bridge-transfer/${reference}` });
       expect(new Set(rows.map(({ proof }) => proof))).toEqual(new Set(['capability']));

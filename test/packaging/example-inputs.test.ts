@@ -43,7 +43,7 @@ describe('the examples, as they stand, with every webhook of the service', () =>
     const started = await stack.post(`/flows/${kind}`, text);
     expect([started.status, started.body]).toEqual([201, expect.objectContaining({ kind })]);
     const { flowId, reference } = started.body;
-    const { body: ended } = await stack.get(`/flows/${flowId}/wait?timeoutSeconds=60`);
+    const { body: ended } = await stack.get(`/flows/${flowId}/wait?timeoutSeconds=300`);
     expect(ended).toMatchObject({ state: 'completed' });
     const { executions } = await stack.control('GET', `/executions?reference=${reference}`);
     expect(executions.map(({ operation }: { operation: string }) => operation)).toEqual(

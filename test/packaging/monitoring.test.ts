@@ -153,7 +153,7 @@ async function expressions(): Promise<{ readonly rules: readonly Rule[]; readonl
 
 test('every metric of the dashboard, the rules and the docs is in a real scrape of gateway and worker', async () => {
   await transfer('scraped-1', '1000.50');
-  await fetch(url('gateway', '/flows/bridge-transfer/scraped-1/wait?timeoutSeconds=60'), { headers: AUTH });
+  await fetch(url('gateway', '/flows/bridge-transfer/scraped-1/wait?timeoutSeconds=300'), { headers: AUTH });
   const { rules, panels } = await expressions();
   const docs = await readFile(join(packageRoot(), 'docs', 'monitoring.md'), 'utf8');
   const text = [...rules.map(({ expr }) => expr), ...panels.map(({ expr }) => expr), docs].join('\n');

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { untilProblem } from '../../protocol/until.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
 import type { Flow as FlowJson, FlowWithMoney } from '../../protocol/gateway-json.js';
-import { UPDATES } from '../../protocol/vocabulary.js';
+import { EVERY_PARK_ACTION, UPDATES } from '../../protocol/vocabulary.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
@@ -24,7 +24,7 @@ export const note = () =>
     .refine((text) => !/(?![\n\t])\p{Cc}/u.test(text), 'must have no control characters but line breaks and tabs');
 const CancelBody = z.strictObject({ note: note().optional() });
 const ResolveBody = z.strictObject({
-  action: z.string().regex(/^[a-z-]{1,40}$/, 'is not an action'),
+  action: z.enum(EVERY_PARK_ACTION, `must be one of ${EVERY_PARK_ACTION.join(', ')}`),
   note: note().min(1, 'must say why'),
   eventId: z
     .string()

@@ -15,7 +15,7 @@ describe('invoices through the proxy', () => {
   const executions = async (operation: string, reference: string) =>
     (await stack.control('GET', `/executions?operation=${operation}&reference=${reference}`))['count'] as number;
   const flowOf = async (reference: string) => (await stack.get(`/flows/invoice-payment/${reference}`)).body;
-  const ended = (reference: string) => stack.get(`/flows/invoice-payment/${reference}/wait?timeoutSeconds=30`);
+  const ended = (reference: string) => stack.get(`/flows/invoice-payment/${reference}/wait?timeoutSeconds=300`);
 
   it('wait for their payment, are paid once by 20 callers at once, and answer each as the service did', async () => {
     const reference = newReference('invoice');

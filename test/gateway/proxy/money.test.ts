@@ -19,7 +19,7 @@ describe('a money POST through the proxy', () => {
 
   const executions = async (operation: string, reference: string) =>
     (await stack.control('GET', `/executions?operation=${operation}&reference=${reference}`))['count'] as number;
-  const ended = (flow: string) => stack.get(`/flows/${flow}/wait?timeoutSeconds=30`);
+  const ended = (flow: string) => stack.get(`/flows/${flow}/wait?timeoutSeconds=300`);
 
   it.each(sampled)("is answered with the service's own answer, and is a flow: %s", async (name) => {
     const reference = newReference(name);

@@ -14,7 +14,7 @@ describe('what passes through the proxy:', () => {
   let stack: Stack;
   let shop: Caller;
   let root: Caller;
-  const options = { sandbox: { stepMs: 20 }, serviceTimeoutMs: 2_000 };
+  const options = { sandbox: { stepMs: 20 } };
   withStack({ env: { TIME_SCALE: '0.02', GATEWAY_TOKENS: TOKENS }, ...options }, (opened) => {
     stack = opened;
     shop = callerOf(stack.url, 'secret-of-shop');
@@ -30,7 +30,7 @@ describe('what passes through the proxy:', () => {
 
   it('a read is the answer of the service, byte for byte', async () => {
     const made = await reference('sendCrypto');
-    await stack.get(`/flows/crypto-send/${made}/wait?timeoutSeconds=30`);
+    await stack.get(`/flows/crypto-send/${made}/wait?timeoutSeconds=300`);
     const path = `${PATHS.send}/${made}`;
     const [direct, through] = await Promise.all(
       [stack.sandbox.url, stack.url].map(async (url) =>
@@ -56,7 +56,7 @@ describe('what passes through the proxy:', () => {
 
   it('the flow answers a read if the service fails at it', async () => {
     const made = await reference('sendCrypto');
-    expect((await stack.get(`/flows/crypto-send/${made}/wait?timeoutSeconds=30`)).body['state']).toBe('completed');
+    expect((await stack.get(`/flows/crypto-send/${made}/wait?timeoutSeconds=300`)).body['state']).toBe('completed');
     await stack.control('POST', '/faults', { operation: 'getCryptoSend', kind: 'error-before', first: 1 });
     expect(await shop.get(`${PATHS.send}/${made}`)).toMatchObject({
       status: 200,
@@ -72,7 +72,7 @@ describe('what passes through the proxy:', () => {
 
   it('a record that shows an earlier state than was proven does not go back behind it', async () => {
     const made = await reference('sendCrypto');
-    await stack.get(`/flows/crypto-send/${made}/wait?timeoutSeconds=30`);
+    await stack.get(`/flows/crypto-send/${made}/wait?timeoutSeconds=300`);
     const earlier = JSON.stringify({ success: true, message: 'x', data: { referenceId: made, status: 'PENDING' } });
     await stack.control('POST', '/faults', { operation: 'getCryptoSend', kind: 'garbage', body: earlier, first: 1 });
     expect(await shop.get(`${PATHS.send}/${made}`)).toMatchObject({
@@ -83,7 +83,7 @@ describe('what passes through the proxy:', () => {
 
   it('the flow reports both legs of an onramp if the service is silent', async () => {
     const made = await reference('createOnramp');
-    expect((await stack.get(`/flows/onramp/${made}/wait?timeoutSeconds=30`)).body['state']).toBe('completed');
+    expect((await stack.get(`/flows/onramp/${made}/wait?timeoutSeconds=300`)).body['state']).toBe('completed');
     await stack.control('POST', '/faults', { operation: 'getOnChainDeposit', kind: 'error-before', first: 1 });
     expect(await shop.get(`/api/v3/deposit/on-chain/status/${made}`)).toMatchObject({
       status: 200,
@@ -104,7 +104,7 @@ describe('what passes through the proxy:', () => {
       await stack.control('POST', '/scenarios', { reference: made, ending: 'completed', operation: kind.record });
       if (begun !== undefined) await stack.control('POST', begun.path, begun.body);
       await stack.post(`/flows/${kind.kind}`, { ...kind.input(made), timeScale: 0.002 });
-      const { body } = await stack.get(`/flows/${kind.kind}/${made}/wait?timeoutSeconds=30`);
+      const { body } = await stack.get(`/flows/${kind.kind}/${made}/wait?timeoutSeconds=300`);
       expect(body['state']).toBe('completed');
       const { operation } = flowOf(kind.kind).status ?? { operation: 'getKycStatus' };
       await stack.control('POST', '/faults', { operation, kind: 'error-before', first: 1 });

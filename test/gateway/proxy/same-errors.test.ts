@@ -19,7 +19,7 @@ const FAILURES = [409, 429, 500, 503];
 
 describe('an error of the service is the same through the proxy as it is directly', () => {
   let stack: Stack;
-  const options = { sandbox: { stepMs: 20 }, serviceTimeoutMs: 5_000 };
+  const options = { sandbox: { stepMs: 20 } };
   withStack(
     { env: { TIME_SCALE: '0.005', GATEWAY_TOKENS: `root:admin:${ADMIN},dev:admin:dev-token` }, ...options },
     (o) => {

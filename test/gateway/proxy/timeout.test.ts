@@ -11,7 +11,7 @@ const LATE = { kind: 'slow', delayMs: 2_500, first: 1 };
 describe('if the answer takes longer than PROXY_TIMEOUT', () => {
   let stack: Stack;
   let caller: Caller;
-  const options = { sandbox: { stepMs: 20 }, serviceTimeoutMs: 5_000 };
+  const options = { sandbox: { stepMs: 20 } };
   withStack({ env: { TIME_SCALE: '0.02', PROXY_TIMEOUT: '0.5' }, ...options }, (opened) => {
     stack = opened;
     caller = callerOf(stack.url, SERVICE_TOKEN);
@@ -75,7 +75,7 @@ describe('if the answer takes longer than PROXY_TIMEOUT', () => {
     });
     const { path, body } = sample('createBankWithdrawal', reference);
     await caller.post(path, body);
-    await stack.get(`/flows/bank-withdrawal/${reference}/wait?timeoutSeconds=30`);
+    await stack.get(`/flows/bank-withdrawal/${reference}/wait?timeoutSeconds=300`);
     expect(await caller.post(path, body)).toMatchObject({
       status: 202,
       body: { message: expect.stringContaining('decided by a person'), data: { state: 'parked' } },
@@ -90,7 +90,7 @@ describe('if the answer takes longer than PROXY_TIMEOUT', () => {
     await stack.control('POST', '/faults', { ...rule, kind: 'error-before', status: 400 });
     const { path, body } = sample('createBankWithdrawal', reference);
     await caller.post(path, body);
-    await stack.get(`${flow}/wait?timeoutSeconds=30`);
+    await stack.get(`${flow}/wait?timeoutSeconds=300`);
     await stack.post(`${flow}/resolve`, { action: 'send-again', note: 'not there' });
     await until('the refusal', async () => (await stack.get(flow)).body['parked']?.evidence?.refused !== undefined);
     expect(await caller.post(path, body)).toMatchObject({ status: 202, body: { data: { state: 'parked' } } });

@@ -47,7 +47,7 @@ onlyWithTools('schemathesis against the gateway', () => {
       const { status } = await stack.post(`/flows/${kind}`, input(REFERENCE));
       expect(status).toBe(201);
     }
-    await stack.get(`/flows/bridge-transfer/${REFERENCE}/wait?timeoutSeconds=20`);
+    await stack.get(`/flows/bridge-transfer/${REFERENCE}/wait?timeoutSeconds=300`);
     const { body: inbox } = await stack.get('/events');
     const document = (await stack.get('/openapi.json')).body;
     const { settlement = '', webhook } = stack.gateway.inbound;
