@@ -1,6 +1,5 @@
 import { addressFact, UNREADABLE } from '../src/protocol/messages.js';
-import { contradictsFailure, endingsOf, executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
-import { wordsThat } from '../src/protocol/statuses.js';
+import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { sameAmount } from '../src/money.js';
 import type { Claim } from '../src/store/claim.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
@@ -65,12 +64,9 @@ function hasChanged(found: PostReading, { parkedWith, saidToExist }: SettleOrder
   return executed({ claim, lookup, saidToExist, ...rest }) !== 'cannot-tell';
 }
 
-/** Events of these statuses, proven or not, keep a flow from ending as failed by itself. */
-const AGAINST_FAILURE = wordsThat((meaning) => contradictsFailure(endingsOf([meaning])));
-
 /**
- * A refusal that named the reference counts if nothing contradicts it: for the whole window the lookup found nothing, no
- * trusted event came, and no untrusted one claimed that it was done. Without a lookup nothing supports such a refusal.
+ * A refusal that named the reference counts if nothing contradicts it: for the whole window the lookup found nothing, and
+ * no event came, trusted or not. Without a lookup nothing supports such a refusal.
  */
 async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<PostReading | undefined> {
   if (order.saidToExist) return undefined;
@@ -79,9 +75,8 @@ async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<Post
     const claim = await deps.store.claims.get(key);
     if (claim?.phase !== 'sending' || claim.rejection === undefined) return undefined;
     if (await deps.store.inbox.hasToMatch(referenceOfFlow(order.claim.flowId))) throw unmatched();
-    const proven = await deps.store.inbox.list({ flowId: order.claim.flowId, trusted: true, limit: 1 });
-    if (proven.length > 0) return undefined;
-    if (await deps.store.inbox.hasShownUntrusted(order.claim.flowId, AGAINST_FAILURE)) return undefined;
+    const events = await deps.store.inbox.list({ flowId: order.claim.flowId, limit: 1, bodies: false });
+    if (events.length > 0) return undefined;
     const { rejection } = claim;
     const isRecorded = await deps.store.claims.recordRejection(key, claim.owner, rejection);
     return isRecorded ? { claim: 'rejected', lookup: 'absent', rejection } : undefined;

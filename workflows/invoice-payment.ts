@@ -98,6 +98,8 @@ async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
   payment.facts = payment.steps[PAY.step]?.facts ?? {};
   handlePaymentEvents(flow, payment, PAY);
   if (await lookForPayment(flow, payment, true)) return;
+  // It may have taken days to know that: past the deadline a person alone gives it more time.
+  if (flow.deadlinePassed) expire();
   // What was received before the payment is sent proves nothing about it.
   Object.assign(payment, NOTHING_HEARD);
   // The customer may have been faster, which is why it is refused then.

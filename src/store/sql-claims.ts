@@ -77,7 +77,7 @@ export function createSqlClaims(deps: {
   return {
     async reserve(key, { owner, flowId, fingerprint, epoch = LATEST, store }, unless): Promise<Reservation> {
       const at = now();
-      const macs = JSON.stringify(fingerprint.split(' '));
+      const macs = JSON.stringify([...fingerprint.split(' '), NEVER_RESERVED]);
       const [deployment, before, , after, marked, waiting] = await write(key, [
         { sql: `SELECT id, epoch FROM deployment`, params: [] },
         { sql: SELECT, params: values(key) },

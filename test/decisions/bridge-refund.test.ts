@@ -13,8 +13,8 @@ describe('a refund that the input orders', () => {
   const { tracked, claimOf } = refunds;
 
   test('can be sent after a last word that was refused for a FAILED of that moment: the word leaves nothing behind', async () => {
-    const { reference, refund, handle } = await tracked('last-word', { deadlineSeconds: 600 });
-    await refunds.decisions.bench.pass(600);
+    const { reference, refund, handle } = await tracked('last-word', { deadlineSeconds: 60_000 });
+    await refunds.decisions.bench.pass(60_000);
     expect((await parked(handle)).parked?.reason).toBe('no_settlement');
     const { claims } = refunds.decisions.store;
     const close = claims.closeByOrder.bind(claims);
@@ -42,8 +42,8 @@ describe('a refund that the input orders', () => {
   });
 
   test('is void after a person marks the transfer at its deadline; a FAILED that comes while that is done is late', async () => {
-    const { refund, handle } = await tracked('late', { deadlineSeconds: 600 });
-    await refunds.decisions.bench.pass(600);
+    const { refund, handle } = await tracked('late', { deadlineSeconds: 60_000 });
+    await refunds.decisions.bench.pass(60_000);
     expect((await parked(handle)).parked?.reason).toBe('no_settlement');
     const { claims } = refunds.decisions.store;
     const close = claims.closeByOrder.bind(claims);
@@ -59,6 +59,16 @@ describe('a refund that the input orders', () => {
     expect(view.outcome).toMatchObject({ state: 'completed' });
     expect(events).not.toHaveProperty(late.id);
     expect((await claimOf(refund))?.phase).toBe('void');
+  });
+
+  test('that is refused because the service has just refunded it is not taken for one that was sent', async () => {
+    const { reference, refund, handle } = await tracked('theirs-first');
+    refunds.refusedAfter = () => inInbox(refunds.decisions, `bridge-transfer/${reference}`, 'REFUNDED');
+    await handle.signal('events', [failed()]);
+    await refunds.decisions.bench.pass(1_000);
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+    refunds.refusedAfter = undefined;
+    expect((await claimOf(refund))?.phase).toBe('rejected');
   });
 
   test.each(['COMPLETED', 'REFUNDED', 'completed'])(

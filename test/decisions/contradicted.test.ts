@@ -15,10 +15,17 @@ const LONG_SECONDS = 360_000;
 describe('a failure that an event in the inbox contradicts, which never came to the flow', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   let isSendLost = false;
+  let isWithdrawalRefused = false;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
       sendCrypto: (body) =>
         isSendLost ? Promise.reject(new UnknownOutcomeError('sendCrypto', 'timeout')) : service.sendCrypto(body),
+      createBankWithdrawal: async (body) => {
+        if (!isWithdrawalRefused) return service.createBankWithdrawal(body);
+        await inInbox(decisions, `bank-withdrawal/${body.referenceId}`, 'FAILED');
+        const refusal = { httpStatus: 400, message: 'Insufficient Funds', fields: [], isAboutReference: false };
+        throw new RejectedError('createBankWithdrawal', { ...refusal, isRateExpired: false });
+      },
       // A proxy sends it twice: the first one is executed, and the answer is that of the second.
       createOnramp: async (body) => {
         await service.createOnramp(body);
@@ -51,6 +58,17 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     expect(view.outcome).toBeNull();
     expect(await decisions.executions('createOnramp', reference)).toBe(1);
     await handle.terminate();
+  });
+
+  test('leaves the refusal in the claim if it only agrees with it, so that the caller gets it', async () => {
+    const reference = newReference('agreed');
+    const input = { ...bankWithdrawal.input(reference), timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS };
+    isWithdrawalRefused = true;
+    const handle = await decisions.bench.startFlow('bank-withdrawal', reference, input);
+    expect(await ended(handle)).toMatchObject({ state: 'failed' });
+    isWithdrawalRefused = false;
+    const [claim] = await decisions.store.claims.ofFlow(`bank-withdrawal/${reference}`);
+    expect(claim).toMatchObject({ phase: 'rejected', rejection: { message: 'Insufficient Funds' } });
   });
 
   test('does not end a withdrawal as failed', async () => {

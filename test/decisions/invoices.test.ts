@@ -96,6 +96,15 @@ describe('an invoice that may or may not have been paid', () => {
     await handle.terminate();
   });
 
+  test('is not paid by itself past its deadline, though the service says at last that it is unpaid', async () => {
+    answer = refused(403);
+    const { reference, handle } = await start('too-late', { payment: { mobileMoney }, deadlineSeconds: 60_000 });
+    expect((await parkedAfter(handle, 60_000)).parked?.reason).toBe('payment_unclear');
+    answer = undefined;
+    expect(await ended(handle)).toMatchObject({ state: 'expired', outcome: { reason: 'deadline_passed' } });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+  });
+
   test('is not paid again if its payment is found before the settle window is over: a copy may lag', async () => {
     answer = missingBefore(6);
     const { reference, handle } = await start('lagging', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
@@ -271,6 +280,8 @@ describe('an invoice that may or may not have been paid', () => {
     await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
     answer = record('PROCESSING', '1000.5', 'KES');
     await noted(handle, /paid by another way/);
+    const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
+    await expect(paying).rejects.toMatchObject({ cause: { type: 'paid_by_another_way' } });
     answer = record('FAILED', '1000.5', 'KES');
     await noted(handle, /waits|FAILED/);
     answer = record('SUCCESSFUL', '1000.5', 'KES');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { FlowEvent } from '../../src/protocol/messages.js';
-import { NotSentError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import { NotSentError, RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -24,6 +24,8 @@ export function useRefundBench() {
     isAway: false,
     /** What happens while a refund is tried in vain, once; then the service can be reached. */
     meanwhile: undefined as (() => Promise<unknown>) | undefined,
+    /** What happens before the service refuses a refund. */
+    refusedAfter: undefined as (() => Promise<unknown>) | undefined,
     /** Whether answers are lost. */
     isLost: false,
     /** Whether refunds are lost on their way. */
@@ -49,6 +51,11 @@ export function useRefundBench() {
           await meanwhile();
           refunds.meanwhile = undefined;
           throw new NotSentError('sendCrypto', 'refused');
+        }
+        if (refunds.refusedAfter !== undefined) {
+          await refunds.refusedAfter();
+          const refusal = { httpStatus: 400, message: 'Refunded already', fields: [], isAboutReference: false };
+          throw new RejectedError('sendCrypto', { ...refusal, isRateExpired: false });
         }
         if (refunds.isAway) throw new NotSentError('sendCrypto', 'refused');
         sent.push(body.cryptoAmount);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ClaimStore } from '../../src/store/claim.js';
+import { NEVER_RESERVED } from '../../src/protocol/fingerprint.js';
 import type { Store } from '../../src/store/store.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
@@ -162,6 +163,20 @@ describeStores('a claim', (kind) => {
     await claims.reserve(other, attempt('a'));
     expect(await claims.voidUnsent(other, attempt(''), 'late')).toBe('void');
     expect(await claims.markSending(other, 'a')).toBe('fenced');
+  });
+
+  it('that was closed before any attempt is void for each of them, and is taken over if another send is ordered', async () => {
+    const never = { flowId: 'bridge-transfer/r1', fingerprint: NEVER_RESERVED };
+    await claims.voidUnsent(key, never, 'closed');
+    expect(await claims.reserve(key, attempt('a'))).toMatchObject({ kind: 'void', reason: 'closed' });
+    // After a restore it is unknown whether it was sent.
+    await store.deployment.read();
+    await store.deployment.raiseEpoch(1);
+    const lost = { ...key, reference: 'lost' };
+    expect(await claims.voidUnsent(lost, { ...never, epoch: 1 }, 'closed')).toBe('sending');
+    expect(await claims.orderSendAgain(lost, 'b', order)).toBe(true);
+    expect(await claims.reserve(lost, attempt('c'))).toMatchObject({ kind: 'reserved', sentBefore: true });
+    expect(await claims.markSending(lost, 'c')).toBe('sending');
   });
 
   it('is not made void once it sends', async () => {

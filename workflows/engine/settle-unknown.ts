@@ -34,7 +34,7 @@ import { AT_LEAST_MS, observed, within } from './waits.js';
 import { endFlow, endFromDecision } from './flow-end.js';
 import type { Flow } from './flow.js';
 import type { Resolution } from './messages.js';
-import { readInbox } from './inbox.js';
+import { provenOf, readInbox } from './inbox.js';
 import type { Post, SendAgain, Submitted } from './post.js';
 
 /**
@@ -127,7 +127,9 @@ export async function provenAfterAll(flow: Flow, post: Post): Promise<Submitted>
   const found = await lookAgain(flow, post);
   if (found?.answer !== undefined) return { kind: 'accepted', answer: found.answer };
   // Something on the way sent it twice, and the second one was refused: a caller must not get that refusal as the answer.
-  if (found?.claim === 'rejected' || found?.claim === 'void') await recordAnswer(flow, post, null);
+  // A proof that it failed agrees with a refusal; and one of a refund may be of the service's own.
+  const isDone = post.parkReason !== 'refund_unknown' && provenOf(flow).some((meaning) => meaning !== 'failed');
+  if (isDone && (found?.claim === 'rejected' || found?.claim === 'void')) await recordAnswer(flow, post, null);
   return { kind: 'proven' };
 }
 

@@ -35,6 +35,8 @@ export function openPayUpdates(flow: Flow): PayUpdates {
     await condition(() => served !== undefined || ended());
     if (served === undefined || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
     const payment = served;
+    const isPaid = payment.steps[PAY.step] === undefined && payment.answers[PAY.step] !== undefined;
+    if (isPaid) throw notAllowed('paid_by_another_way', 'The invoice is being paid in another way. Nothing was sent.');
     const { input, ...terms } = await describe(flow, payment, order);
     const first = payment.steps[PAY.step];
     if (first !== undefined && !sameFingerprint(first.claim.fingerprint, terms.claim.fingerprint)) {

@@ -32,7 +32,7 @@ export async function resolveTerminated(
   const { claims, proposals } = deps.store;
   const found = await claims.ofFlow(flowId);
   const before = await resolvedView(await shownFlow(deps.reader, address), deps.store);
-  const actions = sendsMoney(address) ? await legalFor(deps.store, found) : [];
+  const actions = sendsMoney(address) ? await legalFor(deps.store, address, found) : [];
   if (!actions.some((legal) => legal === action)) {
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
     throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });

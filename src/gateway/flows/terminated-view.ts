@@ -31,14 +31,14 @@ export async function resolvedView(view: FlowWithMoney, store: Store): Promise<F
   if (view.parked?.reason !== 'terminated') return view;
   if (!sendsMoney(view)) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
   const claims = await store.claims.ofFlow(view.flowId);
-  const outcome = (await decidedOutcome(store, claims)) ?? (await notExecuted(store, claims));
+  const outcome = (await decidedOutcome(store, claims)) ?? (await notExecuted(store, view.flowId, claims));
   if (outcome !== undefined) return { ...view, state: outcome.state, parked: null, outcome };
   const phases = Object.fromEntries(claims.map(({ operation, phase }) => [operation, phase]));
   return {
     ...view,
     parked: {
       ...view.parked,
-      actions: await legalFor(store, claims),
+      actions: await legalFor(store, view, claims),
       evidence: { ...view.parked.evidence, claims: phases },
     },
   };
@@ -67,24 +67,33 @@ async function decidedOutcome(store: Store, claims: readonly Claim[]): Promise<O
  * Claims that are all void or rejected, and no trusted event that reports the payment: nothing was executed, and nothing
  * ever will be.
  */
-async function notExecuted(store: Pick<Store, 'inbox'>, claims: readonly Claim[]): Promise<Outcome | undefined> {
+async function notExecuted(
+  store: Pick<Store, 'inbox'>,
+  flowId: string,
+  claims: readonly Claim[],
+): Promise<Outcome | undefined> {
   if (claims.length === 0 || !claims.every(({ phase }) => isOver(phase))) return undefined;
-  if (await isReported(store, claims)) return undefined;
+  if (await isReported(store, flowId)) return undefined;
   const why = claims.find(({ reason }) => reason !== undefined)?.reason ?? 'Nothing was executed.';
   return { state: 'failed', reason: 'not_executed', detail: why };
 }
 
 /** Something on the way may have sent it twice, and the refusal was of the second one. */
-async function isReported({ inbox }: Pick<Store, 'inbox'>, [claim]: readonly Claim[]): Promise<boolean> {
-  return claim !== undefined && (await inbox.list({ flowId: claim.flowId, trusted: true, limit: 1 })).length > 0;
+async function isReported({ inbox }: Pick<Store, 'inbox'>, flowId: string): Promise<boolean> {
+  return (await inbox.list({ flowId, trusted: true, limit: 1, bodies: false })).length > 0;
 }
 
-export async function legalFor(store: Store, claims: readonly Claim[]): Promise<readonly ParkAction[]> {
+export async function legalFor(
+  store: Store,
+  { flowId }: Pick<FlowAddress, 'flowId'>,
+  claims: readonly Claim[],
+): Promise<readonly ParkAction[]> {
   const phases = await Promise.all(claims.map((claim) => phaseOf(store, claim)));
   // The claim that went furthest decides: an executed one cannot be closed as not executed.
-  for (const phase of ['answered', 'sending', 'reserved'] as const) if (phases.includes(phase)) return LEGAL[phase];
-  if (claims.length === 0) return LEGAL.absent;
-  return (await isReported(store, claims)) ? LEGAL.answered : [];
+  for (const phase of ['answered', 'sending'] as const) if (phases.includes(phase)) return LEGAL[phase];
+  if (await isReported(store, flowId)) return LEGAL.answered;
+  if (phases.includes('reserved')) return LEGAL.reserved;
+  return claims.length === 0 ? LEGAL.absent : [];
 }
 
 /** A claim that is reserved for another send was in `sending` before, so it counts as `sending`. */

@@ -102,8 +102,9 @@ export async function answerByState(
   reply: FastifyReply,
   refused?: string,
 ): Promise<void> {
-  const { operation, address } = request;
-  if (await answerOfClaim(deps, reply, request, await claimOf(deps, request))) return;
+  const { operation, address, name } = request;
+  const claim = await claimOf(deps, request);
+  if (await answerOfClaim(deps, reply, request, claim)) return;
   const shown = await deps.reader.show(address.flowId);
   if (shown === undefined) {
     const message = 'Temporal did not take the request in time. Send it again: one reference is one flow.';
@@ -111,14 +112,24 @@ export async function answerByState(
   }
   const view = await resolvedView(shown, deps.store);
   if (hasFailed(view)) throw failure(view);
+  // The invoice may be paid in another way than by this order.
+  const isUnsent = claim === undefined || claim.phase === 'void' || claim.phase === 'reserved';
+  if (name === 'payInvoice' && isUnsent && isEnded(view)) throw notByThis(view);
   // Proven by an event, or by a person: it was executed, and no answer will come any more.
-  if (view.state === 'completed' || view.state === 'refunded') return void accepted(reply, request, undefined);
+  if (isEnded(view)) return void accepted(reply, request, undefined);
   if (refused !== undefined) throw new Refusal(503, refused, { reference: address.reference }, RETRY_AFTER_SECONDS);
   return void underWay(reply, operation, address, view);
 }
 
 function hasFailed({ state }: FlowView): boolean {
   return state === 'failed' || state === 'expired' || state === 'cancelled';
+}
+
+const isEnded = ({ state }: FlowView): boolean => state === 'completed' || state === 'refunded';
+
+function notByThis({ reference, state }: FlowView): Refusal {
+  const message = `The flow of this invoice has ended as ${state}, and nothing was sent for this order to pay.`;
+  return new Refusal(409, message, { reference, code: 'paid_by_another_way' });
 }
 
 function failure({ reference, state, outcome }: FlowView): Refusal {

@@ -61,7 +61,7 @@ export async function readThrough(
   }
   // An answer that cannot be read is not replaced.
   const isLast = found.data === undefined || readsOf(name).some((read) => saysDone(read, found));
-  const flow = isLast ? undefined : await flowRead(deps, name, reference);
+  const flow = isLast ? undefined : await flowRead(deps, name, reference).catch(() => undefined);
   const isEnded = flow?.state === 'completed' || flow?.state === 'refunded';
   const more = isEnded ? flow.read.said(flow.state, reference) : undefined;
   return passOn(reply, more === undefined ? found : withMore(found, more));
@@ -82,7 +82,13 @@ async function withoutService(
   reply: FastifyReply,
   found: Refusal | RelayedAnswer,
 ): Promise<FastifyReply> {
-  const flow = await flowRead(deps, name, reference);
+  const isMissing = !(found instanceof Refusal) && found.httpStatus === 404;
+  const flow = await flowRead(deps, name, reference).catch(() => {
+    // That Temporal does not answer is no "there is no flow": a 404 would make the caller send money again.
+    if (isMissing)
+      throw notNow('The service does not show it, and its flow cannot be asked now. Ask again.', reference);
+    return undefined;
+  });
   const said = flow?.read.said(flow.state, reference);
   if (flow !== undefined && said !== undefined) {
     const data = merged(await recordOf(deps, flow.read, reference), said);
@@ -91,10 +97,12 @@ async function withoutService(
   }
   if (found instanceof Refusal) throw found;
   const isOnItsWay = flow?.state === 'running' || flow?.state === 'parked';
-  if (!isOnItsWay || found.httpStatus !== 404) return passOn(reply, found);
-  const message = 'The service does not show it yet, and its flow is under way. Ask again.';
-  throw new Refusal(503, message, { reference }, RETRY_AFTER_SECONDS);
+  if (!isOnItsWay || !isMissing) return passOn(reply, found);
+  throw notNow('The service does not show it yet, and its flow is under way. Ask again.', reference);
 }
+
+const notNow = (message: string, reference: string): Refusal =>
+  new Refusal(503, message, { reference }, RETRY_AFTER_SECONDS);
 
 /** If the service says how it ended, its answer is used. */
 function saysDone(read: KindRead, { data }: RelayedAnswer): boolean {
@@ -102,7 +110,7 @@ function saysDone(read: KindRead, { data }: RelayedAnswer): boolean {
   return isFinal(classifyStatus(read.words, typeof status === 'string' ? status : null));
 }
 
-/** Reads only from the server. If Temporal does not answer, nothing is known about the flow. */
+/** Reads only from the server. @throws Error if Temporal does not answer: then nothing is known about the flow */
 async function flowRead(
   deps: ProxyDeps,
   name: ReadName,
@@ -110,7 +118,7 @@ async function flowRead(
 ): Promise<{ readonly read: KindRead; readonly state: FlowState } | undefined> {
   if (!isReference(reference)) return undefined;
   for (const read of readsOf(name)) {
-    const facts = await deps.reader.facts(flowIdOf(read.kind, reference)).catch(() => undefined);
+    const facts = await deps.reader.facts(flowIdOf(read.kind, reference));
     if (facts) return { read, state: await stateSince(deps, facts) };
   }
   return undefined;

@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accessOf } from '../../harness/service.js';
+import { accessOf, openService } from '../../harness/service.js';
 import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../../src/config/settings.js';
 import { startCuttingProxy, type CuttingProxy } from '../../store/cutting-proxy.js';
@@ -83,6 +86,23 @@ describe('if everything but Temporal is down', () => {
     expect(repeated).toMatchObject({ status: 409, body: { message: expect.stringContaining('looked at the chain') } });
   });
 
+  it('an order to pay an invoice whose flow ended otherwise is refused, and not answered as if it had been carried out', async () => {
+    const reference = newReference('marked');
+    const flowId = `invoice-payment/${reference}`;
+    expect((await caller().post(PATHS.invoice, invoiceBody(reference))).status).toBe(202);
+    await terminate(flowId);
+    const key = { account: 'default', operation: 'createInvoice', reference };
+    await tested.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+    await tested.store.claims.markSending(key, 'o');
+    await tested.store.claims.recordAnswer(key, {});
+    const order = { action: 'mark-completed', note: 'paid on its own page' };
+    expect((await tested.post(`/flows/${flowId}/resolve`, order)).body).toMatchObject({ state: 'completed' });
+    expect(await caller().post(PATHS.pay, paymentBody(reference))).toMatchObject({
+      status: 409,
+      body: { success: false, towline: { reference, code: 'paid_by_another_way' } },
+    });
+  });
+
   it('a quote and a read without a flow say that the service cannot be reached', async () => {
     expect((await caller().post(PATHS.quote, QUOTE_BODY)).status).toBe(503);
     expect(await caller().get(`${PATHS.send}/nobody-knows-it`)).toMatchObject({
@@ -105,6 +125,22 @@ describe('if Temporal is down', () => {
     await alone.close();
     client.close();
     expect(answer).toMatchObject({ status: 503, body: { success: false } });
+  });
+
+  it('a read of what the service does not show is no 404: whether it has a flow is not known', async () => {
+    const scratch = await mkdtemp(join(tmpdir(), 'towline-away-'));
+    const sandbox = { token: 'any-token', dbPath: join(scratch, 'sandbox.db') };
+    const parts = await openService({ timeoutMs: 8_000, sandbox });
+    const alone = await gatewayUnderTest({
+      temporalAddress: '127.0.0.1:1',
+      gateway: { service: accessOf(parts.service, 'any-token') },
+    });
+    const answer = await callerOf(alone.url, 'any-token').get(`${PATHS.send}/not-shown-yet`);
+    await alone.close();
+    await parts.close();
+    await rm(scratch, { recursive: true, force: true });
+    expect(answer).toMatchObject({ status: 503, body: { message: expect.stringContaining('cannot be asked now') } });
+    expect(answer.headers.get('retry-after')).toBe('5');
   });
 });
 
