@@ -48,7 +48,7 @@ const DEFAULT_SANDBOX_PORT = 8401;
 const DEFAULT_BODIES_KEPT_MS = 90 * 24 * 60 * 60 * 1_000;
 /** Far above what flows need: a machine starts some fifty of them in a second. */
 const DEFAULT_RATE_LIMIT = 200;
-/** Each is kept, and waits for its flow for an hour; a provider that cannot prove itself posts less. */
+/** Each is kept for its flow; a provider that cannot prove itself posts less. */
 const DEFAULT_UNPROVEN_LIMIT = 10;
 /** After an hour, and after four. */
 const ESCALATE_AFTER_MS: readonly number[] = [3_600_000, 14_400_000];

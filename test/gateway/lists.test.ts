@@ -111,7 +111,8 @@ describe('lists', () => {
       const runId = flowId.replace('onramp/r', 'run');
       return { flowId, runId, status: 'TERMINATED', state: 'parked', money: {}, startedAt: new Date(0) } as FlowFacts;
     };
-    const store = { claims: { ofFlow: () => Promise.resolve([]) } };
+    const none = () => Promise.resolve([]);
+    const store = { claims: { ofFlow: none }, inbox: { list: none } };
     const parkedSince = () => Promise.resolve(new Map());
     const deps = { client, store, reader: { facts }, parkedSince } as unknown as FlowOperationDeps;
     const { flows } = await listFlows(deps, { limit: 500 });
