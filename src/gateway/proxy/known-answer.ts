@@ -128,7 +128,7 @@ function hasFailed({ state }: FlowView): boolean {
 const isEnded = ({ state }: FlowView): boolean => state === 'completed' || state === 'refunded';
 
 function notByThis({ reference, state }: FlowView): Refusal {
-  const message = `The flow of this invoice has ended as ${state}, and nothing was sent for this order to pay.`;
+  const message = `The flow of this invoice has ended as ${state}, and no claim shows that this order to pay was sent.`;
   return new Refusal(409, message, { reference, code: 'paid_by_another_way' });
 }
 
