@@ -118,7 +118,7 @@ function eventsAccountedFor({ rows, deliveries, journal, lost }: RestFacts): rea
     stored.set(key, (stored.get(key) ?? 0) + 1 + repeats);
   }
   const arrived = new Map<string, { least: number; most: number }>();
-  for (const { atMs, path, body, httpStatus, isForged } of deliveries) {
+  for (const { atMs, answeredAtMs = atMs, path, body, httpStatus, isForged } of deliveries) {
     const key = `${flowOf(path, body)} ${contentOf(JSON.parse(body))}`;
     const counted = arrived.get(key) ?? { least: 0, most: 0 };
     // The signature of a genuine one that is refused is too old: it is kept without proof.
@@ -126,7 +126,8 @@ function eventsAccountedFor({ rows, deliveries, journal, lost }: RestFacts): rea
     const isTaken = isStale || (httpStatus !== undefined && httpStatus < 300);
     // Without an answer, or after one of a failed store, it may be there nevertheless.
     const mayBe = isTaken || httpStatus === undefined || httpStatus >= 500;
-    const isLost = lost.some(({ fromMs, toMs }) => fromMs <= atMs && atMs <= toMs);
+    // Its row may have been written after the copy that was restored, though it arrived before.
+    const isLost = lost.some(({ fromMs, toMs }) => fromMs <= answeredAtMs && atMs <= toMs);
     arrived.set(key, { least: counted.least + (isTaken && !isLost ? 1 : 0), most: counted.most + (mayBe ? 1 : 0) });
   }
   for (const [key, { least, most }] of arrived) {

@@ -16,6 +16,8 @@ export interface Delivered {
   readonly isForged: boolean;
   /** Undefined while the gateway has not answered. */
   httpStatus: number | undefined;
+  /** When the gateway answered. */
+  answeredAtMs?: number;
 }
 
 export interface Deliveries {
@@ -52,6 +54,7 @@ export function createDeliveries(deps: {
     dead.catch(() => undefined);
     const { statusCode } = await Promise.race([answered, dead]);
     entry.httpStatus = statusCode;
+    entry.answeredAtMs = timeline.nowMs;
     trace.add(process.name, `receives #${entry.id} ${shortened(path)} ${wordIn(body)}`, String(statusCode));
     return { status: statusCode, text: '' };
   }
