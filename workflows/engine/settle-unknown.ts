@@ -128,8 +128,10 @@ export async function provenAfterAll(flow: Flow, post: Post): Promise<Submitted>
   if (found?.answer !== undefined) return { kind: 'accepted', answer: found.answer };
   // Something on the way sent it twice, and the second one was refused: a caller must not get that refusal as the answer.
   // A proof that it failed agrees with a refusal; and one of a refund may be of the service's own.
-  const isDone = post.parkReason !== 'refund_unknown' && provenOf(flow).some((meaning) => meaning !== 'failed');
-  if (isDone && (found?.claim === 'rejected' || found?.claim === 'void')) await recordAnswer(flow, post, null);
+  const isRefused = post.parkReason === undefined && (found?.claim === 'rejected' || found?.claim === 'void');
+  const proven = provenOf(flow);
+  const isAgreed = proven.length > 0 && proven.every((meaning) => meaning === 'failed');
+  if (isRefused && !isAgreed) await recordAnswer(flow, post, null);
   return { kind: 'proven' };
 }
 

@@ -35,8 +35,6 @@ export function openPayUpdates(flow: Flow): PayUpdates {
     await condition(() => served !== undefined || ended());
     if (served === undefined || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
     const payment = served;
-    const isPaid = payment.steps[PAY.step] === undefined && payment.answers[PAY.step] !== undefined;
-    if (isPaid) throw notAllowed('paid_by_another_way', 'The invoice is being paid in another way. Nothing was sent.');
     const { input, ...terms } = await describe(flow, payment, order);
     const first = payment.steps[PAY.step];
     if (first !== undefined && !sameFingerprint(first.claim.fingerprint, terms.claim.fingerprint)) {
@@ -44,6 +42,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
     }
     if (first === undefined) {
       if (flow.stop !== null || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
+      if (payment.answers[PAY.step] !== undefined) throw notAllowed('paid_by_another_way', PAID);
       payment.input = input;
       payment.steps = { ...payment.steps, [PAY.step]: terms };
       flow.note('ordered to pay', order.actor);
@@ -70,6 +69,8 @@ export function openPayUpdates(flow: Flow): PayUpdates {
     busy: () => open > 0,
   };
 }
+
+const PAID = 'The invoice is being paid in another way. Nothing was sent for this order.';
 
 /** The flow's input, as if the order had come with it. */
 function withOrder(input: unknown, { actor: _actor, proof: _proof, ...payment }: PayOrder): unknown {
