@@ -103,7 +103,7 @@ async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
   // What was received before the payment is sent proves nothing about it.
   Object.assign(payment, NOTHING_HEARD);
   // The customer may have been faster, which is why it is refused then.
-  await submitPayment(flow, payment, { ...PAY, paidAllTheSame: lookForPayment });
+  await submitPayment(flow, payment, { ...PAY, paidAllTheSame: lookForPayment, followAnother: followPayment });
 }
 
 const NOTHING_HEARD: Partial<Payment> = {

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import { RejectedError, ServiceUnavailableError, type ServiceClient } from '../../src/service-client/index.js';
+import {
+  DuplicateReferenceError,
+  RejectedError,
+  ServiceUnavailableError,
+  type ServiceClient,
+} from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
@@ -20,6 +25,12 @@ const refused = (httpStatus: number) => () =>
 let isUnreadable = false;
 /** The customer pays on the invoice's own page just before we do, so the service refuses ours. */
 let paidMeanwhile = false;
+/** Its page was faster with an attempt that is still under way: what the service says to ours. */
+let overtaken: ((reference: string) => Promise<Error>) | undefined;
+const alreadyPaid = () => {
+  const refusal = { httpStatus: 400, message: 'This invoice is settled', fields: [], isRateExpired: false };
+  return new RejectedError('payInvoice', { ...refusal, isAboutReference: false });
+};
 const record = (status: string, amount: string, currency: string) => () =>
   Promise.resolve({ referenceId: 'r', status, amount, currency } as InvoicePayment);
 
@@ -40,10 +51,13 @@ describe('an invoice that may or may not have been paid', () => {
   beforeAll(async () => {
     decisions = await openDecisionBench((service: ServiceClient) => ({
       async payInvoice(body) {
+        if (overtaken !== undefined) {
+          answer = record('PROCESSING', '1000.5', 'KES');
+          throw await overtaken(body.referenceId);
+        }
         if (!paidMeanwhile) return service.payInvoice(body);
         answer = record('SUCCESSFUL', '1000.5', 'KES');
-        const alreadyPaid = { httpStatus: 400, message: 'This invoice is settled', fields: [] };
-        throw new RejectedError('payInvoice', { ...alreadyPaid, isRateExpired: false, isAboutReference: false });
+        throw alreadyPaid();
       },
       getInvoice: (reference) =>
         isUnreadable
@@ -130,6 +144,30 @@ describe('an invoice that may or may not have been paid', () => {
     paidMeanwhile = false;
     expect(view).toMatchObject({ state: 'completed' });
     expect(view.timeline.some(({ detail }) => /paid by another way/.test(detail))).toBe(true);
+  });
+
+  test.each([
+    ['as a duplicate', async () => new DuplicateReferenceError('payInvoice', 409)],
+    [
+      'while a trusted event reports that one',
+      async (reference: string) => {
+        await inInbox(decisions, `invoice-payment/${reference}`, 'PROCESSING');
+        return alreadyPaid();
+      },
+    ],
+  ])('waits on if ours is refused %s, and the attempt of its page fails: the next may succeed', async (_, refusal) => {
+    answer = undefined;
+    overtaken = refusal;
+    const { handle } = await start('page-first', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
+    await noted(handle, /paid by another way/);
+    overtaken = undefined;
+    answer = record('FAILED', '1000.5', 'KES');
+    await handle.signal('events', [trusted('FAILED', { source: 'webhook' })]);
+    await noted(handle, /^FAILED/);
+    await decisions.bench.pass(60_000);
+    answer = record('SUCCESSFUL', '1000.5', 'KES');
+    await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 
   test('is not paid again if a trusted event says "paid" and the lookup still says PENDING', async () => {

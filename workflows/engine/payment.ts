@@ -49,6 +49,8 @@ export interface PaymentPlan extends TrackPlan {
    * @default no
    */
   readonly paidAllTheSame?: (flow: Flow, payment: Payment) => Promise<boolean>;
+  /** Follows a payment that may be of somebody else. @default like ours */
+  readonly followAnother?: (flow: Flow, payment: Payment) => void;
   /** False: what a send needs is gone after the first one, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;
 }

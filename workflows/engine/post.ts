@@ -39,10 +39,10 @@ export type SendAgain = 'send-again' | 'send-unasked';
 
 /** How a submit ended, if it did not end the flow. */
 export type Submitted =
-  /** The service has it. */
-  | { readonly kind: 'accepted'; readonly answer: unknown }
+  /** The service has it. `maybeAnother`: where others can pay, too, it may be of somebody else. */
+  | { readonly kind: 'accepted'; readonly answer: unknown; readonly maybeAnother?: true }
   /** A trusted event proves that the service has it; the answer itself was lost. */
-  | { readonly kind: 'proven' }
+  | { readonly kind: 'proven'; readonly maybeAnother?: true }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   /** Nothing was sent, and under this claim nothing will be. */
   | { readonly kind: 'other-request' | 'void' | 'quote-expired'; readonly why: string };

@@ -44,7 +44,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       case 'done-elsewhere': {
         if (await isClosed(flow, post, DONE_ELSEWHERE)) return { kind: 'void', why: DONE_ELSEWHERE };
         const settled = await settleUnknown(flow, post, notClosed(DONE_ELSEWHERE));
-        if (typeof settled !== 'string') return settled;
+        if (typeof settled !== 'string') return notByOurs(settled);
         unasked = settled === 'send-unasked';
         again = 'ordered';
         break;
@@ -53,7 +53,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       case 'duplicate':
       case 'contradicted': {
         const settled = await settleUnknown(flow, post, outcome);
-        if (typeof settled !== 'string') return settled;
+        if (typeof settled !== 'string') return outcome.kind === 'unknown' ? settled : notByOurs(settled);
         unasked = settled === 'send-unasked';
         again = 'ordered';
         break;
@@ -99,8 +99,12 @@ async function settleContradicted(flow: Flow, post: Post, refused: string): Prom
   const closed = { ...post, sendAgain: false };
   const settled = await settleUnknown(flow, closed, { kind: 'unknown', reason, repeat: 'unknown' });
   if (typeof settled === 'string') throw new TypeError('another send of what was refused');
-  return settled;
+  return notByOurs(settled);
 }
+
+/** This POST was refused, or not sent: if the service has one nevertheless, that may be of somebody else. */
+const notByOurs = (settled: Submitted): Submitted =>
+  settled.kind === 'accepted' || settled.kind === 'proven' ? { ...settled, maybeAnother: true } : settled;
 
 const RATE_EXPIRED = 'the service says that the rate expired';
 

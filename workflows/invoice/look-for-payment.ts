@@ -1,7 +1,13 @@
 import { condition } from '@temporalio/workflow';
 import type { PaidReading } from '../../activities/invoice-paid.js';
 import { paidElsewhere } from '../../src/protocol/decisions.js';
-import { ATTEMPT_WORDS, CHECKOUT_WORDS, classifyStatus, provesPayment } from '../../src/protocol/statuses.js';
+import {
+  ATTEMPT_WORDS,
+  CHECKOUT_WORDS,
+  classifyStatus,
+  provesPayment,
+  type Meaning,
+} from '../../src/protocol/statuses.js';
 import { takeReading, type Payment, type PaymentPlan } from '../engine/payment.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow, FlowEnd } from '../engine/flow-end.js';
@@ -165,10 +171,13 @@ function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): tr
   return true;
 }
 
-/** A payment of the invoice in another way is tracked like ours; nothing is sent. */
+/** A payment of the invoice in another way is tracked like ours; failures of attempts that were heard end nothing. */
 export function followPayment(flow: Flow, payment: Payment): 'paid' {
+  const attempted = (meaning: Meaning): Meaning => (meaning === 'failed' ? 'pending' : meaning);
+  payment.provenMeanings = payment.provenMeanings.map(attempted);
+  payment.eventMeanings = payment.eventMeanings.map(attempted);
   flow.money = { at: 'sent' };
-  flow.enter('tracking', 'the invoice was paid by another way; nothing was sent', 'service');
+  flow.enter('tracking', 'the invoice was paid by another way, and not by this flow', 'service');
   const answer = { kind: 'none', reason: BY_ANOTHER_WAY } as const;
   flow.answer ??= answer;
   payment.answers = { ...payment.answers, [PAY.step]: answer };
