@@ -15,6 +15,7 @@ import type { Post, Submitted } from './post.js';
  */
 export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   let unasked = false;
+  let isPerhapsOurs = false;
   for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
     if (post.trusted() === 'shown') return provenAfterAll(flow, post);
     const outcome =
@@ -44,7 +45,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       case 'done-elsewhere': {
         if (await isClosed(flow, post, DONE_ELSEWHERE)) return { kind: 'void', why: DONE_ELSEWHERE };
         const settled = await settleUnknown(flow, post, notClosed(DONE_ELSEWHERE));
-        if (typeof settled !== 'string') return notByOurs(settled);
+        if (typeof settled !== 'string') return settled;
         unasked = settled === 'send-unasked';
         again = 'ordered';
         break;
@@ -52,8 +53,9 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       case 'unknown':
       case 'duplicate':
       case 'contradicted': {
+        isPerhapsOurs ||= outcome.kind === 'unknown';
         const settled = await settleUnknown(flow, post, outcome);
-        if (typeof settled !== 'string') return outcome.kind === 'unknown' ? settled : notByOurs(settled);
+        if (typeof settled !== 'string') return isPerhapsOurs ? settled : notByOurs(settled);
         unasked = settled === 'send-unasked';
         again = 'ordered';
         break;
