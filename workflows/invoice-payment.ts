@@ -16,6 +16,7 @@ import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
 import { observed, within } from './engine/waits.js';
 import {
   followPayment,
+  forgetFailures,
   GENERATE,
   lookForPayment,
   paidByEvent,
@@ -103,7 +104,8 @@ async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
   // What was received before the payment is sent proves nothing about it.
   Object.assign(payment, NOTHING_HEARD);
   // The customer may have been faster, which is why it is refused then.
-  await submitPayment(flow, payment, { ...PAY, paidAllTheSame: lookForPayment, followAnother: followPayment });
+  await submitPayment(flow, payment, { ...PAY, paidAllTheSame: lookForPayment });
+  if (payment.maybeAnother) forgetFailures(payment);
 }
 
 const NOTHING_HEARD: Partial<Payment> = {

@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import {
-  DuplicateReferenceError,
-  RejectedError,
-  ServiceUnavailableError,
-  type ServiceClient,
-} from '../../src/service-client/index.js';
+import { RejectedError, ServiceUnavailableError, type ServiceClient } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
@@ -23,14 +18,6 @@ const refused = (httpStatus: number) => () =>
   );
 /** The service cannot say what the invoice is about. */
 let isUnreadable = false;
-/** The customer pays on the invoice's own page just before we do, so the service refuses ours. */
-let paidMeanwhile = false;
-/** Its page was faster with an attempt that is still under way: what the service says to ours. */
-let overtaken: ((reference: string) => Promise<Error>) | undefined;
-const alreadyPaid = () => {
-  const refusal = { httpStatus: 400, message: 'This invoice is settled', fields: [], isRateExpired: false };
-  return new RejectedError('payInvoice', { ...refusal, isAboutReference: false });
-};
 const record = (status: string, amount: string, currency: string) => () =>
   Promise.resolve({ referenceId: 'r', status, amount, currency } as InvoicePayment);
 
@@ -50,15 +37,6 @@ describe('an invoice that may or may not have been paid', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   beforeAll(async () => {
     decisions = await openDecisionBench((service: ServiceClient) => ({
-      async payInvoice(body) {
-        if (overtaken !== undefined) {
-          answer = record('PROCESSING', '1000.5', 'KES');
-          throw await overtaken(body.referenceId);
-        }
-        if (!paidMeanwhile) return service.payInvoice(body);
-        answer = record('SUCCESSFUL', '1000.5', 'KES');
-        throw alreadyPaid();
-      },
       getInvoice: (reference) =>
         isUnreadable
           ? Promise.reject(new ServiceUnavailableError('getInvoice', 'http-status', 500))
@@ -134,40 +112,6 @@ describe('an invoice that may or may not have been paid', () => {
     answer = missingBefore(7);
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
-  });
-
-  test('is not called failed if the service refuses our payment because another one came first', async () => {
-    answer = undefined;
-    paidMeanwhile = true;
-    const { handle } = await start('overtaken', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
-    const view = await ended(handle);
-    paidMeanwhile = false;
-    expect(view).toMatchObject({ state: 'completed' });
-    expect(view.timeline.some(({ detail }) => /paid by another way/.test(detail))).toBe(true);
-  });
-
-  test.each([
-    ['as a duplicate', async () => new DuplicateReferenceError('payInvoice', 409)],
-    [
-      'while a trusted event reports that one',
-      async (reference: string) => {
-        await inInbox(decisions, `invoice-payment/${reference}`, 'PROCESSING');
-        return alreadyPaid();
-      },
-    ],
-  ])('waits on if ours is refused %s, and the attempt of its page fails: the next may succeed', async (_, refusal) => {
-    answer = undefined;
-    overtaken = refusal;
-    const { handle } = await start('page-first', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
-    await noted(handle, /paid by another way/);
-    overtaken = undefined;
-    answer = record('FAILED', '1000.5', 'KES');
-    await handle.signal('events', [trusted('FAILED', { source: 'webhook' })]);
-    await noted(handle, /^FAILED/);
-    await decisions.bench.pass(60_000);
-    answer = record('SUCCESSFUL', '1000.5', 'KES');
-    await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
-    expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 
   test('is not paid again if a trusted event says "paid" and the lookup still says PENDING', async () => {

@@ -49,8 +49,6 @@ export interface PaymentPlan extends TrackPlan {
    * @default no
    */
   readonly paidAllTheSame?: (flow: Flow, payment: Payment) => Promise<boolean>;
-  /** Follows a payment that may be of somebody else. @default like ours */
-  readonly followAnother?: (flow: Flow, payment: Payment) => void;
   /** False: what a send needs is gone after the first one, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;
 }
@@ -80,6 +78,8 @@ export interface Payment extends Evidence {
   eventMeanings: readonly Meaning[];
   /** A trusted event reported a final status: look it up now. */
   lookNow: boolean;
+  /** What the service has may be of somebody else, where others can pay, too. */
+  maybeAnother?: boolean;
   /** Set if the service's record under our reference turned out to be of another payment. */
   otherRecord?: OtherRecord;
   /** Flow id by which it is looked up, if that is not the flow's own. */

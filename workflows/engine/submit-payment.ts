@@ -22,10 +22,10 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
   const submitted = await submit(flow, postOf(flow, payment, plan, terms));
   switch (submitted.kind) {
     case 'accepted':
-      if (submitted.maybeAnother && plan.followAnother !== undefined) return plan.followAnother(flow, payment);
+      payment.maybeAnother ||= submitted.maybeAnother === true;
       return accepted(flow, payment, plan, submitted.answer);
     case 'proven':
-      if (submitted.maybeAnother && plan.followAnother !== undefined) return plan.followAnother(flow, payment);
+      payment.maybeAnother ||= submitted.maybeAnother === true;
       answerCallers(flow, payment, plan, { kind: 'none', reason: 'proven by an event, the answer itself was lost' });
       return flow.enter(
         stageReached(payment, plan) ?? 'tracking',

@@ -44,13 +44,9 @@ export const PAY: PaymentPlan = {
   proves: provesPayment,
 };
 
-/** A payment made in another way is followed like ours, except for its failures. */
-export function planOf({ answers }: Payment): PaymentPlan {
-  const answer = answers[PAY.step];
-  return answer?.kind === 'none' && answer.reason === BY_ANOTHER_WAY ? { ...PAY, words: ATTEMPT_WORDS } : PAY;
-}
-
-const BY_ANOTHER_WAY = 'paid by another way';
+/** A payment that may be of somebody else is followed like ours, except for its failures: the invoice can be paid again. */
+export const planOf = ({ maybeAnother }: Payment): PaymentPlan =>
+  maybeAnother ? { ...PAY, words: ATTEMPT_WORDS } : PAY;
 
 /**
  * Whether the invoice was paid in another way, for example on its own page: then paying it again would charge twice,
@@ -171,15 +167,21 @@ function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): tr
   return true;
 }
 
-/** A payment of the invoice in another way is tracked like ours; failures of attempts that were heard end nothing. */
+/** A payment of the invoice in another way is tracked, and not sent by us. */
 export function followPayment(flow: Flow, payment: Payment): 'paid' {
-  const attempted = (meaning: Meaning): Meaning => (meaning === 'failed' ? 'pending' : meaning);
-  payment.provenMeanings = payment.provenMeanings.map(attempted);
-  payment.eventMeanings = payment.eventMeanings.map(attempted);
+  payment.maybeAnother = true;
+  forgetFailures(payment);
   flow.money = { at: 'sent' };
   flow.enter('tracking', 'the invoice was paid by another way, and not by this flow', 'service');
-  const answer = { kind: 'none', reason: BY_ANOTHER_WAY } as const;
+  const answer = { kind: 'none', reason: 'paid by another way' } as const;
   flow.answer ??= answer;
   payment.answers = { ...payment.answers, [PAY.step]: answer };
   return 'paid';
+}
+
+/** What was heard of attempts that failed, before it was known that they may be of somebody else, ends nothing. */
+export function forgetFailures(payment: Payment): void {
+  const attempted = (meaning: Meaning): Meaning => (meaning === 'failed' ? 'pending' : meaning);
+  payment.provenMeanings = payment.provenMeanings.map(attempted);
+  payment.eventMeanings = payment.eventMeanings.map(attempted);
 }

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DuplicateReferenceError, RejectedError } from '../../src/service-client/index.js';
+import type { InvoicePayment } from '../../src/contract/invoice.js';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
+import { ended, inInbox, noted, openDecisionBench, TIME_SCALE } from './bench.js';
+
+/** The word of the payment that the service shows; undefined: the sandbox's. */
+let shown: string | undefined;
+let failuresShown = 0;
+/** What the service answers to our payment, after the invoice's page was faster. */
+let answerOurs: (reference: string) => Promise<Error>;
+
+const alreadyPaid = () => {
+  const refusal = { httpStatus: 400, message: 'This invoice is settled', fields: [], isRateExpired: false };
+  return new RejectedError('payInvoice', { ...refusal, isAboutReference: false });
+};
+
+describe('an invoice that its page pays just before we do, so that ours is refused', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  beforeAll(async () => {
+    decisions = await openDecisionBench((service) => ({
+      async payInvoice({ referenceId }) {
+        shown = 'PROCESSING';
+        throw await answerOurs(referenceId);
+      },
+      async getInvoicePayment(referenceId) {
+        if (shown === undefined) return service.getInvoicePayment(referenceId);
+        if (shown === 'FAILED') failuresShown += 1;
+        return { referenceId, status: shown, amount: '1000.5', currency: 'KES' } as InvoicePayment;
+      },
+    }));
+  });
+  afterAll(() => decisions.close());
+
+  const reportedMeanwhile = async (reference: string) => {
+    await inInbox(decisions, `invoice-payment/${reference}`, 'PROCESSING');
+    return alreadyPaid();
+  };
+
+  test.each([
+    ['for its content', async () => alreadyPaid()],
+    ['as a duplicate', async () => new DuplicateReferenceError('payInvoice', 409)],
+    ['while a trusted event reports the other one', reportedMeanwhile],
+  ])('is followed, if ours is refused %s: an attempt of the page that fails ends nothing', async (_, refusal) => {
+    shown = undefined;
+    answerOurs = refusal;
+    const reference = newReference('page-first');
+    const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
+    const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
+    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
+    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await noted(handle, /PROCESSING/);
+    shown = 'FAILED';
+    await handle.signal('events', [trusted('FAILED', { source: 'webhook' })]);
+    await noted(handle, /^FAILED/);
+    const seen = failuresShown;
+    await until('its failure to be looked up, more than once', async () => failuresShown > seen + 2);
+    shown = 'SUCCESSFUL';
+    await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+});
