@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DuplicateReferenceError, RejectedError } from '../../src/service-client/index.js';
-import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
@@ -28,7 +27,7 @@ describe('an invoice that its page pays just before we do, so that ours is refus
       async getInvoicePayment(referenceId) {
         if (shown === undefined) return service.getInvoicePayment(referenceId);
         if (shown === 'FAILED') failuresShown += 1;
-        return { referenceId, status: shown, amount: '1000.5', currency: 'KES' } as InvoicePayment;
+        return { referenceId, status: shown, amount: '1000.5', currency: 'KES' };
       },
     }));
   });
